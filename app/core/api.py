@@ -65,7 +65,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         super().__init__(name, import_name, url_prefix=PREFIX + url_prefix, description=description)
 
     def add_url_rule(
-        self, rule: str, endpoint: str | None = None, view_func: View | None = None, *args: Any, **options: Any
+        self,
+        rule: str,
+        endpoint: str | None = None,
+        view_func: View | None = None,
+        *args: Any,
+        **options: Any,
     ) -> None:
         access: Access | None = getattr(view_func, "access", None)
         if view_func is None or access is None:
@@ -90,7 +95,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
         return decorator
 
-    def _prepare_arguments_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    def _prepare_arguments_doc(
+        self, doc: dict[str, Any], doc_info: dict[str, Any], **kwargs: Any
+    ) -> dict[str, Any]:
         doc = super()._prepare_arguments_doc(doc, doc_info, **kwargs)
         content = doc.get("requestBody", {}).get("content", {})
         if "multipart/form-data" in content:

@@ -29,24 +29,24 @@ Fields = Mapping[str, Any]
 M = TypeVar("M", bound="Base")
 
 
-class Base(orm.DeclarativeBase):
-    """Identifiers are 64-bit, times are aware, and constraints have predictable names that migrations rely on."""
+#: Predictable names for constraints, which migrations and `translating` rely on.
+NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
 
-    metadata = sa.MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-            "pk": "pk_%(table_name)s",
-        }
+
+class Base(orm.DeclarativeBase):
+    """Identifiers are 64-bit and times are aware."""
+
+    registry = orm.registry(
+        metadata=sa.MetaData(naming_convention=NAMES),
+        type_annotation_map={int: sa.BigInteger(), str: sa.Text(), datetime: sa.DateTime(timezone=True)},
     )
-    type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads a plain dict
-        int: sa.BigInteger(),
-        str: sa.Text(),
-        datetime: sa.DateTime(timezone=True),
-    }
-    __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012
+    __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012  # SQLAlchemy reads a plain dict
 
 
 class Created:
@@ -148,7 +148,9 @@ def assign(row: M, data: Fields) -> M:
 
 def refuse_unstorable(error: sa.exc.DataError) -> Any:
     """A value that no column can hold (out of range, bad text) is the sender's mistake, not a crash."""
-    if isinstance(error.orig, (pg.NumericValueOutOfRange, pg.UntranslatableCharacter, pg.CharacterNotInRepertoire)):
+    if isinstance(
+        error.orig, (pg.NumericValueOutOfRange, pg.UntranslatableCharacter, pg.CharacterNotInRepertoire)
+    ):
         raise BadRequest("Nilai di luar jangkauan.", code="value_out_of_range") from None
     raise error
 
@@ -169,6 +171,10 @@ def init_app(app: Flask, config: Config) -> None:
     db.init_app(app)
     migrate.init_app(app, db)
     reader = sa.create_engine(
-        config.database_url, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True, pool_reset_on_return=None, **pool
+        config.database_url,
+        isolation_level="AUTOCOMMIT",
+        skip_autocommit_rollback=True,
+        pool_reset_on_return=None,
+        **pool,
     )
     app.extensions["reader"] = reader

@@ -145,7 +145,9 @@ class ErrorSchema(Schema):
     """The one shape of every error answer."""
 
     error = fields.String(required=True, metadata={"description": "Stable snake_case code"})
-    message = fields.String(required=True, metadata={"description": "One sentence in Indonesian for a person"})
+    message = fields.String(
+        required=True, metadata={"description": "One sentence in Indonesian for a person"}
+    )
     errors = fields.Dict(metadata={"description": "Validation only: the sentences of each field"})
     request_id = fields.String(required=True, metadata={"description": "Equals the X-Request-ID header"})
 

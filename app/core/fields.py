@@ -37,7 +37,9 @@ class RecordId(fields.Integer):
 class Text(fields.String):
     """Text of a bounded length; a required one is not blank. `echoes` names an example for the documentation."""
 
-    def __init__(self, maximum: int, *, minimum: int | None = None, example: str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, maximum: int, *, minimum: int | None = None, example: str | None = None, **kwargs: Any
+    ) -> None:
         low = minimum if minimum is not None else (1 if kwargs.get("required") else 0)
         if example is not None:
             kwargs["metadata"] = {**kwargs.get("metadata", {}), "example": example}

@@ -38,5 +38,15 @@ def configure(config: Config) -> None:
     root.handlers[:] = [handler]
     root.setLevel(config.log_level)
     # Their lines carry addresses, tokens or nothing new.
-    for name in ("urllib3", "botocore", "boto3", "fontTools", "fpdf", "PIL", "flask-limiter", "pywebpush", "alembic"):
+    for name in (
+        "urllib3",
+        "botocore",
+        "boto3",
+        "fontTools",
+        "fpdf",
+        "PIL",
+        "flask-limiter",
+        "pywebpush",
+        "alembic",
+    ):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -69,7 +69,13 @@ class Parser(FlaskParser):  # type: ignore[misc]  # webargs publishes no complet
         return self._makeproxy(clean(req.args), schema)
 
     def handle_error(
-        self, error: ValidationError, req: Request, schema: Schema, *, error_status_code: int, error_headers: Any
+        self,
+        error: ValidationError,
+        req: Request,
+        schema: Schema,
+        *,
+        error_status_code: int,
+        error_headers: Any,
     ) -> NoReturn:
         # webargs files the messages under their location; a client cares for the field alone.
         messages: dict[str, Any] = {}
@@ -83,7 +89,11 @@ def parse_json(body: bytes | str) -> Any:
     try:
         text = body.decode("utf-8") if isinstance(body, bytes) else body
         value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            parse_int=_integer,
         )
     except (ValueError, RecursionError):
         raise BadRequest("JSON tidak valid.", code="invalid_json") from None
@@ -110,7 +120,9 @@ def clean(value: T, key: str = "") -> T:
             return value
 
 
-def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], schema: Schema) -> dict[str, Any]:
+def _from_form(
+    form: MultiDict[str, str], files: MultiDict[str, FileStorage], schema: Schema
+) -> dict[str, Any]:
     """A form as the JSON it stands for: arrays are repeated fields or one JSON array, objects one JSON string."""
     data: dict[str, Any] = {}
     for name, field in schema.load_fields.items():
@@ -130,7 +142,11 @@ def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], sc
 def _form_value(values: list[str], field: fields.Field[Any]) -> Any:
     first = values[0].strip()
     if isinstance(field, fields.List):
-        return parse_json(first) if len(values) == 1 and first.startswith("[") else [v for v in values if v.strip()]
+        return (
+            parse_json(first)
+            if len(values) == 1 and first.startswith("[")
+            else [v for v in values if v.strip()]
+        )
     if isinstance(field, (fields.Nested, fields.Dict)):
         return parse_json(first) if first else None
     if not first and field.allow_none:
