@@ -34,7 +34,9 @@ class ConfigError(Exception):
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
         hint = "`ENVIRONMENT=development flask keys new` prints a set of good secrets."
-        super().__init__("Wrong or missing settings:\n" + "\n".join(f"  {line}" for line in problems) + f"\n{hint}")
+        super().__init__(
+            "Wrong or missing settings:\n" + "\n".join(f"  {line}" for line in problems) + f"\n{hint}"
+        )
 
 
 def environment() -> dict[str, str]:
@@ -48,7 +50,16 @@ def environment() -> dict[str, str]:
 
 
 def _boolean(text: str) -> bool:
-    values = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
+    values = {
+        "1": True,
+        "true": True,
+        "on": True,
+        "yes": True,
+        "0": False,
+        "false": False,
+        "off": False,
+        "no": False,
+    }
     try:
         return values[text.strip().lower()]
     except KeyError:
@@ -134,7 +145,9 @@ def _nik_keys(text: str) -> tuple[tuple[str, bytes], ...]:
     return tuple(keys)
 
 
-def setting(env: str, doc: str, *, default: Any = MISSING, read: Callable[[str], Any] = str, secret: bool = False) -> Any:
+def setting(
+    env: str, doc: str, *, default: Any = MISSING, read: Callable[[str], Any] = str, secret: bool = False
+) -> Any:
     """One setting: its environment variable, its meaning, how its text is read, and what serves when it is absent."""
     metadata = {"env": env, "doc": doc, "read": read, "secret": secret}
     return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
@@ -155,7 +168,10 @@ class Config:
         read=_choice("DEBUG", "INFO", "WARNING", "ERROR"),
     )  # fmt: skip
     trusted_proxies: int = setting(
-        "TRUSTED_PROXIES", "How many proxies stand in front and set the forwarded headers", default=0, read=_integer(0, 10)
+        "TRUSTED_PROXIES",
+        "How many proxies stand in front and set the forwarded headers",
+        default=0,
+        read=_integer(0, 10),
     )
     cors_origins: tuple[str, ...] = setting(
         "CORS_ORIGINS", "Comma list of the origins whose pages may call the API (default: that of `FRONTEND_URL`)",
@@ -176,9 +192,14 @@ class Config:
     )
     redis_url: str = setting("REDIS_URL", "Redis 7 or Valkey 8, or newer", read=_redis_url, secret=True)
     media_root: Path = setting(
-        "MEDIA_ROOT", "Folder of the pictures", default=INSTANCE / "media", read=lambda text: Path(text).absolute()
+        "MEDIA_ROOT",
+        "Folder of the pictures",
+        default=INSTANCE / "media",
+        read=lambda text: Path(text).absolute(),
     )
-    media_s3_bucket: str | None = setting("MEDIA_S3_BUCKET", "Bucket of the pictures, in place of the folder", default=None)
+    media_s3_bucket: str | None = setting(
+        "MEDIA_S3_BUCKET", "Bucket of the pictures, in place of the folder", default=None
+    )
     media_s3_endpoint: str | None = setting(
         "MEDIA_S3_ENDPOINT", "Address of an S3-compatible store", default=None, read=_url
     )
@@ -186,7 +207,10 @@ class Config:
     # secrets
     secret_key: str = setting("SECRET_KEY", "Signs what the service hands out and takes back", secret=True)
     jwt_secret_keys: tuple[str, ...] = setting(
-        "JWT_SECRET_KEYS", "Comma list; the first signs access tokens, all verify them", read=_list, secret=True
+        "JWT_SECRET_KEYS",
+        "Comma list; the first signs access tokens, all verify them",
+        read=_list,
+        secret=True,
     )
     nik_keys: tuple[tuple[str, bytes], ...] = setting(
         "NIK_KEYS", "Comma list of `kid:base64 of 32 bytes`; the first encrypts NIK, all decrypt it", read=_nik_keys,
@@ -197,7 +221,9 @@ class Config:
     access_token_minutes: int = setting(
         "ACCESS_TOKEN_MINUTES", "Life of an access token", default=15, read=_integer(1, 1440)
     )
-    refresh_token_days: int = setting("REFRESH_TOKEN_DAYS", "Life of a session", default=30, read=_integer(1, 365))
+    refresh_token_days: int = setting(
+        "REFRESH_TOKEN_DAYS", "Life of a session", default=30, read=_integer(1, 365)
+    )
     refresh_idle_days: int = setting(
         "REFRESH_IDLE_DAYS", "A session unused for so long ends", default=7, read=_integer(1, 365)
     )
@@ -205,10 +231,16 @@ class Config:
         "ADMIN_SESSION_HOURS", "Life of an administrator's session", default=12, read=_integer(1, 720)
     )
     admin_idle_minutes: int = setting(
-        "ADMIN_IDLE_MINUTES", "An administrator's session unused for so long ends", default=30, read=_integer(1, 1440)
+        "ADMIN_IDLE_MINUTES",
+        "An administrator's session unused for so long ends",
+        default=30,
+        read=_integer(1, 1440),
     )
     superadmin_token_minutes: int = setting(
-        "SUPERADMIN_TOKEN_MINUTES", "Life of a super-admin token, which has no refresh", default=15, read=_integer(1, 120)
+        "SUPERADMIN_TOKEN_MINUTES",
+        "Life of a super-admin token, which has no refresh",
+        default=15,
+        read=_integer(1, 120),
     )
     superadmin_sql_mode: str = setting(
         "SUPERADMIN_SQL_MODE", "`ro` makes the SQL console read-only", default="rw", read=_choice("rw", "ro")
@@ -219,8 +251,12 @@ class Config:
         "MESSAGING_PROVIDER", "`fonnte`, `whatsapp_cloud`, or `outbox`: stored, sent nowhere", default="outbox",
         read=_choice("fonnte", "whatsapp_cloud", "outbox"),
     )  # fmt: skip
-    messaging_url: str | None = setting("MESSAGING_URL", "Base address in place of the provider's own", default=None, read=_url)
-    messaging_token: str | None = setting("MESSAGING_TOKEN", "Token of the messaging provider", default=None, secret=True)
+    messaging_url: str | None = setting(
+        "MESSAGING_URL", "Base address in place of the provider's own", default=None, read=_url
+    )
+    messaging_token: str | None = setting(
+        "MESSAGING_TOKEN", "Token of the messaging provider", default=None, secret=True
+    )
     messaging_sender_id: str | None = setting(
         "MESSAGING_SENDER_ID", "Phone number id (`whatsapp_cloud` only)", default=None
     )
@@ -231,28 +267,50 @@ class Config:
         secret=True,
     )  # fmt: skip
     captcha_url: str = setting(
-        "CAPTCHA_URL", "Address of `siteverify`", default="https://www.google.com/recaptcha/api/siteverify", read=_url
+        "CAPTCHA_URL",
+        "Address of `siteverify`",
+        default="https://www.google.com/recaptcha/api/siteverify",
+        read=_url,
     )
 
     # places
     places_key: str | None = setting(
-        "PLACES_KEY", "Key of the places provider; without it the database alone answers", default=None, secret=True
+        "PLACES_KEY",
+        "Key of the places provider; without it the database alone answers",
+        default=None,
+        secret=True,
     )
     places_url: str = setting(
-        "PLACES_URL", "Base address of the places provider", default="https://maps.googleapis.com/maps/api/place", read=_url
+        "PLACES_URL",
+        "Base address of the places provider",
+        default="https://maps.googleapis.com/maps/api/place",
+        read=_url,
     )
     geocoder: str = setting(
-        "GEOCODER", "`offline`, `google` or `nominatim`", default="offline", read=_choice("offline", "google", "nominatim")
+        "GEOCODER",
+        "`offline`, `google` or `nominatim`",
+        default="offline",
+        read=_choice("offline", "google", "nominatim"),
     )
-    geocoder_key: str | None = setting("GEOCODER_KEY", "Key of the geocoder (`google`)", default=None, secret=True)
-    geocoder_url: str | None = setting("GEOCODER_URL", "Base address in place of the geocoder's own", default=None, read=_url)
+    geocoder_key: str | None = setting(
+        "GEOCODER_KEY", "Key of the geocoder (`google`)", default=None, secret=True
+    )
+    geocoder_url: str | None = setting(
+        "GEOCODER_URL", "Base address in place of the geocoder's own", default=None, read=_url
+    )
 
     # content
     video_key: str | None = setting(
-        "VIDEO_KEY", "Key of the video platform; without it the live routes answer 502", default=None, secret=True
+        "VIDEO_KEY",
+        "Key of the video platform; without it the live routes answer 502",
+        default=None,
+        secret=True,
     )
     video_url: str = setting(
-        "VIDEO_URL", "Base address of the video platform", default="https://www.googleapis.com/youtube/v3", read=_url
+        "VIDEO_URL",
+        "Base address of the video platform",
+        default="https://www.googleapis.com/youtube/v3",
+        read=_url,
     )
     article_source_url: str = setting(
         "ARTICLE_SOURCE_URL", "List page of the health ministry's site",
@@ -264,27 +322,43 @@ class Config:
     )  # fmt: skip
 
     # web push
-    vapid_public_key: str | None = setting("VAPID_PUBLIC_KEY", "Public key of web push, base64url", default=None)
+    vapid_public_key: str | None = setting(
+        "VAPID_PUBLIC_KEY", "Public key of web push, base64url", default=None
+    )
     vapid_private_key: str | None = setting(
         "VAPID_PRIVATE_KEY", "Private key of web push, base64url", default=None, secret=True
     )
-    vapid_subject: str | None = setting("VAPID_SUBJECT", "`mailto:` or https address of the operator", default=None)
+    vapid_subject: str | None = setting(
+        "VAPID_SUBJECT", "`mailto:` or https address of the operator", default=None
+    )
     push_hosts: tuple[str, ...] = setting(
-        "PUSH_HOSTS", "Comma list of hosts that push endpoints may have (default: any public one)", default=(), read=_list
+        "PUSH_HOSTS",
+        "Comma list of hosts that push endpoints may have (default: any public one)",
+        default=(),
+        read=_list,
     )
 
     # broadcasts
     broadcast_delay_seconds: tuple[int, int] = setting(
-        "BROADCAST_DELAY_SECONDS", "Range of the random wait before a broadcast", default=(30, 300), read=_span(0, 86400)
+        "BROADCAST_DELAY_SECONDS",
+        "Range of the random wait before a broadcast",
+        default=(30, 300),
+        read=_span(0, 86400),
     )
     broadcast_hours: tuple[int, int] = setting(
         "BROADCAST_HOURS", "Local hours in which broadcasts are sent", default=(8, 20), read=_span(0, 24)
     )
     broadcast_per_minute: int = setting(
-        "BROADCAST_PER_MINUTE", "Most broadcast messages a minute, all users together", default=60, read=_integer(1, 1_000_000)
+        "BROADCAST_PER_MINUTE",
+        "Most broadcast messages a minute, all users together",
+        default=60,
+        read=_integer(1, 1_000_000),
     )
     broadcast_per_user_per_day: int = setting(
-        "BROADCAST_PER_USER_PER_DAY", "Most broadcast messages a user and day", default=1, read=_integer(0, 100)
+        "BROADCAST_PER_USER_PER_DAY",
+        "Most broadcast messages a user and day",
+        default=1,
+        read=_integer(0, 100),
     )
 
     @property
@@ -387,7 +461,9 @@ def _production_problems(config: Config) -> list[str]:
     for name, value in secrets:
         raw = base64.b64decode(value) if name == "NIK_KEYS" else value.encode()
         if len(raw) < MIN_SECRET_BYTES or len(set(raw)) < 10 or raw.startswith(known.encode()):
-            problems.append(f"{name} is weak or a default: at least {MIN_SECRET_BYTES} random bytes are needed")
+            problems.append(
+                f"{name} is weak or a default: at least {MIN_SECRET_BYTES} random bytes are needed"
+            )
         if value in seen:
             problems.append(f"{name} repeats a secret of {seen[value]}: every purpose needs its own")
         seen[value] = name

@@ -1,0 +1,35 @@
+"""The health-support service. Importing this package connects to nothing; `create_app` puts the parts together."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from config import Config
+
+
+def create_app(config: Config) -> Flask:
+    """The whole application for one configuration."""
+    from app import cli, sections
+    from app.core import api, db, errors, health, limits, logging, metrics, pages, queue, web
+
+    logging.configure(config)
+    app = Flask(__name__)
+    app.config["SECRET_KEY"] = config.secret_key
+    app.config["TESTING"] = config.environment == "testing"
+    app.extensions["config"] = config
+
+    web.init_app(app, config)
+    errors.init_app(app)
+    db.init_app(app, config)
+    queue.init_app(app, config)
+    api.init_app(app, sections.blueprints())
+    limits.init_app(app, config)
+    health.init_app(app)
+    metrics.init_app(app, config)
+    pages.init_app(app, config)
+    cli.init_app(app)
+    if config.is_development:
+        from dev import pages as development_pages
+
+        development_pages.init_app(app)
+    return app

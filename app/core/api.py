@@ -1,0 +1,167 @@
+"""The API's frame: blueprints whose decorators carry the whole contract, and the OpenAPI document made from them.
+
+A view is registered only when it says who may call it. Around each call stand its access rule and one unit of work,
+inside which the answer is rendered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Protocol
+
+import flask_smorest
+from flask import Flask, request
+from flask.typing import ResponseReturnValue
+from marshmallow import Schema, fields
+from werkzeug import Response
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import IntegerConverter
+
+from app.core import errors, paging
+from app.core.db import unit_of_work
+from app.core.parsing import Parser
+
+PREFIX = "/api"
+
+View = Callable[..., Any]
+
+
+class Access(Protocol):
+    """Who may call a view; set on it as `access` by the decorators of `app.identity.access`."""
+
+    #: The OpenAPI security requirement: `[]` public, `[{}, {...}]` optional, `[{...}]` needed.
+    security: list[dict[str, list[str]]]
+    description: str
+
+    def enforce(self) -> None:
+        """Raise `Unauthorized` or `Forbidden` for a caller who may not."""
+
+
+class MessageSchema(Schema):
+    """What a deletion or an action without a record answers."""
+
+    message = fields.String(required=True, metadata={"example": "Berhasil."})
+
+
+class RecordIdConverter(IntegerConverter):
+    """`<int:id>` that no 64-bit column would choke on: a larger number is simply no record (404)."""
+
+    def __init__(self, url_map: Any, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("max", 2**63 - 1)
+        super().__init__(url_map, *args, **kwargs)
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest publishes no types
+    """A section's routes, below `/api`."""
+
+    ARGUMENTS_PARSER = Parser()
+    DEFAULT_LOCATION_CONTENT_TYPE_MAPPING = {  # noqa: RUF012  # flask-smorest reads a plain dict
+        **flask_smorest.Blueprint.DEFAULT_LOCATION_CONTENT_TYPE_MAPPING,
+        "multipart": "multipart/form-data",
+    }
+
+    def __init__(self, name: str, import_name: str, *, url_prefix: str = "", description: str = "") -> None:
+        super().__init__(name, import_name, url_prefix=PREFIX + url_prefix, description=description)
+
+    def add_url_rule(
+        self,
+        rule: str,
+        endpoint: str | None = None,
+        view_func: View | None = None,
+        *args: Any,
+        **options: Any,
+    ) -> None:
+        access: Access | None = getattr(view_func, "access", None)
+        if view_func is None or access is None:
+            raise TypeError(f"{rule}: every route says who may call it")
+        documented = self.doc(security=access.security, **_responses(rule, access))(view_func)
+        super().add_url_rule(rule, endpoint, _edge(documented, access), *args, **options)
+
+    def response(self, status_code: int, schema: Any = None, **kwargs: Any) -> Callable[[View], View]:
+        """flask-smorest's decorator, which also understands a `Listing` and documents its headers."""
+        render = super().response(status_code, schema, **kwargs)
+
+        def decorator(view: View) -> View:
+            @wraps(view)
+            def unwrap_listing(*args: Any, **kw: Any) -> Any:
+                result = view(*args, **kw)
+                if isinstance(result, paging.Listing):
+                    return result.rows, None, paging.headers(result, request)
+                return result
+
+            decorated: View = render(unwrap_listing)
+            return decorated
+
+        return decorator
+
+    def _prepare_arguments_doc(
+        self, doc: dict[str, Any], doc_info: dict[str, Any], **kwargs: Any
+    ) -> dict[str, Any]:
+        doc = super()._prepare_arguments_doc(doc, doc_info, **kwargs)
+        content = doc.get("requestBody", {}).get("content", {})
+        if "multipart/form-data" in content:
+            # Every multipart route takes plain JSON too, when there is no file.
+            content["application/json"] = dict(content["multipart/form-data"])
+        return doc
+
+
+class Api(flask_smorest.Api):  # type: ignore[misc]
+    """flask-smorest's registry with our error shape."""
+
+    ERROR_SCHEMA = errors.ErrorSchema
+
+    def handle_http_exception(self, error: HTTPException) -> Response:
+        return errors.handle_http_exception(error)
+
+
+api = Api(
+    spec_kwargs={
+        "title": "Health-support service",
+        "version": "1.0.0",
+        "openapi_version": "3.1.0",
+        "info": {
+            "description": "Accounts, forum, content, places, reminders and administration of a health-support "
+            "application in Indonesia. Every error has one shape; every list is bounded and paged."
+        },
+        "servers": [{"url": "/"}],
+        "components": {
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+        },
+    }
+)
+
+
+def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
+    """Register the sections and the OpenAPI document at `/api/openapi.json`."""
+    app.url_map.strict_slashes = False  # both slash forms answer; a redirect would lose a body and break CORS
+    app.url_map.merge_slashes = False
+    app.url_map.converters["int"] = RecordIdConverter
+    app.config["OPENAPI_URL_PREFIX"] = PREFIX
+    app.config["OPENAPI_JSON_PATH"] = "openapi.json"
+    api.init_app(app)
+    for blueprint in blueprints:
+        api.register_blueprint(blueprint)
+
+
+def _edge(view: View, access: Access) -> View:
+    @wraps(view)
+    def call(*args: Any, **kwargs: Any) -> ResponseReturnValue:
+        access.enforce()
+        with unit_of_work():
+            answer: ResponseReturnValue = view(*args, **kwargs)
+        return answer
+
+    return call
+
+
+def _responses(rule: str, access: Access) -> dict[str, Any]:
+    """The refusals that follow from the rule itself; `default` documents the others in the same shape."""
+    found: dict[str, Any] = {"429": "TOO_MANY_REQUESTS"}
+    if {"bearer": []} in access.security:
+        found["401"] = "UNAUTHORIZED"
+    if access.description:
+        found["403"] = "FORBIDDEN"
+    if "<" in rule:
+        found["404"] = "NOT_FOUND"
+    return {"responses": found, **({"description": access.description} if access.description else {})}

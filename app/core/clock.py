@@ -1,0 +1,24 @@
+"""The time, in one place, so that a test can set it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+#: Days in queries, statistics and file names are days of this zone.
+JAKARTA = ZoneInfo("Asia/Jakarta")
+
+
+def now() -> datetime:
+    """The present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def today() -> date:
+    """The present day in Jakarta."""
+    return now().astimezone(JAKARTA).date()
+
+
+def rfc3339(moment: datetime) -> str:
+    """`2026-03-02T00:00:00Z`: an aware moment in UTC, to the second."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

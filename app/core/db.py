@@ -1,0 +1,180 @@
+"""The database: base class, unit of work, what runs after a commit, and the reader of hot paths.
+
+Services flush and never commit; `unit_of_work` at the edge (request, job, command) commits once or not at all.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from flask import Flask, current_app
+from flask_migrate import Migrate
+from flask_sqlalchemy import SQLAlchemy
+from psycopg2 import errors as pg
+from sqlalchemy import orm
+from sqlalchemy.exc import IntegrityError
+
+from app.core.errors import AppError, BadRequest, NotFound
+from config import ROOT, Config
+
+logger = logging.getLogger(__name__)
+
+Fields = Mapping[str, Any]
+M = TypeVar("M", bound="Base")
+
+
+#: Predictable names for constraints, which migrations and `translating` rely on.
+NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Base(orm.DeclarativeBase):
+    """Identifiers are 64-bit and times are aware."""
+
+    registry = orm.registry(
+        metadata=sa.MetaData(naming_convention=NAMES),
+        type_annotation_map={int: sa.BigInteger(), str: sa.Text(), datetime: sa.DateTime(timezone=True)},
+    )
+    __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012  # SQLAlchemy reads a plain dict
+
+
+class Created:
+    """When the row was made."""
+
+    created_at: orm.Mapped[datetime] = orm.mapped_column(server_default=sa.func.now())
+
+
+class Timestamps(Created):
+    """When the row was made and last changed."""
+
+    updated_at: orm.Mapped[datetime] = orm.mapped_column(server_default=sa.func.now(), onupdate=sa.func.now())
+
+
+db = SQLAlchemy(model_class=Base, session_options={"expire_on_commit": False}, disable_autonaming=True)
+migrate = Migrate(directory=str(ROOT / "migrations"))
+
+_after_commit: ContextVar[list[Callable[[], object]] | None] = ContextVar("after_commit", default=None)
+
+
+@contextmanager
+def unit_of_work() -> Iterator[None]:
+    """Commit what happens inside, or nothing of it; then run what waited for the commit.
+
+    A call after the commit that fails is logged and passed over: the data is saved, and the sweeps make the effect
+    good. Units do not nest, so that nobody below an edge commits by mistake.
+    """
+    if _after_commit.get() is not None:
+        raise RuntimeError("a unit of work is open already")
+    calls: list[Callable[[], object]] = []
+    token = _after_commit.set(calls)
+    try:
+        yield
+        db.session.commit()
+    except BaseException:
+        db.session.rollback()
+        raise
+    finally:
+        _after_commit.reset(token)
+        db.session.remove()
+    for call in calls:
+        try:
+            call()
+        except Exception:
+            logger.exception("a call after the commit failed; its sweep makes it good")
+
+
+def after_commit(call: Callable[[], object]) -> None:
+    """Run `call` once the open unit of work has committed; a rollback drops it."""
+    calls = _after_commit.get()
+    if calls is None:
+        raise RuntimeError("after_commit() outside a unit of work")
+    calls.append(call)
+
+
+@contextmanager
+def reading() -> Iterator[sa.Connection]:
+    """A connection for hot reads: autocommit, no reset on return, statements built once.
+
+    It sees what is committed, not what the open unit of work has written.
+    """
+    engine: sa.Engine = current_app.extensions["reader"]
+    with engine.connect() as connection:
+        yield connection
+
+
+@contextmanager
+def translating(errors: Mapping[str, AppError]) -> Iterator[None]:
+    """Turn a violated constraint into its meaning: `errors` maps constraint names to the errors to raise.
+
+    The statements inside run in a savepoint, so the unit of work stays usable.
+    """
+    try:
+        with db.session.begin_nested():
+            yield
+            db.session.flush()
+    except IntegrityError as error:
+        name = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
+        if name in errors:
+            raise errors[name] from None
+        raise
+
+
+def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
+    """The row with this primary key; `NotFound` without one, also for keys that no row can have."""
+    row = db.session.get(model, key) if not isinstance(key, int) or abs(key) < 2**63 else None
+    if row is None:
+        raise NotFound(message)
+    return row
+
+
+def assign(row: M, data: Fields) -> M:
+    """Set the columns that `data` names and flush."""
+    for name, value in data.items():
+        setattr(row, name, value)
+    db.session.flush()
+    return row
+
+
+def refuse_unstorable(error: sa.exc.DataError) -> Any:
+    """A value that no column can hold (out of range, bad text) is the sender's mistake, not a crash."""
+    if isinstance(
+        error.orig, (pg.NumericValueOutOfRange, pg.UntranslatableCharacter, pg.CharacterNotInRepertoire)
+    ):
+        raise BadRequest("Nilai di luar jangkauan.", code="value_out_of_range") from None
+    raise error
+
+
+def init_app(app: Flask, config: Config) -> None:
+    connect = {
+        "connect_timeout": 3,
+        "options": "-c timezone=UTC -c statement_timeout=15000 -c idle_in_transaction_session_timeout=30000",
+        # A dead database host is noticed in seconds, not in the kernel's two hours.
+        "keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10000,
+    }  # fmt: skip
+    pool: dict[str, Any] = {
+        "pool_size": config.database_pool_size, "max_overflow": config.database_pool_size,
+        "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": connect,
+    }  # fmt: skip
+    app.config["SQLALCHEMY_DATABASE_URI"] = config.database_url
+    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = pool
+    db.init_app(app)
+    migrate.init_app(app, db)
+    reader = sa.create_engine(
+        config.database_url,
+        isolation_level="AUTOCOMMIT",
+        skip_autocommit_rollback=True,
+        pool_reset_on_return=None,
+        **pool,
+    )
+    app.extensions["reader"] = reader

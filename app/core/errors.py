@@ -1,0 +1,226 @@
+"""The error family that services raise, and the one place that turns errors into answers.
+
+A service raises what happened (`Conflict`), never a status; a person reads `message`, a program reads `code`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import redis.exceptions
+import sqlalchemy.exc
+from flask import Flask, Response, current_app, g, json
+from marshmallow import Schema, fields
+from psycopg2 import errors as pg
+from werkzeug.exceptions import HTTPException
+
+type_of_errors = Mapping[str, Any]
+
+#: Seconds that a client waits before it tries again when the database or the queue is out of reach.
+RETRY_AFTER_S = 5
+
+
+class AppError(Exception):
+    """An error with a meaning. `status` and `code` belong to the class, `message` is one Indonesian sentence."""
+
+    status = HTTPStatus.INTERNAL_SERVER_ERROR
+    code = "internal_error"
+    message = "Terjadi kesalahan pada layanan. Silakan coba lagi."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        code: str | None = None,
+        errors: type_of_errors | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        self.message = message or self.message
+        self.code = code or self.code
+        self.errors = errors
+        self.retry_after = retry_after
+        super().__init__(self.message)
+
+
+class BadRequest(AppError):
+    status = HTTPStatus.BAD_REQUEST
+    code = "bad_request"
+    message = "Permintaan tidak dapat dibaca."
+
+
+class ValidationFailed(BadRequest):
+    """What was sent breaks a rule; `errors` maps each field to its sentences."""
+
+    code = "validation_error"
+    message = "Data yang dikirim tidak valid."
+
+    def __init__(self, errors: type_of_errors, message: str | None = None) -> None:
+        super().__init__(message or _first_sentence(errors), errors=errors)
+
+
+class Unauthorized(AppError):
+    status = HTTPStatus.UNAUTHORIZED
+    code = "unauthorized"
+    message = "Silakan masuk terlebih dahulu."
+
+
+class Forbidden(AppError):
+    status = HTTPStatus.FORBIDDEN
+    code = "forbidden"
+    message = "Anda tidak berhak melakukan tindakan ini."
+
+
+class NotFound(AppError):
+    status = HTTPStatus.NOT_FOUND
+    code = "not_found"
+    message = "Data tidak ditemukan."
+
+
+class Conflict(AppError):
+    status = HTTPStatus.CONFLICT
+    code = "conflict"
+    message = "Data bertentangan dengan data yang sudah ada."
+
+
+class PayloadTooLarge(AppError):
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    code = "payload_too_large"
+    message = "Data yang dikirim terlalu besar."
+
+
+class UnsupportedMedia(AppError):
+    status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+    code = "unsupported_media_type"
+    message = "Jenis data tidak didukung."
+
+
+class TooManyRequests(AppError):
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    code = "too_many_requests"
+    message = "Terlalu banyak permintaan. Silakan tunggu sebentar."
+
+
+class ProviderFailed(AppError):
+    """A provider failed and nothing cached or stored can serve."""
+
+    status = HTTPStatus.BAD_GATEWAY
+    code = "provider_failed"
+    message = "Layanan luar sedang bermasalah. Silakan coba lagi nanti."
+
+
+class ProviderTimeout(ProviderFailed):
+    status = HTTPStatus.GATEWAY_TIMEOUT
+    code = "provider_timeout"
+    message = "Layanan luar tidak menjawab. Silakan coba lagi nanti."
+
+
+class Unavailable(AppError):
+    """The database, the queue or another part of the service is out of reach for now."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    code = "service_unavailable"
+    message = "Layanan sedang tidak tersedia. Silakan coba lagi."
+
+    def __init__(self, message: str | None = None, *, code: str | None = None) -> None:
+        super().__init__(message, code=code, retry_after=RETRY_AFTER_S)
+
+
+#: What werkzeug and Flask raise themselves, in our words.
+HTTP_ERRORS: dict[int, tuple[str, str]] = {
+    400: (BadRequest.code, BadRequest.message),
+    404: ("route_not_found", "Alamat tidak ditemukan."),
+    405: ("method_not_allowed", "Metode tidak diizinkan untuk alamat ini."),
+    408: ("request_timeout", "Permintaan terlalu lama diterima."),
+    413: (PayloadTooLarge.code, PayloadTooLarge.message),
+    414: ("uri_too_long", "Alamat terlalu panjang."),
+    415: (UnsupportedMedia.code, UnsupportedMedia.message),
+    429: (TooManyRequests.code, TooManyRequests.message),
+    431: ("headers_too_large", "Kepala permintaan terlalu besar."),
+}
+
+
+class ErrorSchema(Schema):
+    """The one shape of every error answer."""
+
+    error = fields.String(required=True, metadata={"description": "Stable snake_case code"})
+    message = fields.String(
+        required=True, metadata={"description": "One sentence in Indonesian for a person"}
+    )
+    errors = fields.Dict(metadata={"description": "Validation only: the sentences of each field"})
+    request_id = fields.String(required=True, metadata={"description": "Equals the X-Request-ID header"})
+
+
+def answer(
+    status: int,
+    code: str,
+    message: str,
+    *,
+    errors: type_of_errors | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """The error answer in the one shape."""
+    body: dict[str, Any] = {"error": code, "message": message}
+    if errors is not None:
+        body["errors"] = errors
+    body["request_id"] = g.get("request_id", "")
+    response = current_app.response_class(json.dumps(body), status=status, mimetype="application/json")
+    response.headers.update(headers or {})
+    return response
+
+
+def handle_app_error(error: AppError) -> Response:
+    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+    return answer(error.status, error.code, error.message, errors=error.errors, headers=headers)
+
+
+def handle_http_exception(error: HTTPException) -> Response:
+    """Routing errors and crashes; Flask wraps a crash into an InternalServerError and logs it before this."""
+    if error.response is not None:
+        return error.response  # type: ignore[return-value]  # a redirect or an answer made on purpose
+    status = error.code or 500
+    code, message = HTTP_ERRORS.get(status, (AppError.code, AppError.message))
+    kept = ("Allow", "Retry-After")
+    headers = {name: value for name, value in error.get_headers() if name in kept}
+    return answer(status, code, message, headers=headers)
+
+
+def handle_database_error(error: sqlalchemy.exc.DBAPIError) -> Response:
+    """The database out of reach, or a race that the loser may repeat, is 503; the rest is a crash of ours."""
+    lost = error.connection_invalidated or isinstance(error, sqlalchemy.exc.OperationalError)
+    repeatable = isinstance(error.orig, (pg.DeadlockDetected, pg.SerializationFailure, pg.QueryCanceled))
+    if lost or repeatable:
+        current_app.logger.error("database unavailable: %s", type(error.orig).__name__)
+        return handle_app_error(Unavailable())
+    raise error
+
+
+def handle_unavailable(error: Exception) -> Response:
+    current_app.logger.error("backend unavailable: %s", type(error).__name__)
+    return handle_app_error(Unavailable())
+
+
+def init_app(app: Flask) -> None:
+    app.register_error_handler(AppError, handle_app_error)
+    app.register_error_handler(HTTPException, handle_http_exception)
+    app.register_error_handler(sqlalchemy.exc.DBAPIError, handle_database_error)
+    app.register_error_handler(sqlalchemy.exc.TimeoutError, handle_unavailable)
+    app.register_error_handler(redis.exceptions.ConnectionError, handle_unavailable)
+    app.register_error_handler(redis.exceptions.TimeoutError, handle_unavailable)
+
+
+def _first_sentence(errors: type_of_errors) -> str:
+    """`NIK harus 16 digit angka` out of `{"nik": ["harus 16 digit angka"]}`, however deep it lies."""
+    path: list[str] = []
+    node: Any = errors
+    while isinstance(node, (Mapping, list)) and node:
+        if isinstance(node, Mapping):
+            key, node = next(iter(node.items()))
+            if str(key) != "_schema":
+                path.append(str(key))
+        else:
+            node = node[0]
+    if not isinstance(node, str):
+        return ValidationFailed.message
+    return f"{'.'.join(path)} {node}".strip() if path else node

@@ -1,0 +1,66 @@
+"""`/healthz`: this process lives. `/readyz`: everything it needs is there; both outside `/api`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from flask import Flask, current_app, jsonify
+from flask.typing import ResponseReturnValue
+
+from app.core import queue
+from app.core.db import reading
+from app.core.errors import RETRY_AFTER_S
+
+logger = logging.getLogger(__name__)
+
+
+def check_database() -> None:
+    with reading() as connection:
+        connection.execute(sa.text("SELECT 1"))
+
+
+def check_queue() -> None:
+    queue.connection().ping()
+
+
+def check_migrations() -> None:
+    with reading() as connection:
+        current = set(MigrationContext.configure(connection).get_current_heads())
+    wanted = set(ScriptDirectory(current_app.extensions["migrate"].directory).get_heads())
+    if current != wanted:
+        raise RuntimeError(f"migrations {sorted(current)} are applied, {sorted(wanted)} are needed")
+
+
+#: What must hold for the service to be ready. A check raises, or returns a figure worth showing.
+checks: dict[str, Callable[[], Any]] = {
+    "database": check_database,
+    "queue": check_queue,
+    "migrations": check_migrations,
+}
+
+
+def init_app(app: Flask) -> None:
+    @app.get("/healthz")
+    def healthz() -> ResponseReturnValue:
+        return jsonify({"status": "ok"})
+
+    @app.get("/readyz")
+    def readyz() -> ResponseReturnValue:
+        report: dict[str, Any] = {}
+        ready = True
+        for name, check in checks.items():
+            try:
+                report[name] = check() or "ok"
+            except Exception as error:
+                logger.exception("not ready: %s", name)
+                report[name] = type(error).__name__
+                ready = False
+        status = {"status": "ready" if ready else "unavailable", "checks": report}
+        return (
+            (jsonify(status), 200) if ready else (jsonify(status), 503, {"Retry-After": str(RETRY_AFTER_S)})
+        )

@@ -1,0 +1,58 @@
+"""Rate limits, counted in Redis and, while Redis is away, in each process.
+
+Only what guesses, spams or costs is limited here, route by route: a look into Redis with every read would cost more
+than the read. The proxy in front limits the rest by address (`deploy/nginx.conf`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import time
+from typing import Any
+
+from flask import Flask, Response, request
+from flask_limiter import Limiter, RateLimitExceeded
+from flask_limiter.util import get_remote_address
+
+from app.core import errors
+from config import Config
+
+limiter = Limiter(
+    get_remote_address,
+    strategy="moving-window",
+    in_memory_fallback_enabled=True,  # `swallow_errors` would be an open door
+    key_prefix="limit",
+)
+
+
+def limit(rate: str, *, key: Callable[[], str] = get_remote_address, **options: Any) -> Callable[..., Any]:
+    """At most `rate` calls of a route by `key` (default: the caller's address)."""
+    decorate: Callable[..., Any] = limiter.limit(rate, key_func=key, **options)
+    return decorate
+
+
+def by_body(*names: str) -> Callable[[], str]:
+    """A key of what is asked about: the first of `names` in the JSON body or the query, compared without case."""
+
+    def key() -> str:
+        sent = request.args if request.method == "GET" else request.get_json(silent=True, force=True)
+        found = (
+            next((str(sent[name]) for name in names if name in sent), "") if isinstance(sent, dict) else ""
+        )
+        return f"{names[0]}:{found.strip().lower()[:100]}"
+
+    return key
+
+
+def init_app(app: Flask, config: Config) -> None:
+    app.config["RATELIMIT_ENABLED"] = config.rate_limits
+    app.config["RATELIMIT_STORAGE_URI"] = config.redis_url
+    app.config["RATELIMIT_STORAGE_OPTIONS"] = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2}
+    limiter.init_app(app)
+    app.register_error_handler(RateLimitExceeded, _refuse)
+
+
+def _refuse(_: RateLimitExceeded) -> Response:
+    found = limiter.current_limit
+    wait = max(1, int(found.reset_at - time()) + 1) if found else errors.RETRY_AFTER_S
+    return errors.handle_app_error(errors.TooManyRequests(retry_after=wait))

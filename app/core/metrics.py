@@ -1,0 +1,59 @@
+"""Prometheus metrics at `/metrics`, added up over gunicorn's processes when `PROMETHEUS_MULTIPROC_DIR` is set."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterable
+
+from flask import Flask, Response, request
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Histogram,
+    generate_latest,
+    values,
+)
+from prometheus_client.metrics_core import Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from app.core.errors import Unauthorized
+from config import Config
+
+REQUESTS = Histogram(
+    "http_request_seconds",
+    "Requests by method, route and status",
+    ["method", "route", "status"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+
+
+class _Collected(Collector):
+    def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
+        self._collect = collect
+
+    def collect(self) -> Iterable[Metric]:
+        return self._collect()
+
+
+#: Figures read when somebody asks (queue lengths, due deliveries); the sections that have some add them here.
+collectors: list[Callable[[], Iterable[Metric]]] = []
+
+
+def init_app(app: Flask, config: Config) -> None:
+    @app.get("/metrics")
+    def metrics() -> Response:
+        expected = f"Bearer {config.metrics_token}"
+        if config.metrics_token and not hmac.compare_digest(
+            request.headers.get("Authorization", "").encode(), expected.encode()
+        ):
+            raise Unauthorized
+        registry = CollectorRegistry()
+        if values.ValueClass.__name__ == "MmapedValue":  # several processes write to one folder
+            MultiProcessCollector(registry)
+        else:
+            registry.register(REGISTRY)
+        for collect in collectors:
+            registry.register(_Collected(collect))
+        return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,43 @@
+"""The two pages for people: `/`, which says what this is, and the API's documentation at `/api/docs`."""
+
+from __future__ import annotations
+
+from flask import Flask, Response, render_template
+from flask_swagger_ui import get_swaggerui_blueprint
+
+from config import Config
+
+#: Swagger UI comes from the wheel; it writes inline styles and draws SVG from data addresses, and calls this host alone.
+DOCS_POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'"
+)
+PAGE_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"
+
+
+def init_app(app: Flask, config: Config) -> None:
+    docs = get_swaggerui_blueprint(
+        "/api/docs",
+        "/api/openapi.json",
+        config={
+            "app_name": "Health-support service",
+            "docExpansion": "none",
+            "persistAuthorization": True,
+            "validatorUrl": None,
+            "filter": True,
+        },
+    )
+
+    @docs.after_request
+    def allow_its_own_files(response: Response) -> Response:
+        response.headers["Content-Security-Policy"] = DOCS_POLICY
+        return response
+
+    app.register_blueprint(docs)
+
+    @app.get("/")
+    def index() -> Response:
+        """What this is, and where the rest is."""
+        response = Response(render_template("index.html", development=config.is_development))
+        response.headers["Content-Security-Policy"] = PAGE_POLICY
+        return response

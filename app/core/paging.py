@@ -1,0 +1,90 @@
+"""Lists: `?page=` and `?per_page=` in, one bounded query, `X-Total-Count` and `Link` out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
+
+import sqlalchemy as sa
+from flask import Request
+from marshmallow import Schema, fields, post_load, validate
+
+from app.core.db import db
+
+#: A list without paging parameters holds so many rows at most.
+MAX_UNPAGED = 1000
+MAX_PAGE = 1_000_000
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a list: `number` counts from 1."""
+
+    number: int
+    size: int
+
+    @property
+    def offset(self) -> int:
+        return (self.number - 1) * self.size
+
+
+@dataclass(frozen=True)
+class Listing(Generic[T]):
+    """The rows of one page and how many there are in all; `Blueprint.response` turns it into body and headers."""
+
+    rows: Sequence[T]
+    total: int
+    page: Page
+
+
+class PageSchema(Schema):
+    page = fields.Integer(
+        validate=validate.Range(1, MAX_PAGE), metadata={"description": "Page number, from 1"}
+    )
+    per_page = fields.Integer(
+        validate=validate.Range(1, 100), metadata={"description": "Rows a page, 1 to 100"}
+    )
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **_: Any) -> Page:
+        if not data:
+            return Page(1, MAX_UNPAGED)
+        return Page(data.get("page", 1), data.get("per_page", 20))
+
+
+def paginate(query: sa.Select[Any], page: Page, *, scalars: bool = True) -> Listing[Any]:
+    """Run `query` for one page; the count costs a second statement only where the page does not tell it."""
+    result = db.session.execute(query.limit(page.size).offset(page.offset))
+    rows: Sequence[Any] = result.scalars().unique().all() if scalars else result.all()
+    if len(rows) < page.size and (rows or page.offset == 0):
+        return Listing(rows, page.offset + len(rows), page)
+    total = db.session.scalar(sa.select(sa.func.count()).select_from(query.order_by(None).subquery()))
+    return Listing(rows, total or 0, page)
+
+
+def headers(listing: Listing[Any], request: Request) -> dict[str, str]:
+    """`X-Total-Count` and RFC 8288 `Link` of one page."""
+    page = listing.page
+    last = max(1, -(-listing.total // page.size))
+    targets = {"first": 1, "prev": page.number - 1, "next": page.number + 1, "last": last}
+    links = [
+        f'<{request.base_url}?{urlencode({**_kept(request.args), "page": number, "per_page": page.size})}>; rel="{rel}"'
+        for rel, number in targets.items()
+        if 1 <= number <= last and page.size <= 100
+    ]
+    found = {"X-Total-Count": str(listing.total)}
+    return {**found, "Link": ", ".join(links)} if links else found
+
+
+def _kept(args: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in args.items() if name not in ("page", "per_page")}
+
+
+def contains(text: str) -> str:
+    """The LIKE pattern of a substring; `%`, `_` and backslash in it are plain characters."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"

@@ -1,0 +1,47 @@
+"""Redis connections with bounded waits, from one address: plain, TLS, unix socket or Sentinel."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from redis import Redis
+from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+#: A request never waits for Redis: redis-py's own defaults block it for 4.5 s when Redis refuses, 40 s when it hangs.
+WEB: dict[str, Any] = {
+    "socket_timeout": 0.2,
+    "socket_connect_timeout": 0.2,
+    "retry": Retry(NoBackoff(), 0),
+    "health_check_interval": 0,
+}
+
+#: A worker waits Redis out.
+WORKER: dict[str, Any] = {
+    "socket_connect_timeout": 5,
+    "socket_keepalive": True,
+    "retry": Retry(ExponentialBackoff(cap=2, base=0.1), 5),
+    "health_check_interval": 15,
+}
+
+
+def connect(url: str, **options: Any) -> Redis:
+    """A client for `url`; nothing is connected yet.
+
+    `sentinel://[:password@]host:port,host:port/service?db=0` follows a Sentinel's master.
+    """
+    if not url.startswith("sentinel://"):
+        return Redis.from_url(url, **options)
+    parts = urlsplit(url)
+    hosts = [(host, int(port or 26379)) for host, _, port in (h.partition(":") for h in _hosts(parts.netloc))]
+    password = unquote(parts.password) if parts.password else None
+    database = int(dict(parse_qsl(parts.query)).get("db", 0))
+    sentinel = Sentinel(hosts, sentinel_kwargs=options, db=database, password=password, **options)
+    master: Redis = sentinel.master_for(parts.path.strip("/") or "mymaster")
+    return master
+
+
+def _hosts(netloc: str) -> list[str]:
+    return netloc.rpartition("@")[2].split(",")

@@ -1,0 +1,130 @@
+"""People, their roles, and the sessions they are logged in with."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core.db import Base, Created, Timestamps
+
+
+class RoleName(StrEnum):
+    """The seeded roles, highest first; only these open routes."""
+
+    SUPERADMIN = "superadmin"
+    ADMIN = "admin"
+    PENDAMPING = "pendamping"
+    PASIEN = "pasien"
+
+
+#: Roles that a person may take at registration or in the profile.
+SELF_SERVICE = frozenset({RoleName.PASIEN, RoleName.PENDAMPING})
+
+user_roles = sa.Table(
+    "user_roles",
+    Base.metadata,
+    sa.Column("user_id", sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    # A role in use cannot be deleted: RESTRICT is what makes that a 409.
+    sa.Column("role_id", sa.ForeignKey("roles.id", ondelete="RESTRICT"), primary_key=True, index=True),
+)
+
+
+class Role(Base):
+    __tablename__ = "roles"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    is_editable: Mapped[bool] = mapped_column(server_default=sa.true())
+
+    __table_args__ = (sa.Index("uq_roles_name", sa.text("lower(name)"), unique=True),)
+
+
+class User(Base, Timestamps):
+    __tablename__ = "users"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    username: Mapped[str]
+    email: Mapped[str | None]
+    password_hash: Mapped[str]
+    nama_ktp: Mapped[str]
+    nama_samaran: Mapped[str | None]
+    nomor_hp: Mapped[str | None] = mapped_column(comment="as sent")
+    phone: Mapped[str | None] = mapped_column(
+        comment="nomor_hp in E.164; login matches it, messages go to it"
+    )
+    phone_invalid_at: Mapped[datetime | None] = mapped_column(
+        comment="when the messaging provider called the number invalid; cleared when it changes"
+    )
+    nik: Mapped[str | None] = mapped_column(comment="AES-256-GCM, see app.identity.nik")
+    domicile: Mapped[str | None]
+    preferences: Mapped[Any | None] = mapped_column(JSONB(none_as_null=True), comment="as sent")
+    preference_tags: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text),
+        server_default="{}",
+        comment="what broadcasts are filtered by, flattened from preferences",
+    )
+    accepts_broadcasts: Mapped[bool] = mapped_column(server_default=sa.true())
+    is_verified: Mapped[bool] = mapped_column(server_default=sa.false())
+    image: Mapped[str | None] = mapped_column(comment="name in the media store")
+
+    roles: Mapped[list[Role]] = relationship(secondary=user_roles, lazy="selectin", order_by=Role.id)
+
+    __table_args__ = (
+        sa.Index("uq_users_username", sa.text("lower(username)"), unique=True),
+        sa.Index("uq_users_email", sa.text("lower(email)"), unique=True),
+        sa.Index("uq_users_phone", "phone", unique=True),
+        sa.Index("ix_users_domicile", "domicile"),
+        sa.Index("ix_users_created_at", "created_at", "id"),
+    )
+
+    @property
+    def role_names(self) -> set[str]:
+        return {role.name for role in self.roles}
+
+    @property
+    def role_ids(self) -> list[int]:
+        return [role.id for role in self.roles]
+
+    @property
+    def role(self) -> str | None:
+        """The highest of the person's roles."""
+        return highest(self.role_names)
+
+
+class SessionKind(StrEnum):
+    USER = "user"
+    #: From `/superadmin/login`: short, without refresh, and the only kind that opens super-admin routes.
+    SUPERADMIN = "superadmin"
+
+
+class LoginSession(Base, Created):
+    """One login on one device. Deleting the row ends it, its access tokens included."""
+
+    __tablename__ = "sessions"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[str]
+    refresh_hash: Mapped[str | None] = mapped_column(unique=True, comment="SHA-256 of the refresh token")
+    last_used_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
+
+
+class PasswordReset(Base):
+    """The one open reset of a person; a new request replaces it."""
+
+    __tablename__ = "password_resets"
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    token_hash: Mapped[str] = mapped_column(unique=True, comment="SHA-256 of the code in the link")
+    expires_at: Mapped[datetime]
+
+
+def highest(names: set[str]) -> str | None:
+    """The role that counts when one must be named: the seeded ones by rank, else the first by name."""
+    return next((role.value for role in RoleName if role.value in names), min(names, default=None))

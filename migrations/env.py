@@ -1,0 +1,30 @@
+"""Alembic's entry: online migrations of the application's database. `flask db upgrade` runs this."""
+
+from __future__ import annotations
+
+from alembic import context
+from flask import current_app
+
+extension = current_app.extensions["migrate"]
+engine = extension.db.engine
+
+
+if context.is_offline_mode():
+    context.configure(url=engine.url, target_metadata=extension.db.metadata, literal_binds=True)
+    with context.begin_transaction():
+        context.run_migrations()
+else:
+    with engine.connect() as connection:
+        # Waiting for a lock in front of everybody else would stop the service; failing is safe to repeat.
+        connection.exec_driver_sql("SET lock_timeout = '5s'")
+        connection.exec_driver_sql("SET statement_timeout = 0")
+        connection.commit()
+        context.configure(
+            connection=connection,
+            target_metadata=extension.db.metadata,
+            compare_type=True,
+            compare_server_default=False,
+            transaction_per_migration=True,
+        )
+        with context.begin_transaction():
+            context.run_migrations()
