@@ -61,10 +61,9 @@ class Child:
 class Family:
     """Starts children, watches them, and ends them all when its `with` block is left, however it is left.
 
-    `register` is a file that remembers the children: should even their starter be killed, `end_orphans` finds
-    them.
-    `pause` sleeps for some seconds; it may raise to break off any waiting. `afterwards` takes what is to be cleaned
-    up when all have ended.
+    `register` is a file that remembers the children, so that `end_orphans` finds them should even their
+    starter be killed. `pause` sleeps for some seconds; it may raise to break off any waiting. `afterwards`
+    takes what is to be cleaned up when all have ended.
     """
 
     def __init__(
