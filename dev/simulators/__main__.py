@@ -1,4 +1,4 @@
-"""`python -m dev.simulators --port 0`: prints {"env": {...}} in one line when ready, serves until SIGTERM or Ctrl-C."""
+"""Serves all stand-ins until SIGTERM or Ctrl-C; prints {"url": ..., "env": {...}} in one line when ready."""
 
 from __future__ import annotations
 

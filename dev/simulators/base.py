@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from threading import RLock
 from typing import Any, ClassVar
 
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
+
+#: A provider's own ways to say no, by kind.
+Refusals = Mapping[str, Callable[[], ResponseReturnValue]]
 
 #: Calls that one simulator remembers; the oldest go first.
 MEMORY = 200_000
@@ -35,9 +38,9 @@ class Call:
 class Simulator:
     """One outside service, under `/<name>` of the server.
 
-    A subclass says its `name`, writes its wire in `routes`, and the settings that point the service at it in `env`.
-    `refusals` are the provider's own ways to say no, by name: `fault(name, "quota")` plays one. `actions` are what a
-    test in another process may do, by `POST /_control/<name>/<action>`: the same methods that a test here calls.
+    A subclass says its `name`, writes its wire in `routes`, and in `env` the settings that point the service
+    at it. `refusals` are the provider's own ways to say no: `fault(name, "quota")` plays one. `actions` are
+    what a test in another process may do, by `POST /_control/<name>/<action>`.
     """
 
     name: ClassVar[str]
@@ -56,7 +59,7 @@ class Simulator:
         """The settings that make the service call this simulator."""
         return {}
 
-    def refusals(self) -> dict[str, Callable[[], ResponseReturnValue]]:
+    def refusals(self) -> Refusals:
         """The provider's own errors by kind, for `fault`."""
         return {}
 
@@ -65,7 +68,7 @@ class Simulator:
         return {}
 
     def received(self) -> list[dict[str, Any]]:
-        """What other processes read at `/_control/calls/<name>`: the calls, unless the simulator knows better."""
+        """What other processes read at `/_control/calls/<name>`: the calls, or what became of them."""
         with self.lock:
             return [call.as_dict() for call in self.calls]
 

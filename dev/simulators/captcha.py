@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from dev.simulators.base import Simulator
+from dev.simulators.base import Refusals, Simulator
 
 SECRET = "simulated-captcha-secret"
 LIFE_S = 120.0
@@ -18,7 +19,7 @@ HUMAN = "human-"
 
 
 class Captcha(Simulator):
-    """Any token that starts with `human-` is a person's, once; `solve` gives a fresh one that also grows old."""
+    """A token that starts with `human-` is a person's, once; `solve` gives one of any age."""
 
     name = "captcha"
 
@@ -33,9 +34,9 @@ class Captcha(Simulator):
     def routes(self, blueprint: Blueprint) -> None:
         blueprint.post("/siteverify")(self._verify)
 
-    def refusals(self) -> dict[str, Callable[[], ResponseReturnValue]]:
+    def refusals(self) -> Refusals:
         codes = ("invalid-input-secret", "invalid-input-response", "timeout-or-duplicate", "bad-request")
-        return {code: (lambda code=code: refusal(code)) for code in codes}
+        return {code: partial(refusal, code) for code in codes}
 
     def actions(self) -> dict[str, Callable[..., Any]]:
         return {"solve": self.solve}

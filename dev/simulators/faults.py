@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Any
 
 from werkzeug.wrappers import Response
 
-#: The longest that a fault holds a connection; a client without a timeout still ends.
+#: The longest that a fault holds a connection: a client without a timeout ends too.
 PATIENCE_S = 60.0
 OVERSIZE_BYTES = 64 * 1024 * 1024
 PRIVATE_ADDRESS = "http://10.0.0.1/latest/meta-data/"
@@ -21,9 +21,9 @@ PRIVATE_ADDRESS = "http://10.0.0.1/latest/meta-data/"
 class Fault:
     """One planned failure.
 
-    `times` calls meet it (`None`: all, until it is cleared). `match` limits it to paths that contain it. With `after`
-    the provider acts first and the failure hits its answer alone, as when a connection is lost on the way back.
-    The rest belongs to the kind: `status`, `retry_after`, `seconds`, `location`.
+    `times` calls meet it (`None`: all, until it is cleared). `match` limits it to paths that contain it.
+    With `after` the provider acts first and the failure hits its answer alone, as when a connection is lost
+    on the way back. The rest belongs to the kind: `status`, `retry_after`, `seconds`, `location`.
     """
 
     name: str
@@ -38,105 +38,101 @@ class Fault:
     met: int = field(default=0, init=False)
 
 
-class Dropped(ConnectionAbortedError):
-    """The connection is gone: the server writes nothing more to it."""
+@dataclass(frozen=True)
+class Exchange:
+    """One request that meets a fault: its raw connection, and the word that it is time to let go."""
+
+    fault: Fault
+    connection: socket.socket
+    stopped: Event
+
+    def send(self, data: bytes) -> None:
+        try:
+            self.connection.sendall(data)
+        except OSError:
+            raise self.drop() from None
+
+    def drop(self) -> ConnectionAbortedError:
+        """End the connection; the server, told by the exception, writes nothing more to it."""
+        with contextlib.suppress(OSError):  # the client may have been faster
+            self.connection.shutdown(socket.SHUT_RDWR)
+        return ConnectionAbortedError(self.fault.kind)
 
 
-def _drop(connection: socket.socket) -> Dropped:
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass  # the client was faster
-    return Dropped()
+def _head(length: int) -> bytes:
+    return f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n".encode()
 
 
-def _send(connection: socket.socket, data: bytes) -> None:
-    try:
-        connection.sendall(data)
-    except OSError:
-        raise _drop(connection) from None
-
-
-def down(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
+def down(exchange: Exchange) -> Response:
     """Closed without a word. (A port where nobody listens is `Server.closed_url`.)"""
-    raise _drop(connection)
+    raise exchange.drop()
 
 
-def drop(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
+def drop(exchange: Exchange) -> Response:
     """Lost in the middle of the reply."""
-    _send(
-        connection, b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"sta'
-    )
-    raise _drop(connection)
+    exchange.send(_head(1000) + b'{"sta')
+    raise exchange.drop()
 
 
-def hang(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
+def hang(exchange: Exchange) -> Response:
     """Accepts, and never answers."""
-    stopped.wait(PATIENCE_S)
-    raise _drop(connection)
+    exchange.stopped.wait(PATIENCE_S)
+    raise exchange.drop()
 
 
-def slow(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
-    """One byte now and then, fast enough that no read ever times out."""
-    _send(connection, b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
+def slow(exchange: Exchange) -> Response:
+    """One byte now and then, often enough that no read ever times out."""
+    exchange.send(_head(100_000) + b"{")
     end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end and not stopped.wait(0.1):
-        _send(connection, b" ")
-    raise _drop(connection)
+    while time.monotonic() < end and not exchange.stopped.wait(0.1):
+        exchange.send(b" ")
+    raise exchange.drop()
 
 
-def not_http(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
+def not_http(exchange: Exchange) -> Response:
     """Bytes of another protocol."""
-    _send(connection, b"\x16\x03\x01\x00\xff\x00SSH-2.0-nonsense\r\n\r\n")
-    raise _drop(connection)
+    exchange.send(b"\x16\x03\x01\x00\xff\x00SSH-2.0-nonsense\r\n\r\n")
+    raise exchange.drop()
 
 
-def garbage(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
+def garbage(_: Exchange) -> Response:
     """A good status and type around bytes that mean nothing."""
     return Response(bytes(range(256)) * 4, 200, content_type="application/json")
 
 
-def wrong_type(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
+def wrong_type(_: Exchange) -> Response:
     """The friendly page of a captive portal."""
-    return Response(
-        "<html><body>Selamat datang di Wi-Fi bandara</body></html>", 200, content_type="text/html"
-    )
+    page = "<html><body>Selamat datang di Wi-Fi bandara</body></html>"
+    return Response(page, 200, content_type="text/html")
 
 
-def status(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
+def status(exchange: Exchange) -> Response:
     """An error of the provider's front end: `status`, and `retry_after` in seconds when given."""
-    headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
-    return Response("upstream error", fault.status, headers=headers, content_type="text/plain")
+    after = exchange.fault.retry_after
+    headers = {} if after is None else {"Retry-After": str(after)}
+    return Response("upstream error", exchange.fault.status, headers=headers, content_type="text/plain")
 
 
-def oversize(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
+def oversize(exchange: Exchange) -> Response:
     """A reply without an end in sight."""
 
     def chunks() -> Iterator[bytes]:
         for _ in range(OVERSIZE_BYTES // 65536):
-            if stopped.is_set():
+            if exchange.stopped.is_set():
                 return
             yield b" " * 65536
 
     return Response(chunks(), 200, content_type="application/json", direct_passthrough=True)
 
 
-def redirect(fault: Fault, connection: socket.socket, stopped: Event) -> Response:
+def redirect(exchange: Exchange) -> Response:
     """Sends the caller to `location`, a private address unless told otherwise."""
-    return Response("", 302, headers={"Location": fault.location}, content_type="text/plain")
+    return Response("", 302, headers={"Location": exchange.fault.location}, content_type="text/plain")
 
 
-#: Kind to behaviour. `latency` is the one that goes on to the provider's own answer.
-WIRE: dict[str, Callable[[Fault, Any, Event], Response]] = {
-    "down": down,
-    "drop": drop,
-    "hang": hang,
-    "slow": slow,
-    "not_http": not_http,
-    "garbage": garbage,
-    "wrong_type": wrong_type,
-    "status": status,
-    "oversize": oversize,
-    "redirect": redirect,
+#: Every kind but `latency`, which waits `seconds` and goes on to the provider's own answer.
+WIRE: dict[str, Callable[[Exchange], Response]] = {
+    behaviour.__name__: behaviour
+    for behaviour in (down, drop, hang, slow, not_http, garbage, wrong_type, status, oversize, redirect)
 }
 LATENCY = "latency"

@@ -6,12 +6,13 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from dev.simulators.base import Simulator
+from dev.simulators.base import Refusals, Simulator
 
 TOKEN = "simulated-messaging-token"
 SENDER_ID = "100200300400"
@@ -66,16 +67,15 @@ class Messaging(Simulator):
         blueprint.post("/send")(self._fonnte)
         blueprint.post("/<sender_id>/messages")(self._whatsapp)
 
-    def refusals(self) -> dict[str, Callable[[], ResponseReturnValue]]:
+    def refusals(self) -> Refusals:
         reasons = {
             "token_invalid": "token invalid",
             "target_invalid": "target invalid",
             "rate_limit": "rate limit",
             "disconnected": "request invalid on disconnected device",
         }
-        fonnte = {kind: (lambda text=text: fonnte_refusal(text)) for kind, text in reasons.items()}
-        whatsapp = {f"code_{code}": (lambda code=code: whatsapp_error(code)) for code in WHATSAPP_ERRORS}
-        return {**fonnte, **whatsapp}
+        fonnte: Refusals = {kind: partial(fonnte_refusal, reason) for kind, reason in reasons.items()}
+        return {**fonnte, **{f"code_{code}": partial(whatsapp_error, code) for code in WHATSAPP_ERRORS}}
 
     def actions(self) -> dict[str, Callable[..., Any]]:
         return {"mark_invalid": self.mark_invalid}
@@ -113,10 +113,8 @@ class Messaging(Simulator):
         if request.headers.get("Authorization") != TOKEN:
             return fonnte_refusal("token invalid")
         text = request.form.get("message", "")
-        targets = [
-            local_number(part, request.form.get("countryCode", "62"))
-            for part in _parts(request.form.get("target"))
-        ]
+        country = request.form.get("countryCode", "62")
+        targets = [local_number(part, country) for part in request.form.get("target", "").split(",") if part]
         if not targets:
             return fonnte_refusal("input invalid")
         if not text:
@@ -180,7 +178,3 @@ def local_number(number: str, country: str) -> str:
     """Fonnte replaces a leading zero by the country code."""
     plain = digits(number)
     return country + plain[1:] if plain.startswith("0") and country != "0" else plain
-
-
-def _parts(targets: str | None) -> list[str]:
-    return [part for part in (targets or "").split(",") if part.strip()]

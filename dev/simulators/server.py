@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from io import BytesIO
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from werkzeug.wrappers import Request, Response
 
 from dev.simulators.base import Call, Simulator
 from dev.simulators.control import control_routes
-from dev.simulators.faults import LATENCY, WIRE, Fault
+from dev.simulators.faults import LATENCY, WIRE, Exchange, Fault
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -47,14 +47,12 @@ class _Listener(ThreadedWSGIServer):
     def server_close(self) -> None:
         super().server_close()
         for connection in list(self.open):
-            try:
+            with contextlib.suppress(OSError):  # it may have ended by itself
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # it ended by itself
 
 
 class Server:
-    """All simulators, each under a prefix of its name, and as an attribute of its name: `server.messaging`."""
+    """All simulators, each under a prefix of its name, and as an attribute: `server.messaging`."""
 
     def __init__(self, simulators: list[Simulator], port: int = 0) -> None:
         self.simulators = {simulator.name: simulator for simulator in simulators}
@@ -96,7 +94,7 @@ class Server:
             return f"http://127.0.0.1:{probe.getsockname()[1]}"
 
     def fault(self, name: str, kind: str, **options: Any) -> Fault:
-        """Plan a failure of one simulator; `Fault` says the options, `faults.WIRE` and `refusals` the kinds."""
+        """Plan a failure of one simulator: a kind of `faults.WIRE` or of its `refusals`."""
         known = {*WIRE, LATENCY, *self.simulators[name].refusals()}
         if kind not in known:
             raise ValueError(f"{name} knows no fault {kind!r}, but {', '.join(sorted(known))}")
@@ -127,8 +125,6 @@ class Server:
         self._listener.shutdown()
         self._listener.server_close()
         self._thread.join()
-
-    # --- one request ------------------------------------------------------------------------------------------------
 
     def _answer(self, environ: WSGIEnvironment, start_response: StartResponse) -> Any:
         request = Request(environ)
@@ -175,7 +171,7 @@ class Server:
 
     def _fail(self, fault: Fault, environ: WSGIEnvironment) -> Response:
         if fault.kind in WIRE:
-            return WIRE[fault.kind](replace(fault), environ["werkzeug.socket"], self._stopped)
+            return WIRE[fault.kind](Exchange(fault, environ["werkzeug.socket"], self._stopped))
         refuse = self.simulators[fault.name].refusals()[fault.kind]
         with self._app.request_context(environ):
             answer: ResponseReturnValue = refuse()
