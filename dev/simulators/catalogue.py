@@ -5,7 +5,10 @@ from __future__ import annotations
 from dev.simulators.base import Simulator
 from dev.simulators.captcha import Captcha
 from dev.simulators.messaging import Messaging
+from dev.simulators.ministry import Ministry
+from dev.simulators.push import Push
+from dev.simulators.videos import Videos
 
 
 def all_simulators() -> list[Simulator]:
-    return [Messaging(), Captcha()]
+    return [Messaging(), Captcha(), Videos(), Ministry(), Push()]
