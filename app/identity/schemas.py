@@ -22,6 +22,14 @@ class RoleSchema(Schema):
     is_editable = fields.Boolean()
 
 
+class UserRolesSchema(Schema):
+    """Which roles a person has."""
+
+    id = fields.Integer(metadata={"example": 12})
+    role_ids = fields.List(fields.Integer())
+    roles = fields.List(fields.Nested(RoleSchema))
+
+
 class PersonSchema(Schema):
     """A person in a list: never phone, NIK, e-mail or preferences."""
 
