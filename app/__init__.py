@@ -22,6 +22,7 @@ def create_app(config: Config) -> Flask:
     errors.init_app(app)
     db.init_app(app, config)
     queue.init_app(app, config)
+    media.init_app(app, config)
     api.init_app(app, sections.blueprints())
     media.init_app(app, config)
     limits.init_app(app, config)

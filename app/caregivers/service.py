@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.caregivers.models import CaregiverLink
 from app.core.db import db, get_or_404
 from app.core.errors import BadRequest, NotFound
 from app.core.paging import Listing, Page, paginate
-from app.caregivers.models import CaregiverLink
 from app.identity import users
 from app.identity.models import RoleName, User
 

@@ -90,9 +90,7 @@ class BucketStore:
     def client(self) -> Any:
         import boto3  # a third of a second that a service with a folder never pays
 
-        waits = BotoConfig(
-            connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"}
-        )
+        waits = BotoConfig(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"})
         return boto3.client("s3", endpoint_url=self.endpoint, config=waits)
 
     def put(self, name: str, data: bytes, content_type: str) -> None:

@@ -116,9 +116,7 @@ def _in_srgb(image: Image.Image) -> Image.Image:
         target = "RGBA" if image.mode == "RGBA" else "RGB"
         try:
             source = ImageCms.ImageCmsProfile(BytesIO(profile))
-            converted = ImageCms.profileToProfile(
-                image, source, ImageCms.createProfile("sRGB"), outputMode=target
-            )
+            converted = ImageCms.profileToProfile(image, source, ImageCms.createProfile("sRGB"), outputMode=target)
         except (ImageCms.PyCMSError, OSError, ValueError):
             converted = None
         if converted is not None:

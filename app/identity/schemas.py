@@ -103,7 +103,10 @@ class Preferences(JsonText):
         super().__init__(allow_none=True, metadata=metadata, **kwargs)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
-        if not isinstance(value, (dict, list, str)) or len(json.dumps(value, ensure_ascii=False).encode()) > MAX_PREFERENCES_BYTES:
+        if (
+            not isinstance(value, (dict, list, str))
+            or len(json.dumps(value, ensure_ascii=False).encode()) > MAX_PREFERENCES_BYTES
+        ):
             raise self.make_error("invalid")
         return value
 
@@ -119,6 +122,14 @@ class PersonForm(Form):
     domicile = Province(allow_none=True)
     preferences = Preferences()
     role_ids = fields.List(RecordId(), validate=validate.Length(max=50), metadata={"example": [4]})
+
+
+class UserForm(PersonForm):
+    """A person made by somebody else: an operator or an administrator."""
+
+    username = Username(required=True)
+    password = Password(required=True)
+    nama_ktp = Text(100, required=True, example="Siti Aminah")
 
 
 class PictureForm(Schema):
