@@ -147,4 +147,4 @@ class _telling_errors:  # noqa: N801  # reads as a word of the `with` statement
             case AppError():
                 raise click.ClickException(error.message) from None
             case ValidationError():
-                raise click.ClickException(str(error.normalized_messages())) from None
+                raise click.ClickException(str(error.messages)) from None
