@@ -7,7 +7,7 @@ knows, is replaced by the gazetteer for that call.
 from __future__ import annotations
 
 import logging
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 from app.core import provinces
@@ -133,6 +133,7 @@ class Nominatim(Remote):
         raise self._garbage("no address")
 
 
+@cache
 def from_config(config: Config) -> Geocoder:
     """The geocoder that the configuration names."""
     services: dict[str, tuple[type[Remote], str]] = {

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NoReturn
 
 from app.core.geo import Position
@@ -168,6 +169,7 @@ def _text(value: Any, longest: int) -> str | None:
     return " ".join(value.replace("\0", " ").split())[:longest] or None
 
 
+@cache
 def from_config(config: Config) -> Places | None:
     """The provider's client; `None` without a key: the database alone answers."""
     if not config.places_key:
