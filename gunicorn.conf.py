@@ -1,4 +1,4 @@
-"""How gunicorn serves the application, in development and production: `gunicorn -c gunicorn.conf.py wsgi:app`.
+"""How gunicorn serves it, in development and in production: `gunicorn -c gunicorn.conf.py wsgi:app`.
 
 Beside the settings of `config.py` it reads BIND (an address of its own, as in `unix:/run/health/web.sock`),
 WEB_CONCURRENCY (number of processes), MAX_REQUESTS and PROMETHEUS_MULTIPROC_DIR.
