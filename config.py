@@ -34,9 +34,7 @@ class ConfigError(Exception):
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
         hint = "`ENVIRONMENT=development flask keys new` prints a set of good secrets."
-        super().__init__(
-            "Wrong or missing settings:\n" + "\n".join(f"  {line}" for line in problems) + f"\n{hint}"
-        )
+        super().__init__("Wrong or missing settings:\n" + "\n".join(f"  {line}" for line in problems) + f"\n{hint}")
 
 
 def environment() -> dict[str, str]:
@@ -221,9 +219,7 @@ class Config:
     access_token_minutes: int = setting(
         "ACCESS_TOKEN_MINUTES", "Life of an access token", default=15, read=_integer(1, 1440)
     )
-    refresh_token_days: int = setting(
-        "REFRESH_TOKEN_DAYS", "Life of a session", default=30, read=_integer(1, 365)
-    )
+    refresh_token_days: int = setting("REFRESH_TOKEN_DAYS", "Life of a session", default=30, read=_integer(1, 365))
     refresh_idle_days: int = setting(
         "REFRESH_IDLE_DAYS", "A session unused for so long ends", default=7, read=_integer(1, 365)
     )
@@ -292,9 +288,7 @@ class Config:
         default="offline",
         read=_choice("offline", "google", "nominatim"),
     )
-    geocoder_key: str | None = setting(
-        "GEOCODER_KEY", "Key of the geocoder (`google`)", default=None, secret=True
-    )
+    geocoder_key: str | None = setting("GEOCODER_KEY", "Key of the geocoder (`google`)", default=None, secret=True)
     geocoder_url: str | None = setting(
         "GEOCODER_URL", "Base address in place of the geocoder's own", default=None, read=_url
     )
@@ -322,15 +316,11 @@ class Config:
     )  # fmt: skip
 
     # web push
-    vapid_public_key: str | None = setting(
-        "VAPID_PUBLIC_KEY", "Public key of web push, base64url", default=None
-    )
+    vapid_public_key: str | None = setting("VAPID_PUBLIC_KEY", "Public key of web push, base64url", default=None)
     vapid_private_key: str | None = setting(
         "VAPID_PRIVATE_KEY", "Private key of web push, base64url", default=None, secret=True
     )
-    vapid_subject: str | None = setting(
-        "VAPID_SUBJECT", "`mailto:` or https address of the operator", default=None
-    )
+    vapid_subject: str | None = setting("VAPID_SUBJECT", "`mailto:` or https address of the operator", default=None)
     push_hosts: tuple[str, ...] = setting(
         "PUSH_HOSTS",
         "Comma list of hosts that push endpoints may have (default: any public one)",
@@ -461,9 +451,7 @@ def _production_problems(config: Config) -> list[str]:
     for name, value in secrets:
         raw = base64.b64decode(value) if name == "NIK_KEYS" else value.encode()
         if len(raw) < MIN_SECRET_BYTES or len(set(raw)) < 10 or raw.startswith(known.encode()):
-            problems.append(
-                f"{name} is weak or a default: at least {MIN_SECRET_BYTES} random bytes are needed"
-            )
+            problems.append(f"{name} is weak or a default: at least {MIN_SECRET_BYTES} random bytes are needed")
         if value in seen:
             problems.append(f"{name} repeats a secret of {seen[value]}: every purpose needs its own")
         seen[value] = name

@@ -95,9 +95,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
         return decorator
 
-    def _prepare_arguments_doc(
-        self, doc: dict[str, Any], doc_info: dict[str, Any], **kwargs: Any
-    ) -> dict[str, Any]:
+    def _prepare_arguments_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         doc = super()._prepare_arguments_doc(doc, doc_info, **kwargs)
         content = doc.get("requestBody", {}).get("content", {})
         if "multipart/form-data" in content:

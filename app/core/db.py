@@ -20,7 +20,7 @@ from psycopg2 import errors as pg
 from sqlalchemy import orm
 from sqlalchemy.exc import IntegrityError
 
-from app.core.errors import AppError, BadRequest, NotFound
+from app.core.errors import AppError, NotFound
 from config import ROOT, Config
 
 logger = logging.getLogger(__name__)
@@ -114,10 +114,11 @@ def reading() -> Iterator[sa.Connection]:
 
 
 @contextmanager
-def translating(errors: Mapping[str, AppError]) -> Iterator[None]:
-    """Turn a violated constraint into its meaning: `errors` maps constraint names to the errors to raise.
+def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = None) -> Iterator[None]:
+    """Turn a violated constraint into its meaning.
 
-    The statements inside run in a savepoint, so the unit of work stays usable.
+    `errors` maps constraint names to the errors to raise; `in_use` is raised when other rows still refer to what is
+    deleted. The statements inside run in a savepoint, so the unit of work stays usable.
     """
     try:
         with db.session.begin_nested():
@@ -127,6 +128,8 @@ def translating(errors: Mapping[str, AppError]) -> Iterator[None]:
         name = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
         if name in errors:
             raise errors[name] from None
+        if in_use and isinstance(error.orig, pg.ForeignKeyViolation):
+            raise in_use from None
         raise
 
 
@@ -144,15 +147,6 @@ def assign(row: M, data: Fields) -> M:
         setattr(row, name, value)
     db.session.flush()
     return row
-
-
-def refuse_unstorable(error: sa.exc.DataError) -> Any:
-    """A value that no column can hold (out of range, bad text) is the sender's mistake, not a crash."""
-    if isinstance(
-        error.orig, (pg.NumericValueOutOfRange, pg.UntranslatableCharacter, pg.CharacterNotInRepertoire)
-    ):
-        raise BadRequest("Nilai di luar jangkauan.", code="value_out_of_range") from None
-    raise error
 
 
 def init_app(app: Flask, config: Config) -> None:

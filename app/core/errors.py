@@ -141,13 +141,20 @@ HTTP_ERRORS: dict[int, tuple[str, str]] = {
 }
 
 
+#: A value that no column can hold is the sender's mistake. The schemas refuse most of them by name before.
+UNSTORABLE = (
+    pg.NumericValueOutOfRange,
+    pg.UntranslatableCharacter,
+    pg.CharacterNotInRepertoire,
+    pg.DatetimeFieldOverflow,
+)
+
+
 class ErrorSchema(Schema):
     """The one shape of every error answer."""
 
     error = fields.String(required=True, metadata={"description": "Stable snake_case code"})
-    message = fields.String(
-        required=True, metadata={"description": "One sentence in Indonesian for a person"}
-    )
+    message = fields.String(required=True, metadata={"description": "One sentence in Indonesian for a person"})
     errors = fields.Dict(metadata={"description": "Validation only: the sentences of each field"})
     request_id = fields.String(required=True, metadata={"description": "Equals the X-Request-ID header"})
 
@@ -193,6 +200,8 @@ def handle_database_error(error: sqlalchemy.exc.DBAPIError) -> Response:
     if lost or repeatable:
         current_app.logger.error("database unavailable: %s", type(error.orig).__name__)
         return handle_app_error(Unavailable())
+    if isinstance(error.orig, UNSTORABLE):
+        return handle_app_error(BadRequest("Nilai di luar jangkauan.", code="value_out_of_range"))
     raise error
 
 

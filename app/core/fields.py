@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from marshmallow import fields, validate
+from marshmallow import Schema, fields, pre_load, validate
 
+from app.core import provinces
 from app.core.clock import rfc3339
 
 
@@ -37,10 +38,39 @@ class RecordId(fields.Integer):
 class Text(fields.String):
     """Text of a bounded length; a required one is not blank. `echoes` names an example for the documentation."""
 
-    def __init__(
-        self, maximum: int, *, minimum: int | None = None, example: str | None = None, **kwargs: Any
-    ) -> None:
+    def __init__(self, maximum: int, *, minimum: int | None = None, example: str | None = None, **kwargs: Any) -> None:
         low = minimum if minimum is not None else (1 if kwargs.get("required") else 0)
         if example is not None:
             kwargs["metadata"] = {**kwargs.get("metadata", {}), "example": example}
         super().__init__(validate=[validate.Length(low, maximum), *kwargs.pop("rules", [])], **kwargs)
+
+
+class Province(fields.String):
+    """One of the 38 provinces: any usual spelling in, the canonical one out."""
+
+    default_error_messages = {"invalid": "bukan provinsi di Indonesia."}  # noqa: RUF012
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("metadata", {"example": "Jawa Barat", "description": "Canonical out: see GET /provinces"})
+        super().__init__(**kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, *args, **kwargs)
+        found = provinces.canonical(text) if len(text) <= 100 else None
+        if found is None:
+            raise self.make_error("invalid")
+        return found
+
+
+class Form(Schema):
+    """A schema of what people fill in: an input that may be null and is left blank is null."""
+
+    @pre_load
+    def blank_is_null(self, data: Any, **_: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        fields_of = {field.data_key or name: field for name, field in self.load_fields.items()}
+        return {
+            name: None if value == "" and name in fields_of and fields_of[name].allow_none else value
+            for name, value in data.items()
+        }

@@ -61,6 +61,4 @@ def init_app(app: Flask) -> None:
                 report[name] = type(error).__name__
                 ready = False
         status = {"status": "ready" if ready else "unavailable", "checks": report}
-        return (
-            (jsonify(status), 200) if ready else (jsonify(status), 503, {"Retry-After": str(RETRY_AFTER_S)})
-        )
+        return (jsonify(status), 200) if ready else (jsonify(status), 503, {"Retry-After": str(RETRY_AFTER_S)})

@@ -36,9 +36,7 @@ def by_body(*names: str) -> Callable[[], str]:
 
     def key() -> str:
         sent = request.args if request.method == "GET" else request.get_json(silent=True, force=True)
-        found = (
-            next((str(sent[name]) for name in names if name in sent), "") if isinstance(sent, dict) else ""
-        )
+        found = next((str(sent[name]) for name in names if name in sent), "") if isinstance(sent, dict) else ""
         return f"{names[0]}:{found.strip().lower()[:100]}"
 
     return key

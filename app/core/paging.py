@@ -42,12 +42,8 @@ class Listing(Generic[T]):
 
 
 class PageSchema(Schema):
-    page = fields.Integer(
-        validate=validate.Range(1, MAX_PAGE), metadata={"description": "Page number, from 1"}
-    )
-    per_page = fields.Integer(
-        validate=validate.Range(1, 100), metadata={"description": "Rows a page, 1 to 100"}
-    )
+    page = fields.Integer(validate=validate.Range(1, MAX_PAGE), metadata={"description": "Page number, from 1"})
+    per_page = fields.Integer(validate=validate.Range(1, 100), metadata={"description": "Rows a page, 1 to 100"})
 
     @post_load
     def to_page(self, data: dict[str, Any], **_: Any) -> Page:

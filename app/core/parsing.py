@@ -44,6 +44,10 @@ class Upload(fields.Field[Any]):
         return value.stream
 
 
+class JsonText(fields.Field[Any]):
+    """A free JSON value; in a form it is one JSON string."""
+
+
 class Parser(FlaskParser):  # type: ignore[misc]  # webargs publishes no complete types
     """webargs' parser with our body rules, our statuses, and the location `multipart` (a form, or JSON)."""
 
@@ -120,9 +124,7 @@ def clean(value: T, key: str = "") -> T:
             return value
 
 
-def _from_form(
-    form: MultiDict[str, str], files: MultiDict[str, FileStorage], schema: Schema
-) -> dict[str, Any]:
+def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], schema: Schema) -> dict[str, Any]:
     """A form as the JSON it stands for: arrays are repeated fields or one JSON array, objects one JSON string."""
     data: dict[str, Any] = {}
     for name, field in schema.load_fields.items():
@@ -142,12 +144,8 @@ def _from_form(
 def _form_value(values: list[str], field: fields.Field[Any]) -> Any:
     first = values[0].strip()
     if isinstance(field, fields.List):
-        return (
-            parse_json(first)
-            if len(values) == 1 and first.startswith("[")
-            else [v for v in values if v.strip()]
-        )
-    if isinstance(field, (fields.Nested, fields.Dict)):
+        return parse_json(first) if len(values) == 1 and first.startswith("[") else [v for v in values if v.strip()]
+    if isinstance(field, (fields.Nested, fields.Dict, JsonText)):
         return parse_json(first) if first else None
     if not first and field.allow_none:
         return None

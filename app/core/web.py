@@ -37,9 +37,7 @@ SAFE_HEADERS = {
 #: Paths that machines ask all the time; their log lines would drown the others.
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
-ORJSON_OPTIONS = (
-    orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_NON_STR_KEYS
-)
+ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_NON_STR_KEYS
 
 
 class OrjsonProvider(JSONProvider):

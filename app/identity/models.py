@@ -55,9 +55,7 @@ class User(Base, Timestamps):
     nama_ktp: Mapped[str]
     nama_samaran: Mapped[str | None]
     nomor_hp: Mapped[str | None] = mapped_column(comment="as sent")
-    phone: Mapped[str | None] = mapped_column(
-        comment="nomor_hp in E.164; login matches it, messages go to it"
-    )
+    phone: Mapped[str | None] = mapped_column(comment="nomor_hp in E.164; login matches it, messages go to it")
     phone_invalid_at: Mapped[datetime | None] = mapped_column(
         comment="when the messaging provider called the number invalid; cleared when it changes"
     )

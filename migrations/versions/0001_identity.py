@@ -73,9 +73,7 @@ def upgrade() -> None:
         sa.Column("user_id", sa.BigInteger(), nullable=False),
         sa.Column("token_hash", sa.Text(), nullable=False, comment="SHA-256 of the code in the link"),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name=op.f("fk_password_resets_user_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_password_resets_user_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("user_id", name=op.f("pk_password_resets")),
         sa.UniqueConstraint("token_hash", name=op.f("uq_password_resets_token_hash")),
     )
@@ -85,13 +83,9 @@ def upgrade() -> None:
         sa.Column("user_id", sa.BigInteger(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("refresh_hash", sa.Text(), nullable=True, comment="SHA-256 of the refresh token"),
-        sa.Column(
-            "last_used_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False
-        ),
+        sa.Column("last_used_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name=op.f("fk_sessions_user_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_sessions_user_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sessions")),
         sa.UniqueConstraint("refresh_hash", name=op.f("uq_sessions_refresh_hash")),
     )
@@ -100,12 +94,8 @@ def upgrade() -> None:
         "user_roles",
         sa.Column("user_id", sa.BigInteger(), nullable=False),
         sa.Column("role_id", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["role_id"], ["roles.id"], name=op.f("fk_user_roles_role_id"), ondelete="RESTRICT"
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name=op.f("fk_user_roles_user_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["role_id"], ["roles.id"], name=op.f("fk_user_roles_role_id"), ondelete="RESTRICT"),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_user_roles_user_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("user_id", "role_id", name=op.f("pk_user_roles")),
     )
     op.create_index(op.f("ix_user_roles_role_id"), "user_roles", ["role_id"], unique=False)

@@ -1,0 +1,107 @@
+"""Who may call a route: each says so with one of these decorators, next to its `@bp.get`.
+
+`public` ignores tokens; `optional` uses a good one and refuses a bad one, so that the client refreshes; `authenticated`
+needs any role; `requires` needs one of the named roles, read from the database for this very request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from flask import g, request
+from werkzeug.local import LocalProxy
+
+from app.core.errors import Forbidden, Unauthorized
+from app.identity.models import RoleName
+from app.identity.sessions import Caller, caller_of
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+BEARER: dict[str, list[str]] = {"bearer": []}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A route's access rule; `app.core.api.Blueprint` enforces and documents it."""
+
+    name: str
+    roles: tuple[RoleName, ...] = ()
+
+    @property
+    def security(self) -> list[dict[str, list[str]]]:
+        return {"public": [], "optional": [{}, BEARER]}.get(self.name, [BEARER])
+
+    @property
+    def description(self) -> str:
+        return f"Needs the role {' or '.join(self.roles)}." if self.roles else ""
+
+    def enforce(self) -> None:
+        if self.name == "public":
+            return
+        g.caller = _sent_caller()
+        if g.caller is None:
+            if self.name != "optional":
+                raise Unauthorized
+            return
+        if self.roles and not self._admits(g.caller):
+            raise Forbidden
+
+    def _admits(self, caller: Caller) -> bool:
+        if RoleName.SUPERADMIN in self.roles:
+            return caller.is_superadmin
+        # A super-admin may do what an admin may.
+        return caller.has(*self.roles) or (RoleName.ADMIN in self.roles and caller.has(RoleName.SUPERADMIN))
+
+
+def public(view: View) -> View:
+    """Anybody; a token that is sent is not looked at."""
+    return _mark(view, Rule("public"))
+
+
+def optional(view: View) -> View:
+    """Anybody; a token that is sent must be good."""
+    return _mark(view, Rule("optional"))
+
+
+def authenticated(view: View) -> View:
+    """Anybody who is logged in."""
+    return _mark(view, Rule("authenticated"))
+
+
+def requires(*roles: RoleName) -> Callable[[View], View]:
+    """Those who have one of `roles` now."""
+    return lambda view: _mark(view, Rule("roles", roles))
+
+
+#: The caller of the present request, where the route needs one.
+caller: Caller = cast(Caller, LocalProxy(lambda: _needed()))
+
+
+def caller_id() -> int | None:
+    """The caller's id where the route makes it optional."""
+    found: Caller | None = g.get("caller")
+    return found.id if found else None
+
+
+def _mark(view: View, rule: Rule) -> View:
+    view.access = rule  # type: ignore[attr-defined]
+    return view
+
+
+def _needed() -> Caller:
+    found: Caller | None = g.get("caller")
+    if found is None:
+        raise Unauthorized
+    return found
+
+
+def _sent_caller() -> Caller | None:
+    header = request.headers.get("Authorization")
+    if header is None or not header.strip():
+        return None
+    scheme, _, token = header.strip().partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthorized("Token tidak valid.", code="invalid_token")
+    return caller_of(token.strip())

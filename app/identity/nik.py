@@ -1,0 +1,48 @@
+"""NIK at rest: AES-256-GCM, bound to its person, under keys that can be changed while the service runs.
+
+Stored form: `v1:<key id>:<base64 of nonce and ciphertext>`. The user's id is the associated data, so a ciphertext moved
+to another person's row does not decrypt. What does not have this form is a legacy value and is returned as it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from app.core.settings import settings
+
+VERSION = "v1"
+NONCE_BYTES = 12
+
+
+class UndecryptableNik(Exception):
+    """The stored value belongs to another person, to a key that is gone, or was tampered with."""
+
+
+def encrypt(nik: str, user_id: int) -> str:
+    kid, key = settings.nik_keys[0]
+    nonce = os.urandom(NONCE_BYTES)
+    sealed = nonce + AESGCM(key).encrypt(nonce, nik.encode(), _bound_to(user_id))
+    return f"{VERSION}:{kid}:{base64.b64encode(sealed).decode()}"
+
+
+def decrypt(stored: str | None, user_id: int) -> str | None:
+    """The NIK in plain text, a legacy value as it is, `None` without one. Raises `UndecryptableNik`."""
+    if stored is None or not stored.startswith(f"{VERSION}:"):
+        return stored
+    kid, _, encoded = stored.removeprefix(f"{VERSION}:").partition(":")
+    key = dict(settings.nik_keys).get(kid)
+    if key is None:
+        raise UndecryptableNik(f"key {kid} is not configured")
+    try:
+        sealed = base64.b64decode(encoded, validate=True)
+        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound_to(user_id)).decode()
+    except (InvalidTag, ValueError):
+        raise UndecryptableNik("the ciphertext is not this person's") from None
+
+
+def _bound_to(user_id: int) -> bytes:
+    return f"nik:{user_id}".encode()

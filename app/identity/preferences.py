@@ -1,0 +1,81 @@
+"""Preferences are kept as sent; broadcasts are filtered by the tags that they flatten into."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+TAGS = (
+    "medical",
+    "mental_health",
+    "islam",
+    "kristen",
+    "katolik",
+    "hindu",
+    "buddha",
+    "konghucu",
+    "other_belief",
+)
+
+#: Other spellings that clients send, without blanks and punctuation.
+ALIASES = {
+    **{tag.replace("_", ""): tag for tag in TAGS},
+    "medis": "medical",
+    "kesehatan": "medical",
+    "mental": "mental_health",
+    "kesehatanmental": "mental_health",
+    "muslim": "islam",
+    "protestan": "kristen",
+    "christian": "kristen",
+    "catholic": "katolik",
+    "budha": "buddha",
+    "buddhist": "buddha",
+    "khonghucu": "konghucu",
+    "confucian": "konghucu",
+    "kepercayaan": "other_belief",
+    "kepercayaanlain": "other_belief",
+    "lainnya": "other_belief",
+}
+
+
+def tags(preferences: Any) -> list[str]:
+    """The sorted tags that are true or selected in `preferences`, however it is nested."""
+    return sorted({tag for name in _selected(_parsed(preferences)) if (tag := ALIASES.get(_plain(name)))})
+
+
+def accepts_broadcasts(preferences: Any) -> bool:
+    """False only for `{"broadcast": false}`."""
+    parsed = _parsed(preferences)
+    return not (isinstance(parsed, dict) and parsed.get("broadcast") in (False, "false", 0, "0"))
+
+
+def _selected(value: Any, name: str | None = None) -> Iterator[str]:
+    match value:
+        case dict():
+            for key, item in value.items():
+                yield from _selected(item, str(key))
+        case list():
+            for item in value:
+                yield from _selected(item)
+        case True | 1 | "true" | "1":
+            if name:
+                yield name
+        case str() if value and value != "false":
+            yield value
+            if name and ALIASES.get(_plain(name)) == "other_belief":
+                yield name  # {"other_belief": "Marapu"}: whatever it is called, it is another belief
+
+
+def _parsed(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z]", "", name.lower())

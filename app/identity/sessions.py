@@ -1,0 +1,156 @@
+"""Login sessions: begin, refresh, end. A session's life depends on the roles that its person has now."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from app.core.clock import now
+from app.core.db import db, reading
+from app.core.errors import Unauthorized
+from app.core.settings import settings
+from app.identity import tokens
+from app.identity.models import LoginSession, Role, RoleName, SessionKind, User, highest, user_roles
+
+PRIVILEGED = frozenset({RoleName.ADMIN, RoleName.SUPERADMIN})
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who makes the request, as the database knows them now."""
+
+    id: int
+    roles: frozenset[str]
+    session_id: uuid.UUID
+    kind: SessionKind
+
+    def has(self, *names: str) -> bool:
+        return not self.roles.isdisjoint(names)
+
+    @property
+    def is_superadmin(self) -> bool:
+        """Whether the caller holds a super-admin session; the role alone, from `/login`, is not enough."""
+        return self.kind is SessionKind.SUPERADMIN and RoleName.SUPERADMIN in self.roles
+
+
+@dataclass(frozen=True)
+class TokenPair:
+    access_token: str
+    refresh_token: str
+
+
+def begin(user: User) -> TokenPair:
+    """Log `user` in on one more device."""
+    refresh = tokens.new_opaque()
+    session = LoginSession(id=uuid.uuid4(), user_id=user.id, kind=SessionKind.USER, refresh_hash=tokens.digest(refresh))
+    db.session.add(session)
+    db.session.flush()
+    drop_dead(user.id)
+    return TokenPair(_access(user.id, user.role_names, session.id), refresh)
+
+
+def begin_superadmin(user: User) -> str:
+    """A super-admin session: one short access token, no refresh."""
+    session = LoginSession(id=uuid.uuid4(), user_id=user.id, kind=SessionKind.SUPERADMIN)
+    db.session.add(session)
+    db.session.flush()
+    return _access(user.id, user.role_names, session.id, minutes=settings.superadmin_token_minutes)
+
+
+def refresh(refresh_token: str) -> str:
+    """A new access token; the refresh token stays valid and its idle time starts again."""
+    session = db.session.scalar(
+        sa.select(LoginSession).where(LoginSession.refresh_hash == tokens.digest(refresh_token)).with_for_update()
+    )
+    if session is None:
+        raise Unauthorized("Sesi tidak valid. Silakan masuk kembali.", code="invalid_refresh_token")
+    user = db.session.get_one(User, session.user_id)
+    if not _is_alive(SessionKind(session.kind), session.created_at, session.last_used_at, user.role_names):
+        raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="invalid_refresh_token")
+    session.last_used_at = now()
+    return _access(user.id, user.role_names, session.id)
+
+
+def end(session_id: uuid.UUID) -> None:
+    """Log out one device, its access tokens included."""
+    db.session.execute(sa.delete(LoginSession).where(LoginSession.id == session_id))
+
+
+def end_all(user_id: int) -> None:
+    """Log out all devices, after a change of password or of privileges."""
+    db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id))
+
+
+def drop_dead(user_id: int | None = None) -> None:
+    """Delete sessions that nobody can use any more, of one person or of all."""
+    longest = timedelta(days=settings.refresh_token_days)
+    idle = timedelta(days=settings.refresh_idle_days)
+    moment = now()
+    dead = sa.or_(
+        LoginSession.created_at < moment - longest,
+        LoginSession.last_used_at < moment - idle,
+        sa.and_(
+            LoginSession.kind == SessionKind.SUPERADMIN,
+            LoginSession.created_at < moment - timedelta(minutes=settings.superadmin_token_minutes),
+        ),
+    )
+    whose = sa.true() if user_id is None else LoginSession.user_id == user_id
+    db.session.execute(sa.delete(LoginSession).where(whose, dead))
+
+
+#: The one statement that a signed-in request costs: is the session alive, and what may its person do now?
+_CALLER = (
+    sa.select(
+        LoginSession.kind,
+        LoginSession.created_at,
+        LoginSession.last_used_at,
+        sa.func.array(
+            sa.select(Role.name)
+            .join(user_roles, user_roles.c.role_id == Role.id)
+            .where(user_roles.c.user_id == LoginSession.user_id)
+            .correlate(LoginSession)
+            .scalar_subquery()
+        ).label("roles"),
+    )
+    .where(LoginSession.id == sa.bindparam("session_id"), LoginSession.user_id == sa.bindparam("user_id"))
+)  # fmt: skip
+
+
+def caller_of(access_token: str) -> Caller:
+    """Who holds this access token; `Unauthorized` when it is wrong or its session has ended."""
+    claims = tokens.read_access(access_token)
+    with reading() as connection:
+        row = connection.execute(_CALLER, {"session_id": claims.session_id, "user_id": claims.user_id}).first()
+    if row is None:
+        raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
+    kind, roles = SessionKind(row.kind), frozenset(row.roles)
+    # The idle time is the refresh token's affair: an access token is shorter than any of them.
+    if not _is_alive(kind, row.created_at, now(), roles):
+        raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
+    return Caller(claims.user_id, roles, claims.session_id, kind)
+
+
+def _is_alive(kind: SessionKind, created_at: datetime, used_at: datetime, roles: Collection[str]) -> bool:
+    if kind is SessionKind.SUPERADMIN:
+        longest = idle = timedelta(minutes=settings.superadmin_token_minutes)
+    elif PRIVILEGED.isdisjoint(roles):
+        longest, idle = timedelta(days=settings.refresh_token_days), timedelta(days=settings.refresh_idle_days)
+    else:
+        longest = timedelta(hours=settings.admin_session_hours)
+        idle = timedelta(minutes=settings.admin_idle_minutes)
+    moment = now()
+    return moment - created_at < longest and moment - used_at < idle
+
+
+def _access(user_id: int, roles: set[str], session_id: uuid.UUID, minutes: int | None = None) -> str:
+    return tokens.issue_access(
+        user_id=user_id,
+        role=highest(roles),
+        roles=sorted(roles),
+        session_id=session_id,
+        lifetime=timedelta(minutes=minutes or settings.access_token_minutes),
+    )

@@ -1,0 +1,123 @@
+"""Every village of Indonesia, and the towns around it, in five megabytes: which place is nearest?
+
+`dev/geodata.py` derives the data; `data/ATTRIBUTION.md` says from what. The places lie in a grid of cells, each
+a run of the same arrays, so that a look-up reads a few cells and 85,000 places cost no object each.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+from app.core import geo
+
+PLACES = Path(__file__).parent / "data" / "places.csv.gz"
+
+#: Degrees of one side of a cell: a few dozen villages on Java, most cells of Papua empty.
+_CELL = 0.1
+_WEST, _SOUTH, _COLUMNS, _ROWS = 90.0, -13.0, 550, 220
+
+_KM_PER_DEGREE = math.pi * geo.EARTH_RADIUS_KM / 180
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A kabupaten of a province; outside Indonesia a country, and `province` is `None`."""
+
+    kabupaten: str
+    province: str | None
+
+
+class Gazetteer:
+    """Places in a grid, never changed after they were read, so that threads share it without a lock."""
+
+    def __init__(self, places: Iterable[tuple[float, float, Area]]) -> None:
+        """`places` are (lat, lng, area) within 90 to 145 E and 13 S to 9 N, in any order."""
+        self._areas: list[Area] = []
+        numbers: dict[Area, int] = {}
+        lats, lngs, owners, cells = array("f"), array("f"), array("H"), array("I")
+        for lat, lng, area in places:
+            if area not in numbers:
+                numbers[area] = len(self._areas)
+                self._areas.append(area)
+            lats.append(lat)
+            lngs.append(lng)
+            owners.append(numbers[area])
+            cells.append(_row(lat) * _COLUMNS + _column(lng))
+        order = sorted(range(len(cells)), key=cells.__getitem__)
+        self._lats = array("f", (lats[i] for i in order))
+        self._lngs = array("f", (lngs[i] for i in order))
+        self._owners = array("H", (owners[i] for i in order))
+        # Where each cell's run begins; the next cell's beginning is its end.
+        self._starts = array("I", bytes(4 * (_COLUMNS * _ROWS + 1)))
+        for cell in cells:
+            self._starts[cell + 1] += 1
+        for cell in range(_COLUMNS * _ROWS):
+            self._starts[cell + 1] += self._starts[cell]
+
+    def __len__(self) -> int:
+        return len(self._lats)
+
+    @classmethod
+    def load(cls, path: Path = PLACES) -> Self:
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            return cls(_read(file))
+
+    def nearest(self, lat: float, lng: float, within_km: float) -> Area | None:
+        """The area of the place nearest to a position; `None` when none lies within `within_km`."""
+        if not (_SOUTH <= lat < _SOUTH + _ROWS * _CELL and _WEST <= lng < _WEST + _COLUMNS * _CELL):
+            return None
+        squeeze = math.cos(math.radians(lat))  # a degree of longitude is so much shorter than one of latitude
+        limit = within_km / _KM_PER_DEGREE
+        best, found = limit * limit, -1
+        row, column = _row(lat), _column(lng)
+        for ring in range(math.ceil(limit / (_CELL * squeeze)) + 1):
+            # What lies in this ring is at least so far away, whichever edge of its cell the position is near.
+            if ((ring - 1) * _CELL * squeeze) ** 2 > best and ring > 0:
+                break
+            for start, end in self._runs(row, column, ring):
+                for i in range(start, end):
+                    north = self._lats[i] - lat
+                    east = (self._lngs[i] - lng) * squeeze
+                    distance = north * north + east * east
+                    if distance <= best:
+                        best, found = distance, i
+        return self._areas[self._owners[found]] if found >= 0 else None
+
+    def _runs(self, row: int, column: int, ring: int) -> Iterator[tuple[int, int]]:
+        """The runs of the cells exactly `ring` cells away from a cell; cells side by side make one run."""
+        west, east = max(column - ring, 0), min(column + ring, _COLUMNS - 1)
+        for y in range(max(row - ring, 0), min(row + ring, _ROWS - 1) + 1):
+            line = y * _COLUMNS
+            if abs(y - row) == ring:
+                yield self._starts[line + west], self._starts[line + east + 1]
+                continue
+            for x in (column - ring, column + ring):
+                if 0 <= x < _COLUMNS:
+                    yield self._starts[line + x], self._starts[line + x + 1]
+
+
+def _row(lat: float) -> int:
+    return min(max(int((lat - _SOUTH) / _CELL), 0), _ROWS - 1)
+
+
+def _column(lng: float) -> int:
+    return min(max(int((lng - _WEST) / _CELL), 0), _COLUMNS - 1)
+
+
+def _read(lines: Iterable[str]) -> Iterator[tuple[float, float, Area]]:
+    for lat, lng, kabupaten, province in csv.reader(lines):
+        yield float(lat), float(lng), Area(kabupaten, province or None)
+
+
+@cache
+def shared() -> Gazetteer:
+    """The process's one gazetteer, read at its first use (a fifth of a second)."""
+    return Gazetteer.load()

@@ -1,0 +1,202 @@
+"""The health ministry's site: a list page and its articles, in every state that a site may be found in."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, abort, redirect, request
+from flask.typing import ResponseReturnValue
+
+from dev.simulators.base import Simulator
+from dev.simulators.ministry_articles import HOSTILE, Article, articles
+
+#: How the whole site looks. Two can be shown at once: `show("no_jsonld", "no_og")`.
+VARIANTS = {
+    "emptied": "the list page stands, with nothing in it",
+    "redesign": "a page of another world: nothing that was there is there",
+    "no_jsonld": "article pages without JSON-LD",
+    "no_og": "article pages without Open Graph",
+    "no_article": "article pages without <article> and .entry-content: the text stands in plain blocks",
+    "article_body": "JSON-LD carries the text, and the page hardly any",
+    "broken_jsonld": "JSON-LD that is no JSON",
+    "hostile": "article pages with scripts, handlers, frames and odd schemes in their text",
+    "windows-1252": "the whole site in that charset, said in the header",
+    "utf-16": "the whole site in UTF-16 with a byte-order mark, said nowhere",
+    "meta_charset": "windows-1252, said in <meta> alone",
+    "wrong_charset": "UTF-8 that the header calls ascii",
+}
+
+
+class Ministry(Simulator):
+    """The site at `/artikel`. `show` says how it looks; `articles` are its articles, newest first."""
+
+    name = "ministry"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.articles: list[Article] = articles()
+        self._shown: set[str] = set()
+
+    def env(self) -> dict[str, str]:
+        return {"ARTICLE_SOURCE_URL": f"{self.url}/artikel", "ARTICLE_HOSTS": urlsplit(self.url).netloc}
+
+    def routes(self, blueprint: Blueprint) -> None:
+        blueprint.get("/artikel")(self._list)
+        blueprint.get("/baca/<rubric>/<day>/<int:number>/<slug>/")(self._dated)
+        blueprint.get("/_redirect")(self._redirect)
+        blueprint.get("/wp-content/uploads/<path:file>")(self._picture)
+        blueprint.get("/<slug>")(self._plain)
+
+    def actions(self) -> dict[str, Callable[..., Any]]:
+        return {"show": lambda variants: self.show(*variants), "publish": self.publish}
+
+    def reset(self) -> None:
+        super().reset()
+        with self.lock:
+            self.articles = articles()
+            self._shown = set()
+
+    def show(self, *variants: str) -> None:
+        """From now on the site looks like that; without a variant, as usual."""
+        if unknown := set(variants) - set(VARIANTS):
+            raise ValueError(f"no such variants: {unknown}")
+        with self.lock:
+            self._shown = set(variants)
+
+    def publish(self, slug: str, title: str, text: str = "<p>Isi.</p>", *, dated: bool = True) -> str:
+        """A new article on top of the list; returns its address."""
+        number = 9000 + len(self.articles)
+        article = Article(slug, title, text, day="20260301", number=number if dated else None)
+        with self.lock:
+            self.articles.insert(0, article)
+        return self.address(article)
+
+    def address(self, article: Article) -> str:
+        """The canonical address of an article."""
+        return self.url + article.path
+
+    # --- pages ---
+
+    def _list(self) -> ResponseReturnValue:
+        if "redesign" in self._shown:
+            return self._send("<title>Portal</title>", "<div id='app'></div><script src='/x.js'></script>")
+        cards = "" if "emptied" in self._shown else "".join(self._card(each) for each in self.articles)
+        body = f"""
+<header><nav>
+  <a href="/ministry/artikel">Artikel</a> <a href="/ministry/tentang-kami-dan-tim">Tentang Kami dan Tim</a>
+  <a href="https://www.facebook.com/kemenkes-republik-indonesia">Facebook</a>
+</nav></header>
+<main>{cards}
+  <nav class="pagination"><a href="/ministry/artikel?page=2">2</a> <a href="?page=2">Berikutnya</a></nav>
+</main>
+<aside>
+  <h3><a href="/ministry/baca/iklan/notadate/x/">Iklan</a></h3> <a href="javascript:alert(1)">Tutup</a>
+</aside>
+<footer>
+  <a href="/ministry/kebijakan-privasi-situs">Kebijakan privasi</a> <a href="mailto:a@example.org">Surel</a>
+</footer>"""
+        return self._send("<title>Artikel</title>", body)
+
+    def _card(self, article: Article) -> str:
+        # As in life: three links to one article (tracked, relative, without a scheme), and a lazy picture.
+        title, host = html.escape(article.title), urlsplit(self.url).netloc
+        return f"""
+<article class="post">
+  <a href="/ministry{article.path}?utm_source=beranda&amp;utm_medium=kartu">
+    <img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="
+      data-src="/ministry{article.picture}" alt="{title}"></a>
+  <h2 class="entry-title"><a href=".{article.path}">{title}</a></h2>
+  <p>{html.escape(article.summary)}</p>
+  <a class="more" href="//{host}/ministry{article.path}#isi">Baca selengkapnya</a>
+</article>"""
+
+    def _dated(self, rubric: str, day: str, number: int, slug: str) -> ResponseReturnValue:
+        return self._article(f"/baca/{rubric}/{day}/{number}/{slug}/")
+
+    def _plain(self, slug: str) -> ResponseReturnValue:
+        return self._article(f"/{slug}")
+
+    def _article(self, path: str) -> ResponseReturnValue:
+        article = next((each for each in self.articles if each.path == path), None)
+        if article is None:
+            abort(404)
+        shown = self._shown
+        if "redesign" in shown:
+            return self._send("<title>Portal</title>", "<div id='app'></div>")
+        title = html.escape(article.title)
+        head = f"<title>{title} | Kementerian Kesehatan</title>"
+        if "no_og" not in shown:
+            head += self._open_graph(article)
+        if "no_jsonld" not in shown:
+            head += self._json_ld(article, with_text="article_body" in shown)
+        text = article.text + (HOSTILE if "hostile" in shown else "")
+        if "article_body" in shown:
+            content = "<div id='app'>Memuat...</div>"
+        elif "no_article" in shown:
+            content = f"<div class='x1'><h1>{title}</h1><div class='x2'>{text}</div></div>"
+        else:
+            content = f"""
+<article class="post">
+  <h1 class="entry-title">{title}</h1>
+  <div class="share"><a href="https://wa.me/?text=x">Bagikan</a></div>
+  <div class="entry-content">{text}</div>
+</article>"""
+        body = f"""
+<header><nav><a href="/ministry/artikel">Artikel</a></nav></header>{content}
+<aside><h3>Terkait</h3><a href="/ministry/artikel">Semua artikel</a></aside>
+<footer>Hak cipta Kementerian</footer>"""
+        return self._send(head, body)
+
+    def _open_graph(self, article: Article) -> str:
+        properties = {
+            "og:type": "article",
+            "og:title": article.title,
+            "og:description": article.summary,
+            "og:url": self.address(article),
+            "og:image": self.url + article.picture,
+            "article:published_time": article.published,
+        }
+        tags = (
+            f'<meta property="{name}" content="{html.escape(text)}">' for name, text in properties.items()
+        )
+        return "".join(tags)
+
+    def _json_ld(self, article: Article, *, with_text: bool) -> str:
+        if "broken_jsonld" in self._shown:
+            return '<script type="application/ld+json">{"@type": "NewsArticle", "headline": </script>'
+        news = {
+            "@type": "NewsArticle",
+            "headline": article.title,
+            "datePublished": article.published,
+            "image": [self.url + article.picture],
+            "author": {"@type": "Organization", "name": "Kementerian Kesehatan"},
+        }
+        if with_text:
+            news["articleBody"] = article.plain_text
+        graph = {"@context": "https://schema.org", "@graph": [{"@type": "WebSite", "name": "Kemenkes"}, news]}
+        text = json.dumps(graph).replace("</", "<\\/")  # only "</" could end a script element early
+        return f'<script type="application/ld+json">{text}</script>'
+
+    def _send(self, head: str, body: str) -> ResponseReturnValue:
+        shown = self._shown
+        meta = '<meta charset="windows-1252">' if "meta_charset" in shown else ""
+        page = f"<!DOCTYPE html>\n<html lang='id'><head>{meta}{head}</head>\n<body>{body}</body></html>"
+        if "utf-16" in shown:
+            return Response(page.encode("utf-16"), content_type="text/html")
+        if "wrong_charset" in shown:
+            return Response(page.encode(), content_type="text/html; charset=ascii")
+        if shown & {"windows-1252", "meta_charset"}:
+            said = "; charset=windows-1252" if "windows-1252" in shown else ""
+            return Response(page.encode("cp1252", "xmlcharrefreplace"), content_type=f"text/html{said}")
+        return Response(page.encode(), content_type="text/html; charset=UTF-8")
+
+    def _redirect(self) -> ResponseReturnValue:
+        """An open redirect, as large sites have somewhere: `?to=`."""
+        return redirect(request.args["to"])
+
+    def _picture(self, file: str) -> ResponseReturnValue:
+        return Response(b"\xff\xd8\xff\xe0" + file.encode(), content_type="image/jpeg")

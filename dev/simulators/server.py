@@ -1,0 +1,194 @@
+"""One loopback server for all stand-ins, with faults on order."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING, Any
+
+from flask import Blueprint, Flask
+from flask.typing import ResponseReturnValue
+from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
+from werkzeug.test import run_wsgi_app
+from werkzeug.wrappers import Request, Response
+
+from dev.simulators.base import Call, Simulator
+from dev.simulators.control import control_routes
+from dev.simulators.faults import LATENCY, WIRE, Exchange, Fault
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+
+class _Handler(WSGIRequestHandler):
+    def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002  # werkzeug's name
+        """Silent: the simulators remember their calls themselves."""
+
+
+class _Listener(ThreadedWSGIServer):
+    """Ends its kept-alive connections when it closes, so that no thread outlives it."""
+
+    def __init__(self, host: str, port: int, app: Any) -> None:
+        self.open: set[socket.socket] = set()
+        super().__init__(host, port, app, handler=_Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        super().server_close()
+        for connection in list(self.open):
+            with contextlib.suppress(OSError):  # it may have ended by itself
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+class Server:
+    """All simulators, each under a prefix of its name, and as an attribute: `server.messaging`."""
+
+    def __init__(self, simulators: list[Simulator], port: int = 0) -> None:
+        self.simulators = {simulator.name: simulator for simulator in simulators}
+        self._faults: list[Fault] = []
+        self._lock = RLock()
+        self._stopped = Event()  # set whenever what hangs has to let go
+        self._app = Flask("simulators")
+        for simulator in simulators:
+            blueprint = Blueprint(simulator.name, __name__, url_prefix=f"/{simulator.name}")
+            simulator.routes(blueprint)
+            self._app.register_blueprint(blueprint)
+        self._app.register_blueprint(control_routes(self))
+        self._listener = _Listener("127.0.0.1", port, self._answer)
+        self.url = f"http://127.0.0.1:{self._listener.port}"
+        for simulator in simulators:
+            simulator.url = f"{self.url}/{simulator.name}"
+        self._thread = Thread(
+            target=self._listener.serve_forever, args=(0.05,), name="simulators", daemon=True
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        simulators: dict[str, Simulator] = self.__dict__.get("simulators", {})
+        if name in simulators:
+            return simulators[name]
+        raise AttributeError(name)
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Every provider's settings, pointing here."""
+        return {
+            name: value for simulator in self.simulators.values() for name, value in simulator.env().items()
+        }
+
+    @property
+    def closed_url(self) -> str:
+        """An address where nobody listens: connecting is refused."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return f"http://127.0.0.1:{probe.getsockname()[1]}"
+
+    def fault(self, name: str, kind: str, **options: Any) -> Fault:
+        """Plan a failure of one simulator: a kind of `faults.WIRE` or of its `refusals`."""
+        known = {*WIRE, LATENCY, *self.simulators[name].refusals()}
+        if kind not in known:
+            raise ValueError(f"{name} knows no fault {kind!r}, but {', '.join(sorted(known))}")
+        fault = Fault(name, kind, **options)
+        with self._lock:
+            self._faults.append(fault)
+        return fault
+
+    def clear_faults(self) -> None:
+        """Everything works again; what hangs is let go."""
+        with self._lock:
+            self._faults.clear()
+            self._stopped.set()
+            self._stopped = Event()
+
+    def reset(self) -> None:
+        """As new: no faults, no memory."""
+        self.clear_faults()
+        for simulator in self.simulators.values():
+            simulator.reset()
+
+    def start(self) -> Server:
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        self.clear_faults()
+        self._listener.shutdown()
+        self._listener.server_close()
+        self._thread.join()
+
+    def _answer(self, environ: WSGIEnvironment, start_response: StartResponse) -> Any:
+        request = Request(environ)
+        name = request.path.split("/")[1]
+        if name not in self.simulators:
+            return self._app(environ, start_response)
+        body = request.get_data()
+        environ["wsgi.input"] = BytesIO(body)
+        fault = self._next_fault(name, request.path)
+        self._record(name, request, body, fault)
+        if fault is None:
+            return self._app(environ, start_response)
+        if fault.kind == LATENCY:
+            self._stopped.wait(fault.seconds)
+            return self._app(environ, start_response)
+        if fault.after:
+            run_wsgi_app(self._app, dict(environ), buffered=True)
+        return self._fail(fault, environ)(environ, start_response)
+
+    def _next_fault(self, name: str, path: str) -> Fault | None:
+        with self._lock:
+            for fault in self._faults:
+                if (
+                    fault.name == name
+                    and fault.match in path
+                    and (fault.times is None or fault.met < fault.times)
+                ):
+                    fault.met += 1
+                    return fault
+        return None
+
+    def _record(self, name: str, request: Request, body: bytes, fault: Fault | None) -> None:
+        simulator = self.simulators[name]
+        call = Call(
+            request.method,
+            request.path.removeprefix(f"/{name}"),
+            request.args.to_dict(),
+            {key.lower(): value for key, value in request.headers.items()},
+            body.decode("utf-8", "replace"),
+            fault.kind if fault else None,
+        )
+        with simulator.lock:
+            simulator.calls.append(call)
+
+    def _fail(self, fault: Fault, environ: WSGIEnvironment) -> Response:
+        if fault.kind in WIRE:
+            return WIRE[fault.kind](Exchange(fault, environ["werkzeug.socket"], self._stopped))
+        refuse = self.simulators[fault.name].refusals()[fault.kind]
+        with self._app.request_context(environ):
+            answer: ResponseReturnValue = refuse()
+            return self._app.make_response(answer)
+
+
+@contextmanager
+def simulators(port: int = 0, only: list[Simulator] | None = None) -> Iterator[Server]:
+    """All stand-ins, listening until the block ends.
+
+    >>> with simulators() as sim:
+    ...     sim.fault("messaging", "hang", times=1)
+    """
+    from dev.simulators.catalogue import all_simulators
+
+    server = Server(all_simulators() if only is None else only, port).start()
+    try:
+        yield server
+    finally:
+        server.stop()

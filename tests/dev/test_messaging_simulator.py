@@ -1,0 +1,111 @@
+"""The two messaging wires, as their documentation says."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import requests
+
+from dev.simulators import Server
+from dev.simulators.messaging import SENDER_ID, TOKEN
+
+
+def fonnte(sim: Server, token: str = TOKEN, **form: str) -> Any:
+    form = {"target": "6281234567890", "message": "Halo", "countryCode": "62"} | form
+    reply = requests.post(f"{sim.url}/messaging/send", headers={"Authorization": token}, data=form, timeout=2)
+    assert reply.status_code == 200  # whatever happened
+    return reply.json()
+
+
+def whatsapp(
+    sim: Server, token: str = f"Bearer {TOKEN}", sender: str = SENDER_ID, **body: Any
+) -> requests.Response:
+    body = {
+        "messaging_product": "whatsapp", "to": "6281234567890", "type": "text", "text": {"body": "Halo"},
+    } | body  # fmt: skip
+    url = f"{sim.url}/messaging/{sender}/messages"
+    return requests.post(url, headers={"Authorization": token}, json=body, timeout=2)
+
+
+def test_fonnte_accepts_a_message_and_says_so_in_lists(sim: Server) -> None:
+    reply = fonnte(sim)
+    assert reply["status"] is True
+    assert reply["target"] == ["6281234567890"]
+    assert len(reply["id"]) == 1
+    assert reply["process"] == "pending"
+    assert [(message.target, message.text) for message in sim.messaging.sent] == [("6281234567890", "Halo")]
+
+
+def test_fonnte_reads_a_leading_zero_as_the_country(sim: Server) -> None:
+    fonnte(sim, target="081234567890")
+    assert sim.messaging.to("+62 812-3456-7890")[0].text == "Halo"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"token": "wrong"}, "token invalid"),
+        ({"token": f"Bearer {TOKEN}"}, "token invalid"),
+        ({"target": ""}, "input invalid"),
+        ({"target": "12"}, "target invalid"),
+        ({"message": ""}, "message cannot be empty"),
+    ],
+)
+def test_fonnte_refuses_with_status_false_and_a_reason(
+    sim: Server, change: dict[str, str], reason: str
+) -> None:
+    assert fonnte(sim, **change) == {"status": False, "reason": reason}
+    assert sim.messaging.sent == []
+
+
+def test_fonnte_knows_dead_numbers_and_rate_limits(sim: Server) -> None:
+    sim.messaging.mark_invalid("6281234567890")
+    assert fonnte(sim)["reason"] == "target invalid"
+    assert fonnte(sim, target="6281234567891")["status"] is True
+    sim.fault("messaging", "rate_limit")
+    assert fonnte(sim, target="6281234567891") == {"status": False, "reason": "rate limit"}
+
+
+def test_whatsapp_accepts_text_and_templates(sim: Server) -> None:
+    reply = whatsapp(sim)
+    assert reply.status_code == 200
+    assert reply.json()["contacts"] == [{"input": "6281234567890", "wa_id": "6281234567890"}]
+    assert reply.json()["messages"][0]["id"].startswith("wamid.")
+    template = {"name": "pengingat_obat", "language": {"code": "id"}}
+    assert whatsapp(sim, type="template", template=template, text=None).status_code == 200
+    assert [message.text for message in sim.messaging.sent] == ["Halo", "pengingat_obat"]
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({"token": TOKEN}, 401, 190),
+        ({"sender": "1"}, 400, 100),
+        ({"messaging_product": "sms"}, 400, 100),
+        ({"text": {"body": ""}}, 400, 100),
+        ({"to": "12"}, 400, 131026),
+    ],
+)
+def test_whatsapp_refuses_with_its_codes(sim: Server, change: dict[str, Any], status: int, code: int) -> None:
+    reply = whatsapp(sim, **change)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
+    assert sim.messaging.sent == []
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [(130429, 429), (131056, 429), (131026, 400), (131047, 400), (190, 401), (131000, 500)],
+)
+def test_whatsapp_plays_every_error_on_order(sim: Server, code: int, status: int) -> None:
+    sim.fault("messaging", f"code_{code}")
+    reply = whatsapp(sim)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
+
+
+def test_messages_of_many_threads_are_each_recorded_once(sim: Server) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: fonnte(sim, message=f"pesan {n}"), range(100)))
+    assert sorted(message.text for message in sim.messaging.sent) == sorted(f"pesan {n}" for n in range(100))
+    assert len({message.ref for message in sim.messaging.sent}) == 100

@@ -1,0 +1,190 @@
+"""The push service and its browsers: what RFC 8030, 8291 and 8292 ask, seen from the sender."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import http_ece
+import jwt
+import pytest
+import requests
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from pywebpush import webpush
+
+from dev.simulators import Server
+from dev.simulators.push import decoded, encoded
+
+KEY = ec.generate_private_key(ec.SECP256R1())
+PUBLIC = encoded(KEY.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
+
+
+def vapid(sim: Server, *, key: ec.EllipticCurvePrivateKey = KEY, public: str = PUBLIC, **claims: Any) -> str:
+    claims = {"aud": sim.url, "exp": int(time.time()) + 3600, "sub": "mailto:admin@example.org"} | claims
+    return f"vapid t={jwt.encode(claims, key, algorithm='ES256')}, k={public}"
+
+
+def push(
+    sim: Server, subscription: dict[str, Any], text: str = "Halo", **headers: str | None
+) -> requests.Response:
+    keys = subscription["keys"]
+    body = http_ece.encrypt(
+        text.encode(), private_key=ec.generate_private_key(ec.SECP256R1()), dh=decoded(keys["p256dh"]),
+        auth_secret=decoded(keys["auth"]), version="aes128gcm",
+    )  # fmt: skip
+    sent = {
+        "TTL": "60",
+        "Urgency": "high",
+        "Content-Encoding": "aes128gcm",
+        "Authorization": vapid(sim),
+    } | headers
+    sent = {name: value for name, value in sent.items() if value is not None}
+    return requests.post(subscription["endpoint"], data=body, headers=sent, timeout=2)
+
+
+def test_a_good_push_is_accepted_and_read(sim: Server) -> None:
+    subscription = sim.push.subscribe(PUBLIC)
+    reply = push(sim, subscription, "Waktunya minum obat", Topic="dosis-1")
+    assert reply.status_code == 201
+    assert "Location" in reply.headers
+    (message,) = sim.push.shown(subscription["endpoint"])
+    assert (message.text, message.ttl, message.urgency, message.topic) == (
+        "Waktunya minum obat",
+        60,
+        "high",
+        "dosis-1",
+    )
+
+
+def test_what_pywebpush_sends_can_be_read(sim: Server) -> None:
+    subscription = sim.push.subscribe(PUBLIC)
+    private = encoded(KEY.private_numbers().private_value.to_bytes(32, "big"))
+    webpush(
+        subscription, json.dumps({"title": "Halo"}), vapid_private_key=private, ttl=60,
+        vapid_claims={"sub": "mailto:admin@example.org"}, timeout=2,
+    )  # fmt: skip
+    (message,) = sim.push.shown(subscription["endpoint"])
+    assert json.loads(message.text) == {"title": "Halo"}
+
+
+def test_subscriptions_have_true_keys(sim: Server) -> None:
+    one, two = sim.push.subscribe(), sim.push.subscribe()
+    assert one["endpoint"] != two["endpoint"]
+    assert len(decoded(one["keys"]["p256dh"])) == 65
+    assert len(decoded(one["keys"]["auth"])) == 16
+    ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), decoded(one["keys"]["p256dh"]))
+
+
+OTHER = ec.generate_private_key(ec.SECP256R1())
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        (401, {"Authorization": None}),
+        (401, {"Authorization": "Bearer x"}),
+        (403, {"Authorization": "vapid t=x, k=y"}),
+        (400, {"TTL": None}),
+        (400, {"TTL": "soon"}),
+        (400, {"Urgency": "panic"}),
+        (400, {"Topic": "x" * 33}),
+        (400, {"Topic": "a b"}),
+        (400, {"Content-Encoding": None}),
+        (400, {"Content-Encoding": "aesgcm"}),
+    ],
+)
+def test_bad_headers_are_refused(sim: Server, status: int, headers: dict[str, str | None]) -> None:
+    subscription = sim.push.subscribe()
+    assert push(sim, subscription, **headers).status_code == status
+    assert sim.push.messages == []
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        lambda sim: vapid(sim, aud="https://push.example"),
+        lambda sim: vapid(sim, exp=int(time.time()) - 10),
+        lambda sim: vapid(sim, exp=int(time.time()) + 25 * 3600),
+        lambda sim: vapid(sim, sub="somebody"),
+        lambda sim: vapid(sim, key=OTHER),
+        lambda sim: (
+            "vapid t=" + jwt.encode({"aud": sim.url, "exp": time.time() + 9}, "x" * 32) + f", k={PUBLIC}"
+        ),
+    ],
+    ids=["other audience", "expired", "lives too long", "no subject", "other key signs", "not ES256"],
+)
+def test_bad_vapid_tokens_are_refused(sim: Server, token: Callable[[Server], str]) -> None:
+    assert push(sim, sim.push.subscribe(), Authorization=token(sim)).status_code == 403
+
+
+def test_a_key_other_than_the_subscriptions_is_refused(sim: Server) -> None:
+    point = OTHER.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    assert push(sim, sim.push.subscribe(encoded(point))).status_code == 403
+
+
+def test_too_large_a_message_is_refused(sim: Server) -> None:
+    assert push(sim, sim.push.subscribe(), "x" * 4096).status_code == 413
+
+
+def test_unknown_and_expired_subscriptions_are_told_apart(sim: Server) -> None:
+    subscription = sim.push.subscribe()
+    stranger = {**subscription, "endpoint": f"{sim.push.url}/nobody"}
+    assert push(sim, stranger).status_code == 404
+    sim.push.expire(subscription["endpoint"])
+    assert push(sim, subscription).status_code == 410
+
+
+def test_what_a_browser_cannot_decrypt_is_accepted_and_never_shown_as_text(sim: Server) -> None:
+    mine, other = sim.push.subscribe(), sim.push.subscribe()
+    assert push(sim, {**mine, "keys": other["keys"]}).status_code == 201
+    (message,) = sim.push.messages
+    assert message.text is None
+    assert message.error is not None
+
+
+def test_a_later_message_of_a_topic_replaces_an_undelivered_one(sim: Server) -> None:
+    subscription = sim.push.subscribe()
+    sim.push.go_offline(subscription["endpoint"])
+    for text, topic in (("lama", "dosis-1"), ("lain", "dosis-2"), ("baru", "dosis-1"), ("tanpa", None)):
+        push(sim, subscription, text, Topic=topic)
+    assert sim.push.shown(subscription["endpoint"]) == []
+    sim.push.come_online(subscription["endpoint"])
+    assert [message.text for message in sim.push.shown(subscription["endpoint"])] == ["lain", "baru", "tanpa"]
+
+
+def test_a_message_without_ttl_is_lost_on_a_device_that_is_away(sim: Server) -> None:
+    subscription = sim.push.subscribe()
+    sim.push.go_offline(subscription["endpoint"])
+    assert push(sim, subscription, TTL="0").status_code == 201
+    sim.push.messages.append(old := push_of_an_hour_ago(subscription["endpoint"]))
+    sim.push.come_online(subscription["endpoint"])
+    assert sim.push.shown(subscription["endpoint"]) == []
+    assert old.state == "expired"
+
+
+def push_of_an_hour_ago(endpoint: str) -> Any:
+    from dev.simulators.push import Message
+
+    return Message(endpoint, 60, "high", None, "basi", None, at=time.time() - 3600)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 410, 413, 429, 500, 503])
+def test_any_status_can_be_ordered_for_one_subscription(sim: Server, status: int) -> None:
+    mine, other = sim.push.subscribe(), sim.push.subscribe()
+    sim.fault("push", "status", status=status, retry_after=3, match=mine["endpoint"].rpartition("/")[2])
+    assert push(sim, other).status_code == 201
+    reply = push(sim, mine)
+    assert (reply.status_code, reply.headers["Retry-After"]) == (status, "3")
+    assert push(sim, mine).status_code == 201
+
+
+def test_another_process_subscribes_and_reads_over_http(sim: Server) -> None:
+    subscription = requests.post(f"{sim.url}/_control/push/subscribe", timeout=2).json()
+    assert base64.urlsafe_b64decode(subscription["keys"]["auth"] + "==")
+    push(sim, subscription, "Halo dari luar")
+    received = requests.get(f"{sim.url}/_control/calls/push", timeout=2).json()
+    assert [(message["text"], message["state"]) for message in received] == [("Halo dari luar", "shown")]

@@ -1,0 +1,183 @@
+"""The server of the simulators: faults, control, and its life as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+import requests
+
+from config import Config
+from dev.simulators import Server, simulators
+
+TOKEN = {"Authorization": "simulated-messaging-token"}
+FORM = {"target": "6281234567890", "message": "Halo", "countryCode": "62"}
+
+
+def send(sim: Server, **options: Any) -> requests.Response:
+    with requests.Session() as session:  # a new connection a call: a fault never spills into the next
+        return session.post(
+            f"{sim.url}/messaging/send", headers=TOKEN, data=FORM, timeout=(1, 0.3), **options
+        )
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("down", requests.ConnectionError),
+        ("drop", requests.exceptions.ChunkedEncodingError),
+        ("hang", requests.ReadTimeout),
+        ("not_http", requests.ConnectionError),
+    ],
+)
+def test_a_broken_connection_looks_like_one_and_the_next_call_is_well(
+    sim: Server, kind: str, error: type[Exception]
+) -> None:
+    sim.fault("messaging", kind)
+    with pytest.raises(error):
+        send(sim)
+    assert sim.messaging.sent == []
+    assert send(sim).json()["status"] is True
+    assert [call.fault for call in sim.messaging.calls] == [kind, None]
+
+
+def test_a_slow_reply_never_trips_the_read_timeout(sim: Server) -> None:
+    sim.fault("messaging", "slow")
+    started = monotonic()
+    with requests.Session() as session:
+        reply = session.post(f"{sim.url}/messaging/send", data=FORM, timeout=(1, 0.3), stream=True)
+        for _ in reply.iter_content(1):
+            if monotonic() - started > 0.5:
+                break
+    assert monotonic() - started > 0.5
+
+
+def test_faults_of_content_answer_what_they_say(sim: Server) -> None:
+    sim.fault("messaging", "garbage")
+    reply = send(sim)
+    assert reply.headers["Content-Type"] == "application/json"
+    with pytest.raises(ValueError, match=r"."):
+        reply.json()
+    sim.fault("messaging", "wrong_type")
+    assert send(sim).headers["Content-Type"].startswith("text/html")
+    sim.fault("messaging", "status", status=429, retry_after=7)
+    reply = send(sim)
+    assert (reply.status_code, reply.headers["Retry-After"]) == (429, "7")
+    sim.fault("messaging", "redirect")
+    reply = send(sim, allow_redirects=False)
+    assert (reply.status_code, reply.headers["Location"]) == (302, "http://10.0.0.1/latest/meta-data/")
+
+
+def test_an_oversized_reply_goes_on_past_any_sane_limit(sim: Server) -> None:
+    sim.fault("messaging", "oversize")
+    with requests.Session() as session:
+        reply = session.post(f"{sim.url}/messaging/send", data=FORM, timeout=1, stream=True)
+        read = 0
+        for chunk in reply.iter_content(1 << 20):
+            read += len(chunk)
+            if read > 8 << 20:
+                break
+    assert read > 8 << 20
+
+
+def test_latency_delays_the_true_answer(sim: Server) -> None:
+    sim.fault("messaging", "latency", seconds=0.15)
+    started = monotonic()
+    assert send(sim).json()["status"] is True
+    assert monotonic() - started >= 0.15
+
+
+def test_a_fault_after_the_act_loses_the_answer_but_not_the_message(sim: Server) -> None:
+    sim.fault("messaging", "drop", after=True)
+    with pytest.raises(requests.RequestException):
+        send(sim)
+    assert len(sim.messaging.sent) == 1
+
+
+def test_a_fault_lasts_as_often_as_it_says_and_hits_only_its_paths(sim: Server) -> None:
+    sim.fault("messaging", "status", times=2, status=500, match="/send")
+    assert [send(sim).status_code for _ in range(3)] == [500, 500, 200]
+    sim.fault("messaging", "status", times=None, status=500, match="/messages")
+    assert send(sim).status_code == 200
+    sim.fault("messaging", "status", times=None, status=503)
+    assert [send(sim).status_code for _ in range(3)] == [503, 503, 503]
+    sim.clear_faults()
+    assert send(sim).status_code == 200
+
+
+def test_an_unknown_fault_is_refused_with_the_names_of_the_known(sim: Server) -> None:
+    with pytest.raises(ValueError, match="rate_limit"):
+        sim.fault("messaging", "sunspots")
+
+
+def test_nobody_listens_at_the_closed_address(sim: Server) -> None:
+    with pytest.raises(requests.ConnectionError):
+        requests.get(sim.closed_url, timeout=1)
+
+
+def test_calls_are_recorded_as_they_came(sim: Server) -> None:
+    requests.post(f"{sim.url}/messaging/send?a=1", headers=TOKEN, data=FORM, timeout=1)
+    call = sim.messaging.calls[0]
+    assert (call.method, call.path, call.query) == ("POST", "/send", {"a": "1"})
+    assert call.headers["authorization"] == TOKEN["Authorization"]
+    assert "target=6281234567890" in call.body
+
+
+def test_other_processes_plan_faults_read_calls_and_reset_over_http(sim: Server) -> None:
+    control = f"{sim.url}/_control"
+    order = {"name": "messaging", "kind": "status", "times": 1, "status": 503}
+    assert requests.post(f"{control}/fault", json=order, timeout=1).status_code == 201
+    assert [send(sim).status_code for _ in range(2)] == [503, 200]
+    received = requests.get(f"{control}/calls/messaging", timeout=1).json()
+    assert [message["text"] for message in received] == ["Halo"]
+    assert requests.post(f"{control}/captcha/solve", timeout=1).json().startswith("human-")
+    assert requests.post(f"{control}/fault", json={"name": "x", "kind": "hang"}, timeout=1).status_code == 400
+    assert requests.get(f"{control}/calls/nobody", timeout=1).status_code == 404
+    requests.post(f"{control}/reset", timeout=1)
+    assert requests.get(f"{control}/calls/messaging", timeout=1).json() == []
+
+
+def test_every_provider_setting_points_at_the_simulators(sim: Server) -> None:
+    config = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
+    assert config.messaging_provider == "fonnte"
+    for address in (config.messaging_url, config.captcha_url, config.video_url, config.article_source_url):
+        assert address is not None
+        assert address.startswith(sim.url)
+    assert config.article_hosts == (sim.url.removeprefix("http://"),)
+
+
+def test_it_ends_at_once_with_calls_hanging_and_leaves_no_thread() -> None:
+    before = set(threading.enumerate())
+    with (
+        simulators() as sim,
+        socket.create_connection(("127.0.0.1", int(sim.url.rpartition(":")[2]))) as idle,
+    ):
+        sim.fault("messaging", "hang", times=None)
+        idle.sendall(b"POST /messaging/send HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+        while not sim.messaging.calls:
+            sleep(0.01)
+        started = monotonic()
+    assert monotonic() - started < 1
+    for thread in set(threading.enumerate()) - before:
+        thread.join(1)
+        assert not thread.is_alive()
+
+
+def test_the_process_prints_its_settings_serves_and_ends_on_sigterm() -> None:
+    command = [sys.executable, "-m", "dev.simulators", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        assert ready["env"]["CAPTCHA_URL"] == f"{ready['url']}/captcha/siteverify"
+        assert requests.get(f"{ready['url']}/_control/env", timeout=1).json() == ready["env"]
+        os.kill(process.pid, signal.SIGTERM)
+        rest, errors = process.communicate(timeout=5)
+    assert (process.returncode, rest, errors) == (0, "", "")
