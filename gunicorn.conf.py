@@ -16,14 +16,14 @@ from config import INSTANCE, Config, ConfigError, environment
 
 env = environment()
 try:
-    config = Config.from_env(env)
+    settings = Config.from_env(env)  # gunicorn would take a `config` for a setting of its own
 except ConfigError as error:
     sys.exit(str(error))
 
 # --- where --------------------------------------------------------------------------------------------------
 
-address = "127.0.0.1" if config.is_development else "0.0.0.0"  # noqa: S104 - a proxy stands in front
-bind = env.get("BIND") or f"{address}:{config.port}"
+address = "127.0.0.1" if settings.is_development else "0.0.0.0"  # noqa: S104 - a proxy stands in front
+bind = env.get("BIND") or f"{address}:{settings.port}"
 on_unix_socket = bind.startswith("unix:")
 
 # With one socket for all, one process can end up holding all kept-alive connections. Behind a unix socket
@@ -51,7 +51,7 @@ max_requests_jitter = max_requests // 10
 # --- how long, how much -------------------------------------------------------------------------------------
 
 timeout = 60  # of a process that hangs, not of a request: exports may stream for longer
-graceful_timeout = 3 if config.is_development else 30
+graceful_timeout = 3 if settings.is_development else 30
 keepalive = 75  # longer than nginx keeps its upstream connections, so that nginx is the one who closes
 limit_request_line = 8190
 limit_request_fields = 64
@@ -81,8 +81,8 @@ logconfig_dict = {
         }
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-    "root": {"level": config.log_level, "handlers": ["stderr"]},
-    "loggers": {"gunicorn.error": {"level": config.log_level, "handlers": ["stderr"], "propagate": False}},
+    "root": {"level": settings.log_level, "handlers": ["stderr"]},
+    "loggers": {"gunicorn.error": {"level": settings.log_level, "handlers": ["stderr"], "propagate": False}},
 }
 
 # prometheus_client reads this variable itself, when a worker process imports it.
