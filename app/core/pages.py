@@ -7,7 +7,7 @@ from flask_swagger_ui import get_swaggerui_blueprint
 
 from config import Config
 
-#: Swagger UI comes from the wheel; it writes inline styles and draws SVG from data addresses, and calls this host alone.
+#: Swagger UI comes from the wheel; it writes inline styles, draws data: images, calls this host alone.
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'"
