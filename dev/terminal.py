@@ -15,7 +15,7 @@ from pathlib import Path
 LOUD = ("WARNING", "ERROR", "CRITICAL")
 
 
-class Stopped(Exception):  # noqa: N818 - it is no error
+class Stopped(Exception):
     """Somebody pressed Ctrl-C, closed the terminal or sent SIGTERM."""
 
 
