@@ -192,7 +192,7 @@ class Config:
         "DATABASE_POOL_SIZE", "Connections that one process keeps", default=8, read=_integer(1, 200)
     )
     redis_url: str = setting("REDIS_URL", "Redis 7 or Valkey 8, or newer", read=_redis_url, secret=True)
-    media_root: Path = setting(
+    media_root: Path = setting(  # noqa: RUF009  # `setting` is a field
         "MEDIA_ROOT",
         "Folder of the pictures",
         default=MEDIA,

@@ -95,7 +95,8 @@ def init_app(app: Flask, config: Config) -> None:
         response = _store().answer(name, CONTENT_TYPE)
         # A name is never used twice, so a copy of it is good for ever.
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-        return response.make_conditional(request)
+        response.make_conditional(request)
+        return response
 
 
 def _store() -> blobs.Store:

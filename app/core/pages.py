@@ -28,7 +28,7 @@ def init_app(app: Flask, config: Config) -> None:
         },
     )
 
-    @docs.after_request
+    @docs.after_request  # type: ignore[untyped-decorator]  # flask-swagger-ui publishes no types
     def allow_its_own_files(response: Response) -> Response:
         response.headers["Content-Security-Policy"] = DOCS_POLICY
         return response
