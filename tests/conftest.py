@@ -17,7 +17,7 @@ from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_red
 from tests.client import Client
 from tests.statements import Statements
 
-pytest_plugins = ["dev.testing"]
+pytest_plugins = ["dev.pytest_servers"]
 
 
 def test_config(**overrides: str) -> Config:
