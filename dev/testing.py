@@ -33,6 +33,9 @@ REDIS_VARIABLE = "TEST_REDIS_URL"
 
 FOLDER_PREFIX = f"health-test-{os.geteuid()}-"
 
+#: As a shell counts: exit codes above mean that a signal ended the process.
+SIGNALLED = 128
+
 #: Any number; whoever makes a template holds it.
 TEMPLATE_LOCK = 7_263_544
 
@@ -97,7 +100,7 @@ def main(arguments: Sequence[str]) -> int:
         with temporary_servers() as variables:
             for part in (parallel, serial):
                 codes.append(_pytest([*part, *arguments], variables))
-                if codes[-1] == pytest.ExitCode.INTERRUPTED:
+                if codes[-1] == pytest.ExitCode.INTERRUPTED or codes[-1] > SIGNALLED:
                     break
     except ToolError as error:
         print(error, file=sys.stderr)
@@ -126,7 +129,7 @@ def _pytest(arguments: Sequence[str], variables: dict[str, str]) -> int:
     finally:
         signal.signal(signal.SIGINT, interrupt)
         signal.signal(signal.SIGTERM, terminate)
-    return code if code >= 0 else 128 - code
+    return code if code >= 0 else SIGNALLED - code
 
 
 # --- parts --------------------------------------------------------------------------------------------------
