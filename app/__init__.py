@@ -24,7 +24,6 @@ def create_app(config: Config) -> Flask:
     queue.init_app(app, config)
     media.init_app(app, config)
     api.init_app(app, sections.blueprints())
-    media.init_app(app, config)
     limits.init_app(app, config)
     health.init_app(app)
     metrics.init_app(app, config)

@@ -18,6 +18,7 @@ from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
 from app.identity.schemas import UserForm
+from app.providers import vapid
 from app.roles import service as roles
 
 
@@ -93,9 +94,7 @@ keys = AppGroup("keys", help="Secrets for the settings.")
 @keys.command("new")
 def new_keys() -> None:
     """Print fresh values of every secret that an operator needs, ready for an environment file."""
-    from app.providers.webpush import new_vapid_keys
-
-    public, private = new_vapid_keys()
+    public, private = vapid.new_keys()
     key_id = secrets.token_hex(2)
     click.echo(f"SECRET_KEY={secrets.token_urlsafe(48)}")
     click.echo(f"JWT_SECRET_KEYS={secrets.token_urlsafe(48)}")

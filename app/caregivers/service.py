@@ -63,7 +63,7 @@ def people_with_role(role: RoleName, page: Page) -> Listing[User]:
     return paginate(users.with_role(role).options(sa.orm.noload(User.roles)), page)
 
 
-def _linked(other: sa.orm.InstrumentedAttribute[int], whose: sa.ColumnElement[bool]) -> sa.Select[Any]:
+def _linked(other: sa.orm.InstrumentedAttribute[int], whose: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     """The people at the other end, in one statement, the latest link first."""
     return (
         sa.select(

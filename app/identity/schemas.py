@@ -16,6 +16,16 @@ from app.identity.models import User
 MAX_PREFERENCES_BYTES = 8 * 1024
 
 
+def _good_username(value: str) -> None:
+    if problem := users.username_problem(value):
+        raise ValidationError(problem)
+
+
+def _good_phone(value: str) -> None:
+    if len(value) > 30 or phones.normalise(value) is None:
+        raise ValidationError("bukan nomor telepon yang valid.")
+
+
 class RoleSchema(Schema):
     id = fields.Integer(dump_only=True, metadata={"example": 4})
     name = fields.String(metadata={"example": "pasien"})
@@ -134,13 +144,3 @@ class UserForm(PersonForm):
 
 class PictureForm(Schema):
     image = Upload(allow_none=True)
-
-
-def _good_username(value: str) -> None:
-    if problem := users.username_problem(value):
-        raise ValidationError(problem)
-
-
-def _good_phone(value: str) -> None:
-    if len(value) > 30 or phones.normalise(value) is None:
-        raise ValidationError("bukan nomor telepon yang valid.")
