@@ -21,7 +21,7 @@ BUDGET_S = 7.0
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
-class UrlNotAllowed(ValueError):  # noqa: N818  # the service's own error has this name
+class UrlNotAllowed(ValueError):
     """An address outside the configured hosts, or one that is not plainly an address."""
 
 

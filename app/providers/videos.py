@@ -40,7 +40,7 @@ OUT_OF_QUOTA = frozenset({"quotaExceeded", "dailyLimitExceeded"})
 TOO_FAST = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
 
 
-class QuotaExhausted(ProviderError):  # noqa: N818  # a state of the day rather than a mistake
+class QuotaExhausted(ProviderError):
     """The day's quota is used up: no call is of use before `until`."""
 
     def __init__(self, provider: str, until: datetime) -> None:
