@@ -1,0 +1,53 @@
+"""Stops calling a host that is down, so that its timeouts do not hold the threads of everything else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+#: Hosts remembered at most; web push alone meets many.
+_MOST_HOSTS = 1000
+
+
+@dataclass
+class _Trouble:
+    failures: int = 0
+    rests_until: float = 0.0
+
+
+class Breaker:
+    """After `FAILURES` in a row a host rests for `REST_S`; then one call tries it."""
+
+    FAILURES = 5
+    REST_S = 5.0
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._hosts: dict[str, _Trouble] = {}
+
+    def allows(self, host: str) -> bool:
+        """Whether the host may be called now. After a rest the caller that gets yes is the one that tries."""
+        with self._lock:
+            trouble = self._hosts.get(host)
+            if trouble is None or trouble.failures < self.FAILURES:
+                return True
+            now = self._clock()
+            if now < trouble.rests_until:
+                return False
+            trouble.rests_until = now + self.REST_S
+            return True
+
+    def record(self, host: str, *, down: bool) -> None:
+        with self._lock:
+            if not down:
+                self._hosts.pop(host, None)
+                return
+            if len(self._hosts) >= _MOST_HOSTS and host not in self._hosts:
+                self._hosts.clear()
+            trouble = self._hosts.setdefault(host, _Trouble())
+            trouble.failures += 1
+            if trouble.failures >= self.FAILURES:
+                trouble.rests_until = self._clock() + self.REST_S

@@ -1,0 +1,246 @@
+"""The one way out: every call to the outside world goes through `Http`.
+
+It bounds what a provider can do to us: time (connect, read, and all attempts together), size (after
+unpacking), calls at once, addresses, redirects. It repeats only what is safe to repeat, and it never writes
+an address's query into a log or an error, for keys travel there.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+from weakref import WeakSet
+
+import requests
+import urllib3.exceptions
+from prometheus_client import Histogram
+from requests.structures import CaseInsensitiveDict
+
+from app.providers.breaker import Breaker
+from app.providers.replies import Kind, ProviderError, Reply, status_error
+from app.providers.sockets import Adapter, AddressRefusedError, Reach, deadline
+from config import Config
+
+__all__ = ["Http", "ProviderError", "Reach", "Reply", "reach_of"]
+
+logger = logging.getLogger(__name__)
+
+# Its warnings quote whole addresses.
+logging.getLogger("urllib3").setLevel(logging.ERROR)
+
+USER_AGENT = "health-support/1.0"
+
+CALLS = Histogram(
+    "provider_call_seconds",
+    "Calls of outside services, each attempt by itself",
+    ["provider", "outcome"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8),
+)
+
+_MOST_REDIRECTS = 5
+
+
+def reach_of(config: Config, setting: str) -> Reach:
+    """Where the client of an address setting may go: in production only what an operator set is trusted."""
+    default = next(field.default for field in fields(Config) if field.name == setting)
+    if config.is_production and getattr(config, setting) in (default, None):
+        return Reach.PUBLIC
+    return Reach.ANYWHERE
+
+
+class Http:
+    """Calls to one provider. Threads share it; a forked child drops its parent's connections."""
+
+    def __init__(
+        self,
+        provider: str,
+        *,
+        reach: Reach = Reach.PUBLIC,
+        headers: Mapping[str, str] | None = None,
+        connect_s: float = 2.0,
+        read_s: float = 4.0,
+        budget_s: float = 6.0,
+        attempts: int = 3,
+        max_bytes: int = 2_000_000,
+        parallel: int = 4,
+    ) -> None:
+        """`budget_s` bounds a whole `fetch`, waits included; `parallel` the process's calls at one time."""
+        self.provider = provider
+        self.budget_s = budget_s
+        self._reach = reach
+        self._headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate", **(headers or {})}
+        self._connect_s, self._read_s = connect_s, read_s
+        self._attempts = attempts
+        self._max_bytes = max_bytes
+        self._parallel = parallel
+        self.reset()
+        _clients.add(self)
+
+    def reset(self) -> None:
+        """Forget all connections and failures."""
+        self._session = requests.Session()
+        self._session.trust_env = False  # no proxy that would resolve names for us, no .netrc
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        self._session.headers.clear()
+        self._session.headers.update(self._headers)
+        adapter = Adapter(self._reach, self._parallel)
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
+        self._slots = threading.BoundedSemaphore(self._parallel)
+        self._breaker = Breaker()
+
+    def get_json(
+        self, url: str, params: Mapping[str, Any], *, budget_s: float | None = None
+    ) -> dict[str, Any]:
+        return self.fetch("GET", url, params=params, budget_s=budget_s).json()
+
+    def fetch(
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | bytes | None = None,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        budget_s: float | None = None,
+        may_follow: Callable[[str], bool] | None = None,
+    ) -> Reply:
+        """The provider's answer with a 2xx status; anything else raises `ProviderError`.
+
+        Reads are repeated on 408, 425, 429, 5xx and transport errors while the budget lasts. A write is
+        repeated only when no connection came about. `may_follow` is asked about the target of every redirect
+        of a read; without it none is followed.
+        """
+        stop = time.monotonic() + (self.budget_s if budget_s is None else budget_s)
+        call = _Call(
+            method, url, {"params": params, "data": data, "json": json, "headers": dict(headers or {})}
+        )
+        tries = hops = 0
+        while True:
+            try:
+                return self._attempt(call, stop)
+            except ProviderError as error:
+                target = _redirect_target(call, error)
+                if target and may_follow and hops < _MOST_REDIRECTS and may_follow(target):
+                    hops += 1
+                    call = call.moved(target)
+                    continue
+                logger.warning("%s", error, extra={"provider": self.provider})
+                tries += 1
+                wait = self._wait(call, error, tries)
+                if wait is None or time.monotonic() + wait >= stop:
+                    raise
+            time.sleep(wait)
+
+    def _wait(self, call: _Call, error: ProviderError, tries: int) -> float | None:
+        """Seconds before the next attempt; `None`: there is none."""
+        repeatable = error.kind == "unreachable" or (
+            call.is_read and not error.permanent and error.kind in ("timeout", "broken", "status")
+        )
+        if not repeatable or tries >= self._attempts:
+            return None
+        backoff: float = 0.2 * 2 ** (tries - 1) * random.uniform(0.5, 1.5)  # noqa: S311  # no secret
+        return max(backoff, error.retry_after or 0)
+
+    def _attempt(self, call: _Call, stop: float) -> Reply:
+        host = urlsplit(call.url).netloc
+        slots = self._slots
+        if not self._breaker.allows(host) or not slots.acquire(blocking=False):
+            raise ProviderError(self.provider, "busy", retry_after=Breaker.REST_S)
+        started = time.monotonic()
+        try:
+            result = self._exchange(call, max(stop - started, 0.01))
+        finally:
+            slots.release()
+        seconds = time.monotonic() - started
+        if isinstance(result, Reply):
+            self._breaker.record(host, down=False)
+            CALLS.labels(self.provider, "ok").observe(seconds)
+            return result
+        self._breaker.record(host, down=result.is_down)
+        CALLS.labels(self.provider, result.outcome).observe(seconds)
+        raise result
+
+    def _exchange(self, call: _Call, seconds: float) -> Reply | ProviderError:
+        """One request and its answer.
+
+        The error is returned, not raised: one that is raised here would carry the library's own as its
+        context, and that quotes the address with the key.
+        """
+        timeouts = (min(self._connect_s, seconds), min(self._read_s, seconds))
+        with deadline(seconds) as passed:
+            try:
+                with self._session.request(
+                    call.method, call.url, **call.parts, timeout=timeouts, stream=True, allow_redirects=False
+                ) as response:
+                    body = response.raw.read(self._max_bytes + 1, decode_content=True)
+            except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
+                return self._failure("timeout" if passed.is_set() else _kind(error))
+        if passed.is_set():
+            return self._failure("timeout")  # an answer without a length ends as if it were whole
+        reply = Reply(
+            self.provider, call.url, response.status_code, CaseInsensitiveDict(response.headers), body
+        )
+        if len(body) > self._max_bytes:
+            return ProviderError(self.provider, "oversized", permanent=True)
+        return status_error(reply) or reply
+
+    def _failure(self, kind: Kind) -> ProviderError:
+        return ProviderError(self.provider, kind, permanent=kind == "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    method: str
+    url: str
+    parts: dict[str, Any]
+
+    @property
+    def is_read(self) -> bool:
+        return self.method in ("GET", "HEAD")
+
+    def moved(self, url: str) -> _Call:
+        """The same read elsewhere; headers may hold secrets and stay with their origin."""
+        same = urlsplit(url)[:2] == urlsplit(self.url)[:2]
+        return _Call(self.method, url, {"headers": self.parts["headers"] if same else {}})
+
+
+def _redirect_target(call: _Call, error: ProviderError) -> str | None:
+    if error.kind != "redirect" or not call.is_read or error.reply is None:
+        return None
+    location = error.reply.headers.get("Location")
+    return urljoin(call.url, location) if location else None
+
+
+def _kind(error: Exception) -> Kind:
+    """What a library's error means. requests hides urllib3's in its arguments."""
+    inner = error.args[0] if error.args else None
+    cause = getattr(inner, "reason", inner)
+    if isinstance(cause, AddressRefusedError):
+        return "refused"
+    if isinstance(error, requests.ConnectTimeout) or isinstance(cause, urllib3.exceptions.NewConnectionError):
+        return "unreachable"
+    if isinstance(error, (requests.Timeout, TimeoutError, urllib3.exceptions.TimeoutError)):
+        return "timeout"
+    return "refused" if isinstance(error, ValueError) else "broken"  # a ValueError: that is no address
+
+
+_clients: WeakSet[Http] = WeakSet()
+
+
+def _reset_all() -> None:
+    for client in list(_clients):
+        client.reset()
+
+
+# Two processes that write to one inherited connection would read each other's answers.
+os.register_at_fork(after_in_child=_reset_all)

@@ -1,0 +1,110 @@
+"""What comes back from a provider: its whole answer, or an error that says what to do about it."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+
+#: What went wrong:
+#: - `timeout`: it took too long; `unreachable`: no connection came about, so nothing happened there
+#: - `broken`: the connection or the answer broke off; `garbage`: the answer makes no sense
+#: - `status`: an error status; `redirect`: one that we may not follow; `oversized`: more than we want
+#: - `refused`: an address that we may not call; `busy`: not even tried, the provider has enough to do
+Kind = Literal[
+    "timeout", "unreachable", "broken", "garbage", "status", "redirect", "oversized", "refused", "busy"
+]
+
+#: The answer may be another one soon.
+_TRANSIENT_STATUSES = frozenset({408, 425, 429})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+class ProviderError(Exception):
+    """A call that failed. `permanent` means that repeating it is of no use, `retry_after` is in seconds.
+
+    `reply` is the provider's answer, where one came; its text is for the adapter, never for a log or a
+    client.
+    """
+
+    def __init__(
+        self,
+        provider: str,
+        kind: Kind,
+        *,
+        permanent: bool = False,
+        retry_after: float | None = None,
+        reply: Reply | None = None,
+        reason: str | None = None,
+    ) -> None:
+        self.provider = provider
+        self.kind = kind
+        self.permanent = permanent
+        self.retry_after = retry_after
+        self.reply = reply
+        self.status = reply.status if reply else None
+        self.reason = reason or (f"status {self.status}" if kind == "status" else kind)
+        super().__init__(f"{provider}: {self.reason}")
+
+    @property
+    def timed_out(self) -> bool:
+        return self.kind == "timeout"
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the host itself is in trouble, rather than our call wrong or unwelcome."""
+        return self.kind in ("timeout", "unreachable", "broken") or (self.status or 0) >= 500
+
+    @property
+    def outcome(self) -> str:
+        """The label of the metrics."""
+        return f"{self.status // 100}xx" if self.kind == "status" and self.status else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A provider's whole answer, read and unpacked."""
+
+    provider: str
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> dict[str, Any]:
+        """The JSON object of the body; anything else is `garbage`, whatever type the headers claim."""
+        try:
+            value = orjson.loads(self.body)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise ProviderError(self.provider, "garbage", reply=self)
+        return value
+
+
+def status_error(reply: Reply) -> ProviderError | None:
+    """The error that a status means; `None` for 2xx."""
+    if 200 <= reply.status < 300:
+        return None
+    if reply.status in _REDIRECTS:
+        return ProviderError(reply.provider, "redirect", permanent=True, reply=reply)
+    transient = reply.status >= 500 or reply.status in _TRANSIENT_STATUSES
+    wait = retry_after(reply.headers.get("Retry-After"))
+    return ProviderError(reply.provider, "status", permanent=not transient, retry_after=wait, reply=reply)
+
+
+def retry_after(text: str | None) -> float | None:
+    """Seconds of a `Retry-After` header: a number or a date; `None` for neither."""
+    if not text:
+        return None
+    if text.strip().isdecimal():
+        return float(text) if len(text) < 9 else None
+    try:
+        moment = email.utils.parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, moment.timestamp() - time.time())

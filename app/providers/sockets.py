@@ -1,0 +1,152 @@
+"""The connections under `app.providers.http`: which addresses they may reach, and how long they may live.
+
+The address is checked where the socket is opened, so the one that was checked is the one that is called: a
+name that resolves differently the second time wins nothing. TLS still sees the name.
+"""
+
+from __future__ import annotations
+
+import enum
+import ipaddress
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Timer, local
+from typing import Any
+
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+from urllib3.response import HTTPResponse
+from urllib3.util.connection import create_connection
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class Reach(enum.Enum):
+    """Where a client may go. What an operator configured is trusted, what a user or a page named is not."""
+
+    ANYWHERE = "anywhere"
+    PUBLIC = "public"
+    #: For push endpoints in development and tests: the simulators listen on loopback.
+    PUBLIC_OR_LOOPBACK = "public or loopback"
+
+    def allows(self, address: str) -> bool:
+        if self is Reach.ANYWHERE:
+            return True
+        ip = _embedded(ipaddress.ip_address(address.partition("%")[0]))
+        return is_public(ip) or (self is Reach.PUBLIC_OR_LOOPBACK and ip.is_loopback)
+
+
+_GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
+
+#: Not all of these are known to the `ipaddress` of every Python; each can lead to a machine next door.
+_NEVER = tuple(
+    ipaddress.ip_network(net)
+    for net in (
+        *("100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "240.0.0.0/4"),
+        *("2001::/23", "2002::/16", "3fff::/20"),
+    )
+)
+
+
+def is_public(ip: Address) -> bool:
+    """Whether an address belongs to the open internet: not private, loopback, link-local, shared ..."""
+    if ip.version == 6 and ip not in _GLOBAL_IPV6:
+        return False
+    return ip.is_global and not ip.is_multicast and not any(ip in net for net in _NEVER)
+
+
+def _embedded(ip: Address) -> Address:
+    """The IPv4 address that an IPv6 one stands for, if it does."""
+    return ip.ipv4_mapped or ip if isinstance(ip, ipaddress.IPv6Address) else ip
+
+
+class AddressRefusedError(NewConnectionError):
+    """The host leads only to addresses that this client may not call."""
+
+
+class _Open(local):
+    sock: socket.socket | None = None
+
+
+#: The socket that this thread waits on, for `deadline` to cut.
+_open = _Open()
+
+
+class _Connection(HTTPConnection):
+    reach = Reach.PUBLIC
+
+    def _new_conn(self) -> socket.socket:
+        if self.reach is Reach.ANYWHERE:
+            return super()._new_conn()
+        host, port = self._dns_host.strip("[]"), self.port or self.default_port
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise NewConnectionError(self, "the host has no address") from error
+        allowed = [address for entry in found if self.reach.allows(address := str(entry[4][0]))]
+        if not allowed:
+            raise AddressRefusedError(self, f"not {self.reach.value}")
+        for address in allowed[:2]:
+            try:
+                return create_connection((address, port), self.timeout, socket_options=self.socket_options)
+            except OSError as error:
+                last = error
+        if isinstance(last, TimeoutError):
+            raise ConnectTimeoutError(self, "no address answers") from last
+        raise NewConnectionError(self, "no address answers") from last
+
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # urllib3's own, as its parent has it
+        _open.sock = self.sock
+        return super().getresponse()
+
+
+class _SecureConnection(_Connection, HTTPSConnection):
+    pass
+
+
+class Adapter(HTTPAdapter):
+    """requests' transport over connections that keep to a reach."""
+
+    def __init__(self, reach: Reach, pool_size: int) -> None:
+        self._reach = reach
+        super().__init__(pool_connections=pool_size, pool_maxsize=pool_size, max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        plain = type("Plain", (_Connection,), {"reach": self._reach})
+        secure = type("Secure", (_SecureConnection,), {"reach": self._reach})
+        self.poolmanager.pool_classes_by_scheme = {
+            "http": type("PlainPool", (HTTPConnectionPool,), {"ConnectionCls": plain}),
+            "https": type("SecurePool", (HTTPSConnectionPool,), {"ConnectionCls": secure}),
+        }
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[Event]:
+    """Cut this thread's answer off after so long, and set the event that it gives.
+
+    A socket's own timeout counts each read: a server that drips a byte a second would hold a thread for
+    hours.
+    """
+    passed = Event()
+    mine = _open.__dict__  # the timer's thread has an `_open` of its own
+
+    def cut() -> None:
+        passed.set()
+        sock = mine.get("sock")
+        if sock is not None:
+            with suppress(OSError):  # closed meanwhile
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    _open.sock = None
+    timer = Timer(seconds, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield passed
+    finally:
+        timer.cancel()
+        _open.sock = None

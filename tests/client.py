@@ -1,0 +1,67 @@
+"""A test client that speaks as a person: with a session of theirs, and JSON both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from app.identity import sessions
+from app.identity.models import RoleName, User
+
+
+class Client:
+    def __init__(self, app: Flask, token: str | None = None) -> None:
+        self.app = app
+        self.token = token
+        self._client: FlaskClient = app.test_client()
+
+    def as_(self, user: User) -> Client:
+        """The client of somebody who has just logged in."""
+        return Client(self.app, sessions.begin(user).access_token)
+
+    def as_superadmin(self, user: User) -> Client:
+        """The client of somebody who came through `/superadmin/login`."""
+        assert RoleName.SUPERADMIN in user.role_names
+        return Client(self.app, sessions.begin_superadmin(user))
+
+    def with_token(self, token: str) -> Client:
+        return Client(self.app, token)
+
+    def open(self, method: str, path: str, json: Any = None, **options: Any) -> TestResponse:
+        headers = dict(options.pop("headers", {}))
+        if self.token is not None:
+            headers.setdefault("Authorization", f"Bearer {self.token}")
+        if json is not None:
+            options["json"] = json
+        prefix = "" if path.startswith(("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev")) or path == "/" else "/api"
+        return self._client.open(prefix + path, method=method, headers=headers, **options)
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self.open("GET", path, **options)
+
+    def post(self, path: str, json: Any = None, **options: Any) -> TestResponse:
+        return self.open("POST", path, json, **options)
+
+    def put(self, path: str, json: Any = None, **options: Any) -> TestResponse:
+        return self.open("PUT", path, json, **options)
+
+    def delete(self, path: str, json: Any = None, **options: Any) -> TestResponse:
+        return self.open("DELETE", path, json, **options)
+
+
+def assert_error(response: TestResponse, status: int, code: str | None = None, field: str | None = None) -> None:
+    """The answer is an error in the one shape, with this status and, when given, this code and field."""
+    assert response.status_code == status, response.get_data(as_text=True)
+    assert response.mimetype == "application/json"
+    body = response.json
+    assert body is not None
+    assert set(body) <= {"error", "message", "errors", "request_id"}
+    assert body["message"]
+    assert body["request_id"] == response.headers["X-Request-ID"]
+    if code is not None:
+        assert body["error"] == code, body
+    if field is not None:
+        assert field in body["errors"], body

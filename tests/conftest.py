@@ -1,0 +1,118 @@
+"""Fixtures of the whole suite: real PostgreSQL, each test in a transaction that is rolled back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from flask_migrate import upgrade
+
+from app import create_app
+from app.core.db import db
+from config import Config, environment
+from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
+from tests.client import Client
+from tests.statements import Statements
+
+pytest_plugins = ["dev.testing"]
+
+
+def test_config(**overrides: str) -> Config:
+    """A configuration for tests; `overrides` are environment variables."""
+    return Config.from_env({"ENVIRONMENT": "testing", "RATE_LIMITS": "off", **overrides})
+
+
+def _migrate(url: str) -> None:
+    app = create_app(test_config(DATABASE_URL=url))
+    with app.app_context():
+        upgrade()
+        _dispose(app)
+
+
+def _dispose(app: Flask) -> None:
+    with app.app_context():
+        db.engine.dispose()
+        app.extensions["reader"].dispose()
+    app.extensions["redis"].close()
+
+
+@pytest.fixture(scope="session")
+def variables(process_number: int) -> dict[str, str]:
+    """Where this process's own database and Redis are, as environment variables."""
+    servers = environment()
+    return {
+        "DATABASE_URL": own_database(servers[DATABASE_VARIABLE], f"test_{process_number}", _migrate),
+        "REDIS_URL": own_redis(servers[REDIS_VARIABLE], process_number),
+    }
+
+
+@pytest.fixture(scope="session")
+def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+    """The application on this process's servers, seeded; what it commits stays, so take `app` or `committed`."""
+    from app.cli import seed_all
+
+    app = create_app(test_config(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
+    with app.app_context():
+        seed_all()
+    yield app
+    _dispose(app)
+
+
+class _OneConnection:
+    """Stands in for the reading engine, so that reads see what the test has not committed."""
+
+    @contextmanager
+    def connect(self) -> Iterator[sa.Connection]:
+        db.session.flush()
+        yield db.session.connection()
+
+
+@pytest.fixture
+def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
+    """The application inside a transaction that is rolled back: a commit of the code under test is a savepoint."""
+    real_app.extensions["redis"].flushdb()
+    with real_app.app_context():
+        engine = db.engine
+        with engine.connect() as connection, connection.begin() as transaction:
+            monkeypatch.setitem(db._app_engines[real_app], None, connection)
+            monkeypatch.setitem(real_app.extensions, "reader", _OneConnection())
+            db.session.configure(join_transaction_mode="create_savepoint")
+            db.session.remove()
+            yield real_app
+            db.session.remove()
+            transaction.rollback()
+        db.session.configure(join_transaction_mode="conditional_savepoint")
+
+
+@pytest.fixture
+def committed(real_app: Flask) -> Iterator[Flask]:
+    """The application with real commits, for tests of several threads or processes; emptied and seeded afterwards."""
+    from app.cli import seed_all
+
+    real_app.extensions["redis"].flushdb()
+    with real_app.app_context():
+        yield real_app
+        db.session.remove()
+        tables = ", ".join(f'"{table.name}"' for table in reversed(db.metadata.sorted_tables))
+        with db.engine.begin() as connection:
+            connection.execute(sa.text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
+        seed_all()
+
+
+@pytest.fixture
+def client(app: Flask) -> Client:
+    """Nobody's client; `client.as_(user)` is somebody's."""
+    return Client(app)
+
+
+@pytest.fixture
+def statements(app: Flask) -> Iterator[Statements]:
+    """Counts the SQL statements of a block: `with statements.at_most(2): ...`."""
+    recorder = Statements()
+    connection = db.session.connection().engine
+    sa.event.listen(connection, "before_cursor_execute", recorder.record)
+    yield recorder
+    sa.event.remove(connection, "before_cursor_execute", recorder.record)
