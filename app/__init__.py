@@ -10,7 +10,7 @@ from config import Config
 def create_app(config: Config) -> Flask:
     """The whole application for one configuration."""
     from app import cli, sections
-    from app.core import api, db, errors, health, limits, logging, metrics, pages, queue, web
+    from app.core import api, db, errors, health, limits, logging, media, metrics, pages, queue, web
 
     logging.configure(config)
     app = Flask(__name__)
@@ -22,6 +22,7 @@ def create_app(config: Config) -> Flask:
     errors.init_app(app)
     db.init_app(app, config)
     queue.init_app(app, config)
+    media.init_app(app, config)
     api.init_app(app, sections.blueprints())
     limits.init_app(app, config)
     health.init_app(app)

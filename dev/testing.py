@@ -84,9 +84,7 @@ def own_redis(server_url: str, number: int) -> str:
 # --- as a plugin of pytest ----------------------------------------------------------------------------------
 
 
-@pytest.hookimpl(
-    tryfirst=True
-)  # pytest-xdist starts its processes in the same hook; they inherit the variables
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist starts its processes in the same hook; they inherit the variables
 def pytest_sessionstart(session: pytest.Session) -> None:
     known = environment()
     if session.config.option.collectonly or (DATABASE_VARIABLE in known and REDIS_VARIABLE in known):
@@ -189,9 +187,7 @@ def _create(cursor: psycopg2.extensions.cursor, name: str, *, template: str = "t
     cursor.execute(sql.SQL("drop database if exists {} with (force)").format(database))
     # By file copy, which costs a fraction of the other way for a database this small.
     cursor.execute(
-        sql.SQL("create database {} template {} strategy file_copy").format(
-            database, sql.Identifier(template)
-        )
+        sql.SQL("create database {} template {} strategy file_copy").format(database, sql.Identifier(template))
     )
 
 

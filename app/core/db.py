@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -64,42 +65,66 @@ class Timestamps(Created):
 db = SQLAlchemy(model_class=Base, session_options={"expire_on_commit": False}, disable_autonaming=True)
 migrate = Migrate(directory=str(ROOT / "migrations"))
 
-_after_commit: ContextVar[list[Callable[[], object]] | None] = ContextVar("after_commit", default=None)
+
+@dataclass(frozen=True)
+class _Waiting:
+    """What waits for the end of a unit of work, by how it ends."""
+
+    commit: list[Callable[[], object]] = field(default_factory=list)
+    rollback: list[Callable[[], object]] = field(default_factory=list)
+
+
+_waiting: ContextVar[_Waiting | None] = ContextVar("waiting", default=None)
 
 
 @contextmanager
 def unit_of_work() -> Iterator[None]:
-    """Commit what happens inside, or nothing of it; then run what waited for the commit.
+    """Commit what happens inside, or nothing of it; then run what waited for that end.
 
-    A call after the commit that fails is logged and passed over: the data is saved, and the sweeps make the effect
+    A call after the end that fails is logged and passed over: the data is saved, and the sweeps make the effect
     good. Units do not nest, so that nobody below an edge commits by mistake.
     """
-    if _after_commit.get() is not None:
+    if _waiting.get() is not None:
         raise RuntimeError("a unit of work is open already")
-    calls: list[Callable[[], object]] = []
-    token = _after_commit.set(calls)
+    waiting = _Waiting()
+    token = _waiting.set(waiting)
+    ended = waiting.rollback
     try:
         yield
         db.session.commit()
+        ended = waiting.commit
     except BaseException:
         db.session.rollback()
         raise
     finally:
-        _after_commit.reset(token)
+        _waiting.reset(token)
         db.session.remove()
+        _run(ended)
+
+
+def _run(calls: list[Callable[[], object]]) -> None:
     for call in calls:
         try:
             call()
         except Exception:
-            logger.exception("a call after the commit failed; its sweep makes it good")
+            logger.exception("a call after a unit of work failed; its sweep makes it good")
 
 
 def after_commit(call: Callable[[], object]) -> None:
     """Run `call` once the open unit of work has committed; a rollback drops it."""
-    calls = _after_commit.get()
-    if calls is None:
-        raise RuntimeError("after_commit() outside a unit of work")
-    calls.append(call)
+    _open_unit("after_commit").commit.append(call)
+
+
+def on_rollback(call: Callable[[], object]) -> None:
+    """Run `call` when the open unit of work is rolled back, to undo what the database cannot."""
+    _open_unit("on_rollback").rollback.append(call)
+
+
+def _open_unit(asked_by: str) -> _Waiting:
+    waiting = _waiting.get()
+    if waiting is None:
+        raise RuntimeError(f"{asked_by}() outside a unit of work")
+    return waiting
 
 
 @contextmanager
@@ -126,7 +151,7 @@ def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = Non
             db.session.flush()
     except IntegrityError as error:
         name = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
-        if name in errors:
+        if name and name in errors:
             raise errors[name] from None
         if in_use and isinstance(error.orig, pg.ForeignKeyViolation):
             raise in_use from None

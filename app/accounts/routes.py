@@ -1,0 +1,145 @@
+"""Auth and account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import request
+
+from app.accounts import schemas, service
+from app.core import provinces
+from app.core.api import Blueprint, MessageSchema
+from app.core.limits import by_body, limit
+from app.identity import sessions
+from app.identity.access import authenticated, caller, public
+from app.identity.schemas import UserSchema
+
+bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
+
+#: Guessing is slow for one address, and slower for one account, whoever guesses.
+failed_login = {"deduct_when": lambda response: response.status_code == 401}
+
+
+@bp.post("/login")
+@public
+@limit("60 per minute")
+@limit("10 per 5 minutes", key=by_body("username"), **failed_login)
+@bp.arguments(schemas.LoginSchema)
+@bp.response(200, schemas.TokensSchema)
+@bp.alt_response(401, "UNAUTHORIZED")
+def login(data: dict[str, str]) -> sessions.TokenPair:
+    """Log in with e-mail, username or phone number."""
+    return service.login(**data)
+
+
+@bp.post("/superadmin/login")
+@public
+@limit("20 per minute")
+@limit("5 per 5 minutes", key=by_body("username"), **failed_login)
+@bp.arguments(schemas.LoginSchema)
+@bp.response(200, schemas.SuperadminTokenSchema)
+@bp.alt_response(401, "UNAUTHORIZED")
+@bp.alt_response(403, "FORBIDDEN")
+def superadmin_login(data: dict[str, str]) -> dict[str, str]:
+    """Log in as a super-admin: a short access token, no refresh."""
+    return {"access_token": service.superadmin_login(**data), "message": "Berhasil masuk sebagai superadmin."}
+
+
+@bp.post("/register")
+@public
+@limit("20 per minute; 200 per day")
+@bp.arguments(schemas.RegisterSchema)
+@bp.response(201, schemas.TokensSchema)
+@bp.alt_response(403, "FORBIDDEN")
+@bp.alt_response(409, "CONFLICT")
+def register(data: dict[str, Any]) -> sessions.TokenPair:
+    """Register as pasien or pendamping; the answer logs in."""
+    return service.register(data, request.remote_addr)
+
+
+@bp.post("/refresh")
+@public
+@limit("120 per minute")
+@bp.arguments(schemas.RefreshSchema)
+@bp.response(200, schemas.AccessTokenSchema)
+@bp.alt_response(401, "UNAUTHORIZED")
+def refresh(data: dict[str, str]) -> dict[str, str]:
+    """A new access token; the refresh token stays valid."""
+    return {"access_token": sessions.refresh(data["refresh_token"])}
+
+
+@bp.post("/auth/check-username")
+@public
+@limit("60 per minute")
+@bp.arguments(schemas.UsernameSchema)
+@bp.response(200, schemas.AvailabilitySchema)
+def check_username(data: dict[str, str]) -> service.Availability:
+    """Whether a username is free."""
+    return service.check_username(data["username"])
+
+
+@bp.get("/send-verification-code")
+@public
+@limit("10 per minute")
+@limit("5 per hour", key=by_body("phone"))
+@bp.arguments(schemas.PhoneQuerySchema, location="query")
+@bp.response(200, MessageSchema)
+def send_verification_code(data: dict[str, str]) -> dict[str, str]:
+    """Send a password reset link to a phone number; the answer is the same for an unknown one."""
+    service.send_reset_link(data["phone"])
+    return {"message": "Bila nomor terdaftar, tautan atur ulang kata sandi telah dikirim."}
+
+
+@bp.post("/update-password")
+@public
+@limit("20 per minute")
+@bp.arguments(schemas.NewPasswordSchema)
+@bp.response(200, MessageSchema)
+def update_password(data: dict[str, str]) -> dict[str, str]:
+    """Set a new password with the code of a reset link."""
+    service.reset_password(**data)
+    return {"message": "Kata sandi berhasil diubah. Silakan masuk."}
+
+
+@bp.post("/logout")
+@authenticated
+@bp.response(200, MessageSchema)
+def logout() -> dict[str, str]:
+    """End this session, its access token included."""
+    sessions.end(caller.session_id)
+    return {"message": "Berhasil keluar."}
+
+
+@bp.get("/profile")
+@authenticated
+@bp.response(200, UserSchema)
+def profile() -> Any:
+    """The own record, NIK decrypted."""
+    return service.profile(caller)
+
+
+@bp.put("/profile")
+@authenticated
+@bp.arguments(schemas.ProfileForm, location="multipart")
+@bp.response(200, UserSchema)
+@bp.alt_response(409, "CONFLICT")
+def edit_profile(data: dict[str, Any]) -> Any:
+    """Change the own record; what is not sent stays. A new password ends all sessions."""
+    return service.edit_profile(caller, data)
+
+
+@bp.get("/users/<int:user_id>")
+@authenticated
+@bp.response(200, schemas.OwnRolesSchema)
+@bp.alt_response(403, "FORBIDDEN")
+def own_roles(user_id: int) -> Any:
+    """The roles of the authenticated user; administrators may ask about anybody."""
+    return service.roles_of(caller, user_id)
+
+
+@bp.get("/provinces")
+@public
+@bp.response(200, {"type": "array", "items": {"type": "string"}, "example": ["Aceh", "Sumatera Utara"]})
+def list_provinces() -> Any:
+    """The 38 provinces that a domicile can be."""
+    return list(provinces.PROVINCES)

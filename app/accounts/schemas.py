@@ -1,0 +1,74 @@
+"""What the account routes take and give."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields, validate
+
+from app.core.fields import Text
+from app.identity.schemas import Nik, Password, PersonForm, PhoneNumber, PictureForm, RoleSchema, Username
+
+
+class LoginSchema(Schema):
+    username = Text(254, required=True, example="siti", metadata={"description": "E-mail, username or phone number"})
+    # Only the length is bounded: an old password may be shorter than today's rule.
+    password = fields.String(required=True, load_only=True, validate=validate.Length(1, 128))
+
+
+class TokensSchema(Schema):
+    access_token = fields.String(metadata={"example": "eyJhbGciOiJIUzI1NiJ9..."})
+    refresh_token = fields.String(metadata={"example": "2hX4..."})
+
+
+class AccessTokenSchema(Schema):
+    access_token = fields.String(metadata={"example": "eyJhbGciOiJIUzI1NiJ9..."})
+
+
+class SuperadminTokenSchema(AccessTokenSchema):
+    message = fields.String()
+
+
+class RegisterSchema(PersonForm):
+    username = Username(required=True)
+    password = Password(required=True)
+    nama_ktp = Text(100, required=True, example="Siti Aminah")
+    nama_samaran = Text(50, required=True, example="Melati")
+    nomor_hp = PhoneNumber(required=True)
+    nik = Nik()
+    role = fields.String(metadata={"example": "pasien", "description": "pasien or pendamping"})
+    captcha_response = fields.String(
+        data_key="captcha-response", load_only=True, allow_none=True, validate=validate.Length(max=4096)
+    )
+
+
+class RefreshSchema(Schema):
+    refresh_token = Text(512, required=True)
+
+
+class UsernameSchema(Schema):
+    username = Text(254, required=True, example="siti")
+
+
+class AvailabilitySchema(Schema):
+    available = fields.Boolean()
+    message = fields.String()
+
+
+class PhoneQuerySchema(Schema):
+    phone = PhoneNumber(required=True)
+
+
+class NewPasswordSchema(Schema):
+    code = Text(512, required=True)
+    new_password = Password(required=True)
+
+
+class ProfileForm(PersonForm, PictureForm):
+    """A partial edit: what is not sent stays."""
+
+    password = Password()
+
+
+class OwnRolesSchema(Schema):
+    id = fields.Integer()
+    username = fields.String()
+    roles = fields.List(fields.Nested(RoleSchema))

@@ -1,0 +1,151 @@
+"""Registration, login, sessions, password reset and the own profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core import media
+from app.core.clock import now
+from app.core.db import Fields, db, get_or_404
+from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
+from app.core.settings import settings
+from app.identity import phones, sessions, tokens, users
+from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
+from app.identity.sessions import Caller, TokenPair
+from app.notifications import outbox
+from app.notifications.models import Channel
+from app.providers import captcha
+
+RESET_LIFETIME = timedelta(minutes=30)
+RESET_TEXT = (
+    "Gunakan tautan ini untuk mengatur ulang kata sandi Anda: {link}\n"
+    "Tautan berlaku {minutes} menit. Abaikan pesan ini bila Anda tidak memintanya."
+)
+
+
+@dataclass(frozen=True)
+class Availability:
+    available: bool
+    message: str
+
+
+def register(data: Fields, remote_ip: str | None) -> TokenPair:
+    """A new pasien or pendamping, logged in at once."""
+    role = (data.get("role") or RoleName.PASIEN).lower()
+    if role not in SELF_SERVICE:
+        raise Forbidden("Peran tersebut tidak dapat dipilih saat mendaftar.", code="role_not_allowed")
+    # Before the first statement: nobody's transaction waits for the verifier.
+    captcha.verify(data.get("captcha_response"), remote_ip)
+    user = users.create(data, [role])
+    if data.get("role_ids"):
+        users.choose_own_roles(user, {*data["role_ids"], *user.role_ids})
+    return sessions.begin(user)
+
+
+def login(username: str, password: str) -> TokenPair:
+    return sessions.begin(_with_credentials(username, password))
+
+
+def superadmin_login(username: str, password: str) -> str:
+    """An access token that opens the super-admin routes; right credentials of anybody else are `Forbidden`."""
+    user = _with_credentials(username, password)
+    if RoleName.SUPERADMIN not in user.role_names:
+        raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
+    return sessions.begin_superadmin(user)
+
+
+def check_username(username: str) -> Availability:
+    if problem := users.username_problem(username):
+        return Availability(False, f"Nama pengguna {problem}")
+    if users.username_exists(username):
+        return Availability(False, "Nama pengguna sudah dipakai.")
+    return Availability(True, "Nama pengguna tersedia.")
+
+
+def send_reset_link(phone: str) -> None:
+    """Store a reset token and its message for whoever has this number.
+
+    An unknown number costs the same statements, so that nobody learns from the time whether it is known.
+    """
+    number = phones.normalise(phone)
+    code = tokens.new_opaque()
+    known = db.session.scalar(
+        insert(PasswordReset)
+        .from_select(
+            ["user_id", "token_hash", "expires_at"],
+            sa.select(User.id, sa.literal(tokens.digest(code)), sa.literal(now() + RESET_LIFETIME)).where(
+                User.phone == number
+            ),
+        )
+        .on_conflict_do_update(
+            index_elements=["user_id"],
+            set_={"token_hash": tokens.digest(code), "expires_at": now() + RESET_LIFETIME},
+        )
+        .returning(PasswordReset.user_id)
+    )
+    link = f"{settings.frontend_url}/reset-password?code={code}"
+    subject = f"password_reset:{known or tokens.digest(code)}"
+    if known:
+        outbox.cancel(subject)  # an older link, which this one has made useless
+    outbox.add(
+        kind="password_reset",
+        channel=Channel.MESSAGING,
+        dedupe_key=f"password_reset:{tokens.digest(code)}",
+        payload={"text": RESET_TEXT.format(link=link, minutes=int(RESET_LIFETIME.total_seconds() // 60))},
+        target=number,
+        user_id=known,
+        subject=subject,
+        expires_at=now() + RESET_LIFETIME,
+    )
+    if not known:
+        outbox.cancel(subject)
+
+
+def reset_password(code: str, new_password: str) -> None:
+    """Set the password of whoever got this code; it works once, and ends every session of that person."""
+    row = db.session.execute(
+        sa.delete(PasswordReset)
+        .where(PasswordReset.token_hash == tokens.digest(code), PasswordReset.expires_at > now())
+        .returning(PasswordReset.user_id)
+    ).first()
+    if row is None:
+        raise BadRequest("Tautan tidak valid atau sudah kedaluwarsa. Silakan minta yang baru.", code="invalid_code")
+    users.set_password(db.session.get_one(User, row.user_id), new_password)
+
+
+def profile(caller: Caller) -> User:
+    return db.session.get_one(User, caller.id)
+
+
+def edit_profile(caller: Caller, data: dict[str, Any]) -> User:
+    """Change the own record; what is not sent stays."""
+    user = profile(caller)
+    for name in ("nama_ktp", "nama_samaran", "nomor_hp"):
+        if name in data and data[name] is None:
+            raise ValidationFailed({name: ["tidak boleh kosong."]})
+    if "role_ids" in data:
+        users.choose_own_roles(user, data["role_ids"])
+    if "image" in data:
+        media.discard(user.image)
+        upload = data.pop("image")
+        data["image"] = media.save(upload, longest_edge=media.PROFILE_EDGE) if upload else None
+    return users.update(user, data)
+
+
+def roles_of(caller: Caller, user_id: int) -> User:
+    """The caller with their roles; an administrator may ask about anybody."""
+    if user_id != caller.id and not caller.has(RoleName.ADMIN, RoleName.SUPERADMIN):
+        raise Forbidden
+    return get_or_404(User, user_id, "Pengguna tidak ditemukan.")
+
+
+def _with_credentials(username: str, password: str) -> User:
+    user = users.authenticate(username, password)
+    if user is None:
+        raise Unauthorized("Nama pengguna atau kata sandi salah.", code="wrong_credentials")
+    return user

@@ -1,0 +1,26 @@
+"""A caregiver-patient link, and the people at its other end."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields
+
+from app.core.fields import RecordId, Timestamp
+from app.identity.schemas import PersonSchema
+
+
+class PatientIdSchema(Schema):
+    patient_id = RecordId(required=True, metadata={"example": 12})
+
+
+class LinkSchema(Schema):
+    id = fields.Integer(metadata={"example": 9})
+    caregiver_id = fields.Integer(metadata={"example": 7})
+    patient_id = fields.Integer(metadata={"example": 12})
+    created_at = Timestamp()
+
+
+class LinkedPersonSchema(PersonSchema):
+    """A person, and since when and by which link."""
+
+    link_id = fields.Integer(metadata={"example": 9})
+    linked_at = Timestamp()

@@ -1,0 +1,154 @@
+"""Where pictures lie: a folder, or a bucket of an S3-compatible store. Names are checked before they get here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from botocore.config import Config as BotoConfig
+from botocore.exceptions import BotoCoreError, ClientError
+from flask import Response, send_file
+
+from app.core.errors import NotFound, Unavailable
+from config import Config
+
+CHUNK_BYTES = 64 * 1024
+
+
+class Store(Protocol):
+    """Named, immutable pieces of bytes. Every method raises `Unavailable` when the store is full or away."""
+
+    def put(self, name: str, data: bytes, content_type: str) -> None:
+        """Store it whole or not at all; after the call it survives a crash."""
+
+    def answer(self, name: str, content_type: str) -> Response:
+        """It as an answer that is streamed; raises `NotFound`."""
+
+    def remove(self, name: str) -> None:
+        """Nothing happens when it is not there."""
+
+    def names(self) -> Iterator[tuple[str, datetime]]:
+        """Every name with the time it was stored at."""
+
+
+class FolderStore:
+    """Files below one folder, in 256 folders by the first two letters of their random names."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def _path(self, name: str) -> Path:
+        return self.root / name[:2] / name
+
+    def put(self, name: str, data: bytes, content_type: str) -> None:  # the name's ending says it
+        path = self._path(name)
+        unfinished = path.with_suffix(".part")
+        with _available():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with unfinished.open("xb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                unfinished.replace(path)
+            except OSError:
+                unfinished.unlink(missing_ok=True)
+                raise
+            _fsync(path.parent)
+
+    def answer(self, name: str, content_type: str) -> Response:
+        try:
+            return send_file(self._path(name), mimetype=content_type, etag=name, conditional=True)
+        except FileNotFoundError:
+            raise NotFound from None
+        except OSError:
+            raise Unavailable from None
+
+    def remove(self, name: str) -> None:
+        with _available():
+            self._path(name).unlink(missing_ok=True)
+
+    def names(self) -> Iterator[tuple[str, datetime]]:
+        for path in self.root.glob("??/*"):
+            with suppress(FileNotFoundError):  # somebody removed it meanwhile
+                yield path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC)
+
+
+class BucketStore:
+    """Objects of one bucket. Credentials come from where boto3 looks for them: `AWS_*` variables, files, the host."""
+
+    def __init__(self, bucket: str, endpoint: str | None) -> None:
+        self.bucket = bucket
+        self.endpoint = endpoint
+
+    @cached_property
+    def client(self) -> Any:
+        import boto3  # a third of a second that a service with a folder never pays
+
+        waits = BotoConfig(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"})
+        return boto3.client("s3", endpoint_url=self.endpoint, config=waits)
+
+    def put(self, name: str, data: bytes, content_type: str) -> None:
+        self._call("put_object", Key=name, Body=data, ContentType=content_type)
+
+    def answer(self, name: str, content_type: str) -> Response:
+        found = self._call("get_object", Key=name)
+        body = found["Body"]
+        response = Response(body.iter_chunks(CHUNK_BYTES), mimetype=content_type)
+        response.content_length = found["ContentLength"]
+        response.set_etag(name)
+        response.call_on_close(body.close)
+        return response
+
+    def remove(self, name: str) -> None:
+        self._call("delete_object", Key=name)
+
+    def names(self) -> Iterator[tuple[str, datetime]]:
+        token: dict[str, str] = {}
+        while True:
+            page = self._call("list_objects_v2", **token)
+            for entry in page.get("Contents", ()):
+                yield entry["Key"], entry["LastModified"]
+            if not page.get("IsTruncated"):
+                return
+            token = {"ContinuationToken": page["NextContinuationToken"]}
+
+    def _call(self, operation: str, **arguments: Any) -> Any:
+        try:
+            call: Callable[..., Any] = getattr(self.client, operation)
+            return call(Bucket=self.bucket, **arguments)
+        except ClientError as error:
+            if error.response.get("Error", {}).get("Code") in ("NoSuchKey", "404"):
+                raise NotFound from None
+            raise Unavailable from error
+        except BotoCoreError as error:
+            raise Unavailable from error
+
+
+def create(config: Config) -> Store:
+    """The store that the settings name; nothing is opened yet."""
+    if config.media_s3_bucket:
+        return BucketStore(config.media_s3_bucket, config.media_s3_endpoint)
+    return FolderStore(config.media_root)
+
+
+@contextmanager
+def _available() -> Iterator[None]:
+    """A full disk or a folder that is gone is not a crash."""
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable from error
+
+
+def _fsync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,104 @@
+"""Pictures of the sections: `save` one, keep its name in a column called `image`, show `url(name)`, `discard` it.
+
+A picture belongs to the unit of work that saves it: a rollback takes it away again, and a discarded one goes only
+after the commit. What a killed process leaves behind is found by `sweep`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+from datetime import timedelta
+from functools import partial
+from typing import Any, BinaryIO
+
+import sqlalchemy as sa
+from flask import Flask, Response, current_app, request
+from marshmallow import fields
+
+from app.core import blobs, clock, pictures
+from app.core.db import Base, after_commit, db, on_rollback
+from app.core.errors import NotFound
+from config import Config
+
+logger = logging.getLogger(__name__)
+
+PICTURE_EDGE = 1600
+PROFILE_EDGE = 512
+
+CONTENT_TYPE = "image/webp"
+NAME = re.compile(r"[0-9a-f]{32}\.webp")
+
+#: A picture younger than this may belong to a unit of work that is still open.
+ORPHAN_AGE = timedelta(days=1)
+
+
+class Picture(fields.String):
+    """The name of a stored picture in, its address out."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("metadata", {"example": "/media/3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e.webp"})
+        super().__init__(dump_only=True, allow_none=True, **kwargs)
+
+    def _serialize(self, value: str | None, *_: Any, **__: Any) -> str | None:
+        return url(value)
+
+
+def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> str:
+    """Store the picture in `stream` and return its random name; a rollback removes it again.
+
+    Raises `PayloadTooLarge`, `UnsupportedMedia` or `Unavailable`.
+    """
+    data = pictures.normalise(stream, longest_edge=longest_edge)
+    name = f"{secrets.token_hex(16)}.webp"
+    on_rollback(partial(_store().remove, name))
+    _store().put(name, data, CONTENT_TYPE)
+    return name
+
+
+def discard(name: str | None) -> None:
+    """Remove a picture once the open unit of work has committed."""
+    if name is not None:
+        after_commit(partial(_store().remove, name))
+
+
+def url(name: str | None) -> str | None:
+    """The path that the picture is served at."""
+    return None if name is None else f"/media/{name}"
+
+
+def sweep() -> int:
+    """Remove the pictures that no row names; returns how many went.
+
+    Every column called `image` counts, whatever table it is in.
+    """
+    columns = [table.c.image for table in Base.metadata.sorted_tables if "image" in table.c]
+    oldest = clock.now() - ORPHAN_AGE
+    old = {name for name, stored_at in _store().names() if stored_at < oldest}
+    named = sa.union_all(*(sa.select(column).where(column.is_not(None)) for column in columns))
+    for name in db.session.scalars(named.execution_options(yield_per=1000)):
+        old.discard(name)
+    for name in old:
+        _store().remove(name)
+    return len(old)
+
+
+def init_app(app: Flask, config: Config) -> None:
+    """Serve the pictures at `/media/<name>`, outside the API."""
+    app.extensions["media"] = blobs.create(config)
+
+    @app.get("/media/<name>")
+    def media(name: str) -> Response:
+        if not NAME.fullmatch(name):
+            raise NotFound
+        response = _store().answer(name, CONTENT_TYPE)
+        # A name is never used twice, so a copy of it is good for ever.
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        response.make_conditional(request)
+        return response
+
+
+def _store() -> blobs.Store:
+    store: blobs.Store = current_app.extensions["media"]
+    return store

@@ -1,0 +1,146 @@
+"""How people and roles look in answers, and the fields that people fill in wherever a person is made or changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate
+
+from app.core.fields import Form, Province, RecordId, Text, Timestamp
+from app.core.media import Picture
+from app.core.parsing import JsonText, Upload
+from app.identity import nik, phones, users
+from app.identity.models import User
+
+MAX_PREFERENCES_BYTES = 8 * 1024
+
+
+def _good_username(value: str) -> None:
+    if problem := users.username_problem(value):
+        raise ValidationError(problem)
+
+
+def _good_phone(value: str) -> None:
+    if len(value) > 30 or phones.normalise(value) is None:
+        raise ValidationError("bukan nomor telepon yang valid.")
+
+
+class RoleSchema(Schema):
+    id = fields.Integer(dump_only=True, metadata={"example": 4})
+    name = fields.String(metadata={"example": "pasien"})
+    is_editable = fields.Boolean()
+
+
+class UserRolesSchema(Schema):
+    """Which roles a person has."""
+
+    id = fields.Integer(metadata={"example": 12})
+    role_ids = fields.List(fields.Integer())
+    roles = fields.List(fields.Nested(RoleSchema))
+
+
+class PersonSchema(Schema):
+    """A person in a list: never phone, NIK, e-mail or preferences."""
+
+    id = fields.Integer(metadata={"example": 12})
+    username = fields.String(metadata={"example": "siti"})
+    nama_ktp = fields.String(metadata={"example": "Siti Aminah"})
+    image = Picture()
+    domicile = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+
+
+class UserSchema(PersonSchema):
+    """The whole person, for themselves and for the administrator's detail."""
+
+    email = fields.String(allow_none=True, metadata={"example": "siti@example.com"})
+    nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
+    nomor_hp = fields.String(allow_none=True, metadata={"example": "081234567890"})
+    role = fields.String(allow_none=True, metadata={"example": "pasien"})
+    roles = fields.List(fields.Nested(RoleSchema))
+    role_ids = fields.List(fields.Integer())
+    nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})
+    preferences = fields.Raw(allow_none=True, metadata={"example": {"medical": True, "religion": ["islam"]}})
+    is_verified = fields.Boolean()
+    created_at = Timestamp()
+    updated_at = Timestamp()
+
+    def decrypted_nik(self, user: User) -> str | None:
+        return nik.decrypt(user.nik, user.id)
+
+
+class Username(fields.String):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(validate=_good_username, metadata={"example": "siti"}, **kwargs)
+
+
+class Password(fields.String):
+    """6 to 128 characters, blanks included; never in an answer."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            load_only=True,
+            validate=validate.Length(6, 128, error="harus 6 sampai 128 karakter."),
+            metadata={"format": "password", "example": "rahasia123"},
+            **kwargs,
+        )
+
+
+class PhoneNumber(fields.String):
+    """A phone number in any usual form; without a country it is Indonesian."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(validate=_good_phone, metadata={"example": "081234567890"}, **kwargs)
+
+
+class Nik(fields.String):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            validate=validate.Regexp(r"[0-9]{16}\Z", error="harus 16 digit angka."),
+            allow_none=True,
+            metadata={"deprecated": True, "example": "3273014502900001"},
+            **kwargs,
+        )
+
+
+class Preferences(JsonText):
+    """An object, an array, or a JSON string; kept as sent, at most 8 KB."""
+
+    default_error_messages = {"invalid": "harus objek, larik, atau teks JSON, paling banyak 8 KB."}  # noqa: RUF012
+
+    def __init__(self, **kwargs: Any) -> None:
+        metadata = {"type": ["object", "array", "string", "null"], "example": {"medical": True, "religion": ["islam"]}}
+        super().__init__(allow_none=True, metadata=metadata, **kwargs)
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
+        if (
+            not isinstance(value, (dict, list, str))
+            or len(json.dumps(value, ensure_ascii=False).encode()) > MAX_PREFERENCES_BYTES
+        ):
+            raise self.make_error("invalid")
+        return value
+
+
+class PersonForm(Form):
+    """What a person says of themselves; a form that needs a field overrides it."""
+
+    email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "siti@example.com"})
+    nama_ktp = Text(100, minimum=1, example="Siti Aminah")
+    nama_samaran = Text(50, minimum=1, example="Melati")
+    nomor_hp = PhoneNumber()
+    nik = Nik()
+    domicile = Province(allow_none=True)
+    preferences = Preferences()
+    role_ids = fields.List(RecordId(), validate=validate.Length(max=50), metadata={"example": [4]})
+
+
+class UserForm(PersonForm):
+    """A person made by somebody else: an operator or an administrator."""
+
+    username = Username(required=True)
+    password = Password(required=True)
+    nama_ktp = Text(100, required=True, example="Siti Aminah")
+
+
+class PictureForm(Schema):
+    image = Upload(allow_none=True)

@@ -1,0 +1,17 @@
+"""Content categories, which articles and communities refer to."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base
+
+
+class Kategori(Base):
+    __tablename__ = "kategori"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    nama_kategori: Mapped[str]
+
+    __table_args__ = (sa.Index("uq_kategori_nama_kategori", sa.text("lower(nama_kategori)"), unique=True),)

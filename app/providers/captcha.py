@@ -1,0 +1,48 @@
+"""Human verification: `siteverify`, as reCAPTCHA, hCaptcha and Turnstile answer it alike."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+
+from app.core.errors import BadRequest, Unavailable
+from app.core.settings import settings
+from app.providers.http import Http
+from app.providers.replies import ProviderError
+from app.providers.sockets import Reach
+
+logger = logging.getLogger(__name__)
+
+
+def verify(token: str | None, remote_ip: str | None) -> None:
+    """Raise `captcha_failed` unless `token` proves a human; nothing is asked while no secret is configured.
+
+    A token works once, so a verification is never repeated.
+    """
+    if settings.captcha_secret is None:
+        return
+    failed = BadRequest("Verifikasi bahwa Anda manusia gagal. Silakan coba lagi.", code="captcha_failed")
+    if not token:
+        raise failed
+    form = {"secret": settings.captcha_secret, "response": token}
+    if remote_ip:
+        form["remoteip"] = remote_ip
+    try:
+        answer = _client().fetch("POST", settings.captcha_url, data=form).json()
+    except ProviderError as error:
+        raise Unavailable(
+            "Verifikasi manusia sedang tidak tersedia. Silakan coba lagi.", code="captcha_unavailable"
+        ) from error
+    if answer.get("success") is True:
+        return
+    codes = answer.get("error-codes")
+    if isinstance(codes, list) and any("secret" in str(code) for code in codes):
+        logger.error("the human verification refuses our secret")
+        raise Unavailable("Verifikasi manusia sedang tidak tersedia. Silakan coba lagi.", code="captcha_unavailable")
+    raise failed
+
+
+@cache
+def _client() -> Http:
+    # The address is the operator's own.
+    return Http("captcha", reach=Reach.ANYWHERE, parallel=16)

@@ -1,0 +1,90 @@
+"""Roles, and which people have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.core.api import Blueprint, MessageSchema
+from app.core.paging import Page, PageSchema
+from app.identity import users
+from app.identity.access import caller, public, requires
+from app.identity.models import RoleName
+from app.identity.schemas import RoleSchema, UserRolesSchema
+from app.roles import service
+from app.roles.schemas import RoleEdit, RoleForm, RoleIdsSchema
+
+bp = Blueprint("roles", __name__, description="Roles, and which people have them")
+
+
+@bp.get("/roles")
+@public
+@bp.arguments(PageSchema, location="query")
+@bp.response(200, RoleSchema(many=True))
+def list_roles(page: Page) -> Any:
+    """All roles."""
+    return service.list_roles(page)
+
+
+@bp.post("/roles")
+@requires(RoleName.ADMIN)
+@bp.arguments(RoleForm)
+@bp.response(201, RoleSchema)
+@bp.alt_response(409, "CONFLICT")
+def create_role(data: dict[str, Any]) -> Any:
+    """Add a role."""
+    return service.create_role(data)
+
+
+@bp.get("/roles/<int:role_id>")
+@public
+@bp.response(200, RoleSchema)
+def get_role(role_id: int) -> Any:
+    """One role."""
+    return service.get_role(role_id)
+
+
+@bp.put("/roles/<int:role_id>")
+@requires(RoleName.ADMIN)
+@bp.arguments(RoleEdit)
+@bp.response(200, RoleSchema)
+@bp.alt_response(409, "CONFLICT")
+def replace_role(data: dict[str, Any], role_id: int) -> Any:
+    """Change a role; the seeded ones are refused."""
+    return service.replace_role(role_id, data)
+
+
+@bp.delete("/roles/<int:role_id>")
+@requires(RoleName.ADMIN)
+@bp.response(200, MessageSchema)
+@bp.alt_response(409, "CONFLICT")
+def delete_role(role_id: int) -> dict[str, str]:
+    """Delete a role that nobody has; the seeded ones are refused."""
+    service.delete_role(role_id)
+    return {"message": "Peran dihapus."}
+
+
+@bp.get("/users/<int:user_id>/roles")
+@public
+@bp.response(200, RoleSchema(many=True))
+def roles_of(user_id: int) -> Any:
+    """The roles of one person."""
+    return service.roles_of(user_id)
+
+
+@bp.post("/admins/<int:user_id>/roles")
+@requires(RoleName.ADMIN)
+@bp.arguments(RoleIdsSchema)
+@bp.response(200, UserRolesSchema)
+def add_roles(data: dict[str, list[int]], user_id: int) -> Any:
+    """Give roles to a person; those they have already are ignored."""
+    return users.add_roles(user_id, data["role_ids"], by=caller)
+
+
+@bp.delete("/admins/<int:user_id>/roles")
+@requires(RoleName.ADMIN)
+@bp.arguments(RoleIdsSchema)
+@bp.response(200, UserRolesSchema)
+@bp.alt_response(409, "CONFLICT")
+def remove_roles(data: dict[str, list[int]], user_id: int) -> Any:
+    """Take roles away from a person, at once for all their sessions."""
+    return users.remove_roles(user_id, data["role_ids"], by=caller)
