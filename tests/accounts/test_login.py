@@ -33,7 +33,9 @@ def test_a_person_logs_in_by_username_email_or_phone_in_any_form(client: Client,
     assert set(log_in(client, login)) == {"access_token", "refresh_token"}
 
 
-@pytest.mark.parametrize(("username", "password"), [("siti", "salah-sekali"), ("tidakada", PASSWORD), ("siti", " " + PASSWORD)])
+@pytest.mark.parametrize(
+    ("username", "password"), [("siti", "salah-sekali"), ("tidakada", PASSWORD), ("siti", " " + PASSWORD)]
+)
 def test_wrong_credentials_are_refused_alike(client: Client, username: str, password: str) -> None:
     make_user(username="siti")
     response = client.post("/login", {"username": username, "password": password})
@@ -43,7 +45,12 @@ def test_wrong_credentials_are_refused_alike(client: Client, username: str, pass
 
 @pytest.mark.parametrize(
     ("body", "field"),
-    [({}, "username"), ({"username": "siti"}, "password"), ({"username": 5, "password": "x"}, "username"), ([], "_schema")],
+    [
+        ({}, "username"),
+        ({"username": "siti"}, "password"),
+        ({"username": 5, "password": "x"}, "username"),
+        ([], "_schema"),
+    ],
 )
 def test_a_login_without_credentials_is_bad_input(client: Client, body: object, field: str) -> None:
     assert_error(client.post("/login", body), 400, "validation_error", field)

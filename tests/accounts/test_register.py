@@ -72,7 +72,10 @@ def test_each_required_field_is_required(client: Client, missing: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *(("username", name) for name in ("ab", "a" * 51, "12345678", "siti@x.id", "siti aminah", "users", "Audit", "..")),
+        *(
+            ("username", name)
+            for name in ("ab", "a" * 51, "12345678", "siti@x.id", "siti aminah", "users", "Audit", "..")
+        ),
         ("username", "0812_3456"),
         ("password", "lima5"),
         ("password", "x" * 129),
@@ -123,7 +126,9 @@ def test_an_unknown_role_id_is_bad_input(client: Client) -> None:
     assert_error(client.post("/register", {**SITI, "role_ids": [10**15]}), 400, "validation_error", "role_ids")
 
 
-@pytest.mark.parametrize(("username", "available"), [("siti", False), ("SITI", False), ("ani", True), ("x", False), ("users", False)])
+@pytest.mark.parametrize(
+    ("username", "available"), [("siti", False), ("SITI", False), ("ani", True), ("x", False), ("users", False)]
+)
 def test_a_username_can_be_checked(client: Client, username: str, available: bool) -> None:
     make_user(username="siti")
     response = client.post("/auth/check-username", {"username": username})
