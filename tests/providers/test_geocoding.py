@@ -68,9 +68,7 @@ def test_the_data_is_under_a_megabyte_and_says_where_it_comes_from() -> None:
 
 def test_the_grid_finds_what_a_look_at_every_place_finds() -> None:
     draw = random.Random(3)
-    places = [
-        (draw.uniform(-2, 2), draw.uniform(100, 104), Area(str(number), "Riau")) for number in range(1500)
-    ]
+    places = [(draw.uniform(-2, 2), draw.uniform(100, 104), Area(str(number), "Riau")) for number in range(1500)]
     grid = Gazetteer(places)
     for _ in range(200):
         lat, lng = draw.uniform(-2.5, 2.5), draw.uniform(99.5, 104.5)
