@@ -1,4 +1,4 @@
-"""The simulators, once for all their tests, as new for each."""
+"""A plugin of `tests/conftest.py`: the stand-ins of the outside services, as new for each test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from dev.simulators import Server, simulators
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def running() -> Iterator[Server]:
     with simulators() as server:
         yield server
