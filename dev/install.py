@@ -34,12 +34,12 @@ def main(stamp: Path, requirements: list[Path]) -> int:
     names = [name for file in requirements for name in pinned(file)]
     files = [word for file in requirements for word in ("-r", str(file))]
     options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
-    with Progress(len(names)) as progress:
-        process = subprocess.Popen(
-            [*pip, "install", *options, *files], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        assert process.stdout
-        for line in process.stdout:
+    command = [*pip, "install", *options, *files]
+    with (
+        Progress(len(names)) as progress,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process,
+    ):
+        for line in process.stdout or ():
             progress.see(line.rstrip())
         code = process.wait()
     if code != 0:
