@@ -52,19 +52,14 @@ def main(stamp: Path, requirements: list[Path]) -> int:
 def pip_command() -> list[str] | None:
     """How to install into `.venv`, which is made when it is missing or broken."""
     own = [str(VENV_PYTHON), "-m", "pip"]
-    if works([str(VENV_PYTHON), "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]) and works(
-        [*own, "--version"]
-    ):
-        return own
-    print(f"Making {VENV} with {sys.executable}", flush=True)
-    make = [sys.executable, "-m", "venv", "--clear"]
-    if works([*make, str(VENV)]):
-        return own
     # Debian ships Python without ensurepip; its pip, if there, can install into a bare environment.
     outer = [sys.executable, "-m", "pip", "--python", str(VENV_PYTHON)]
-    if works([*make, "--without-pip", str(VENV)]) and works([*outer, "--version"]):
-        return outer
-    return None
+    make = [sys.executable, "-m", "venv", "--clear"]
+    if not works([str(VENV_PYTHON), "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]):
+        print(f"Making {VENV} with {sys.executable}", flush=True)
+        if not works([*make, str(VENV)]) and not works([*make, "--without-pip", str(VENV)]):
+            return None
+    return next((pip for pip in (own, outer) if works([*pip, "--version"])), None)
 
 
 def works(command: list[str]) -> bool:
