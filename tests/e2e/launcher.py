@@ -77,10 +77,18 @@ class Launcher:
             )
 
     def flask(self, *words: str) -> str:
-        """A `flask` command in the checkout, by somebody who has set nothing."""
+        """What a `flask` command in the checkout prints for somebody who has set nothing."""
+        return self._run("flask", *words)
+
+    def beside(self, *words: str) -> str:
+        """What a command prints that brings servers along when none run, as `make migration` does."""
+        return self._run("dev.command", *words)
+
+    def _run(self, *words: str) -> str:
         env = {name: value for name, value in self.env.items() if name != "PORT"}
-        command = [sys.executable, "-m", "flask", *words]
-        return subprocess.run(command, cwd=self.checkout, env=env, check=True, capture_output=True, text=True).stdout
+        command = [sys.executable, "-m", *words]
+        done = subprocess.run(command, cwd=self.checkout, env=env, check=True, capture_output=True, text=True)
+        return done.stdout
 
     def child(self, words: str) -> psutil.Process:
         """The first process of this checkout whose command line holds `words`."""
