@@ -42,7 +42,8 @@ class Launcher:
         self.port = port or free_port()
         ours = {spec.metadata["env"] for spec in fields(Config)} | {"SIMULATE", "BIND"}
         inherited = {name: value for name, value in os.environ.items() if name not in ours}
-        self.env = {**inherited, "PORT": str(self.port), **settings}
+        # Each process of gunicorn imports the whole application, and one is enough here.
+        self.env = {**inherited, "PORT": str(self.port), "WEB_CONCURRENCY": "1", **settings}
         self.screen = checkout.with_name(f"{checkout.name}.screen")
 
     @property
