@@ -9,6 +9,7 @@ from marshmallow import Schema, ValidationError, fields, post_load, validate
 
 from app.core.fields import Degrees, Form, PositionSchema, Province, Text
 from app.core.paging import Page, PageSchema
+from app.providers.places import PLACE_ID
 
 DEFAULT_RADIUS_M, MAX_RADIUS_M = 5_000, 50_000
 
@@ -93,7 +94,7 @@ class FaskesEditForm(Form):
 
 class FaskesForm(FaskesEditForm):
     id = fields.String(
-        validate=[validate.Regexp(r"[A-Za-z0-9_-]{1,255}\Z"), _not_reserved],
+        validate=[validate.Regexp(rf"(?:{PLACE_ID.pattern})\Z"), _not_reserved],
         metadata={"description": "The place identifier; one is made when there is none"},
     )
     nama = Text(255, required=True, example="RSUD Cibabat")

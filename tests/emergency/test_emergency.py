@@ -14,6 +14,7 @@ from app.emergency import service
 from app.emergency.models import EmergencyNumber
 from dev.simulators import Server
 from tests.client import Client, assert_error
+from tests.conftest import test_config as configured
 from tests.factories import make_admin, make_user
 from tests.statements import Statements
 
@@ -96,7 +97,9 @@ def test_a_bad_position_is_400_everywhere(
     assert_error(client.get(path, query_string=query), 400, "validation_error", field)
 
 
-@pytest.mark.parametrize("query", [{"lat": "90", "lng": "180"}, {"lat": "-90", "lng": "-180"}, {"lat": " 1e0 ", "lng": "1"}])
+@pytest.mark.parametrize(
+    "query", [{"lat": "90", "lng": "180"}, {"lat": "-90", "lng": "-180"}, {"lat": " 1e0 ", "lng": "1"}]
+)
 def test_the_ends_of_the_earth_are_positions(client: Client, query: dict[str, str]) -> None:
     assert client.get("/emergency/nearby", query_string=query).status_code == 200
 
@@ -104,9 +107,7 @@ def test_the_ends_of_the_earth_are_positions(client: Client, query: dict[str, st
 def test_numbers_are_there_when_the_remote_geocoder_is_down(
     client: Client, app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.conftest import test_config
-
-    config = test_config(**sim.google_geocoder.env())
+    config = configured(**sim.google_geocoder.env())
     monkeypatch.setitem(app.extensions, "config", config)
     sim.fault("google_geocoder", "down", times=None)
     assert len(client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]) == 5
@@ -172,7 +173,8 @@ def test_the_admin_list_is_newest_first_paged_and_searched(admin: Client, statem
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/emergency/admin"), ("POST", "/emergency/admin"), ("PUT", "/emergency/1"), ("DELETE", "/emergency/1")]
+    ("method", "path"),
+    [("GET", "/emergency/admin"), ("POST", "/emergency/admin"), ("PUT", "/emergency/1"), ("DELETE", "/emergency/1")],
 )
 def test_nobody_else_gets_at_the_list(client: Client, method: str, path: str) -> None:
     assert_error(client.open(method, path, json={}), 401)

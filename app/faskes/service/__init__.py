@@ -11,10 +11,11 @@ from app.core.settings import current
 from app.faskes.models import DB, Faskes
 from app.faskes.schemas import Around
 from app.faskes.service import reads, spots
-from app.faskes.service.nearby import nearby, store
+from app.faskes.service.finding import nearby, store
 from app.faskes.service.reads import Record
 from app.providers import geocoding, places
 from app.providers.http import ProviderError
+from app.providers.places import PLACE_ID
 
 __all__ = ["create", "delete", "edit", "get", "list_all", "location", "nearby", "search"]
 
@@ -40,6 +41,8 @@ def search(keyword: str, page: Page) -> Listing[Record]:
 
 def get(faskes_id: str) -> Faskes:
     """One facility; one that is not stored is asked for and kept. Raises `NotFound`, or `ProviderFailed`."""
+    if not PLACE_ID.fullmatch(faskes_id):
+        raise NotFound(MISSING)
     row = db.session.get(Faskes, faskes_id)
     provider = places.from_config(current())
     if row is not None or provider is None or spots.is_unknown(faskes_id):
