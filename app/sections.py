@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from app.accounts import routes as accounts
+from app.articles import routes as articles
 from app.caregivers import routes as caregivers
 from app.core.api import Blueprint
 from app.kategori import routes as kategori
+from app.komunitas import routes as komunitas
 from app.roles import routes as roles
+from app.videos import routes as videos
 
 
 def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
-    sections = (accounts, caregivers, roles, kategori)
+    sections = (accounts, caregivers, roles, kategori, articles, videos, komunitas)
     return [section.bp for section in sections]
