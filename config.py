@@ -151,7 +151,7 @@ def setting(
 ) -> Any:
     """One setting: its environment variable, its meaning, how its text is read, and what serves when it is absent."""
     metadata = {"env": env, "doc": doc, "read": read, "secret": secret}
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+    return field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from config import Config, environment
 from tests.client import Client
 from tests.statements import Statements
 
-pytest_plugins = ["dev.testing", "tests.simulated"]
+pytest_plugins = ["dev.pytest_servers", "tests.simulated"]
 
 
 def test_config(**overrides: str) -> Config:

@@ -18,6 +18,7 @@ from app.core.errors import NotFound, Unavailable
 from config import Config
 
 CHUNK_BYTES = 64 * 1024
+NAMES_A_CALL = 1000
 
 
 class Store(Protocol):
@@ -63,7 +64,7 @@ class FolderStore:
 
     def answer(self, name: str, content_type: str) -> Response:
         try:
-            return send_file(self._path(name), mimetype=content_type, etag=name, conditional=True)
+            return send_file(self._path(name), mimetype=content_type, etag=False)
         except FileNotFoundError:
             raise NotFound from None
         except OSError:
@@ -101,7 +102,6 @@ class BucketStore:
         body = found["Body"]
         response = Response(body.iter_chunks(CHUNK_BYTES), mimetype=content_type)
         response.content_length = found["ContentLength"]
-        response.set_etag(name)
         response.call_on_close(body.close)
         return response
 
@@ -111,7 +111,7 @@ class BucketStore:
     def names(self) -> Iterator[tuple[str, datetime]]:
         token: dict[str, str] = {}
         while True:
-            page = self._call("list_objects_v2", **token)
+            page = self._call("list_objects_v2", MaxKeys=NAMES_A_CALL, **token)
             for entry in page.get("Contents", ()):
                 yield entry["Key"], entry["LastModified"]
             if not page.get("IsTruncated"):

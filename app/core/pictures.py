@@ -82,9 +82,9 @@ def _decode(data: bytes, longest_edge: int) -> Image.Image:
             raise UnsupportedMedia("Gambar bergerak tidak didukung.", code="not_an_image")
         if data.startswith(b"\xff\xd8") and data.count(b"\xff\xda") > MAX_JPEG_SCANS:
             raise UnsupportedMedia(NOT_A_PICTURE, code="not_an_image")
-        orientation = _orientation(image)
         image.draft(None, (longest_edge, longest_edge))  # a JPEG is decoded near the wanted size at once
         image.load()
+        orientation = _orientation(image)
         small = _plain_mode(image)
     small.thumbnail((longest_edge, longest_edge), reducing_gap=2.0)
     small = _in_srgb(small)

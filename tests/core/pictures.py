@@ -1,0 +1,105 @@
+"""Pictures for the tests: good ones of every kind, and hostile ones made by hand."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from io import BytesIO
+
+from PIL import Image, PngImagePlugin
+
+
+def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
+    out = BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+def plain(kind: str = "JPEG", size: tuple[int, int] = (64, 48), mode: str = "RGB") -> bytes:
+    return encoded(Image.new(mode, size, 128), kind)
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(header: bytes, *chunks: bytes) -> bytes:
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + b"".join(chunks) + chunk(b"IEND", b"")
+
+
+def _png_bomb() -> bytes:
+    """17 KiB that say 13,000 x 13,000 pixels: 700 MiB for whoever decodes first and asks later."""
+    packer = zlib.compressobj(9)
+    row = b"\0" * (13_000 * 4 + 1)
+    data = b"".join(packer.compress(row) for _ in range(300)) + packer.flush()
+    return png(struct.pack(">IIBBBBB", 13_000, 13_000, 8, 6, 0, 0, 0), chunk(b"IDAT", data))
+
+
+def _webp_bomb() -> bytes:
+    """An extended WebP whose canvas is 16,384 x 16,384."""
+    canvas = b"\0\0\0\0" + struct.pack("<I", 16_383)[:3] * 2
+    body = b"WEBP" + b"VP8X" + struct.pack("<I", 10) + canvas + plain("WEBP")[12:]
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def _jpeg_of_many_scans() -> bytes:
+    whole = encoded(Image.new("RGB", (2000, 2000)), "JPEG", progressive=True)
+    start = whole.rindex(b"\xff\xda")
+    return whole[:start] + whole[start:-2] * 5000 + whole[-2:]
+
+
+def _animated(kind: str) -> bytes:
+    frames = [Image.new("RGB", (32, 32), colour) for colour in ("red", "blue")]
+    return encoded(frames[0], kind, save_all=True, append_images=frames[1:], duration=50)
+
+
+def _text_bomb() -> bytes:
+    """A text chunk that unpacks to 200 MiB."""
+    packer = zlib.compressobj(9)
+    packed = b"".join(packer.compress(b"a" * 1_000_000) for _ in range(200)) + packer.flush()
+    after_header = 33
+    good = plain("PNG")
+    return good[:after_header] + chunk(b"zTXt", b"k\0\0" + packed) + good[after_header:]
+
+
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n(/etc/passwd) (r) file\nshowpage\n%%EOF\n"
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+CROPPED = plain("JPEG", (600, 600))
+
+#: Name -> maker of bytes that must be refused.
+HOSTILE: dict[str, Callable[[], bytes]] = {
+    "a PNG bomb of 17 KiB": _png_bomb,
+    "a WebP bomb": _webp_bomb,
+    "a PNG text bomb": _text_bomb,
+    "a JPEG of thousands of scans": _jpeg_of_many_scans,
+    "EPS": lambda: EPS,
+    "SVG": lambda: SVG,
+    "GIF": lambda: plain("GIF", mode="L"),
+    "TIFF": lambda: plain("TIFF"),
+    "BMP": lambda: plain("BMP"),
+    "an animated PNG": lambda: _animated("PNG"),
+    "an animated WebP": lambda: _animated("WEBP"),
+    "a truncated JPEG": lambda: CROPPED[: len(CROPPED) // 2],
+    "a truncated WebP": lambda: plain("WEBP", (600, 600))[:-40],
+    "a PNG with a corrupt chunk": lambda: plain("PNG").replace(b"IDAT", b"IDAT\xff", 1),
+    "a PNG of no pixels": lambda: png(struct.pack(">IIBBBBB", 0, 0, 8, 2, 0, 0, 0)),
+    "HTML behind a JPEG's first bytes": lambda: b"\xff\xd8\xff\xe0<html><script>alert(1)</script></html>",
+    "nothing at all": lambda: b"",
+}
+
+
+def with_metadata(kind: str) -> bytes:
+    """A picture that says where it was taken, by whom, and what it was made with."""
+    exif = Image.Exif()
+    exif[0x010F] = "MARKER-camera"
+    exif[0x8298] = "MARKER-owner"
+    exif.get_ifd(0x8825)[1] = "MARKER-gps"
+    image = Image.effect_noise((80, 60), 20).convert("RGB")
+    xmp = b'<x:xmpmeta xmlns:x="adobe:ns:meta/">MARKER-xmp</x:xmpmeta>'
+    if kind == "PNG":
+        text = PngImagePlugin.PngInfo()
+        text.add_text("Comment", "MARKER-text")
+        text.add_itxt("XML:com.adobe.xmp", xmp.decode())
+        return encoded(image, kind, exif=exif, pnginfo=text)
+    return encoded(image, kind, exif=exif, xmp=xmp, **({"comment": b"MARKER-comment"} if kind == "JPEG" else {}))

@@ -1,0 +1,222 @@
+"""Where pictures are kept, how they are served, and that they live and die with their unit of work."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import boto3
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from moto.server import ThreadedMotoServer
+from PIL import Image
+
+from app.core import blobs, media
+from app.core.db import unit_of_work
+from app.core.errors import Unavailable
+from config import Config
+from tests.core.pictures import plain
+
+BUCKET = "pictures"
+
+
+@pytest.fixture(scope="module")
+def object_store() -> Iterator[str]:
+    """An S3 server on loopback."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def endpoint(object_store: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    client = boto3.client("s3", endpoint_url=object_store)
+    client.create_bucket(Bucket=BUCKET)
+    client.close()
+    return object_store
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
+    """An application that does nothing but pictures: no database, no queue."""
+    env = {"ENVIRONMENT": "testing", "MEDIA_ROOT": str(tmp_path / "media")}
+    if request.param == "bucket":
+        env |= {"MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": request.getfixturevalue("endpoint")}
+    yield from _application(env)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Flask]:
+    yield from _application({"ENVIRONMENT": "testing", "MEDIA_ROOT": str(tmp_path / "media")})
+
+
+def _application(env: dict[str, str]) -> Iterator[Flask]:
+    from app import create_app
+
+    app = create_app(Config.from_env(env))
+    with app.app_context():
+        yield app
+        store = app.extensions["media"]
+        if isinstance(store, blobs.BucketStore) and "client" in vars(store):
+            store.client.close()
+
+
+def stored(site: Flask) -> set[str]:
+    return {name for name, _ in site.extensions["media"].names()}
+
+
+@pytest.fixture
+def client(site: Flask) -> FlaskClient:
+    return site.test_client()
+
+
+def saved(data: bytes | None = None) -> str:
+    with unit_of_work():
+        return media.save(BytesIO(data or plain("JPEG", (2000, 1000))))
+
+
+def test_saved_picture_is_served_and_may_be_kept_for_ever(client: FlaskClient) -> None:
+    answer = client.get(media.url(saved()), buffered=True)
+    assert answer.status_code == 200
+    assert Image.open(BytesIO(answer.data)).size == (1600, 800)
+    assert answer.content_length == len(answer.data)
+    assert answer.headers["Content-Type"] == "image/webp"
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_known_picture_is_not_sent_again(client: FlaskClient) -> None:
+    address = media.url(saved())
+    etag = client.get(address, buffered=True).headers["ETag"]
+    again = client.get(address, headers={"If-None-Match": etag})
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_name_says_nothing_and_is_never_the_same(site: Flask) -> None:
+    names = {saved(plain()) for _ in range(5)}
+    assert len(names) == 5
+    assert all(media.NAME.fullmatch(name) for name in names)
+
+
+def test_rollback_takes_the_picture_away(site: Flask) -> None:
+    before = stored(site)
+
+    def save_and_fail() -> None:
+        name = media.save(BytesIO(plain()))
+        assert name in stored(site)
+        raise RuntimeError("changed my mind")
+
+    with pytest.raises(RuntimeError, match="changed my mind"), unit_of_work():
+        save_and_fail()
+    assert stored(site) == before
+
+
+def test_discarded_picture_goes_after_the_commit(site: Flask) -> None:
+    name = saved()
+    with unit_of_work():
+        media.discard(name)
+        media.discard(None)
+        assert name in stored(site)
+    assert name not in stored(site)
+
+
+def test_discarded_picture_stays_when_the_commit_does_not_happen(site: Flask) -> None:
+    name = saved()
+
+    def discard_and_fail() -> None:
+        media.discard(name)
+        raise RuntimeError("changed my mind")
+
+    with pytest.raises(RuntimeError, match="changed my mind"), unit_of_work():
+        discard_and_fail()
+    assert name in stored(site)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/media/" + "0" * 32 + ".webp",
+        "/media/" + "0" * 32 + ".png",
+        "/media/../config.py",
+        "/media/..%2f..%2fconfig.py",
+        "/media/%2e%2e/%2e%2e/etc/passwd",
+        "/media//etc/passwd",
+        "/media/" + "0" * 32 + ".webp%00",
+        "/media/" + "0" * 32 + ".webp%0a",
+        "/media/" + "A" * 5000,
+        "/media/",
+    ],
+)
+def test_whatever_is_no_picture_is_not_found(client: FlaskClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert answer.json.keys() == {"error", "message", "request_id"}
+
+
+def test_file_beside_the_pictures_is_never_served(folder: Flask) -> None:
+    root: Path = folder.extensions["media"].root
+    (root / "00").mkdir(parents=True)
+    (root / "00" / "secret.txt").write_text("secret")
+    for path in ("/media/00/secret.txt", "/media/secret.txt", "/media/00%2fsecret.txt"):
+        assert folder.test_client().get(path).status_code == 404
+
+
+def test_full_disk_is_unavailable_and_leaves_nothing(folder: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)  # no other way to fill a disk for one test
+    with pytest.raises(Unavailable), unit_of_work():
+        media.save(BytesIO(plain()))
+    root: Path = folder.extensions["media"].root
+    assert [path for path in root.rglob("*") if path.is_file()] == []
+
+
+def test_folder_that_is_no_folder_is_unavailable(folder: Flask) -> None:
+    root: Path = folder.extensions["media"].root
+    root.write_text("a file where the folder should be")
+    with pytest.raises(Unavailable), unit_of_work():
+        media.save(BytesIO(plain()))
+    assert folder.test_client().get("/media/" + "0" * 32 + ".webp").status_code in (404, 503)
+
+
+def test_store_that_is_away_is_unavailable(endpoint: str, tmp_path: Path) -> None:
+    env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": "http://127.0.0.1:9"}
+    for app in _application(env):
+        with pytest.raises(Unavailable), unit_of_work():
+            media.save(BytesIO(plain()))
+        answer = app.test_client().get("/media/" + "0" * 32 + ".webp")
+        assert answer.status_code == 503
+        assert answer.headers["Retry-After"]
+
+
+def test_bucket_that_is_missing_is_unavailable(endpoint: str) -> None:
+    env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": "nobody-made-it", "MEDIA_S3_ENDPOINT": endpoint}
+    for _ in _application(env):
+        with pytest.raises(Unavailable), unit_of_work():
+            media.save(BytesIO(plain()))
+
+
+def test_long_list_of_a_bucket_is_read_to_its_end(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "NAMES_A_CALL", 2)
+    env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": endpoint}
+    for app in _application(env):
+        client = app.extensions["media"].client
+        for number in range(5):
+            client.put_object(Bucket=BUCKET, Key=f"listed-{number}", Body=b"")
+        assert len([name for name in stored(app) if name.startswith("listed-")]) == 5
+
+
+def test_field_shows_the_address() -> None:
+    field = media.Picture()
+    assert field.serialize("image", {"image": "a.webp"}) == "/media/a.webp"
+    assert field.serialize("image", {"image": None}) is None

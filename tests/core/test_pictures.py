@@ -1,0 +1,158 @@
+"""What comes in as a picture comes out as a plain WebP, or not at all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import BytesIO
+
+import pytest
+from PIL import Image, ImageCms
+
+from app.core import pictures
+from app.core.errors import PayloadTooLarge, Unavailable, UnsupportedMedia
+from config import ROOT
+from tests.core.pictures import HOSTILE, encoded, plain, with_metadata
+
+
+def normalised(data: bytes, edge: int = 1600) -> Image.Image:
+    image = Image.open(BytesIO(pictures.normalise(BytesIO(data), longest_edge=edge)))
+    image.load()
+    return image
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_picture_becomes_webp(kind: str) -> None:
+    image = normalised(plain(kind))
+    assert (image.format, image.mode, image.size) == ("WEBP", "RGB", (64, 48))
+
+
+@pytest.mark.parametrize(
+    ("size", "edge", "expected"),
+    [((4000, 1000), 1600, (1600, 400)), ((300, 1200), 512, (128, 512)), ((100, 50), 512, (100, 50))],
+)
+def test_longest_edge_is_bounded_and_nothing_is_enlarged(
+    size: tuple[int, int], edge: int, expected: tuple[int, int]
+) -> None:
+    assert normalised(plain("JPEG", size), edge).size == expected
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_sideways_photo_is_turned_upright(orientation: int) -> None:
+    upright = Image.new("RGB", (60, 40), "white")
+    upright.paste("red", (0, 0, 30, 20))  # the top left corner
+    inverse = {6: 8, 8: 6}.get(orientation, orientation)
+    turn = pictures.UPRIGHT.get(inverse)
+    exif = Image.Exif()
+    exif[pictures.ORIENTATION_TAG] = orientation
+    stored = upright if turn is None else upright.transpose(turn)
+    image = normalised(encoded(stored, "JPEG", exif=exif, quality=95))
+    assert image.size == (60, 40)
+    red, green, _ = image.getpixel((8, 8))
+    assert (red > 200, green < 80) == (True, True)
+    assert min(image.getpixel((52, 32))) > 200
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_all_metadata_is_dropped(kind: str) -> None:
+    sent = with_metadata(kind)
+    assert sent.count(b"MARKER") >= 3
+    kept = pictures.normalise(BytesIO(sent), longest_edge=1600)
+    assert b"MARKER" not in kept
+    assert not {"exif", "xmp", "icc_profile"} & set(Image.open(BytesIO(kept)).info)
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "expected"),
+    [
+        ("CMYK", "JPEG", "RGB"),
+        ("L", "JPEG", "RGB"),
+        ("P", "PNG", "RGB"),
+        ("1", "PNG", "RGB"),
+        ("RGBA", "PNG", "RGBA"),
+        ("LA", "PNG", "RGBA"),
+    ],
+)
+def test_every_kind_of_colour_is_understood(mode: str, kind: str, expected: str) -> None:
+    base = Image.effect_noise((64, 64), 50).convert(expected)
+    if expected == "RGBA":
+        base.putalpha(Image.linear_gradient("L").resize((64, 64)))
+    assert normalised(encoded(base.convert(mode), kind)).mode == expected
+
+
+def test_transparent_palette_stays_transparent() -> None:
+    image = Image.new("P", (20, 20), 0)
+    image.putpalette([255, 0, 0, 0, 255, 0])
+    image.paste(1, (10, 0, 20, 20))
+    result = normalised(encoded(image, "PNG", transparency=0))
+    assert result.getpixel((2, 10))[3] == 0
+    assert result.getpixel((17, 10))[3] == 255
+
+
+def test_sixteen_bit_grey_keeps_its_shades() -> None:
+    image = Image.new("I;16", (20, 20), 32768)
+    assert normalised(encoded(image, "PNG")).getpixel((10, 10))[0] in range(120, 136)
+
+
+def test_colour_profile_is_applied() -> None:
+    swapped = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
+    srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
+    image = Image.new("RGB", (20, 20), (200, 30, 30))
+    for profile in (srgb.tobytes(), swapped.tobytes(), b"nonsense"):
+        red, green, blue = normalised(encoded(image, "JPEG", icc_profile=profile, quality=95)).getpixel((10, 10))
+        assert abs(red - 200) + abs(green - 30) + abs(blue - 30) < 30
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_picture_is_refused(name: str) -> None:
+    with pytest.raises((UnsupportedMedia, PayloadTooLarge)):
+        pictures.normalise(BytesIO(HOSTILE[name]()), longest_edge=1600)
+
+
+def test_more_than_five_megabytes_are_refused_unread() -> None:
+    stream = BytesIO(plain("JPEG") + b"\0" * (8 * 1024 * 1024))
+    with pytest.raises(PayloadTooLarge):
+        pictures.normalise(stream, longest_edge=1600)
+    assert stream.tell() <= pictures.MAX_BYTES + 1
+
+
+def test_script_behind_a_good_picture_does_not_come_through() -> None:
+    polyglot = plain("JPEG") + b"<script>MARKER</script>PK\x03\x04"
+    kept = pictures.normalise(BytesIO(polyglot), longest_edge=1600)
+    assert b"MARKER" not in kept
+    assert kept.startswith(b"RIFF")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow's warning, an error in tests only
+def test_nonsense_in_exif_does_no_harm() -> None:
+    huge = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\x01\x12\0\x03\xff\xff\xff\xff" * 8000
+    assert normalised(encoded(Image.new("RGB", (40, 30)), "JPEG", exif=huge[:65_000])).size == (40, 30)
+
+
+def test_hostile_pictures_take_little_memory() -> None:
+    """All of them, one after the other, in a process of their own that is measured at the end."""
+    script = """
+import resource, sys
+from io import BytesIO
+from app.core import pictures
+from app.core.errors import AppError
+from tests.core.pictures import HOSTILE, plain
+hostile = [make() for make in HOSTILE.values()]
+pictures.normalise(BytesIO(plain()), longest_edge=64)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for data in hostile:
+    try:
+        pictures.normalise(BytesIO(data), longest_edge=1600)
+    except AppError:
+        pass
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(run.stdout) < 64
+
+
+def test_those_who_wait_too_long_for_their_turn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "WAIT_S", 0.01)
+    with pictures._turn(), pytest.raises(Unavailable):
+        pictures.normalise(BytesIO(plain()), longest_edge=1600)
+    assert normalised(plain()).size == (64, 48)
