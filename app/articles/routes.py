@@ -17,7 +17,7 @@ bp = Blueprint("articles", __name__, url_prefix="/articles", description="Articl
 @bp.get("")
 @optional
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.RowSchema(many=True))
+@bp.response(200, schemas.LiveArticleSchema(many=True))
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def list_live(page: Page) -> Any:
@@ -28,8 +28,8 @@ def list_live(page: Page) -> Any:
 @bp.get("/detail")
 @optional
 @limit("60 per minute")
-@bp.arguments(schemas.UrlQuerySchema, location="query")
-@bp.response(200, schemas.DetailSchema)
+@bp.arguments(schemas.ArticleUrlQuerySchema, location="query")
+@bp.response(200, schemas.LiveArticleDetailSchema)
 @bp.alt_response(404, "NOT_FOUND")
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
@@ -50,7 +50,7 @@ def list_stored(page: Page) -> Any:
 @bp.get("/search")
 @optional
 @bp.arguments(PageSchema, location="query")
-@bp.arguments(schemas.TitleQuerySchema, location="query")
+@bp.arguments(schemas.ArticleTitleQuerySchema, location="query")
 @bp.response(200, schemas.ArticleSchema(many=True))
 def search(page: Page, query: dict[str, str]) -> Any:
     """The stored articles whose title contains a text."""
@@ -59,7 +59,7 @@ def search(page: Page, query: dict[str, str]) -> Any:
 
 @bp.get("/url")
 @optional
-@bp.arguments(schemas.StoredUrlQuerySchema, location="query")
+@bp.arguments(schemas.StoredArticleUrlQuerySchema, location="query")
 @bp.response(200, schemas.ArticleSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def get_by_url(query: dict[str, str]) -> Any:
@@ -69,8 +69,8 @@ def get_by_url(query: dict[str, str]) -> Any:
 
 @bp.post("/save")
 @authenticated
-@bp.arguments(schemas.SaveSchema)
-@bp.response(200, schemas.IsSavedSchema)
+@bp.arguments(schemas.ArticleSaveSchema)
+@bp.response(200, schemas.ArticleIsSavedSchema)
 def toggle_save(data: dict[str, str]) -> dict[str, bool]:
     """Save an article, or take it back."""
     return {"is_saved": service.toggle_save(caller.id, data)}
@@ -79,7 +79,7 @@ def toggle_save(data: dict[str, str]) -> dict[str, bool]:
 @bp.get("/saved")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.SavedSchema(many=True))
+@bp.response(200, schemas.SavedArticleSchema(many=True))
 def list_saved(page: Page) -> Any:
     """What the caller saved, latest first."""
     return service.list_saved(caller.id, page)

@@ -46,7 +46,7 @@ class SafeHtml(fields.String):
         return sanitise(validate.Length(max=MAX_CONTENT)(super()._deserialize(value, *args, **kwargs)))
 
 
-class RowSchema(Schema):
+class LiveArticleSchema(Schema):
     """A row of the ministry's list."""
 
     title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
@@ -55,12 +55,12 @@ class RowSchema(Schema):
     is_saved = fields.Boolean(metadata={"description": "false without a token"})
 
 
-class DetailSchema(RowSchema):
+class LiveArticleDetailSchema(LiveArticleSchema):
     content = fields.String(metadata={"example": "<p>Diabetes perlu dikenali sejak dini.</p>"})
     published_at = fields.String(allow_none=True, metadata={"example": "2026-03-02T00:00:00Z"})
 
 
-class SavedSchema(Schema):
+class SavedArticleSchema(Schema):
     id = fields.Integer(allow_none=True, metadata={"example": 7, "description": "null unless it is stored too"})
     title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
     url = fields.String(metadata={"example": EXAMPLE})
@@ -96,23 +96,23 @@ class ArticleForm(ArticleEdit):
     content = SafeHtml(load_default="")
 
 
-class SaveSchema(Schema):
+class ArticleSaveSchema(Schema):
     url = Address(required=True)
     title = Text(MAX_TITLE, required=True, example="Mengenal Diabetes Sejak Dini")
 
 
-class IsSavedSchema(Schema):
+class ArticleIsSavedSchema(Schema):
     is_saved = fields.Boolean(metadata={"example": True})
 
 
-class UrlQuerySchema(Schema):
+class ArticleUrlQuerySchema(Schema):
     # Not an `Address`: one that may not be fetched is `url_not_allowed`, whatever is wrong with it.
     url = fields.String(required=True, metadata={"example": EXAMPLE})
 
 
-class StoredUrlQuerySchema(Schema):
+class StoredArticleUrlQuerySchema(Schema):
     url = Address(required=True)
 
 
-class TitleQuerySchema(Schema):
+class ArticleTitleQuerySchema(Schema):
     title = Text(200, required=True, example="diabetes")

@@ -29,7 +29,7 @@ PAUSE = "videos:paused_until"
 
 
 def _videos(rows: list[dict[str, str]]) -> list[Video]:
-    return [Video(**row) for row in rows]  # type: ignore[arg-type]  # what the cache kept of them
+    return [Video(**row) for row in rows]
 
 
 searches: Cache[list[Video]] = Cache("video_search", _videos, fresh_s=SEARCH_FRESH_S)

@@ -58,7 +58,7 @@ def list_channel(page: Page, channel_id: str) -> Any:
 @optional
 @limit("30 per minute")
 @bp.arguments(PageSchema, location="query")
-@bp.arguments(schemas.SearchQuerySchema, location="query")
+@bp.arguments(schemas.VideoSearchQuerySchema, location="query")
 @bp.response(200, schemas.VideoSchema(many=True))
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
@@ -69,8 +69,8 @@ def search(page: Page, query: dict[str, str]) -> Any:
 
 @bp.post("/save")
 @authenticated
-@bp.arguments(schemas.SaveSchema)
-@bp.response(200, schemas.IsSavedSchema)
+@bp.arguments(schemas.VideoSaveSchema)
+@bp.response(200, schemas.VideoIsSavedSchema)
 def toggle_save(data: dict[str, Any]) -> dict[str, bool]:
     """Save a video, or take it back."""
     return {"is_saved": service.toggle_save(caller.id, data)}

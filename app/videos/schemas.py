@@ -63,7 +63,7 @@ class VideoForm(VideoEdit):
     video_id = VideoId(required=True)
 
 
-class SaveSchema(Schema):
+class VideoSaveSchema(Schema):
     video_id = VideoId(required=True)
     title = Text(MAX_TITLE, required=True, example="Senam Jantung Sehat")
     channel_title = Text(200, load_default=None, allow_none=True, example="Kanal Kesehatan")
@@ -72,9 +72,9 @@ class SaveSchema(Schema):
     )
 
 
-class IsSavedSchema(Schema):
+class VideoIsSavedSchema(Schema):
     is_saved = fields.Boolean(metadata={"example": True})
 
 
-class SearchQuerySchema(Schema):
+class VideoSearchQuerySchema(Schema):
     q = Text(200, required=True, example="senam jantung")
