@@ -126,7 +126,7 @@ def list_saved(user_id: int, page: Page) -> Listing[Any]:
 def with_ours(found: Sequence[Found], user_id: int | None) -> list[dict[str, Any]]:
     """The platform's videos with what we know of them: our id, and whether this person saved them."""
     ids = sa.cast([video.video_id for video in found], ARRAY(sa.Text))
-    asked = sa.func.unnest(ids).table_valued("video_id")
+    asked = sa.func.unnest(ids).table_valued("video_id", name="asked").render_derived()
     saved = (SavedVideo.video_id == asked.c.video_id) & (SavedVideo.user_id == user_id) & SavedVideo.saved
     query = (
         sa.select(asked.c.video_id, Video.id, SavedVideo.saved.is_not(None))
