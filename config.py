@@ -22,6 +22,9 @@ from dotenv import dotenv_values
 ROOT = Path(__file__).resolve().parent
 INSTANCE = ROOT / "instance"
 
+#: Where pictures go when nothing else is said.
+MEDIA = INSTANCE / "media"
+
 #: Written by `make run`: where its servers are, and the secrets that it made. Every process of the checkout finds them.
 DEVELOPMENT_ENV = INSTANCE / "development.env"
 
@@ -148,7 +151,7 @@ def setting(
 ) -> Any:
     """One setting: its environment variable, its meaning, how its text is read, and what serves when it is absent."""
     metadata = {"env": env, "doc": doc, "read": read, "secret": secret}
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+    return field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,10 +192,10 @@ class Config:
         "DATABASE_POOL_SIZE", "Connections that one process keeps", default=8, read=_integer(1, 200)
     )
     redis_url: str = setting("REDIS_URL", "Redis 7 or Valkey 8, or newer", read=_redis_url, secret=True)
-    media_root: Path = setting(
+    media_root: Path = setting(  # noqa: RUF009  # `setting` is a field
         "MEDIA_ROOT",
         "Folder of the pictures",
-        default=INSTANCE / "media",
+        default=MEDIA,
         read=lambda text: Path(text).absolute(),
     )
     media_s3_bucket: str | None = setting(
@@ -259,8 +262,8 @@ class Config:
 
     # human verification
     captcha_secret: str | None = setting(
-        "CAPTCHA_SECRET", "Secret of reCAPTCHA, hCaptcha or Turnstile; without it registration asks for none", default=None,
-        secret=True,
+        "CAPTCHA_SECRET", "Secret of reCAPTCHA, hCaptcha or Turnstile; without it registration asks for none",
+        default=None, secret=True,
     )  # fmt: skip
     captcha_url: str = setting(
         "CAPTCHA_URL",
@@ -311,7 +314,7 @@ class Config:
         default="https://ayosehat.kemkes.go.id/artikel", read=_page_url,
     )  # fmt: skip
     article_hosts: tuple[str, ...] = setting(
-        "ARTICLE_HOSTS", "Comma list of hosts (`host` or `host:port`) that articles are read from (default: the source's)",
+        "ARTICLE_HOSTS", "Comma list of hosts (`host` or `host:port`) of articles (default: the source's)",
         default=(), read=_list,
     )  # fmt: skip
 
@@ -437,10 +440,11 @@ def _conflicts(config: Config) -> list[str]:
 
 
 def _production_problems(config: Config) -> list[str]:
-    problems: list[str] = []
-    for name in ("vapid_public_key", "vapid_private_key", "vapid_subject"):
-        if getattr(config, name) is None:
-            problems.append(f"{name.upper()} is missing: web push needs it in production")
+    problems = [
+        f"{name.upper()} is missing: web push needs it in production"
+        for name in ("vapid_public_key", "vapid_private_key", "vapid_subject")
+        if getattr(config, name) is None
+    ]
     secrets = [
         ("SECRET_KEY", config.secret_key),
         *(("JWT_SECRET_KEYS", key) for key in config.jwt_secret_keys),
@@ -456,3 +460,29 @@ def _production_problems(config: Config) -> list[str]:
             problems.append(f"{name} repeats a secret of {seen[value]}: every purpose needs its own")
         seen[value] = name
     return problems
+
+
+def markdown_table() -> str:
+    """The README's table of settings, one row a setting."""
+    head = ["| setting | meaning | default |", "|---|---|---|"]
+    rows = [
+        f"| `{spec.metadata['env']}` | {spec.metadata['doc']} | {_shown_default(spec.default)} |"
+        for spec in fields(Config)
+    ]
+    return "\n".join(head + rows)
+
+
+def _shown_default(value: Any) -> str:
+    match value:
+        case _ if value is MISSING:
+            return "**needed in production**"
+        case None | ():
+            return ""
+        case bool():
+            return "`on`" if value else "`off`"
+        case (int() as low, int() as high):
+            return f"`{low}-{high}`"
+        case Path():
+            return f"`{value.relative_to(ROOT)}`"
+        case _:
+            return f"`{value}`"

@@ -2,8 +2,148 @@
 
 from __future__ import annotations
 
+import base64
+import secrets
+from typing import Any
+
+import click
 from flask import Flask
+from flask.cli import AppGroup
+from marshmallow import ValidationError
+
+from app.core.db import unit_of_work
+from app.core.errors import AppError, ValidationFailed
+from app.core.settings import settings
+from app.identity import jobs as identity_jobs
+from app.identity import users as people
+from app.identity.models import RoleName
+from app.identity.schemas import UserForm
+from app.providers import vapid
+from app.roles import service as roles
 
 
 def init_app(app: Flask) -> None:
-    pass
+    for command in (users, nik, keys, seed, demo, settings_table):
+        app.cli.add_command(command)
+
+
+def seed_all() -> None:
+    """Everything that the service needs to be there; run again, it adds nothing and changes nothing."""
+    with unit_of_work():
+        roles.seed()
+
+
+# --- people ---------------------------------------------------------------------------------------------------------
+
+users = AppGroup("users", help="People: make one, give one a role.")
+
+
+@users.command("create")
+@click.option("--username", required=True)
+@click.option("--role", required=True, type=click.Choice([role.value for role in RoleName]))
+@click.option("--password", required=True, help="6 to 128 characters.")
+@click.option("--phone", "nomor_hp", help="Any usual form.")
+@click.option("--email")
+@click.option("--name", "nama_ktp", help="Full name; the username by default.")
+def create_user(role: str, **given: Any) -> None:
+    """Make a person, for instance the first super-admin."""
+    sent = {name: value for name, value in given.items() if value is not None}
+    sent.setdefault("nama_ktp", sent["username"])
+    with _telling_errors(), unit_of_work():
+        user = people.create(UserForm().load(sent), [role])
+        click.echo(f"{user.username} ({user.role}) has id {user.id}.")
+
+
+@users.command("set-role")
+@click.argument("username")
+@click.argument("role", type=click.Choice([role.value for role in RoleName]))
+def set_role(username: str, role: str) -> None:
+    """Make ROLE the only role of USERNAME (or e-mail, or phone number), at once for all their sessions."""
+    with _telling_errors(), unit_of_work():
+        user = people.by_login(username)
+        if user is None:
+            raise click.ClickException(f"nobody is called {username}")
+        people.set_only_role(user, RoleName(role))
+        click.echo(f"{user.username} is now {role}.")
+
+
+# --- secrets --------------------------------------------------------------------------------------------------------
+
+nik = AppGroup("nik", help="NIK encryption: change the key, check that all can be read.")
+
+
+@nik.command("rotate")
+def rotate_nik() -> None:
+    """Encrypt every NIK with the first of NIK_KEYS; killed at any moment, it goes on when run again."""
+    with _telling_errors():
+        click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
+
+
+@nik.command("verify")
+def verify_nik() -> None:
+    """Decrypt every NIK; exit code 1 and the user ids when some cannot be read."""
+    fine, broken = identity_jobs.verify_nik()
+    click.echo(f"{fine} NIK can be read.")
+    if broken:
+        raise click.ClickException(f"{len(broken)} cannot, of the users {', '.join(map(str, broken[:20]))}")
+
+
+keys = AppGroup("keys", help="Secrets for the settings.")
+
+
+@keys.command("new")
+def new_keys() -> None:
+    """Print fresh values of every secret that an operator needs, ready for an environment file."""
+    public, private = vapid.new_keys()
+    key_id = secrets.token_hex(2)
+    click.echo(f"SECRET_KEY={secrets.token_urlsafe(48)}")
+    click.echo(f"JWT_SECRET_KEYS={secrets.token_urlsafe(48)}")
+    click.echo(f"NIK_KEYS={key_id}:{base64.b64encode(secrets.token_bytes(32)).decode()}")
+    click.echo(f"VAPID_PUBLIC_KEY={public}")
+    click.echo(f"VAPID_PRIVATE_KEY={private}")
+    click.echo("VAPID_SUBJECT=mailto:operator@example.com")
+
+
+# --- data -----------------------------------------------------------------------------------------------------------
+
+
+@click.command("seed")
+def seed() -> None:
+    """Make what the service needs: roles, categories, national emergency numbers. Safe to repeat."""
+    seed_all()
+    click.echo("Seeded.")
+
+
+@click.command("demo")
+def demo() -> None:
+    """Fill a development database with demo people and content (never elsewhere). Safe to repeat."""
+    if not settings.is_development:
+        raise click.ClickException("demo data belongs in development: set ENVIRONMENT=development")
+    from dev.demo import fill
+
+    with _telling_errors(), unit_of_work():
+        click.echo(fill())
+
+
+@click.command("settings")
+def settings_table() -> None:
+    """Print the README's table of settings."""
+    from config import markdown_table
+
+    click.echo(markdown_table())
+
+
+class _telling_errors:  # noqa: N801  # reads as a word of the `with` statement
+    """Our errors and refused input as one clear line rather than a traceback."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        match error:
+            case ValidationFailed():
+                raise click.ClickException(str(error.errors)) from None
+            case AppError():
+                raise click.ClickException(error.message) from None
+            case ValidationError():
+                raise click.ClickException(str(error.messages)) from None

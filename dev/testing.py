@@ -1,8 +1,8 @@
 """Servers for the tests: thrown away with their data at the end, and never those of `make run`.
 
 `python -m dev.testing [pytest arguments]` is `make test`: it starts them once and runs the whole suite on
-them. Plain `pytest` works too: as a plugin of `tests/conftest.py` this module starts them when nobody else
-has. Each process of pytest-xdist then takes a database and a Redis number of its own.
+them. Plain `pytest` works too: `dev/pytest_servers.py`, a plugin of `tests/conftest.py`, starts them when nobody
+else has. Each process of pytest-xdist then takes a database and a Redis number of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import psycopg2
 import pytest
 from psycopg2 import sql
 
-from config import ROOT, environment
+from config import ROOT
 from dev.family import Family, ToolError, end_orphans
 from dev.servers import start_postgres, start_valkey
 
@@ -33,6 +33,9 @@ REDIS_VARIABLE = "TEST_REDIS_URL"
 
 FOLDER_PREFIX = f"health-test-{os.geteuid()}-"
 
+#: As a shell counts: exit codes above mean that a signal ended the process.
+SIGNALLED = 128
+
 #: Any number; whoever makes a template holds it.
 TEMPLATE_LOCK = 7_263_544
 
@@ -40,7 +43,7 @@ TEMPLATE_LOCK = 7_263_544
 @contextlib.contextmanager
 def temporary_servers() -> Iterator[dict[str, str]]:
     """PostgreSQL and Valkey in a folder removed at the end; gives the variables that say where they are."""
-    _remove_abandoned_folders()
+    remove_abandoned_folders()
     folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
     folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
     try:
@@ -61,7 +64,7 @@ def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> 
     `migrate` is called with the address of a fresh database, by the first process that gets here; the others
     copy what it left, until the migrations change.
     """
-    template = f"template_{_fingerprint(ROOT / 'migrations')}"
+    template = f"template_{fingerprint(ROOT / 'migrations')}"
     connection = psycopg2.connect(server_url)
     connection.autocommit = True
     try:
@@ -81,30 +84,6 @@ def own_redis(server_url: str, number: int) -> str:
     return _with_path(server_url, str(number))
 
 
-# --- as a plugin of pytest ----------------------------------------------------------------------------------
-
-
-@pytest.hookimpl(
-    tryfirst=True
-)  # pytest-xdist starts its processes in the same hook; they inherit the variables
-def pytest_sessionstart(session: pytest.Session) -> None:
-    known = environment()
-    if session.config.option.collectonly or (DATABASE_VARIABLE in known and REDIS_VARIABLE in known):
-        return
-    stack = contextlib.ExitStack()
-    try:
-        os.environ.update(stack.enter_context(temporary_servers()))
-    except ToolError as error:
-        pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
-    session.config.add_cleanup(stack.close)
-
-
-@pytest.fixture(scope="session")
-def process_number(worker_id: str) -> int:
-    """0 when pytest runs alone, else 1, 2, ... for the processes of pytest-xdist."""
-    return 0 if worker_id == "master" else int(worker_id.removeprefix("gw")) + 1
-
-
 # --- as `make test` -----------------------------------------------------------------------------------------
 
 
@@ -121,7 +100,7 @@ def main(arguments: Sequence[str]) -> int:
         with temporary_servers() as variables:
             for part in (parallel, serial):
                 codes.append(_pytest([*part, *arguments], variables))
-                if codes[-1] == pytest.ExitCode.INTERRUPTED:
+                if codes[-1] == pytest.ExitCode.INTERRUPTED or codes[-1] > SIGNALLED:
                     break
     except ToolError as error:
         print(error, file=sys.stderr)
@@ -150,13 +129,13 @@ def _pytest(arguments: Sequence[str], variables: dict[str, str]) -> int:
     finally:
         signal.signal(signal.SIGINT, interrupt)
         signal.signal(signal.SIGTERM, terminate)
-    return code if code >= 0 else 128 - code
+    return code if code >= 0 else SIGNALLED - code
 
 
 # --- parts --------------------------------------------------------------------------------------------------
 
 
-def _remove_abandoned_folders() -> None:
+def remove_abandoned_folders() -> None:
     """Of test runs that were killed: nobody holds their lock any more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError), (folder / "lock").open() as lock:
@@ -165,7 +144,7 @@ def _remove_abandoned_folders() -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fingerprint(folder: Path) -> str:
+def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
     for file in sorted(folder.rglob("*.py")):
         digest.update(file.read_bytes())
@@ -189,9 +168,7 @@ def _create(cursor: psycopg2.extensions.cursor, name: str, *, template: str = "t
     cursor.execute(sql.SQL("drop database if exists {} with (force)").format(database))
     # By file copy, which costs a fraction of the other way for a database this small.
     cursor.execute(
-        sql.SQL("create database {} template {} strategy file_copy").format(
-            database, sql.Identifier(template)
-        )
+        sql.SQL("create database {} template {} strategy file_copy").format(database, sql.Identifier(template))
     )
 
 

@@ -36,7 +36,11 @@ class Client:
             headers.setdefault("Authorization", f"Bearer {self.token}")
         if json is not None:
             options["json"] = json
-        prefix = "" if path.startswith(("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev")) or path == "/" else "/api"
+        prefix = (
+            ""
+            if path.startswith(("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev")) or path == "/"
+            else "/api"
+        )
         return self._client.open(prefix + path, method=method, headers=headers, **options)
 
     def get(self, path: str, **options: Any) -> TestResponse:

@@ -13,11 +13,10 @@ from flask_migrate import upgrade
 from app import create_app
 from app.core.db import db
 from config import Config, environment
-from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
 from tests.client import Client
 from tests.statements import Statements
 
-pytest_plugins = ["dev.testing"]
+pytest_plugins = ["dev.pytest_servers", "tests.simulated"]
 
 
 def test_config(**overrides: str) -> Config:
@@ -42,6 +41,9 @@ def _dispose(app: Flask) -> None:
 @pytest.fixture(scope="session")
 def variables(process_number: int) -> dict[str, str]:
     """Where this process's own database and Redis are, as environment variables."""
+    # Not above: pytest registers the plugin before it is imported.
+    from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
+
     servers = environment()
     return {
         "DATABASE_URL": own_database(servers[DATABASE_VARIABLE], f"test_{process_number}", _migrate),

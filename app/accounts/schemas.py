@@ -72,5 +72,3 @@ class OwnRolesSchema(Schema):
     id = fields.Integer()
     username = fields.String()
     roles = fields.List(fields.Nested(RoleSchema))
-
-

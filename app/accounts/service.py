@@ -18,10 +18,14 @@ from app.identity import phones, sessions, tokens, users
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.sessions import Caller, TokenPair
 from app.notifications import outbox
+from app.notifications.models import Channel
 from app.providers import captcha
 
 RESET_LIFETIME = timedelta(minutes=30)
-PROFILE_PICTURE_EDGE = 512
+RESET_TEXT = (
+    "Gunakan tautan ini untuk mengatur ulang kata sandi Anda: {link}\n"
+    "Tautan berlaku {minutes} menit. Abaikan pesan ini bila Anda tidak memintanya."
+)
 
 
 @dataclass(frozen=True)
@@ -85,17 +89,21 @@ def send_reset_link(phone: str) -> None:
         .returning(PasswordReset.user_id)
     )
     link = f"{settings.frontend_url}/reset-password?code={code}"
-    minutes = int(RESET_LIFETIME.total_seconds() // 60)
-    outbox.send_message(
-        str(number),
-        f"Gunakan tautan ini untuk mengatur ulang kata sandi Anda: {link}\n"
-        f"Tautan berlaku {minutes} menit. Abaikan pesan ini bila Anda tidak memintanya.",
+    subject = f"password_reset:{known or tokens.digest(code)}"
+    if known:
+        outbox.cancel(subject)  # an older link, which this one has made useless
+    outbox.add(
         kind="password_reset",
+        channel=Channel.MESSAGING,
         dedupe_key=f"password_reset:{tokens.digest(code)}",
+        payload={"text": RESET_TEXT.format(link=link, minutes=int(RESET_LIFETIME.total_seconds() // 60))},
+        target=number,
         user_id=known,
-        expires_in=RESET_LIFETIME,
-        decoy=known is None,
+        subject=subject,
+        expires_at=now() + RESET_LIFETIME,
     )
+    if not known:
+        outbox.cancel(subject)
 
 
 def reset_password(code: str, new_password: str) -> None:
@@ -125,7 +133,7 @@ def edit_profile(caller: Caller, data: dict[str, Any]) -> User:
     if "image" in data:
         media.discard(user.image)
         upload = data.pop("image")
-        data["image"] = media.save(upload, longest_edge=PROFILE_PICTURE_EDGE) if upload else None
+        data["image"] = media.save(upload, longest_edge=media.PROFILE_EDGE) if upload else None
     return users.update(user, data)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.caregivers.models import CaregiverLink
 from app.core.db import db, get_or_404
 from app.core.errors import BadRequest, NotFound
 from app.core.paging import Listing, Page, paginate
-from app.caregivers.models import CaregiverLink
 from app.identity import users
 from app.identity.models import RoleName, User
 
@@ -49,11 +51,11 @@ def cut(caller_id: int, other_id: int) -> None:
     )
 
 
-def patients_of(caregiver_id: int, page: Page) -> Listing[sa.Row[tuple[object, ...]]]:
+def patients_of(caregiver_id: int, page: Page) -> Listing[Any]:
     return paginate(_linked(CaregiverLink.patient_id, CaregiverLink.caregiver_id == caregiver_id), page, scalars=False)
 
 
-def caregivers_of(patient_id: int, page: Page) -> Listing[sa.Row[tuple[object, ...]]]:
+def caregivers_of(patient_id: int, page: Page) -> Listing[Any]:
     return paginate(_linked(CaregiverLink.caregiver_id, CaregiverLink.patient_id == patient_id), page, scalars=False)
 
 
@@ -61,7 +63,7 @@ def people_with_role(role: RoleName, page: Page) -> Listing[User]:
     return paginate(users.with_role(role).options(sa.orm.noload(User.roles)), page)
 
 
-def _linked(other: sa.orm.InstrumentedAttribute[int], whose: sa.ColumnElement[bool]) -> sa.Select[object]:
+def _linked(other: sa.orm.InstrumentedAttribute[int], whose: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     """The people at the other end, in one statement, the latest link first."""
     return (
         sa.select(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import flask_smorest
 from flask import Flask, request
@@ -25,6 +25,7 @@ from app.core.parsing import Parser
 PREFIX = "/api"
 
 View = Callable[..., Any]
+V = TypeVar("V", bound=View)
 
 
 class Access(Protocol):
@@ -94,6 +95,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             return decorated
 
         return decorator
+
+    if TYPE_CHECKING:  # flask-smorest's decorators carry no types of their own
+
+        def get(self, rule: str, **options: Any) -> Callable[[V], V]: ...
+        def post(self, rule: str, **options: Any) -> Callable[[V], V]: ...
+        def put(self, rule: str, **options: Any) -> Callable[[V], V]: ...
+        def delete(self, rule: str, **options: Any) -> Callable[[V], V]: ...
+        def arguments(self, schema: Any, **kwargs: Any) -> Callable[[V], View]: ...
+        def alt_response(self, status_code: int, response: str | None = None, **kwargs: Any) -> Callable[[V], V]: ...
 
     def _prepare_arguments_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         doc = super()._prepare_arguments_doc(doc, doc_info, **kwargs)

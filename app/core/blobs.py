@@ -46,7 +46,7 @@ class FolderStore:
     def _path(self, name: str) -> Path:
         return self.root / name[:2] / name
 
-    def put(self, name: str, data: bytes, content_type: str) -> None:  # noqa: ARG002  # the name's ending says it
+    def put(self, name: str, data: bytes, content_type: str) -> None:  # the name's ending says it
         path = self._path(name)
         unfinished = path.with_suffix(".part")
         with _available():

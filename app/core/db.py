@@ -151,7 +151,7 @@ def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = Non
             db.session.flush()
     except IntegrityError as error:
         name = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
-        if name in errors:
+        if name and name in errors:
             raise errors[name] from None
         if in_use and isinstance(error.orig, pg.ForeignKeyViolation):
             raise in_use from None

@@ -23,7 +23,7 @@ class Timestamp(fields.AwareDateTime):
         kwargs.setdefault("metadata", {"example": "2026-03-02T00:00:00Z"})
         super().__init__(format="iso", **kwargs)
 
-    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **_: Any) -> str | None:  # noqa: ARG002
+    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **_: Any) -> str | None:
         return None if value is None else rfc3339(value)
 
 

@@ -51,7 +51,7 @@ def init_app(app: Flask, config: Config) -> None:
             raise Unauthorized
         registry = CollectorRegistry()
         if values.ValueClass.__name__ == "MmapedValue":  # several processes write to one folder
-            MultiProcessCollector(registry)
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         else:
             registry.register(REGISTRY)
         for collect in collectors:

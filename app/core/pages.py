@@ -7,7 +7,7 @@ from flask_swagger_ui import get_swaggerui_blueprint
 
 from config import Config
 
-#: Swagger UI comes from the wheel; it writes inline styles and draws SVG from data addresses, and calls this host alone.
+#: Swagger UI comes from the wheel; it writes inline styles, draws data: images, calls this host alone.
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'"
@@ -28,7 +28,7 @@ def init_app(app: Flask, config: Config) -> None:
         },
     )
 
-    @docs.after_request
+    @docs.after_request  # type: ignore[untyped-decorator]  # flask-swagger-ui publishes no types
     def allow_its_own_files(response: Response) -> Response:
         response.headers["Content-Security-Policy"] = DOCS_POLICY
         return response

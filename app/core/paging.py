@@ -52,7 +52,7 @@ class PageSchema(Schema):
         return Page(data.get("page", 1), data.get("per_page", 20))
 
 
-def paginate(query: sa.Select[Any], page: Page, *, scalars: bool = True) -> Listing[Any]:
+def paginate(query: sa.Select[*tuple[Any, ...]], page: Page, *, scalars: bool = True) -> Listing[Any]:
     """Run `query` for one page; the count costs a second statement only where the page does not tell it."""
     result = db.session.execute(query.limit(page.size).offset(page.offset))
     rows: Sequence[Any] = result.scalars().unique().all() if scalars else result.all()

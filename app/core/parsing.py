@@ -48,7 +48,7 @@ class JsonText(fields.Field[Any]):
     """A free JSON value; in a form it is one JSON string."""
 
 
-class Parser(FlaskParser):  # type: ignore[misc]  # webargs publishes no complete types
+class Parser(FlaskParser):
     """webargs' parser with our body rules, our statuses, and the location `multipart` (a form, or JSON)."""
 
     DEFAULT_VALIDATION_STATUS = 400
@@ -60,7 +60,7 @@ class Parser(FlaskParser):  # type: ignore[misc]  # webargs publishes no complet
         super().__init__()
         self.__location_map__ = {**self.__location_map__, "multipart": self.load_multipart}
 
-    def load_json(self, req: Request, schema: Schema) -> Any:  # noqa: ARG002
+    def load_json(self, req: Request, schema: Schema) -> Any:
         body = req.get_data(cache=True)
         return clean(parse_json(body)) if body.strip() else missing
 
@@ -78,12 +78,12 @@ class Parser(FlaskParser):  # type: ignore[misc]  # webargs publishes no complet
         req: Request,
         schema: Schema,
         *,
-        error_status_code: int,
+        error_status_code: int | None,
         error_headers: Any,
     ) -> NoReturn:
         # webargs files the messages under their location; a client cares for the field alone.
         messages: dict[str, Any] = {}
-        for found in error.normalized_messages().values():
+        for found in error.normalized_messages().values():  # type: ignore[no-untyped-call]
             messages.update(found if isinstance(found, dict) else {"_schema": found})
         raise ValidationFailed(messages) from None
 

@@ -38,8 +38,10 @@ def connect(url: str, **options: Any) -> Redis:
     hosts = [(host, int(port or 26379)) for host, _, port in (h.partition(":") for h in _hosts(parts.netloc))]
     password = unquote(parts.password) if parts.password else None
     database = int(dict(parse_qsl(parts.query)).get("db", 0))
-    sentinel = Sentinel(hosts, sentinel_kwargs=options, db=database, password=password, **options)
-    master: Redis = sentinel.master_for(parts.path.strip("/") or "mymaster")
+    sentinel = Sentinel(  # type: ignore[no-untyped-call]
+        hosts, sentinel_kwargs=options, db=database, password=password, **options
+    )
+    master: Redis = sentinel.master_for(parts.path.strip("/") or "mymaster")  # type: ignore[no-untyped-call]
     return master
 
 

@@ -9,4 +9,11 @@ from werkzeug.local import LocalProxy
 
 from config import Config
 
-settings: Config = cast(Config, LocalProxy(lambda: current_app.extensions["config"]))
+
+def current() -> Config:
+    """The configuration itself, to keep or to look up by."""
+    config: Config = current_app.extensions["config"]
+    return config
+
+
+settings: Config = cast(Config, LocalProxy(current))

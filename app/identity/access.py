@@ -76,7 +76,7 @@ def requires(*roles: RoleName) -> Callable[[View], View]:
 
 
 #: The caller of the present request, where the route needs one.
-caller: Caller = cast(Caller, LocalProxy(lambda: _needed()))
+caller: Caller = cast(Caller, LocalProxy(lambda: _needed()))  # noqa: PLW0108  # it is defined below
 
 
 def caller_id() -> int | None:

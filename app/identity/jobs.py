@@ -35,8 +35,7 @@ def rotate_nik() -> int:
                 .with_for_update()
             ).all()
             for user_id, stored in rows:
-                plain = nik.decrypt(stored, user_id)
-                assert plain is not None
+                plain = nik.decrypt(stored, user_id) or ""
                 db.session.execute(
                     sa.update(User)
                     .where(User.id == user_id)

@@ -16,6 +16,16 @@ from app.identity.models import User
 MAX_PREFERENCES_BYTES = 8 * 1024
 
 
+def _good_username(value: str) -> None:
+    if problem := users.username_problem(value):
+        raise ValidationError(problem)
+
+
+def _good_phone(value: str) -> None:
+    if len(value) > 30 or phones.normalise(value) is None:
+        raise ValidationError("bukan nomor telepon yang valid.")
+
+
 class RoleSchema(Schema):
     id = fields.Integer(dump_only=True, metadata={"example": 4})
     name = fields.String(metadata={"example": "pasien"})
@@ -103,7 +113,10 @@ class Preferences(JsonText):
         super().__init__(allow_none=True, metadata=metadata, **kwargs)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
-        if not isinstance(value, (dict, list, str)) or len(json.dumps(value, ensure_ascii=False).encode()) > MAX_PREFERENCES_BYTES:
+        if (
+            not isinstance(value, (dict, list, str))
+            or len(json.dumps(value, ensure_ascii=False).encode()) > MAX_PREFERENCES_BYTES
+        ):
             raise self.make_error("invalid")
         return value
 
@@ -121,15 +134,13 @@ class PersonForm(Form):
     role_ids = fields.List(RecordId(), validate=validate.Length(max=50), metadata={"example": [4]})
 
 
+class UserForm(PersonForm):
+    """A person made by somebody else: an operator or an administrator."""
+
+    username = Username(required=True)
+    password = Password(required=True)
+    nama_ktp = Text(100, required=True, example="Siti Aminah")
+
+
 class PictureForm(Schema):
     image = Upload(allow_none=True)
-
-
-def _good_username(value: str) -> None:
-    if problem := users.username_problem(value):
-        raise ValidationError(problem)
-
-
-def _good_phone(value: str) -> None:
-    if len(value) > 30 or phones.normalise(value) is None:
-        raise ValidationError("bukan nomor telepon yang valid.")

@@ -158,6 +158,14 @@ def remove_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     return user
 
 
+def set_only_role(user: User, name: RoleName) -> None:
+    """Make one role the person's only one. The operator's command: it asks nobody, but keeps the last administrator."""
+    if RoleName.ADMIN in user.role_names and name != RoleName.ADMIN:
+        keep_last_admin(user)
+    user.roles = roles_named([name])
+    db.session.flush()
+
+
 def changeable(user_id: int, by: Caller) -> User:
     """The person, for a change by an administrator: nobody touches a super-admin but a super-admin."""
     user = get_or_404(User, user_id, "Pengguna tidak ditemukan.")

@@ -97,9 +97,7 @@ class Http:
         self._slots = threading.BoundedSemaphore(self._parallel)
         self._breaker = Breaker()
 
-    def get_json(
-        self, url: str, params: Mapping[str, Any], *, budget_s: float | None = None
-    ) -> dict[str, Any]:
+    def get_json(self, url: str, params: Mapping[str, Any], *, budget_s: float | None = None) -> dict[str, Any]:
         return self.fetch("GET", url, params=params, budget_s=budget_s).json()
 
     def fetch(
@@ -121,9 +119,7 @@ class Http:
         of a read; without it none is followed.
         """
         stop = time.monotonic() + (self.budget_s if budget_s is None else budget_s)
-        call = _Call(
-            method, url, {"params": params, "data": data, "json": json, "headers": dict(headers or {})}
-        )
+        call = _Call(method, url, {"params": params, "data": data, "json": json, "headers": dict(headers or {})})
         tries = hops = 0
         while True:
             try:
@@ -187,9 +183,7 @@ class Http:
                 return self._failure("timeout" if passed.is_set() else _kind(error))
         if passed.is_set():
             return self._failure("timeout")  # an answer without a length ends as if it were whole
-        reply = Reply(
-            self.provider, call.url, response.status_code, CaseInsensitiveDict(response.headers), body
-        )
+        reply = Reply(self.provider, call.url, response.status_code, CaseInsensitiveDict(response.headers), body)
         if len(body) > self._max_bytes:
             return ProviderError(self.provider, "oversized", permanent=True)
         return status_error(reply) or reply

@@ -15,9 +15,7 @@ import orjson
 #: - `broken`: the connection or the answer broke off; `garbage`: the answer makes no sense
 #: - `status`: an error status; `redirect`: one that we may not follow; `oversized`: more than we want
 #: - `refused`: an address that we may not call; `busy`: not even tried, the provider has enough to do
-Kind = Literal[
-    "timeout", "unreachable", "broken", "garbage", "status", "redirect", "oversized", "refused", "busy"
-]
+Kind = Literal["timeout", "unreachable", "broken", "garbage", "status", "redirect", "oversized", "refused", "busy"]
 
 #: The answer may be another one soon.
 _TRANSIENT_STATUSES = frozenset({408, 425, 429})

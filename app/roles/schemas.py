@@ -18,6 +18,4 @@ class RoleEdit(Schema):
 
 
 class RoleIdsSchema(Schema):
-    role_ids = fields.List(
-        RecordId(), required=True, validate=validate.Length(1, 50), metadata={"example": [4]}
-    )
+    role_ids = fields.List(RecordId(), required=True, validate=validate.Length(1, 50), metadata={"example": [4]})

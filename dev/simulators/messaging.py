@@ -135,11 +135,7 @@ class Messaging(Simulator):
         if request.headers.get("Authorization") != f"Bearer {TOKEN}":
             return whatsapp_error(190)
         body = request.get_json(silent=True)
-        if (
-            not isinstance(body, dict)
-            or sender_id != SENDER_ID
-            or body.get("messaging_product") != "whatsapp"
-        ):
+        if not isinstance(body, dict) or sender_id != SENDER_ID or body.get("messaging_product") != "whatsapp":
             return whatsapp_error(100)
         kind = body.get("type", "text")
         content = body.get(kind) if kind in ("text", "template") else None

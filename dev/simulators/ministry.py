@@ -160,9 +160,7 @@ class Ministry(Simulator):
             "og:image": self.url + article.picture,
             "article:published_time": article.published,
         }
-        tags = (
-            f'<meta property="{name}" content="{html.escape(text)}">' for name, text in properties.items()
-        )
+        tags = (f'<meta property="{name}" content="{html.escape(text)}">' for name, text in properties.items())
         return "".join(tags)
 
     def _json_ld(self, article: Article, *, with_text: bool) -> str:

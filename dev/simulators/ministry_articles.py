@@ -80,9 +80,7 @@ HOSTILE = """
 def articles() -> list[Article]:
     """Both shapes of addresses, Indonesian titles with all that titles may hold."""
     return [
-        Article(
-            "mengenal-diabetes-sejak-dini", "Mengenal Diabetes Sejak Dini", _prose("Diabetes"), number=5120
-        ),
+        Article("mengenal-diabetes-sejak-dini", "Mengenal Diabetes Sejak Dini", _prose("Diabetes"), number=5120),
         Article("tips-menjaga-tekanan-darah", "Tekanan Darah: 120/80 & Seterusnya", _prose("Hipertensi")),
         Article(
             "kesehatan-jiwa-remaja",
@@ -93,7 +91,5 @@ def articles() -> list[Article]:
             rubric="sehat-jiwa",
         ),
         Article("cuci-tangan-pakai-sabun", "Cuci Tangan <b>Pakai</b> Sabun", _prose("Diare"), day="20260120"),
-        Article(
-            "imunisasi-dasar-lengkap", "Imunisasi Dasar Lengkap", _prose("Campak"), "20260105", number=4980
-        ),
+        Article("imunisasi-dasar-lengkap", "Imunisasi Dasar Lengkap", _prose("Campak"), "20260105", number=4980),
     ]

@@ -50,7 +50,7 @@ class Browser:
     gone: bool = False
 
 
-class Refused(Exception):  # noqa: N818  # an answer of the push service, not a failure of the simulator
+class Refused(Exception):  # an answer of the push service, not a failure of the simulator
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status

@@ -69,9 +69,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self._listener.port}"
         for simulator in simulators:
             simulator.url = f"{self.url}/{simulator.name}"
-        self._thread = Thread(
-            target=self._listener.serve_forever, args=(0.05,), name="simulators", daemon=True
-        )
+        self._thread = Thread(target=self._listener.serve_forever, args=(0.05,), name="simulators", daemon=True)
 
     def __getattr__(self, name: str) -> Any:
         simulators: dict[str, Simulator] = self.__dict__.get("simulators", {})
@@ -82,9 +80,7 @@ class Server:
     @property
     def env(self) -> dict[str, str]:
         """Every provider's settings, pointing here."""
-        return {
-            name: value for simulator in self.simulators.values() for name, value in simulator.env().items()
-        }
+        return {name: value for simulator in self.simulators.values() for name, value in simulator.env().items()}
 
     @property
     def closed_url(self) -> str:
@@ -147,11 +143,7 @@ class Server:
     def _next_fault(self, name: str, path: str) -> Fault | None:
         with self._lock:
             for fault in self._faults:
-                if (
-                    fault.name == name
-                    and fault.match in path
-                    and (fault.times is None or fault.met < fault.times)
-                ):
+                if fault.name == name and fault.match in path and (fault.times is None or fault.met < fault.times):
                     fault.met += 1
                     return fault
         return None

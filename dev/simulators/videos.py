@@ -118,9 +118,7 @@ class Videos(Simulator):
 
     def routes(self, blueprint: Blueprint) -> None:
         blueprint.get("/videos", endpoint="videos")(partial(self._charged, "videos", self._videos))
-        blueprint.get("/playlistItems", endpoint="playlist")(
-            partial(self._charged, "playlistItems", self._playlist)
-        )
+        blueprint.get("/playlistItems", endpoint="playlist")(partial(self._charged, "playlistItems", self._playlist))
         blueprint.get("/search", endpoint="search")(partial(self._charged, "search", self._search))
 
     def refusals(self) -> Refusals:

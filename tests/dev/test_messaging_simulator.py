@@ -19,9 +19,7 @@ def fonnte(sim: Server, token: str = TOKEN, **form: str) -> Any:
     return reply.json()
 
 
-def whatsapp(
-    sim: Server, token: str = f"Bearer {TOKEN}", sender: str = SENDER_ID, **body: Any
-) -> requests.Response:
+def whatsapp(sim: Server, token: str = f"Bearer {TOKEN}", sender: str = SENDER_ID, **body: Any) -> requests.Response:
     body = {
         "messaging_product": "whatsapp", "to": "6281234567890", "type": "text", "text": {"body": "Halo"},
     } | body  # fmt: skip
@@ -53,9 +51,7 @@ def test_fonnte_reads_a_leading_zero_as_the_country(sim: Server) -> None:
         ({"message": ""}, "message cannot be empty"),
     ],
 )
-def test_fonnte_refuses_with_status_false_and_a_reason(
-    sim: Server, change: dict[str, str], reason: str
-) -> None:
+def test_fonnte_refuses_with_status_false_and_a_reason(sim: Server, change: dict[str, str], reason: str) -> None:
     assert fonnte(sim, **change) == {"status": False, "reason": reason}
     assert sim.messaging.sent == []
 

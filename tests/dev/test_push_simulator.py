@@ -28,9 +28,7 @@ def vapid(sim: Server, *, key: ec.EllipticCurvePrivateKey = KEY, public: str = P
     return f"vapid t={jwt.encode(claims, key, algorithm='ES256')}, k={public}"
 
 
-def push(
-    sim: Server, subscription: dict[str, Any], text: str = "Halo", **headers: str | None
-) -> requests.Response:
+def push(sim: Server, subscription: dict[str, Any], text: str = "Halo", **headers: str | None) -> requests.Response:
     keys = subscription["keys"]
     body = http_ece.encrypt(
         text.encode(), private_key=ec.generate_private_key(ec.SECP256R1()), dh=decoded(keys["p256dh"]),
@@ -111,9 +109,7 @@ def test_bad_headers_are_refused(sim: Server, status: int, headers: dict[str, st
         lambda sim: vapid(sim, exp=int(time.time()) + 25 * 3600),
         lambda sim: vapid(sim, sub="somebody"),
         lambda sim: vapid(sim, key=OTHER),
-        lambda sim: (
-            "vapid t=" + jwt.encode({"aud": sim.url, "exp": time.time() + 9}, "x" * 32) + f", k={PUBLIC}"
-        ),
+        lambda sim: "vapid t=" + jwt.encode({"aud": sim.url, "exp": time.time() + 9}, "x" * 32) + f", k={PUBLIC}",
     ],
     ids=["other audience", "expired", "lives too long", "no subject", "other key signs", "not ES256"],
 )

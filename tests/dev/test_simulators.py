@@ -24,9 +24,7 @@ FORM = {"target": "6281234567890", "message": "Halo", "countryCode": "62"}
 
 def send(sim: Server, **options: Any) -> requests.Response:
     with requests.Session() as session:  # a new connection a call: a fault never spills into the next
-        return session.post(
-            f"{sim.url}/messaging/send", headers=TOKEN, data=FORM, timeout=(1, 0.3), **options
-        )
+        return session.post(f"{sim.url}/messaging/send", headers=TOKEN, data=FORM, timeout=(1, 0.3), **options)
 
 
 @pytest.mark.parametrize(

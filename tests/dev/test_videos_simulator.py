@@ -26,9 +26,7 @@ def items(reply: requests.Response) -> list[dict[str, Any]]:
 
 def test_definition_and_pictures_come_in_all_three_combinations(sim: Server) -> None:
     found = items(get(sim, "videos", id="hdMaxres001,hdNoMaxres1,sdVideo0001"))
-    seen = [
-        (each["contentDetails"]["definition"], "maxres" in each["snippet"]["thumbnails"]) for each in found
-    ]
+    seen = [(each["contentDetails"]["definition"], "maxres" in each["snippet"]["thumbnails"]) for each in found]
     assert seen == [("hd", True), ("hd", False), ("sd", False)]
     assert found[0]["snippet"]["thumbnails"]["high"]["url"].endswith("/hqdefault.jpg")
     assert found[0]["contentDetails"]["duration"] == "PT4M13S"

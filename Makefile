@@ -1,0 +1,69 @@
+# Every command of the project. `make` alone lists them. What each needs is installed on its first use.
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+SERVICE := .venv/service-installed
+EVERYTHING := .venv/everything-installed
+PY := .venv/bin/python
+
+$(SERVICE): requirements.txt dev/requirements.txt
+	@dev/bootstrap $@ requirements.txt dev/requirements.txt
+
+$(EVERYTHING): requirements-dev.txt requirements.txt dev/requirements.txt
+	@dev/bootstrap $@ requirements-dev.txt
+	@touch $(SERVICE)
+
+.PHONY: help run test test-browser lint format migrate migration worker openapi bench chaos load fuzz clean
+
+help: # the list, from the comments behind the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "  make %-13s %s\n", $$1, $$2 }'
+
+run: $(SERVICE) ## serve it here, with its own PostgreSQL and Valkey (PORT=8000, SIMULATE=1)
+	@$(PY) -m dev.run
+
+test: $(EVERYTHING) ## all tests, on servers of their own (ARGS="-k forum")
+	@$(PY) -m dev.testing $(ARGS)
+
+test-browser: $(EVERYTHING) ## the tests that need Chromium
+	@$(PY) -m pytest -m browser $(ARGS)
+
+lint: $(EVERYTHING) ## style, types, import directions, pinned requirements
+	@$(PY) -m ruff check
+	@$(PY) -m ruff format --check
+	@$(PY) -m mypy
+	@.venv/bin/lint-imports
+	@$(PY) -m dev.check_requirements
+
+format: $(EVERYTHING) ## put the code in order
+	@$(PY) -m ruff check --fix
+	@$(PY) -m ruff format
+
+migrate: $(SERVICE) ## bring the database up to date (`make run` does it by itself)
+	@$(PY) -m flask db upgrade
+
+migration: $(SERVICE) ## draft the next migration from the models (m="what changes")
+	@test -n "$(m)" || { echo 'Say what changes: make migration m="add a note to users"'; exit 2; }
+	@$(PY) -m flask db migrate -m "$(m)"
+
+worker: $(SERVICE) ## one more worker (QUEUE=urgent or bulk)
+	@$(PY) -m rq.cli worker -c worker -w worker.Worker $(QUEUE)
+
+openapi: $(SERVICE) ## write openapi.json
+	@ENVIRONMENT=development $(PY) -m flask openapi write --format=json openapi.json
+
+bench: $(EVERYTHING) ## measure, and compare with the targets (T=forum for one)
+	@$(PY) -m bench $(T)
+
+chaos: $(EVERYTHING) ## reminders while everything is killed at random
+	@$(PY) -m bench.chaos $(ARGS)
+
+load: $(EVERYTHING) ## mixed traffic through the whole stack
+	@$(PY) -m bench.load $(ARGS)
+
+fuzz: $(EVERYTHING) ## 20,000 generated requests against the OpenAPI document
+	@$(PY) -m bench.fuzz $(ARGS)
+
+clean: ## remove .venv and caches; the data in instance/ stays
+	@rm -rf .venv .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -not -path './instance/*' -prune -exec rm -rf {} +

@@ -1,0 +1,144 @@
+"""RQ's worker as this service needs it.
+
+JSON on the wire (pickle in Redis would be code execution), the application made once before the fork, an application
+context and a log line around each job, a clock of its own, and patience with a Redis that goes away and comes back.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Sequence
+from time import perf_counter, sleep
+from typing import Any, ClassVar
+
+import rq.job
+import rq.worker
+from flask import Flask, g
+from redis.exceptions import RedisError
+from rq.serializers import JSONSerializer
+from rq.worker.base import StopRequested
+
+from app.core.clockprocess import ClockProcess
+from app.core.db import db
+from app.core.queue import QUEUES
+from app.core.redis import WORKER, connect
+from config import Config
+
+__all__ = ["QUEUES", "Job", "Worker", "plain_url"]
+
+logger = logging.getLogger(__name__)
+
+MAINTENANCE_S = 30
+WORKER_TTL_S = 60
+#: A worker asks Redis anew so often, so that a connection that hangs is noticed.
+DEQUEUE_S = 5
+#: Redis went away: the pause before each attempt to begin again.
+RETURN_S = 1.0
+
+
+def plain_url(config: Config) -> str:
+    """An address that `rq`'s own command line understands; it never uses it for jobs."""
+    return "redis://" + config.redis_url.removeprefix("sentinel://").rpartition("@")[2].split(",")[0]
+
+
+class Job(rq.job.Job):
+    """A job inside the application: its context, and one log line. Jobs open their own units of work."""
+
+    app: ClassVar[Flask]
+
+    def perform(self) -> Any:
+        started = perf_counter()
+        outcome = "failed"
+        with self.app.app_context():
+            g.job_id = self.id
+            try:
+                result = super().perform()
+                outcome = "done"
+                return result
+            finally:
+                logger.info(
+                    "job",
+                    extra={
+                        "job": self.func_name,
+                        "queue": self.origin,
+                        "outcome": outcome,
+                        "ms": round((perf_counter() - started) * 1000, 1),
+                    },
+                )
+
+
+class Worker(rq.worker.Worker):
+    """A worker that the command line's defaults cannot spoil."""
+
+    app: ClassVar[Flask]
+    log_result_lifespan = False
+    max_connection_wait_time = 5.0
+
+    def __init__(self, queues: Any, name: str | None = None, **options: Any) -> None:
+        if options.get("prepare_for_work", True):
+            config: Config = self.app.extensions["config"]
+            options |= {
+                "connection": connect(config.redis_url, **WORKER),
+                "job_class": self.job_class,
+                "default_result_ttl": 0,
+                "maintenance_interval": MAINTENANCE_S,
+                "worker_ttl": WORKER_TTL_S,
+                "log_job_description": False,
+            }
+            options.pop("default_worker_ttl", None)
+        options["serializer"] = JSONSerializer
+        super().__init__(_names(queues), name=name, **options)
+        self._ending = False
+
+    @property
+    def dequeue_timeout(self) -> int:
+        return DEQUEUE_S
+
+    def work(self, burst: bool = False, *args: Any, **kwargs: Any) -> bool:
+        """RQ's loop, begun again whenever Redis ended it; with the clock beside it, except in a burst."""
+        if burst or kwargs.get("max_jobs") or kwargs.get("max_idle_time"):
+            return bool(super().work(burst, *args, **kwargs))
+        worked = False
+        with ClockProcess(self.app):
+            while not self._ending:
+                try:
+                    worked |= bool(super().work(burst, *args, **kwargs))
+                except RedisError as error:
+                    logger.error("worker: Redis is away (%s)", type(error).__name__)  # noqa: TRY400
+                except StopRequested:
+                    break
+                if not self._ending:
+                    sleep(RETURN_S)
+        return worked
+
+    def request_stop(self, signum: Any, frame: Any) -> None:
+        self._ending = True
+        try:
+            super().request_stop(signum, frame)
+        except RedisError:  # it wanted to note the request there
+            raise StopRequested from None
+
+    def register_birth(self) -> None:
+        self.connection.delete(self.key)  # that of our own life before Redis went away
+        super().register_birth()
+
+    def bootstrap(self, *args: Any, **kwargs: Any) -> None:
+        # RQ tells every job in several lines of free text; ours is one line of JSON.
+        super().bootstrap(*args, **kwargs)
+        logging.getLogger("rq.worker").setLevel(logging.WARNING)
+
+    def main_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
+        # A connection shared with the parent would mix two conversations.
+        with self.app.app_context():
+            db.engine.dispose(close=False)
+            self.app.extensions["reader"].dispose(close=False)
+        super().main_work_horse(job, queue)
+
+    def handle_warm_shutdown_request(self) -> None:
+        logger.info("worker ends after its present job", extra={"signal": signal.SIGTERM.name})
+
+
+def _names(queues: Any) -> Sequence[str]:
+    found = queues if isinstance(queues, (list, tuple)) else [queues]
+    return [queue if isinstance(queue, str) else queue.name for queue in found]

@@ -1,0 +1,168 @@
+"""One delivery's way through a worker: claimed in one transaction, sent in none, settled in the next."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from app.core.db import db, unit_of_work
+from app.core.settings import settings
+from app.notifications.models import OPEN, State, deliveries
+
+#: A claim holds so long; it outlives every provider's time budget, and a dead worker's row waits for its end.
+LEASE_S = 30
+#: A row on whose watch so many workers died is poison, not bad luck.
+POISON_DEATHS = 3
+MAX_RETRY_S = 1800
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A delivery that this worker, and nobody else, may send now."""
+
+    id: int
+    claim_token: uuid.UUID
+    kind: str
+    user_id: int | None
+    target: str | None
+    payload: Mapping[str, Any]
+    due_at: datetime
+    expires_at: datetime
+    attempts: int
+    deaths: int
+
+
+class UndeliverableError(Exception):
+    """Nothing and nobody to send to: the delivery fails without a retry."""
+
+
+class PostponedError(Exception):
+    """Not now: the delivery waits until `until`, and this was no attempt."""
+
+    def __init__(self, until: datetime) -> None:
+        self.until = until
+        super().__init__(f"until {until}")
+
+
+#: Sends a delivery and gives the provider's reference. Raises `ProviderError` or one of the two above.
+Sender = Callable[[Claimed], str | None]
+
+_rows = deliveries.c
+_token = sa.bindparam("token", type_=sa.Uuid())
+
+_due = (
+    sa.select(_rows.id)
+    .where(
+        _rows.queue == sa.bindparam("of_queue"),
+        _rows.channel == sa.bindparam("of_channel"),
+        _rows.state.in_(OPEN),
+        _rows.next_try_at <= sa.func.now(),
+        _rows.expires_at > sa.func.now(),
+    )
+    .order_by(_rows.next_try_at)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+    .scalar_subquery()
+)
+_claim = (
+    sa.update(deliveries)
+    .where(_rows.id == _due)
+    .values(
+        state=State.CLAIMED,
+        claim_token=_token,
+        attempts=_rows.attempts + 1,
+        # Whoever claimed it before never came back.
+        deaths=_rows.deaths + sa.case((_rows.state == State.CLAIMED, 1), else_=0),
+        next_try_at=sa.func.now() + timedelta(seconds=LEASE_S),
+    )
+    .returning(*(_rows[name] for name in Claimed.__dataclass_fields__))
+)
+
+
+def claim(queue: str, channel: str) -> Claimed | None:
+    """Take the lane's longest due delivery, or None. Rows that others are at are passed over."""
+    with unit_of_work():
+        row = db.session.execute(
+            _claim, {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4()}
+        ).one_or_none()
+    return None if row is None else Claimed(*row)
+
+
+def settle_sent(delivery: Claimed, provider_ref: str | None) -> None:
+    """It is out. That holds too when it was cancelled meanwhile, so that nothing brings it back to life."""
+    _settle(delivery, state=State.SENT, provider_ref=provider_ref, last_error=None, **final())
+
+
+def settle_failed(delivery: Claimed, reason: str) -> None:
+    _settle(delivery, only_claimed=True, state=State.FAILED, last_error=reason[:500], **final())
+
+
+def settle_retry(delivery: Claimed, delay_s: float, reason: str) -> None:
+    """Try again after so long; where that is past its expiry, it is missed now."""
+    at = sa.func.now() + timedelta(seconds=delay_s)
+    in_time = at < _rows.expires_at
+    _settle(
+        delivery,
+        only_claimed=True,
+        state=sa.case((in_time, State.PENDING), else_=State.MISSED),
+        next_try_at=at,
+        last_error=reason[:500],
+        **{name: sa.case((in_time, _rows[name]), else_=value) for name, value in final().items()},
+    )
+
+
+def settle_postponed(delivery: Claimed, until: datetime) -> None:
+    _settle(
+        delivery,
+        only_claimed=True,
+        state=State.PENDING,
+        next_try_at=until,
+        attempts=_rows.attempts - 1,
+    )
+
+
+def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:
+    """2^n seconds with jitter, 30 minutes at most; a provider's own wish for longer is respected."""
+    backoff = min(2.0 ** min(attempts, 20), MAX_RETRY_S)
+    jittered = backoff * random.uniform(0.75, 1.25)  # noqa: S311  # spreads load, guards nothing
+    return max(min(jittered, MAX_RETRY_S), retry_after_s or 0.0)
+
+
+def expire(queue: str) -> int:
+    """Record as missed what was not sent in time; returns how many."""
+    statement = (
+        sa.update(deliveries)
+        .where(
+            _rows.queue == queue,
+            _rows.state.in_(OPEN),
+            _rows.next_try_at <= sa.func.now(),
+            _rows.expires_at <= sa.func.now(),
+        )
+        .values(state=State.MISSED, **final())
+    )
+    with unit_of_work():
+        return int(db.session.execute(statement).rowcount)  # type: ignore[attr-defined]
+
+
+def final() -> dict[str, Any]:
+    """What ends with a delivery: in production its text, which may hold a reset code or a person's medicine."""
+    values: dict[str, Any] = {"settled_at": sa.func.now()}
+    return {**values, "payload": sa.literal({}, JSONB)} if settings.is_production else values
+
+
+def _settle(delivery: Claimed, *, only_claimed: bool = False, **values: Any) -> None:
+    """By id and token: who lost the claim to another worker, or to a cancellation, changes nothing."""
+    statement = (
+        sa.update(deliveries).where(_rows.id == delivery.id, _rows.claim_token == delivery.claim_token).values(**values)
+    )
+    if only_claimed:
+        statement = statement.where(_rows.state == State.CLAIMED)
+    with unit_of_work():
+        db.session.execute(statement)

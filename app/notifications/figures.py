@@ -1,0 +1,127 @@
+"""Figures of the deliveries, for `/metrics`, `/readyz` and `flask worker-health`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime
+
+import sqlalchemy as sa
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from redis.exceptions import RedisError
+from rq import Worker
+
+from app.core import health, metrics
+from app.core.clock import now
+from app.core.clockwork import BEAT
+from app.core.db import reading
+from app.core.queue import QUEUES, URGENT, connection
+from app.notifications.lanes import LAG_BUCKETS_S, Tally
+from app.notifications.models import OPEN, deliveries
+
+logger = logging.getLogger(__name__)
+
+#: Drains run in short-lived processes, whose own counters nobody could ask: they add them up here.
+COUNTS = "figures:deliveries"
+#: The oldest due delivery is older than this: nobody is sending.
+LATE_S = 60
+
+_rows = deliveries.c
+_due = (
+    sa.select(_rows.queue, _rows.channel, sa.func.count(), sa.func.min(_rows.next_try_at))
+    .where(_rows.state.in_(OPEN), _rows.next_try_at <= sa.func.now(), _rows.queue.in_(QUEUES))
+    .group_by(_rows.queue, _rows.channel)
+)
+#: Broadcasts may wait for their hours and their turn; what is urgent may not.
+_oldest_urgent = sa.select(sa.func.min(_rows.next_try_at)).where(
+    _rows.state.in_(OPEN), _rows.next_try_at <= sa.func.now(), _rows.queue == URGENT
+)
+
+
+def count(tally: Tally) -> None:
+    """Add a drain's counts to those of all drains; while Redis is away they are let go."""
+    if not tally:
+        return
+    try:
+        pipeline = connection().pipeline(transaction=False)
+        for key, n in tally.items():
+            pipeline.hincrby(COUNTS, ":".join(key), n)
+        pipeline.execute()
+    except RedisError:
+        logger.warning("counts of a drain were let go: no Redis")
+
+
+def oldest_due_s() -> float:
+    """Seconds that the longest waiting urgent delivery has been due; 0 when none is."""
+    with reading() as database:
+        oldest: datetime | None = database.execute(_oldest_urgent).scalar()
+    return 0.0 if oldest is None else max(0.0, (now() - oldest).total_seconds())
+
+
+def check_deliveries() -> str:
+    """Told, not judged: taking web processes out of service would not make a worker send."""
+    return f"oldest due for {oldest_due_s():.0f} s"
+
+
+def worker_problems() -> list[str]:
+    """What keeps deliveries from going out, one sentence each; empty: all is well. For `flask worker-health`."""
+    problems: list[str] = []
+    served = {name for worker in Worker.all(connection=connection()) for name in worker.queue_names()}
+    problems += [f"no worker serves the queue {name}" for name in QUEUES if name not in served]
+    if not connection().exists(BEAT):
+        problems.append("no clock is going")
+    if (age := oldest_due_s()) > LATE_S:
+        problems.append(f"the oldest due delivery has been waiting for {age:.0f} s")
+    return problems
+
+
+def collect() -> Iterator[Metric]:
+    due = GaugeMetricFamily("deliveries_due", "Deliveries that are due now", labels=["queue", "channel"])
+    age = GaugeMetricFamily(
+        "deliveries_oldest_due_seconds", "How long the longest waiting has been due", labels=["queue", "channel"]
+    )
+    with reading() as database:
+        for queue, channel, waiting, oldest in database.execute(_due):
+            due.add_metric([queue, channel], waiting)
+            age.add_metric([queue, channel], max(0.0, (now() - oldest).total_seconds()))
+    yield due
+    yield age
+    counted = {_text(key): int(value) for key, value in connection().hgetall(COUNTS).items()}
+    outcomes = CounterMetricFamily(
+        "deliveries", "Outcomes of attempts: sent, failed for good, retried", labels=["outcome", "channel"]
+    )
+    lags: dict[str, dict[str, int]] = {}
+    for key, n in sorted(counted.items()):
+        what, channel, *bucket = key.split(":")
+        if bucket:
+            lags.setdefault(channel, {})[bucket[0]] = n
+        else:
+            outcomes.add_metric([what, channel], n)
+    yield outcomes
+    yield _lag_histogram(lags)
+
+
+def _lag_histogram(lags: dict[str, dict[str, int]]) -> Metric:
+    family = HistogramMetricFamily(
+        "delivery_lag_seconds", "From when a delivery was due to when it was sent", labels=["channel"]
+    )
+    for channel, found in lags.items():
+        total, buckets = 0, []
+        for bound in (*map(str, LAG_BUCKETS_S), "+Inf"):
+            total += found.get(bound, 0)
+            buckets.append((bound, total))
+        family.add_metric([channel], buckets, sum_value=None)
+    return family
+
+
+def _text(key: bytes | str) -> str:
+    return key.decode() if isinstance(key, bytes) else key
+
+
+def init() -> None:
+    """Show the figures where operators look."""
+    metrics.collectors.append(collect)
+    health.checks["deliveries"] = check_deliveries
+
+
+init()

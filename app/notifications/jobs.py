@@ -1,0 +1,108 @@
+"""What workers do with the outbox, and what the clock rings them for."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from datetime import timedelta
+from threading import Thread
+
+import sqlalchemy as sa
+from flask import current_app
+from redis.exceptions import RedisError
+
+from app.core.clockwork import each_second, every
+from app.core.db import db, reading, unit_of_work
+from app.core.queue import BULK, QUEUES, URGENT, answered, ring_now
+from app.notifications import figures, lanes
+from app.notifications.delivery import expire
+from app.notifications.models import OPEN, Channel, deliveries
+
+logger = logging.getLogger(__name__)
+
+#: A drain takes new rows for so long; well below the job's timeout, so that its last calls end in peace.
+DRAIN_S = 20.0
+
+#: Settled rows are kept so long, for the development page and an operator's questions.
+KEEP_DAYS = 30
+PRUNE_BATCH = 5000
+
+
+def drain(queue: str) -> None:
+    """Send what is due. Killed at any line it loses nothing: an unsent row comes back when its lease ends."""
+    with suppress(RedisError):  # the bell falls silent by itself
+        answered(drain, queue)
+    send_due(queue)
+
+
+def send_due(queue: str) -> None:
+    # A worker on both queues must not keep a reminder waiting behind broadcasts, so their drain serves both.
+    queues = QUEUES if queue == BULK else (URGENT,)
+    for name in queues:
+        expire(name)
+    tally = lanes.run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
+    figures.count(tally)
+    if tally:
+        logger.info("drained", extra={"queue": queue, **{"_".join(key): n for key, n in tally.items()}})
+
+
+_rows = deliveries.c
+_due_queues = sa.union_all(
+    *(
+        sa.select(sa.literal(queue).label("queue")).where(
+            sa.exists().where(
+                _rows.queue == queue,
+                _rows.channel == channel,
+                _rows.state.in_(OPEN),
+                _rows.next_try_at <= sa.func.now(),
+            )
+        )
+        for queue in QUEUES
+        for channel in Channel
+    )
+)
+
+
+@each_second
+def ring_for_what_is_due() -> None:
+    with reading() as connection:
+        due = set(connection.execute(_due_queues).scalars())
+    for queue in due:
+        try:
+            ring_now(drain, queue, queue=queue)
+        except RedisError:
+            _drain_here(queue)
+
+
+_helpers: dict[str, Thread] = {}
+
+
+def _drain_here(queue: str) -> None:
+    """Without Redis no worker hears the bell, so the clock sends by itself: a dose does not wait for a doorbell."""
+    helper = _helpers.get(queue)
+    if helper is None or not helper.is_alive():
+        new_context = current_app.app_context
+
+        def work() -> None:
+            with new_context():
+                send_due(queue)
+
+        _helpers[queue] = Thread(target=work, name=f"drain-{queue}", daemon=True)
+        _helpers[queue].start()
+
+
+@every(3600)
+def prune() -> None:
+    """Drop what was settled long ago, in small transactions."""
+    answered(prune)
+    old = (
+        sa.select(_rows.id)
+        .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.now() - timedelta(days=KEEP_DAYS))
+        .limit(PRUNE_BATCH)
+        .scalar_subquery()
+    )
+    while True:
+        with unit_of_work():
+            gone = db.session.execute(sa.delete(deliveries).where(_rows.id.in_(old)))
+        if gone.rowcount < PRUNE_BATCH:  # type: ignore[attr-defined]
+            return

@@ -1,0 +1,187 @@
+"""A drain: every channel of a queue in its own lane, so that a hanging provider never holds up another's messages."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from threading import Condition, Thread
+from time import monotonic, sleep
+from typing import Any
+
+from flask import current_app
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from app.core import clock
+from app.notifications import delivery
+from app.notifications.delivery import Claimed, PostponedError, Sender, UndeliverableError
+from app.notifications.models import Channel
+from app.providers.http import ProviderError
+
+logger = logging.getLogger(__name__)
+
+#: How each channel sends; the sections that know how put themselves here.
+senders: dict[Channel, Sender] = {}
+
+#: Calls of one lane at one time.
+THREADS = 16
+#: How long a lane without work waits for more while another lane is busy.
+POLL_S = 0.2
+#: A call that takes so long marks a lane that the others should not wait for.
+SLOW_S = 1.0
+#: Between attempts to write down an outcome while PostgreSQL is away.
+SETTLE_AGAIN_S = 0.2
+SETTLE_WITHIN_S = 45.0
+
+#: What a drain counts: (what, channel) or ("lag", channel, bucket).
+Tally = Counter[tuple[str, ...]]
+
+LAG_BUCKETS_S = (1, 2, 5, 10, 30, 60, 300, 3600)
+
+
+class Lane:
+    """The threads that send one channel's deliveries of one queue. They end when nothing is due."""
+
+    def __init__(
+        self, queue: str, channel: Channel, context: Callable[[], AbstractContextManager[Any]], changed: Condition
+    ) -> None:
+        self.queue, self.channel = queue, channel
+        self.tally: Tally = Counter()
+        self.open = True
+        self._context = context
+        self._changed = changed  # also guards what the threads share: `_calls`, `_threads`, `tally`
+        self._threads = 0
+        self._calls: dict[int, float] = {}
+
+    @property
+    def running(self) -> bool:
+        return self._threads > 0
+
+    @property
+    def slow(self) -> bool:
+        """Whether one of its calls has been hanging for a while."""
+        return any(monotonic() - started > SLOW_S for started in list(self._calls.values()))
+
+    def start(self) -> None:
+        """One more thread, unless there are enough. Each that finds work starts another, so lanes grow with need."""
+        with self._changed:
+            if not self.open or self._threads >= THREADS:
+                return
+            self._threads += 1
+        Thread(target=self._run, name=f"{self.queue}-{self.channel}", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            with self._context():
+                while self.open and (found := delivery.claim(self.queue, self.channel)):
+                    self.start()
+                    self._handle(found)
+        except (DBAPIError, PoolTimeoutError) as error:
+            # Nothing is lost: claims end, and the clock rings again when the database is back.
+            logger.error("database away during a drain: %s", type(error).__name__)  # noqa: TRY400
+            self.open = False
+        except Exception:
+            logger.exception("a drain's thread broke")
+            self.open = False
+        finally:
+            with self._changed:
+                self._threads -= 1
+                self._changed.notify_all()
+
+    def _handle(self, found: Claimed) -> None:
+        if found.deaths >= delivery.POISON_DEATHS:
+            settle = self._failed(found, f"{found.deaths} workers died of it")
+        else:
+            with self._changed:
+                self._calls[found.id] = monotonic()
+            try:
+                settle = self._send(found)
+            finally:
+                with self._changed:
+                    self._calls.pop(found.id)
+        _persist(settle)
+
+    def _send(self, found: Claimed) -> Callable[[], None]:
+        """Call the sender; returns how its outcome is written down."""
+        try:
+            ref = senders[self.channel](found)
+        except PostponedError as error:
+            until = error.until
+            return lambda: delivery.settle_postponed(found, until)
+        except UndeliverableError as error:
+            return self._failed(found, str(error))
+        except ProviderError as error:
+            if error.permanent:
+                return self._failed(found, str(error))
+            return self._retry(found, str(error), error.retry_after)
+        except (DBAPIError, PoolTimeoutError):
+            raise
+        except Exception as error:
+            # A mistake of ours may be one row's alone: it is retried as a provider's would be, and told.
+            logger.exception("delivery %s broke its sender", found.id)
+            return self._retry(found, f"{type(error).__name__}", None)
+        self._count("sent")
+        self._count("lag", _bucket((clock.now() - found.due_at).total_seconds()))
+        return lambda: delivery.settle_sent(found, ref)
+
+    def _failed(self, found: Claimed, reason: str) -> Callable[[], None]:
+        self._count("failed")
+        logger.warning("delivery failed", extra={"delivery": found.id, "kind": found.kind, "reason": reason})
+        return lambda: delivery.settle_failed(found, reason)
+
+    def _retry(self, found: Claimed, reason: str, retry_after_s: float | None) -> Callable[[], None]:
+        self._count("retried")
+        delay_s = delivery.retry_delay_s(found.attempts, retry_after_s)
+        return lambda: delivery.settle_retry(found, delay_s, reason)
+
+    def _count(self, what: str, *more: str) -> None:
+        with self._changed:
+            self.tally[what, str(self.channel), *more] += 1
+
+
+def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
+    """Send what is due on these (queue, channel) lanes until nothing is left or the time is up; returns the counts.
+
+    While one lane is busy the others stay awake. When the time is up, hanging lanes end first and the others go on
+    beside them, so that the end of a drain is no gap for anybody.
+    """
+    changed = Condition()
+    lanes = [Lane(queue, channel, current_app.app_context, changed) for queue, channel in lanes_of]
+    stop = monotonic() + limit_s
+    for lane in lanes:
+        lane.start()
+    while True:
+        with changed:
+            if changed.wait_for(lambda: not any(lane.running for lane in lanes), POLL_S):
+                break
+        if monotonic() >= stop:
+            for lane in [lane for lane in lanes if lane.slow] or lanes:
+                lane.open = False
+        for lane in lanes:
+            if not lane.running:
+                lane.start()
+    return sum((lane.tally for lane in lanes), Counter())
+
+
+def _persist(settle: Callable[[], None]) -> None:
+    """Write an outcome down, however long the database is away: an outcome that is lost is a message sent twice."""
+    stop = monotonic() + SETTLE_WITHIN_S
+    while True:
+        try:
+            return settle()
+        except (DBAPIError, PoolTimeoutError) as error:
+            if monotonic() >= stop or not _is_away(error):
+                raise
+            sleep(SETTLE_AGAIN_S)
+
+
+def _is_away(error: DBAPIError | PoolTimeoutError) -> bool:
+    if isinstance(error, DBAPIError):
+        return error.connection_invalidated or isinstance(error, (OperationalError, InterfaceError))
+    return True
+
+
+def _bucket(seconds: float) -> str:
+    return next((str(bound) for bound in LAG_BUCKETS_S if seconds <= bound), "+Inf")

@@ -1,0 +1,54 @@
+"""How a delivery becomes a message on somebody's phone."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.db import db, reading, unit_of_work
+from app.identity.models import User
+from app.notifications.delivery import Claimed, UndeliverableError
+from app.notifications.lanes import senders
+from app.notifications.models import Channel
+from app.providers import messaging
+
+_address = sa.select(User.phone, User.phone_invalid_at).where(User.id == sa.bindparam("user_id"))
+
+
+def send(delivery: Claimed) -> str | None:
+    """Send the text to the number that the person has now; a number that the provider rejects is flagged."""
+    phone = _phone_of(delivery)
+    try:
+        return messaging.client().send(phone, str(delivery.payload["text"]))
+    except messaging.InvalidNumberError:
+        flag_invalid(phone)
+        raise
+
+
+def _phone_of(delivery: Claimed) -> str:
+    if delivery.user_id is None:
+        if delivery.target is None:
+            raise UndeliverableError("nobody to send to")
+        return delivery.target
+    with reading() as connection:
+        row = connection.execute(_address, {"user_id": delivery.user_id}).one_or_none()
+    if row is None or row.phone is None:
+        raise UndeliverableError("no number")
+    if row.phone_invalid_at is not None:
+        raise UndeliverableError("the number is known to be invalid")
+    if delivery.target is not None and delivery.target != row.phone:
+        raise UndeliverableError("the number has changed")  # a reset link must not reach the next owner of the old one
+    return str(row.phone)
+
+
+def flag_invalid(phone: str) -> None:
+    """Write to this number no more, until its owner changes it."""
+    with unit_of_work():
+        db.session.execute(
+            sa.update(User)
+            .where(User.phone == phone, User.phone_invalid_at.is_(None))
+            .values(phone_invalid_at=sa.func.now())
+            .execution_options(synchronize_session=False)
+        )
+
+
+senders[Channel.MESSAGING] = send

@@ -1,0 +1,90 @@
+"""The outbox: everything that leaves the service as a message or a push is first a row here."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, cast
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, Created
+
+
+class Channel(StrEnum):
+    """The ways out. Each has its own lane in a drain, so that a dead one never holds up another."""
+
+    MESSAGING = "messaging"
+    PUSH = "push"
+    #: One push to a person becomes, when it falls due, one push to each of their subscriptions of that moment.
+    PUSH_FAN_OUT = "push_fan_out"
+
+
+class State(StrEnum):
+    PENDING = "pending"
+    #: A worker is at it until `next_try_at`; after that anybody may take it over.
+    CLAIMED = "claimed"
+    SENT = "sent"
+    #: Refused for good, or the death of several workers in a row.
+    FAILED = "failed"
+    #: Not sent before it expired.
+    MISSED = "missed"
+    CANCELLED = "cancelled"
+
+
+#: States that a drain still has to do with.
+OPEN = (State.PENDING, State.CLAIMED)
+
+
+class Delivery(Base, Created):
+    """One message or push to one target."""
+
+    __tablename__ = "deliveries"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    dedupe_key: Mapped[str] = mapped_column(unique=True, comment="one effect, one key, however often it is added")
+    queue: Mapped[str] = mapped_column(comment="urgent or bulk: whose drain sends it")
+    channel: Mapped[str]
+    kind: Mapped[str] = mapped_column(comment="what it is about: password_reset, reminder, broadcast, ...")
+    subject: Mapped[str | None] = mapped_column(comment="what it belongs to and is cancelled with")
+    user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    target: Mapped[str | None] = mapped_column(
+        comment="E.164 number or subscription id; null: wherever the person is reached when it is sent"
+    )
+    payload: Mapped[dict[str, Any]] = mapped_column(JSONB, comment="emptied in production once settled")
+    due_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(comment="not sent by then, it is missed")
+    state: Mapped[str] = mapped_column(server_default=State.PENDING)
+    attempts: Mapped[int] = mapped_column(sa.Integer, server_default=sa.text("0"))
+    deaths: Mapped[int] = mapped_column(
+        sa.Integer, server_default=sa.text("0"), comment="attempts whose worker was never heard of again"
+    )
+    next_try_at: Mapped[datetime] = mapped_column(comment="nobody touches it before; the end of a claim's lease")
+    claim_token: Mapped[uuid.UUID | None]
+    settled_at: Mapped[datetime | None]
+    provider_ref: Mapped[str | None]
+    last_error: Mapped[str | None]
+
+    __table_args__ = (
+        # The tick, the claim and the expiry look at these rows alone, however many are settled.
+        sa.Index(
+            "ix_deliveries_open",
+            "queue",
+            "channel",
+            "next_try_at",
+            postgresql_where=sa.text("state IN ('pending', 'claimed')"),
+        ),
+        sa.Index(
+            "ix_deliveries_subject",
+            "subject",
+            postgresql_where=sa.text("state IN ('pending', 'claimed')"),
+        ),
+        sa.Index("ix_deliveries_created_at", "created_at"),
+    )
+
+
+#: For statements that have no use for objects.
+deliveries = cast(sa.Table, Delivery.__table__)

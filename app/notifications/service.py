@@ -1,0 +1,59 @@
+"""Messages to people. Everything goes through the outbox; nothing is sent here."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app.core import clock
+from app.core.db import db
+from app.identity.models import User
+from app.notifications import (
+    messaging,  # noqa: F401  # workers find the sender through this
+    outbox,
+)
+from app.notifications.models import Channel
+
+
+def send_message(
+    phone: str,
+    text: str,
+    *,
+    kind: str,
+    dedupe_key: str,
+    expires_in: timedelta,
+    subject: str | None = None,
+) -> bool:
+    """Send a text to one E.164 number, and only to that: should its owner change it first, nothing goes out.
+
+    Once for every `dedupe_key`; a new message of the same `subject` takes back one that still waits. Returns whether
+    it is new.
+    """
+    if subject is not None:
+        outbox.cancel(subject)
+    return outbox.add(
+        kind=kind,
+        channel=Channel.MESSAGING,
+        dedupe_key=dedupe_key,
+        payload={"text": text},
+        expires_at=clock.now() + expires_in,
+        user_id=db.session.scalar(sa.select(User.id).where(User.phone == phone)),
+        target=phone,
+        subject=subject,
+    )
+
+
+def message_user(
+    user_id: int, text: str, *, kind: str, dedupe_key: str, expires_in: timedelta, subject: str | None = None
+) -> bool:
+    """Send a text to a person, at the number that they have when it goes out. Once for every `dedupe_key`."""
+    return outbox.add(
+        kind=kind,
+        channel=Channel.MESSAGING,
+        dedupe_key=dedupe_key,
+        payload={"text": text},
+        expires_at=clock.now() + expires_in,
+        user_id=user_id,
+        subject=subject,
+    )

@@ -1,0 +1,147 @@
+"""Which province is a position in? Offline from the gazetteer, or from a service, with the gazetteer behind it.
+
+Emergency numbers hang on this, so it always answers: a service that fails, or that names a province nobody
+knows, is replaced by the gazetteer for that call.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache, lru_cache
+from typing import Any, Protocol
+
+from app.core import provinces
+from app.providers import gazetteer
+from app.providers.http import Http, ProviderError, reach_of
+from config import Config
+
+logger = logging.getLogger(__name__)
+
+#: Farther from every village than this is open sea or another country.
+NEAR_KM = 30.0
+
+GOOGLE_URL = "https://maps.googleapis.com/maps/api/geocode"
+NOMINATIM_URL = "https://nominatim.openstreetmap.org"
+
+#: A person waits, and the gazetteer stands by.
+_BUDGET_S = 3.0
+
+#: Decimals of a degree that a service is asked with: 100 m, so that neighbours share an answer.
+_DECIMALS = 3
+
+
+class Geocoder(Protocol):
+    def province_at(self, lat: float, lng: float) -> str | None:
+        """The canonical province of a position; `None` outside Indonesia and far from land."""
+
+
+class Offline:
+    """The province of the nearest village."""
+
+    def province_at(self, lat: float, lng: float) -> str | None:
+        area = gazetteer.shared().nearest(lat, lng, NEAR_KM)
+        return area.province if area else None
+
+
+class Remote:
+    """A service's answers, remembered; the gazetteer's when it has none. A subclass knows the wire."""
+
+    provider = ""
+
+    def __init__(self, http: Http, url: str, key: str | None = None) -> None:
+        self._http = http
+        self._url = url
+        self._key = key
+        self._offline = Offline()
+        self._remembered = lru_cache(maxsize=10_000)(self._ask)
+
+    def province_at(self, lat: float, lng: float) -> str | None:
+        try:
+            return self._remembered(round(lat, _DECIMALS), round(lng, _DECIMALS))
+        except ProviderError as error:
+            logger.warning("geocoding offline instead: %s", error)
+            return self._offline.province_at(lat, lng)
+
+    def _ask(self, lat: float, lng: float) -> str | None:
+        """What the service says. Raises `ProviderError` when that is nothing to rely on."""
+        raise NotImplementedError
+
+    def _garbage(self, reason: str) -> ProviderError:
+        return ProviderError(self.provider, "garbage", reason=reason)
+
+    def _province(self, name: Any, code: Any = None) -> str:
+        """The province that the service named, by name or by ISO code."""
+        for text in (code, name):
+            if isinstance(text, str) and (found := provinces.canonical(text)):
+                return found
+        raise self._garbage("unknown province")
+
+
+class Google(Remote):
+    """The Geocoding API."""
+
+    provider = "google_geocoding"
+
+    def _ask(self, lat: float, lng: float) -> str | None:
+        params = {
+            "latlng": f"{lat},{lng}",
+            "result_type": "administrative_area_level_1",
+            "language": "id",
+            "key": self._key,
+        }
+        answer = self._http.get_json(f"{self._url}/json", params)
+        match answer.get("status"):
+            case "OK":
+                return self._read(answer.get("results"))
+            case "ZERO_RESULTS":
+                return None
+            case status:
+                raise ProviderError(self.provider, "status", reason=f"status {str(status)[:40]}")
+
+    def _read(self, results: Any) -> str | None:
+        match results:
+            case [{"address_components": [*components]}, *_]:
+                named = {kind: component for component in components for kind in _types(component)}
+            case _:
+                raise self._garbage("no address")
+        if named.get("country", {}).get("short_name") not in ("ID", None):
+            return None
+        return self._province(named.get("administrative_area_level_1", {}).get("long_name"))
+
+
+def _types(component: Any) -> list[str]:
+    match component:
+        case {"types": [*types]}:
+            return [kind for kind in types if isinstance(kind, str)]
+    return []
+
+
+class Nominatim(Remote):
+    """OpenStreetMap's geocoder. Its public server wants a `User-Agent` that names the caller; `Http` sends ours."""
+
+    provider = "nominatim"
+
+    def _ask(self, lat: float, lng: float) -> str | None:
+        params = {"lat": lat, "lon": lng, "format": "jsonv2", "zoom": 5, "accept-language": "id"}
+        match self._http.get_json(f"{self._url}/reverse", params):
+            case {"address": {"country_code": str(country)}} if country.lower() != "id":
+                return None
+            case {"address": dict(address)}:
+                return self._province(address.get("state"), address.get("ISO3166-2-lvl4"))
+            case {"error": "Unable to geocode"}:
+                return None
+        raise self._garbage("no address")
+
+
+@cache
+def from_config(config: Config) -> Geocoder:
+    """The geocoder that the configuration names."""
+    services: dict[str, tuple[type[Remote], str]] = {
+        "google": (Google, GOOGLE_URL),
+        "nominatim": (Nominatim, NOMINATIM_URL),
+    }
+    if config.geocoder not in services:
+        return Offline()
+    service, url = services[config.geocoder]
+    http = Http(service.provider, reach=reach_of(config, "geocoder_url"), budget_s=_BUDGET_S, read_s=2.0, attempts=2)
+    return service(http, config.geocoder_url or url, config.geocoder_key)

@@ -1,0 +1,124 @@
+"""The health ministry's site: its list of articles, and one article by its address.
+
+Addresses come from pages and from people, so each is checked before it is asked, redirects included: only the
+configured hosts, only https (plain http for the very origin of the source), only what reads the same to every parser.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import replace
+from typing import Self
+
+from app.core.addresses import canonical, netloc_of
+from app.providers.http import Http, reach_of
+from app.providers.ministry_pages import DEFAULTS, Headline, Page, Selectors, read_article, read_list
+from app.providers.replies import ProviderError, Reply
+from config import Config
+
+BUDGET_S = 7.0
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+
+
+class UrlNotAllowed(ValueError):
+    """An address outside the configured hosts, or one that is not plainly an address."""
+
+
+class Ministry:
+    """Reads of the site. A failure, a page that holds nothing included, is a `ProviderError`."""
+
+    def __init__(self, source_url: str, hosts: tuple[str, ...], http: Http, selectors: Selectors = DEFAULTS) -> None:
+        self._source = canonical(source_url)
+        self._origin = netloc_of(self._source)
+        self._hosts = frozenset(host.lower() for host in hosts) or frozenset({self._origin[1]})
+        self._http = http
+        self._selectors = selectors
+
+    @classmethod
+    def from_config(cls, config: Config) -> Self:
+        http = Http(
+            "ministry",
+            reach=reach_of(config, "article_source_url"),
+            headers={"Accept": "text/html", "Accept-Language": "id"},
+            budget_s=BUDGET_S,
+        )
+        return cls(config.article_source_url, config.article_hosts, http)
+
+    def allowed(self, url: str) -> str:
+        """The canonical form of an address that may be fetched; `UrlNotAllowed` for any other."""
+        try:
+            address = canonical(url)
+        except ValueError:
+            raise UrlNotAllowed(url) from None
+        scheme, netloc = netloc_of(address)
+        if (scheme, netloc) != self._origin and (scheme != "https" or netloc not in self._hosts):
+            raise UrlNotAllowed(url)
+        return address
+
+    def headlines(self) -> list[Headline]:
+        """The articles of the list page, in its order, each once."""
+        try:
+            reply = self._fetch(self._source)
+        except UrlNotAllowed:
+            raise ProviderError("ministry", "redirect", permanent=True) from None
+        found = read_list(text_of(reply), reply.url, self._selectors, self._is_allowed)
+        if not found:
+            # Redesigned, emptied, or not the site at all: as bad as no answer.
+            raise ProviderError("ministry", "garbage", reason="the list holds no articles")
+        return found
+
+    def article(self, url: str) -> Page | None:
+        """The article at an address; `None` when the site says there is none.
+
+        Raises `UrlNotAllowed`, also when the site redirects to where we may not go.
+        """
+        address = self.allowed(url)
+        try:
+            reply = self._fetch(address)
+        except ProviderError as error:
+            if error.status in (404, 410):
+                return None
+            raise
+        page = read_article(text_of(reply), canonical(reply.url), self._selectors, self._is_allowed)
+        if page is None:
+            raise ProviderError("ministry", "garbage", reason="the page holds no article")
+        # People know it by the address that they asked for, wherever that led.
+        return replace(page, url=address)
+
+    def _is_allowed(self, url: str) -> bool:
+        try:
+            self.allowed(url)
+        except UrlNotAllowed:
+            return False
+        return True
+
+    def _fetch(self, address: str) -> Reply:
+        # A redirect to elsewhere raises `UrlNotAllowed` out of the call.
+        reply = self._http.fetch("GET", address, may_follow=lambda target: bool(self.allowed(target)))
+        if reply.headers.get("Content-Type", "").partition(";")[0].strip().lower() not in HTML_TYPES:
+            raise ProviderError("ministry", "garbage", reason="not a page")
+        return reply
+
+
+def text_of(reply: Reply) -> str:
+    """The page's text. What a site says of its charset is often wrong, so it is believed last."""
+    body = reply.body
+    said = re.search(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", body[:2048], re.IGNORECASE)
+    header = re.search(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", reply.headers.get("Content-Type", ""), re.IGNORECASE)
+    declared = [found for found in (header and header[1], said and said[1].decode("ascii", "ignore")) if found]
+    wide = [name for name in declared if name.lower().startswith(("utf-16", "utf16", "utf-32", "utf32", "ucs"))]
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if body.startswith(mark):
+            wide = [name]
+    # Text that is valid UTF-8 is UTF-8, whatever is said; only the wide ones look like it by accident.
+    for name in [*wide, "utf-8", *declared, "windows-1252"]:
+        try:
+            return body.decode(name)
+        except (UnicodeError, LookupError):
+            continue
+    return body.decode("windows-1252", "replace")

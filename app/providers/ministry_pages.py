@@ -1,0 +1,290 @@
+"""What the ministry's pages hold: pure functions from HTML to typed results.
+
+Each value of an article is searched along one chain: JSON-LD, Open Graph, `<article>`, the longest text block.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from app.core.addresses import canonical
+from app.core.clock import JAKARTA, rfc3339
+from app.core.html import sanitise
+
+Element = Any  # lxml publishes no types
+
+#: At most so many articles of one list.
+MAX_HEADLINES = 100
+MAX_TITLE = 300
+
+#: Text shorter than this is a notice, not an article.
+MIN_TEXT = 120
+
+
+@dataclass(frozen=True)
+class Selectors:
+    """Where the site keeps things; XPath. Another site needs other ones."""
+
+    #: Links that may lead to articles: whatever does not stand in the page's frame.
+    links: str = (
+        "//a[@href][not(ancestor::nav or ancestor::aside or ancestor::footer or ancestor::form"
+        " or ancestor::header[not(ancestor::article)]"
+        " or ancestor::*[contains(@class, 'menu') or contains(@class, 'footer') or contains(@class, 'breadcrumb')])]"
+    )
+    #: Addresses of articles: a path that ends so on any allowed host ...
+    dated: str = r"/baca/[^/]+/\d{8}/\d+/[^/]+/?"
+    #: ... or one name, of several words, in the folder of the list page.
+    plain: str = r"[a-z0-9]+(?:-[a-z0-9]+)+/?"
+    #: Blocks that hold an article's text, best first.
+    blocks: tuple[str, ...] = (
+        "//*[contains(concat(' ', normalize-space(@class), ' '), ' entry-content ')]",
+        "//*[@itemprop='articleBody']",
+        "//article",
+    )
+    #: What stands inside such a block and is not text of the article.
+    clutter: str = (
+        ".//script | .//style | .//nav | .//aside | .//form | .//header | .//footer | .//h1"
+        " | .//*[contains(concat(' ', normalize-space(@class), ' '), ' share ')]"
+    )
+
+
+DEFAULTS = Selectors()
+
+ARTICLE_TYPES = frozenset({"NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "MedicalWebPage"})
+GENERIC = re.compile(r"(baca|lihat|read)?\s*(selengkapnya|lengkap|more|semua|detail)?\W*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One row of the list."""
+
+    title: str
+    url: str
+    image: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One article: `content` is sanitised HTML, `published_at` RFC 3339."""
+
+    title: str
+    url: str
+    content: str
+    image: str | None
+    published_at: str | None
+
+
+# --- the list ---
+
+
+def read_list(text: str, url: str, selectors: Selectors, allowed: Callable[[str], bool]) -> list[Headline]:
+    """The articles that a list page links to, in its order, each once; `[]` when there are none."""
+    tree = _parse(text)
+    if tree is None:
+        return []
+    is_article = re.compile(f".*{selectors.dated}|{re.escape(canonical('./', url))}{selectors.plain}").fullmatch
+    links: dict[Element, str] = {}
+    for link in tree.xpath(selectors.links):
+        address = (_address(link.get("href"), url) or "").partition("?")[0]
+        if is_article(address) and allowed(address) and address.rstrip("/") != url.rstrip("/"):
+            links[link] = address
+    found: dict[str, list[Element]] = {}
+    for link, address in links.items():
+        found.setdefault(address, []).append(link)
+    rows = (_headline(address, same, links, url) for address, same in found.items())
+    return [row for row in rows if row][:MAX_HEADLINES]
+
+
+def _headline(address: str, links: list[Element], all_links: dict[Element, str], base: str) -> Headline | None:
+    card = _card(links[0], address, all_links)
+    headings = [_line(each) for link in links for each in link.xpath("ancestor::*[self::h1 or self::h2 or self::h3]")]
+    texts = sorted((_line(link) for link in links), key=len, reverse=True)
+    spoken = [link.get("title") or "" for link in links] + card.xpath(".//img/@alt")
+    title = next((each for each in [*headings, *texts, *spoken] if not GENERIC.fullmatch(each.strip())), None)
+    if title is None:
+        return None
+    images = (_picture(image, base) for image in card.iter("img"))
+    return Headline(title.strip()[:MAX_TITLE], address, next((each for each in images if each), None))
+
+
+def _card(link: Element, address: str, all_links: dict[Element, str]) -> Element:
+    """The largest element around a link that holds no other article."""
+    card = link
+    for parent in link.iterancestors():
+        if any(all_links.get(other, address) != address for other in parent.iter("a")):
+            break
+        card = parent
+    return card
+
+
+def _picture(image: Element, base: str) -> str | None:
+    """The address of a picture; where it is loaded late, `src` is a blank."""
+    candidates = [image.get(name) for name in ("data-src", "data-lazy-src", "data-original", "src")]
+    candidates.append((image.get("srcset") or "").partition(" ")[0])
+    return next((found for each in candidates if (found := _address(each, base))), None)
+
+
+# --- an article ---
+
+
+def read_article(text: str, url: str, selectors: Selectors, allowed: Callable[[str], bool]) -> Page | None:
+    """The article of a page; `None` when it holds none that a person could read."""
+    tree = _parse(text)
+    if tree is None:
+        return None
+    news = _json_ld(tree)
+    title = _first(news.get("headline"), _meta(tree, "og:title"), *map(_line, tree.xpath("//h1")))
+    content = _content(tree, news, url, selectors, allowed)
+    if title is None or content is None:
+        return None
+    return Page(
+        title=" ".join(title.split())[:MAX_TITLE],
+        url=url,
+        content=content,
+        image=_address(_first(_image(news.get("image")), _meta(tree, "og:image")), url),
+        published_at=_moment(_first(news.get("datePublished"), _meta(tree, "article:published_time"))),
+    )
+
+
+def _content(
+    tree: Element, news: dict[str, Any], url: str, selectors: Selectors, allowed: Callable[[str], bool]
+) -> str | None:
+    block = _block(tree, selectors)
+    body = news.get("articleBody")
+    if isinstance(body, str) and len(body) >= MIN_TEXT:
+        # JSON-LD says which text it is; a block that holds it has its headings and lists too.
+        spoken = _line(lxml_html.fragment_fromstring(body, create_parent="div"))
+        if block is None or spoken[:60] not in _line(block):
+            paragraphs = [] if "<p" in body else re.split(r"\n\s*\n|\r\n\r\n", body)
+            block = _parse("".join(f"<p>{each}</p>" for each in paragraphs) or body)
+    if block is None:
+        return None
+    for link in block.iter("a"):
+        _set(link, "href", _address(link.get("href"), url) or _other_scheme(link.get("href")))
+    for image in list(block.iter("img")):
+        address = _picture(image, url)
+        if address and (address.startswith("https://") or allowed(address)):
+            _set(image, "src", address)
+        else:
+            image.drop_tree()
+    markup = lxml_html.tostring(block, encoding="unicode", with_tail=False)
+    return sanitise(markup, picture_allowed=allowed) or None
+
+
+def _block(tree: Element, selectors: Selectors) -> Element | None:
+    """The element that holds the text: by its name, else the one with the longest text of its own."""
+    for path in selectors.blocks:
+        for element in tree.xpath(path):
+            _declutter(element, selectors)
+            if len(_line(element)) >= MIN_TEXT:
+                return element
+    body = tree.find(".//body")
+    if body is None:
+        return None
+    _declutter(body, selectors)
+    lengths = [(_own_length(element), element) for element in body.iter("div", "section", "main", "td", "body")]
+    length, element = max(lengths, key=lambda pair: pair[0])
+    return element if length >= MIN_TEXT else None
+
+
+def _declutter(element: Element, selectors: Selectors) -> None:
+    for clutter in element.xpath(selectors.clutter):
+        clutter.drop_tree()
+
+
+def _own_length(element: Element) -> int:
+    """Characters of the paragraphs and lists that are an element's own children."""
+    return sum(len(_line(child)) for child in element if child.tag in ("p", "ul", "ol", "blockquote", "h2", "h3"))
+
+
+# --- pieces ---
+
+
+def _parse(text: str) -> Element | None:
+    """The tree of a page. Bytes go in, for lxml refuses text that declares an encoding."""
+    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    try:
+        return lxml_html.document_fromstring(text.replace("\0", "").encode("utf-8", "ignore"), parser=parser)
+    except (etree.LxmlError, ValueError):
+        return None
+
+
+def _json_ld(tree: Element) -> dict[str, Any]:
+    """The news article among the page's JSON-LD; `{}` without one."""
+    for block in tree.xpath("//script[@type='application/ld+json']"):
+        try:
+            data = json.loads(block.text or "")
+        except (ValueError, RecursionError):
+            continue
+        for node in _nodes(data):
+            kinds = node.get("@type")
+            if any(kind in ARTICLE_TYPES for kind in (kinds if isinstance(kinds, list) else [kinds]) if _first(kind)):
+                return node
+    return {}
+
+
+def _nodes(data: object) -> Iterator[dict[str, Any]]:
+    """The objects at the top of a JSON-LD block: itself, a list of them, or its graph."""
+    for node in data if isinstance(data, list) else [data]:
+        if isinstance(node, dict):
+            yield node
+            graph = node.get("@graph")
+            yield from (each for each in (graph if isinstance(graph, list) else []) if isinstance(each, dict))
+
+
+def _image(value: object) -> object:
+    while isinstance(value, list) and value:
+        value = value[0]
+    return value.get("url") if isinstance(value, dict) else value
+
+
+def _meta(tree: Element, name: str) -> str | None:
+    found = tree.xpath("//meta[@property=$name or @name=$name]/@content", name=name)
+    return str(found[0]) if found else None
+
+
+def _first(*values: object) -> str | None:
+    """The first that is text with something in it."""
+    return next((value for value in values if isinstance(value, str) and value.strip()), None)
+
+
+def _line(element: Element) -> str:
+    """All text of an element on one line."""
+    return " ".join(str(element.xpath("string()")).split())
+
+
+def _address(value: str | None, base: str) -> str | None:
+    try:
+        return canonical(value, base) if value else None
+    except ValueError:
+        return None
+
+
+def _other_scheme(value: str | None) -> str | None:
+    return value if value and re.match(r"(mailto|tel):[^\s]+\Z", value.strip(), re.IGNORECASE) else None
+
+
+def _set(element: Element, name: str, value: str | None) -> None:
+    if value:
+        element.set(name, value)
+    else:
+        element.attrib.pop(name, None)
+
+
+def _moment(value: str | None) -> str | None:
+    """RFC 3339 of a time as sites write it; one without a zone is Jakarta's."""
+    try:
+        moment = datetime.fromisoformat(value.strip()) if value else None
+    except ValueError:
+        return None
+    if moment is None or moment.year < 1900:
+        return None
+    return rfc3339(moment if moment.tzinfo else moment.replace(tzinfo=JAKARTA))

@@ -1,0 +1,177 @@
+"""The places provider: health facilities around a point, and one of them by its id (Places API, legacy wire).
+
+It answers HTTP 200 to everything; the `status` inside tells. One search gives 20 places a page, three pages
+at most.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NoReturn
+
+from app.core.geo import Position
+from app.providers.http import Http, ProviderError, reach_of
+from config import Config
+
+PAGES = 3
+
+#: A search, its waits for the next pages included.
+BUDGET_S = 8.0
+
+#: A token of the next page works only some two seconds after it was given; until then it is INVALID_REQUEST.
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.3, 2.0
+
+#: The wire takes one type a search. Indonesian hospitals, clinics and puskesmas all carry this one.
+_TYPE = "hospital"
+_FIELDS = "place_id,name,formatted_address,geometry,types,formatted_phone_number,rating"
+
+_PLACE_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
+
+#: What else it may say, and whether asking again is of no use.
+_PERMANENT = {"OVER_QUERY_LIMIT": False, "UNKNOWN_ERROR": False, "REQUEST_DENIED": True, "INVALID_REQUEST": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A health facility as the provider knows it."""
+
+    place_id: str
+    name: str
+    lat: float
+    lng: float
+    address: str | None = None
+    phone: str | None = None
+    rating: float | None = None
+    types: tuple[str, ...] = ()
+
+
+class Places:
+    def __init__(self, http: Http, url: str, key: str, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._http = http
+        self._url = url
+        self._key = key
+        self._sleep = sleep
+
+    def nearby(self, lat: float, lng: float, radius_m: float) -> list[Place]:
+        """Facilities within `radius_m` metres, at most 60, each once.
+
+        What came before a later page failed, or before the time was up, is an answer; only a first page that
+        fails raises `ProviderError`.
+        """
+        stop = time.monotonic() + BUDGET_S
+        params: dict[str, Any] = {
+            "location": f"{lat:.6f},{lng:.6f}",
+            "radius": round(radius_m),
+            "type": _TYPE,
+            "language": "id",
+        }
+        answer = self._asked(params, stop)
+        places: dict[str, Place] = {}
+        for page in range(1, PAGES + 1):
+            results = answer.get("results")
+            for result in results if isinstance(results, list) else []:
+                if place := _read(result):
+                    places.setdefault(place.place_id, place)
+            token = answer.get("next_page_token")
+            if page == PAGES or not isinstance(token, str) or not token:
+                break
+            try:
+                answer = self._asked({"pagetoken": token}, stop, patient=True)
+            except ProviderError:
+                break
+        return list(places.values())
+
+    def details(self, place_id: str) -> Place | None:
+        """One place; `None` when the provider does not know it."""
+        params = {"place_id": place_id, "fields": _FIELDS, "language": "id", "key": self._key}
+        answer = self._http.get_json(f"{self._url}/details/json", params)
+        status = answer.get("status")
+        if status in ("NOT_FOUND", "ZERO_RESULTS", "INVALID_REQUEST"):  # the last: an id that is none
+            return None
+        if status != "OK":
+            self._refuse(status)
+        place = _read(answer.get("result"))
+        if place is None:
+            raise ProviderError(self._http.provider, "garbage")
+        return place
+
+    def _asked(self, params: dict[str, Any], stop: float, *, patient: bool = False) -> dict[str, Any]:
+        """One page that is OK or empty; a `patient` caller waits for its token to become valid."""
+        wait = _FIRST_WAIT_S
+        waits_for = {"UNKNOWN_ERROR"} | ({"INVALID_REQUEST"} if patient else set())
+        while True:
+            if patient:
+                self._pause(wait, stop)
+            answer = self._http.get_json(
+                f"{self._url}/nearbysearch/json",
+                {**params, "key": self._key},
+                budget_s=min(self._http.budget_s, stop - time.monotonic()),
+            )
+            status = answer.get("status")
+            if status in ("OK", "ZERO_RESULTS"):
+                return answer
+            if status not in waits_for:
+                self._refuse(status)
+            if not patient:
+                self._pause(wait, stop)
+            wait = min(wait * 2, _LONGEST_WAIT_S)
+
+    def _pause(self, seconds: float, stop: float) -> None:
+        if time.monotonic() + seconds >= stop:
+            raise ProviderError(self._http.provider, "timeout")
+        self._sleep(seconds)
+
+    def _refuse(self, status: Any) -> NoReturn:
+        if not isinstance(status, str) or status not in _PERMANENT:
+            raise ProviderError(self._http.provider, "garbage")
+        raise ProviderError(self._http.provider, "status", permanent=_PERMANENT[status], reason=status)
+
+
+def _read(result: Any) -> Place | None:
+    """A place of the wire; `None` for one that is closed for good or that cannot be shown on a map."""
+    match result:
+        case {
+            "place_id": str(place_id),
+            "name": str(name),
+            "geometry": {"location": {"lat": lat, "lng": lng}},
+        }:
+            pass
+        case _:
+            return None
+    try:
+        position = Position.parse(lat, lng)
+    except ValueError:
+        return None
+    title = _text(name, 255)
+    if not _PLACE_ID.fullmatch(place_id) or not title or result.get("business_status") == "CLOSED_PERMANENTLY":
+        return None
+    rating, types = result.get("rating"), result.get("types")
+    return Place(
+        place_id,
+        title,
+        position.lat,
+        position.lng,
+        address=_text(result.get("formatted_address") or result.get("vicinity"), 500),
+        phone=_text(result.get("formatted_phone_number"), 50),
+        rating=float(rating) if type(rating) in (int, float) and 0 <= rating <= 5 else None,
+        types=tuple(kind for kind in types if isinstance(kind, str))[:20] if isinstance(types, list) else (),
+    )
+
+
+def _text(value: Any, longest: int) -> str | None:
+    """Text that a column can hold, on one line."""
+    if not isinstance(value, str):
+        return None
+    return " ".join(value.replace("\0", " ").split())[:longest] or None
+
+
+@cache
+def from_config(config: Config) -> Places | None:
+    """The provider's client; `None` without a key: the database alone answers."""
+    if not config.places_key:
+        return None
+    return Places(Http("places", reach=reach_of(config, "places_url")), config.places_url, config.places_key)

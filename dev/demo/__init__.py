@@ -1,0 +1,20 @@
+"""Demo data of `make run`: people to log in as, and enough of everything that each page has something to show.
+
+Every part looks first whether it is there, so running it again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dev.demo import people
+
+#: In this order: later parts refer to earlier ones.
+PARTS: tuple[Callable[[], None], ...] = (people.fill,)
+
+
+def fill() -> str:
+    """Fill the database within the open unit of work; returns what to tell the developer."""
+    for part in PARTS:
+        part()
+    return f"Demo data is there. Log in as {', '.join(people.LOGINS)} with the password {people.PASSWORD}."

@@ -1,0 +1,48 @@
+"""The four demo logins and who cares for whom."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.caregivers import service as caregivers
+from app.core.db import db
+from app.identity import users
+from app.identity.models import RoleName, User
+from app.kategori.models import Kategori
+
+PASSWORD = "rahasia123"
+
+PEOPLE = (
+    ("superadmin", RoleName.SUPERADMIN, "Sri Wahyuni", "Anggrek", "081200000001", "DKI Jakarta"),
+    ("admin", RoleName.ADMIN, "Agus Santoso", "Kenanga", "081200000002", "DKI Jakarta"),
+    ("siti", RoleName.PASIEN, "Siti Aminah", "Melati", "081234567890", "Jawa Barat"),
+    ("budi", RoleName.PENDAMPING, "Budi Hartono", "Elang", "081298765432", "Jawa Barat"),
+)
+LOGINS = tuple(person[0] for person in PEOPLE)
+
+
+def fill() -> None:
+    for username, role, nama_ktp, nama_samaran, nomor_hp, domicile in PEOPLE:
+        if not users.username_exists(username):
+            user = users.create(
+                {
+                    "username": username,
+                    "password": PASSWORD,
+                    "nama_ktp": nama_ktp,
+                    "nama_samaran": nama_samaran,
+                    "nomor_hp": nomor_hp,
+                    "domicile": domicile,
+                    "preferences": {"medical": True, "mental_health": True, "religion": ["islam"]},
+                },
+                [role],
+            )
+            user.is_verified = True
+    caregivers.link(person("budi").id, person("siti").id)
+    for name in ("Gizi", "Penyakit Kronis", "Kesehatan Mental", "Ibu dan Anak"):
+        if not db.session.scalar(sa.select(sa.exists().where(Kategori.nama_kategori == name))):
+            db.session.add(Kategori(nama_kategori=name))
+    db.session.flush()
+
+
+def person(username: str) -> User:
+    return db.session.scalars(sa.select(User).where(User.username == username)).one()

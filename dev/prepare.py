@@ -1,0 +1,24 @@
+"""Brings the development database up to date: migrations, what every installation has, demo data.
+
+One process for three commands, since each would spend most of its time on importing the application.
+"""
+
+from __future__ import annotations
+
+from flask.cli import FlaskGroup
+
+from app import create_app
+from config import Config
+
+COMMANDS = (["db", "upgrade"], ["seed"], ["demo"])
+
+
+def main() -> None:
+    app = create_app(Config.from_env())
+    flask = FlaskGroup(create_app=lambda: app, load_dotenv=False, set_debug_flag=False)
+    for words in COMMANDS:
+        flask.main(words, prog_name="flask", standalone_mode=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""`make run`: the whole service on this machine, as in production but for the servers and secrets it brings itself.
+
+PostgreSQL and Valkey (unless DATABASE_URL or REDIS_URL name others), gunicorn and the workers are children of this
+process. All of them end with it, whether it is asked to stop, one of them crashes, or it is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import http.client
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from config import DEVELOPMENT_ENV, INSTANCE, ROOT, Config, ConfigError, environment
+from dev.family import Child, Family, ToolError, end_orphans
+from dev.servers import start_postgres, start_valkey
+from dev.settings import defaults, given, known_to_config, secrets_of, write_private
+from dev.terminal import Stopped, Warnings, say, step, stop_signals
+
+LOGS = INSTANCE / "logs"
+SERVERS, SERVICE = INSTANCE / "servers.processes", INSTANCE / "service.processes"
+QUEUES = ("urgent", "bulk")
+
+WELCOME = """
+The service runs.
+
+  Start page         {here}/
+  API                {here}/api
+  API docs           {here}/api/docs
+  Messages sent      {here}/dev/outbox
+  Health             {here}/healthz   {here}/readyz   {here}/metrics
+
+  Demo logins        superadmin, admin, siti (pasien), budi (pendamping); password rahasia123
+  Commands           .venv/bin/flask --help
+  Logs               {logs}
+
+Warnings appear below. Ctrl-C ends everything.
+"""
+
+
+def main() -> int:
+    try:
+        with stop_signals() as pause, only_one_here() as announce:
+            config, env = read_settings()
+            announce(config.port)
+            with reserved(config.port):
+                serve(config, env, pause)
+    except Stopped:
+        say("Stopped.")
+        return 0
+    except (ToolError, ConfigError) as error:
+        say(str(error))
+    return 1
+
+
+def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -> None:
+    """Start everything and watch over it; ends by an exception alone."""
+    end_orphans(SERVICE)
+    end_orphans(SERVERS)
+    with (
+        Family(LOGS, register=SERVERS, pause=pause) as servers,
+        Family(LOGS, register=SERVICE, pause=pause) as service,
+    ):
+        try:
+            say(f"Starting in {ROOT}")
+            env |= start_servers(servers, env)
+            env |= {name: value for name, value in simulators(servers, env).items() if not given(env, name)}
+            servers.afterwards.callback(DEVELOPMENT_ENV.unlink, missing_ok=True)
+            write_private(DEVELOPMENT_ENV, known_to_config(env))
+            with step("Migrations, seed and demo data"):
+                service.complete(service.spawn("prepare", python("-m", "dev.prepare"), env=env, cwd=ROOT))
+            with step("gunicorn and the workers"):
+                start_service(service, config.port, env)
+            say(WELCOME.format(here=f"http://127.0.0.1:{config.port}", logs=shown(LOGS)))
+            warnings = Warnings({child.name: child.log for child in service.children})
+            while True:
+                warnings.show()
+                servers.check()
+                service.check()
+                pause(0.3)
+        except ToolError as error:
+            say(f"\n{error}")
+            say("Ending the rest.")
+            raise SystemExit(1) from None
+        except Stopped:
+            say("\nStopping ...")
+            raise
+
+
+def start_servers(family: Family, env: dict[str, str]) -> dict[str, str]:
+    """Start the servers that the user has not named others for; gives where they are."""
+    found: dict[str, str] = {}
+    if not given(env, "DATABASE_URL"):
+        with step("PostgreSQL"):
+            found["DATABASE_URL"] = start_postgres(family, INSTANCE / "postgres").url()
+    if not given(env, "REDIS_URL"):
+        with step("Valkey"):
+            found["REDIS_URL"] = start_valkey(family, INSTANCE / "valkey").url
+    return found
+
+
+def simulators(family: Family, env: dict[str, str]) -> dict[str, str]:
+    """With SIMULATE=1, start stand-ins for all providers; gives the settings that lead to them."""
+    if env.get("SIMULATE", "").lower() not in ("1", "on", "true", "yes"):
+        return {}
+    with step("Provider simulators"):
+        child = family.spawn("simulators", python("-m", "dev.simulators", "--port", "0"), env=env, cwd=ROOT)
+        family.wait_until(lambda: _announced(child) is not None, child)
+    return _announced(child) or {}
+
+
+def start_service(family: Family, port: int, env: dict[str, str]) -> None:
+    web = family.spawn(
+        "web", python("-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"), env=env, cwd=ROOT, patience=10
+    )
+    for queue in QUEUES:
+        # One queue a process: on two, RQ can lose a job when it crashes.
+        words = python("-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)
+        family.spawn(f"worker-{queue}", words, env=env, cwd=ROOT, patience=10)
+    family.wait_until(lambda: _healthy(port), web)
+    family.check()
+
+
+# --- before anything is started -------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def only_one_here() -> Iterator[Callable[[int], None]]:
+    """Two of us in one checkout would share a database folder; gives a function that tells the second the port."""
+    try:
+        INSTANCE.mkdir(exist_ok=True)
+        file = (INSTANCE / "run.lock").open("a+")
+    except PermissionError:
+        raise ToolError(f"{INSTANCE} belongs to another user: make it yours, or remove it.") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise ToolError(f"It runs here already: {file.read().strip() or 'it is just starting'}.") from None
+        file.truncate(0)
+
+        def announce(port: int) -> None:
+            file.write(f"http://127.0.0.1:{port}, process {os.getpid()}")
+            file.flush()
+
+        yield announce
+
+
+def read_settings() -> tuple[Config, dict[str, str]]:
+    """The user's environment, checked, and completed with what a developer need not set."""
+    DEVELOPMENT_ENV.unlink(missing_ok=True)  # of a run that was killed: its servers are gone
+    env = environment()
+    if env.get("ENVIRONMENT", "development") != "development":
+        raise ToolError(f"`make run` is for development, but ENVIRONMENT is {env['ENVIRONMENT']}.")
+    config = Config.from_env({**env, "ENVIRONMENT": "development"})
+    env.pop("BIND", None)  # it is for proxies; here it is PORT alone that counts
+    made = {**defaults(config.port, env), **secrets_of(INSTANCE / "secrets.env"), "PYTHONUNBUFFERED": "1"}
+    return config, {name: value for name, value in made.items() if not given(env, name)} | env
+
+
+@contextlib.contextmanager
+def reserved(port: int) -> Iterator[None]:
+    """Refuse a port that is taken, and keep others from it: gunicorn's way to share one lets anybody of us in."""
+    here = ("127.0.0.1", port)
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(here)
+        except OSError as error:
+            why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+            raise ToolError(f"Port {port} {why}; choose another: make run PORT={_free_port_after(port)}") from None
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holder.bind(here)
+        yield
+
+
+# --- parts ----------------------------------------------------------------------------------------------------
+
+
+def python(*words: str) -> list[str]:
+    return [sys.executable, *words]
+
+
+def shown(path: Path) -> str:
+    """As a person in the checkout would write it."""
+    return str(path.relative_to(ROOT))
+
+
+def _free_port_after(port: int) -> int:
+    for candidate in range(max(port, 1024) + 1, 65536):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", candidate))
+            return candidate
+    return 8000
+
+
+def _announced(child: Child) -> dict[str, str] | None:
+    for line in child.log.read_text(errors="replace").splitlines():
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            found: dict[str, str] = json.loads(line)["env"]
+            return found
+    return None
+
+
+def _healthy(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""The settings of `make run`: secrets made once, and the file in which every process of the checkout finds them."""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from dotenv import dotenv_values
+
+from config import Config
+
+#: Where the pages of a client under development usually live.
+CLIENT_ORIGIN = "http://localhost:5173"
+
+
+def given(env: Mapping[str, str], name: str) -> bool:
+    """Whether the user set it, directly or as a file that holds it."""
+    return bool(env.get(name) or env.get(f"{name}_FILE"))
+
+
+def defaults(port: int, env: Mapping[str, str]) -> dict[str, str]:
+    """What serves a developer who names no client: reset links open a development page, usual origins may call."""
+    made = {"ENVIRONMENT": "development"}
+    if not given(env, "FRONTEND_URL"):
+        made["FRONTEND_URL"] = f"http://localhost:{port}/dev"
+        made["CORS_ORIGINS"] = f"http://localhost:{port},http://127.0.0.1:{port},{CLIENT_ORIGIN}"
+    return made
+
+
+def secrets_of(file: Path) -> dict[str, str]:
+    """The development secrets in `file`; those that it lacks are made and added."""
+    known = {name: value for name, value in dotenv_values(file).items() if value} if file.exists() else {}
+    makers: dict[str, Callable[[], str]] = {
+        "SECRET_KEY": lambda: secrets.token_urlsafe(48),
+        "JWT_SECRET_KEYS": lambda: secrets.token_urlsafe(48),
+        "NIK_KEYS": lambda: "dev:" + base64.b64encode(secrets.token_bytes(32)).decode(),
+        "VAPID_SUBJECT": lambda: "mailto:developer@example.org",
+    }
+    made = {name: make() for name, make in makers.items() if name not in known}
+    if "VAPID_PRIVATE_KEY" not in known:
+        made["VAPID_PUBLIC_KEY"], made["VAPID_PRIVATE_KEY"] = _vapid_pair()
+    if made:
+        write_private(file, known | made)
+    return known | made
+
+
+def write_private(file: Path, values: Mapping[str, str]) -> None:
+    """Write `values` as an env file that nobody else may read, in one step."""
+    lines = [f"{name}='{_escaped(value)}'\n" for name, value in sorted(values.items())]
+    unfinished = file.with_name(f"{file.name}.new")
+    unfinished.unlink(missing_ok=True)
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+        stream.writelines(lines)
+    unfinished.replace(file)
+
+
+def known_to_config(env: Mapping[str, str]) -> dict[str, str]:
+    """The part of an environment that `Config` reads."""
+    names = {spec.metadata["env"] for spec in fields(Config)}
+    return {name: value for name, value in env.items() if name.removesuffix("_FILE") in names}
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def _vapid_pair() -> tuple[str, str]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    public = key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    private = key.private_numbers().private_value.to_bytes(32)
+    public_text, private_text = (base64.urlsafe_b64encode(raw).rstrip(b"=").decode() for raw in (public, private))
+    return public_text, private_text

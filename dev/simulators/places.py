@@ -1,0 +1,181 @@
+"""The places provider: Nearby Search and details of the legacy Places API."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from flask import Blueprint, request
+from flask.typing import ResponseReturnValue
+
+from app.core.geo import Position, distance_km
+from dev.simulators.base import Refusals, Simulator
+
+KEY = "simulated-places-key"
+PAGE, PAGES = 20, 3
+FARTHEST_M = 50_000
+
+#: Seconds after which a token of the next page works, as the real one does after about two.
+TOKEN_DELAY_S = 2.0
+
+ERRORS = {
+    "OVER_QUERY_LIMIT": "You have exceeded your daily request quota for this API.",
+    "REQUEST_DENIED": "The provided API key is invalid.",
+    "INVALID_REQUEST": "One of the input parameters is invalid.",
+    "UNKNOWN_ERROR": "Server error. Please try again.",
+    "NOT_FOUND": "The Place ID is no longer valid.",
+}
+
+
+@dataclass
+class Facility:
+    """One place; `extra` is merged over its record, to say strange things."""
+
+    place_id: str
+    name: str
+    lat: float
+    lng: float
+    address: str = "Jl. Jend. Sudirman No. 1"
+    types: tuple[str, ...] = ("hospital", "health", "point_of_interest", "establishment")
+    rating: float | None = 4.2
+    phone: str | None = "(022) 6652025"
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        found = {
+            "place_id": self.place_id,
+            "name": self.name,
+            "geometry": {"location": {"lat": self.lat, "lng": self.lng}},
+            "types": list(self.types),
+        }
+        return found | ({"rating": self.rating} if self.rating is not None else {})
+
+    def row(self) -> dict[str, Any]:
+        return self.record() | {"vicinity": self.address, "business_status": "OPERATIONAL"} | self.extra
+
+    def detail(self) -> dict[str, Any]:
+        phone = {"formatted_phone_number": self.phone} if self.phone else {}
+        return self.record() | {"formatted_address": f"{self.address}, Indonesia"} | phone | self.extra
+
+
+def examples() -> list[Facility]:
+    """Three pages around Cimahi, and a single one in Jayapura."""
+    words = ("RSUD", "Klinik", "Puskesmas")
+    return [
+        *(
+            Facility(
+                f"ChIJsimulasi{number:04d}",
+                f"{words[number % 3]} Simulasi {number}",
+                -6.88 + 0.0004 * number,
+                107.55 + 0.0003 * number,
+            )
+            for number in range(70)
+        ),
+        Facility("ChIJsimulasiJayapura", "RSUD Jayapura", -2.5330, 140.7180),
+    ]
+
+
+class PlacesSearch(Simulator):
+    """A map of a few hospitals; `places.delay_s` says when its tokens begin to work."""
+
+    name = "places"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facilities: dict[str, Facility] = {}
+        self.delay_s = TOKEN_DELAY_S
+        self._tokens: dict[str, tuple[float, list[dict[str, Any]], int]] = {}
+        self.reset()
+
+    def env(self) -> dict[str, str]:
+        return {"PLACES_KEY": KEY, "PLACES_URL": self.url}
+
+    def routes(self, blueprint: Blueprint) -> None:
+        blueprint.get("/nearbysearch/json", endpoint="nearby")(partial(self._keyed, self._nearby))
+        blueprint.get("/details/json", endpoint="details")(partial(self._keyed, self._details))
+
+    def refusals(self) -> Refusals:
+        return {status: partial(refusal, status) for status in ERRORS}
+
+    def actions(self) -> dict[str, Callable[..., Any]]:
+        return {"add": self.add, "set_delay": self.set_delay}
+
+    def reset(self) -> None:
+        super().reset()
+        with self.lock:
+            self.facilities = {facility.place_id: facility for facility in examples()}
+            self.delay_s = TOKEN_DELAY_S
+            self._tokens.clear()
+
+    def add(self, place_id: str, name: str, lat: float, lng: float, **values: Any) -> None:
+        """Put a place on the map."""
+        with self.lock:
+            self.facilities[place_id] = Facility(place_id, name, lat, lng, **values)
+
+    def set_delay(self, seconds: float) -> None:
+        """Tokens given from now on work after so long."""
+        with self.lock:
+            self.delay_s = seconds
+
+    def searches(self) -> int:
+        """How many searches were begun; their further pages do not count."""
+        with self.lock:
+            return sum(call.path == "/nearbysearch/json" and "location" in call.query for call in self.calls)
+
+    def _keyed(self, answer: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
+        if request.args.get("key") != KEY:
+            return refusal("REQUEST_DENIED")
+        with self.lock:
+            return answer()
+
+    def _nearby(self) -> ResponseReturnValue:
+        if "pagetoken" in request.args:
+            works_at, rows, page = self._tokens.get(request.args["pagetoken"], (float("inf"), [], 0))
+            return refusal("INVALID_REQUEST") if time.monotonic() < works_at else self._page(rows, page)
+        try:
+            centre = Position.parse(*request.args.get("location", "").split(","))
+            radius = float(request.args.get("radius", ""))
+        except (ValueError, TypeError):
+            return refusal("INVALID_REQUEST")
+        if not 0 < radius <= FARTHEST_M:
+            return refusal("INVALID_REQUEST")
+        wanted = request.args.get("type")
+        rows = [
+            facility.row()
+            for facility in self.facilities.values()
+            if distance_km(centre.lat, centre.lng, facility.lat, facility.lng) * 1000 <= radius
+            and (wanted is None or wanted in facility.types)
+        ]
+        return self._page(rows, 1)
+
+    def _page(self, rows: list[dict[str, Any]], page: int) -> ResponseReturnValue:
+        answer: dict[str, Any] = {
+            "html_attributions": [],
+            "results": rows[:PAGE],
+            "status": "OK" if rows else "ZERO_RESULTS",
+        }
+        if page < PAGES and len(rows) > PAGE:
+            token = f"Aap_{len(self._tokens)}_{time.monotonic_ns()}"
+            self._tokens[token] = (time.monotonic() + self.delay_s, rows[PAGE:], page + 1)
+            answer["next_page_token"] = token
+        return answer
+
+    def _details(self) -> ResponseReturnValue:
+        place_id = request.args.get("place_id")
+        if not place_id:
+            return refusal("INVALID_REQUEST")
+        if place_id not in self.facilities:
+            return refusal("NOT_FOUND")
+        names = request.args.get("fields", "").split(",")
+        found = self.facilities[place_id].detail()
+        kept = {name: value for name, value in found.items() if names == [""] or name in names}
+        return {"html_attributions": [], "result": kept, "status": "OK"}
+
+
+def refusal(status: str) -> ResponseReturnValue:
+    """Errors are HTTP 200 too."""
+    empty: dict[str, Any] = {} if status == "NOT_FOUND" else {"results": []}
+    return {"html_attributions": [], **empty, "status": status, "error_message": ERRORS[status]}

@@ -1,0 +1,101 @@
+"""What a person at the terminal sees and does: progress, warnings from the logs, Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+#: Levels worth a line on the terminal; the rest is in the log files.
+LOUD = ("WARNING", "ERROR", "CRITICAL")
+
+
+class Stopped(Exception):
+    """Somebody pressed Ctrl-C, closed the terminal or sent SIGTERM."""
+
+
+def say(text: str, end: str = "\n") -> None:
+    # A closed terminal must not keep us from ending the processes.
+    with contextlib.suppress(OSError):
+        print(text, end=end, flush=True)
+
+
+@contextlib.contextmanager
+def step(what: str) -> Iterator[None]:
+    """Says what is being done, then how long it took."""
+    say(f"  {what} ... ", end="")
+    started = time.monotonic()
+    try:
+        yield
+    except BaseException:
+        say("")
+        raise
+    say(f"{time.monotonic() - started:.1f} s")
+
+
+@contextlib.contextmanager
+def stop_signals() -> Iterator[Callable[[float], None]]:
+    """Gives a `pause(seconds)` that raises `Stopped` at once when a signal asks to stop, or has asked before.
+
+    The signals themselves break nothing off, so a second Ctrl-C cannot disturb the tidying up after the first.
+    """
+    wake, waker = os.pipe()
+    os.set_blocking(waker, False)
+    asked = False
+
+    def ask(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        with contextlib.suppress(BlockingIOError):
+            os.write(waker, b"!")
+
+    def pause(seconds: float) -> None:
+        if not asked:
+            select.select([wake], [], [], seconds)
+        if asked:
+            raise Stopped
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield pause
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(wake)
+        os.close(waker)
+
+
+class Warnings:
+    """Repeats on the terminal what log files, of JSON lines, say loudly."""
+
+    def __init__(self, logs: dict[str, Path]) -> None:
+        self._logs = logs
+        self._read = dict.fromkeys(logs, 0)
+
+    def show(self) -> None:
+        for name, log in self._logs.items():
+            if log.stat().st_size == self._read[name]:
+                continue
+            with log.open("rb") as file:
+                file.seek(self._read[name])
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        break  # still being written
+                    self._read[name] += len(line)
+                    self._repeat(name, line)
+
+    @staticmethod
+    def _repeat(name: str, line: bytes) -> None:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            return
+        if isinstance(record, dict) and record.get("level") in LOUD:
+            reason = str(record.get("exc_info") or "").strip().rpartition("\n")[2]
+            said = f"{name}: {record['level'].lower()}: {record.get('message', '')}"
+            say(f"{said} ({reason})" if reason else said)

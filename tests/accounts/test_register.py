@@ -1,0 +1,177 @@
+"""Registering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.db import db
+from app.identity import users
+from app.identity.models import Role, RoleName, User
+from dev.simulators import Server, simulators
+from tests.client import Client, assert_error
+from tests.factories import make_user
+
+SITI: dict[str, Any] = {
+    "username": "siti",
+    "password": "rahasia123",
+    "nama_ktp": "Siti Aminah",
+    "nama_samaran": "Melati",
+    "nomor_hp": "0812-3456-7890",
+}
+
+
+def registered() -> User:
+    user = users.by_login("siti")
+    assert user is not None
+    return user
+
+
+def test_the_required_fields_are_enough_and_log_in(client: Client) -> None:
+    response = client.post("/register", SITI)
+    assert response.status_code == 201
+    assert set(response.json) == {"access_token", "refresh_token"}
+    profile = client.with_token(response.json["access_token"]).get("/profile").json
+    assert profile["username"] == "siti"
+    assert profile["role"] == "pasien"
+    assert profile["nomor_hp"] == "0812-3456-7890"
+    assert registered().phone == "+6281234567890"
+
+
+def test_everything_that_a_form_can_hold_is_kept(client: Client) -> None:
+    preferences = {"medical": True, "mental_health": False, "religion": ["islam"], "other_belief": None}
+    extra = {"email": "siti@example.com", "role": "pendamping", "nik": "3273014502900001", "domicile": "jawa barat"}
+    response = client.post("/register", {**SITI, **extra, "preferences": preferences})
+    profile = client.with_token(response.json["access_token"]).get("/profile").json
+    assert profile["email"] == "siti@example.com"
+    assert profile["role"] == "pendamping"
+    assert profile["nik"] == "3273014502900001"
+    assert profile["domicile"] == "Jawa Barat"
+    assert profile["preferences"] == preferences
+    assert registered().preference_tags == ["islam", "medical"]
+    assert "3273014502900001" not in str(registered().nik)
+
+
+def test_blank_optional_fields_are_absent(client: Client) -> None:
+    blank = {"email": "", "nik": "", "domicile": "", "preferences": None}
+    response = client.post("/register", {**SITI, **blank})
+    assert response.status_code == 201
+    profile = client.with_token(response.json["access_token"]).get("/profile").json
+    assert [profile[name] for name in blank] == [None] * 4
+
+
+@pytest.mark.parametrize("missing", ["username", "password", "nama_ktp", "nama_samaran", "nomor_hp"])
+def test_each_required_field_is_required(client: Client, missing: str) -> None:
+    body = {name: value for name, value in SITI.items() if name != missing}
+    assert_error(client.post("/register", body), 400, "validation_error", missing)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(
+            ("username", name)
+            for name in ("ab", "a" * 51, "12345678", "siti@x.id", "siti aminah", "users", "Audit", "..")
+        ),
+        ("username", "0812_3456"),
+        ("password", "lima5"),
+        ("password", "x" * 129),
+        ("nama_ktp", "   "),
+        ("nama_ktp", "x" * 101),
+        ("nama_samaran", ""),
+        ("nomor_hp", "bukan nomor"),
+        ("nomor_hp", "0812"),
+        ("email", "bukan-email"),
+        ("nik", "123"),
+        ("nik", "327301450290000A"),
+        ("domicile", "Atlantis"),
+        ("preferences", 5),
+        ("preferences", {"x": "y" * 9000}),
+    ],
+)
+def test_a_wrong_value_is_named(client: Client, field: str, value: object) -> None:
+    assert_error(client.post("/register", {**SITI, field: value}), 400, "validation_error", field)
+
+
+@pytest.mark.parametrize(
+    ("taken", "code"),
+    [
+        ({"username": "SITI"}, "username_taken"),
+        ({"email": "Siti@Example.com"}, "email_taken"),
+        ({"nomor_hp": "+6281234567890"}, "phone_taken"),
+    ],
+)
+def test_username_email_and_phone_belong_to_one_person(client: Client, taken: dict[str, str], code: str) -> None:
+    make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
+    body = {**SITI, "username": "ani", "nomor_hp": "081999999999", "email": "ani@example.com", **taken}
+    assert_error(client.post("/register", body), 409, code)
+
+
+@pytest.mark.parametrize("role", ["admin", "superadmin", "Admin", "relawan"])
+def test_nobody_registers_with_another_role(client: Client, role: str) -> None:
+    assert_error(client.post("/register", {**SITI, "role": role}), 403, "role_not_allowed")
+    assert users.by_login("siti") is None
+
+
+def test_no_role_id_gives_a_privilege(client: Client) -> None:
+    admin = db.session.scalars(db.select(Role.id).where(Role.name == RoleName.ADMIN)).one()
+    assert_error(client.post("/register", {**SITI, "role_ids": [admin]}), 403, "role_not_allowed")
+    assert users.by_login("siti") is None
+
+
+def test_an_unknown_role_id_is_bad_input(client: Client) -> None:
+    assert_error(client.post("/register", {**SITI, "role_ids": [10**15]}), 400, "validation_error", "role_ids")
+
+
+@pytest.mark.parametrize(
+    ("username", "available"), [("siti", False), ("SITI", False), ("ani", True), ("x", False), ("users", False)]
+)
+def test_a_username_can_be_checked(client: Client, username: str, available: bool) -> None:
+    make_user(username="siti")
+    response = client.post("/auth/check-username", {"username": username})
+    assert response.status_code == 200
+    assert response.json["available"] is available
+    assert response.json["message"]
+
+
+def test_checking_no_username_is_bad_input(client: Client) -> None:
+    assert_error(client.post("/auth/check-username", {}), 400, "validation_error", "username")
+
+
+class TestHumanVerification:
+    @pytest.fixture
+    def sim(self, app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+        from tests.conftest import test_config
+
+        with simulators() as sim:
+            names = {name: value for name, value in sim.env.items() if name.startswith("CAPTCHA")}
+            monkeypatch.setitem(app.extensions, "config", test_config(**names))
+            yield sim
+
+    def test_a_human_registers(self, client: Client, sim: Server) -> None:
+        assert client.post("/register", {**SITI, "captcha-response": sim.captcha.solve()}).status_code == 201
+
+    @pytest.mark.parametrize("token", [None, "", "robot"])
+    def test_nobody_else_does(self, client: Client, sim: Server, token: str | None) -> None:
+        assert_error(client.post("/register", {**SITI, "captcha-response": token}), 400, "captcha_failed")
+
+    def test_a_token_works_once_and_not_for_long(self, client: Client, sim: Server) -> None:
+        token = sim.captcha.solve()
+        assert client.post("/register", {**SITI, "captcha-response": token}).status_code == 201
+        again = {**SITI, "username": "ani", "nomor_hp": "081999999999"}
+        assert_error(client.post("/register", {**again, "captcha-response": token}), 400, "captcha_failed")
+        old = sim.captcha.solve(age_s=180)
+        assert_error(client.post("/register", {**again, "captcha-response": old}), 400, "captcha_failed")
+
+    @pytest.mark.parametrize("fault", ["down", "drop", "garbage", "not_http", "oversize", "status", "wrong_type"])
+    def test_a_verifier_out_of_reach_is_said_and_nobody_is_registered(
+        self, client: Client, sim: Server, fault: str
+    ) -> None:
+        sim.fault("captcha", fault, times=5)
+        response = client.post("/register", {**SITI, "captcha-response": sim.captcha.solve()})
+        assert_error(response, 503, "captcha_unavailable")
+        assert response.headers["Retry-After"]
+        assert users.by_login("siti") is None

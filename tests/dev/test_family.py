@@ -1,0 +1,121 @@
+"""Children end with their starter, whatever happens to it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from config import ROOT
+from dev.family import CrashError, Family, end_orphans
+
+SLEEP = ["/bin/sleep", "60"]
+
+#: Starts one child that sleeps, tells its process number, and waits to be killed.
+STARTER = """
+import sys, time
+from pathlib import Path
+from dev.family import Family
+
+with Family(Path(sys.argv[1])) as family:
+    print(family.spawn("sleeper", ["/bin/sleep", "60"]).process.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 5) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_children_end_when_the_block_is_left(tmp_path: Path) -> None:
+    with Family(tmp_path) as family:
+        pids = [family.spawn(name, SLEEP).process.pid for name in ("one", "two")]
+        assert all(map(psutil.pid_exists, pids))
+    assert all(map(gone, pids))
+
+
+def test_a_child_that_ignores_its_signal_is_killed_when_patience_ends(tmp_path: Path) -> None:
+    with Family(tmp_path) as family:
+        child = family.spawn("deaf", ["/bin/sh", "-c", "trap '' TERM; echo deaf; sleep 60"], patience=0.2)
+        family.wait_until(lambda: "deaf" in child.log.read_text(), child)
+    assert gone(child.process.pid)
+
+
+def test_what_a_crashed_child_had_started_ends_too(tmp_path: Path) -> None:
+    with Family(tmp_path) as family:
+        child = family.spawn("parent", ["/bin/sh", "-c", "sleep 60 & echo $!; wait"])
+        family.wait_until(lambda: child.log.read_text().endswith("\n"), child)
+        grandchild = int(child.log.read_text())
+        child.process.kill()
+        child.process.wait()
+        assert psutil.pid_exists(grandchild)
+    assert eventually(lambda: gone(grandchild))
+
+
+def test_a_crash_is_told_with_its_exit_code_and_last_words(tmp_path: Path) -> None:
+    with Family(tmp_path) as family:
+        child = family.spawn("web", ["/bin/sh", "-c", "echo no such table; exit 3"])
+        child.process.wait()
+        with pytest.raises(CrashError) as crash:
+            family.check()
+    assert "web ended with exit code 3" in str(crash.value)
+    assert "no such table" in str(crash.value)
+
+
+def test_waiting_for_a_child_ends_when_the_child_does(tmp_path: Path) -> None:
+    with Family(tmp_path) as family, pytest.raises(CrashError, match="exit code 1 while it started"):
+        family.wait_until(lambda: False, family.spawn("web", ["/bin/false"]))
+
+
+def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
+    for word in ("first", "second"):
+        with Family(tmp_path) as family:
+            family.complete(family.spawn("echo", ["/bin/echo", word]))
+    assert (tmp_path / "echo.log").read_text() == "second\n"
+    assert (tmp_path / "echo.log.1").read_text() == "first\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's death")
+def test_children_end_when_their_starter_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", STARTER, str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdout
+        child = int(starter.stdout.readline())
+        starter.kill()
+    assert eventually(lambda: gone(child))
+
+
+def test_orphans_are_found_and_ended_by_the_next_start(tmp_path: Path) -> None:
+    register = tmp_path / "processes"
+    with subprocess.Popen(SLEEP, start_new_session=True) as orphan:
+        started = psutil.Process(orphan.pid).create_time()
+        register.write_text(json.dumps([orphan.pid, started, signal.SIGTERM]) + "\n[17, ")
+        end_orphans(register)
+        assert gone(orphan.pid)
+    assert not register.exists()
+
+
+def test_a_process_number_that_belongs_to_somebody_else_by_now_is_left_alone(tmp_path: Path) -> None:
+    register = tmp_path / "processes"
+    with subprocess.Popen(SLEEP, start_new_session=True) as stranger:
+        started = psutil.Process(stranger.pid).create_time() - 3600
+        register.write_text(json.dumps([stranger.pid, started, signal.SIGTERM]) + "\n")
+        end_orphans(register)
+        assert stranger.poll() is None
+        stranger.kill()

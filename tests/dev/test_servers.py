@@ -1,0 +1,95 @@
+"""The embedded PostgreSQL and Valkey. The folders of these tests may be entered by their owner only, as many homes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg2
+import pytest
+from psycopg2.extensions import cursor as Cursor  # noqa: N812  # it is a class
+from redis import Redis
+from redis.exceptions import AuthenticationError
+
+from dev.family import Family
+from dev.servers import start_postgres, start_valkey
+
+
+@contextmanager
+def cursor(url: str) -> Iterator[Cursor]:
+    connection = psycopg2.connect(url)
+    try:
+        with connection, connection.cursor() as opened:
+            yield opened
+    finally:
+        connection.close()
+
+
+@contextmanager
+def redis(url: str) -> Iterator[Redis]:
+    with Redis.from_url(url) as client:
+        yield client
+
+
+def test_postgres_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
+    data = tmp_path / "postgres"
+    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, data).url()) as sql:
+        sql.execute("create table note as select 'kept' as text")
+    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, data).url()) as sql:
+        sql.execute("select text from note")
+        assert sql.fetchone() == ("kept",)
+
+
+def test_valkey_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
+    with Family(tmp_path / "logs") as family, redis(start_valkey(family, tmp_path / "valkey").url) as client:
+        client.set("note", "kept")
+    with Family(tmp_path / "logs") as family, redis(start_valkey(family, tmp_path / "valkey").url) as client:
+        assert client.get("note") == b"kept"
+
+
+def test_valkey_asks_for_its_password(tmp_path: Path) -> None:
+    with Family(tmp_path / "logs") as family:
+        host = start_valkey(family, tmp_path / "valkey", durable=False).url.rpartition("@")[2]
+        with redis(f"redis://{host}") as client, pytest.raises(AuthenticationError):
+            client.ping()
+
+
+def test_the_services_role_is_no_superuser_and_may_add_the_extensions_it_needs(tmp_path: Path) -> None:
+    data = tmp_path / "postgres"
+    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, data, durable=False).url()) as sql:
+        sql.execute("create extension pg_trgm")
+        sql.execute("select rolsuper from pg_roles where rolname = current_user")
+        assert sql.fetchone() == (False,)
+        sql.execute("select lower('ÉÇ'), current_setting('max_connections'), current_setting('timezone')")
+        assert sql.fetchone() == ("éç", "200", "UTC")
+
+
+def test_a_checkout_too_deep_for_a_socket_has_it_elsewhere_and_removes_it(tmp_path: Path) -> None:
+    deep = tmp_path / ("a folder " * 12) / "postgres"
+    with Family(tmp_path / "logs") as family:
+        postgres = start_postgres(family, deep, durable=False)
+        assert postgres.sockets != deep
+        assert postgres.sockets.stat().st_mode & 0o077 == 0
+        with cursor(postgres.url()) as sql:
+            sql.execute("select 1")
+    assert not postgres.sockets.exists()
+
+
+def test_a_process_number_left_by_a_power_cut_does_not_keep_postgres_from_starting(tmp_path: Path) -> None:
+    data = tmp_path / "postgres"
+    with Family(tmp_path / "logs") as family:
+        start_postgres(family, data, durable=False)
+    (data / "postmaster.pid").write_text(f"{os.getpid()}\n{data}\n1700000000\n5432\n\n\n\nready\n")
+    with Family(tmp_path / "logs") as family:
+        start_postgres(family, data, durable=False)
+
+
+def test_a_data_folder_that_was_half_made_is_made_again(tmp_path: Path) -> None:
+    data, unfinished = tmp_path / "postgres", tmp_path / "postgres.xyz"
+    unfinished.mkdir()
+    (unfinished / "PG_VERSION").write_text("18\n")
+    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, data, durable=False).url()) as sql:
+        sql.execute("select 1")
+    assert not unfinished.exists()

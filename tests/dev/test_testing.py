@@ -1,0 +1,94 @@
+"""What `make test` stands on: servers of its own, a database for each process, an honest verdict."""
+
+from __future__ import annotations
+
+import fcntl
+import tempfile
+from pathlib import Path
+
+import psycopg2
+import pytest
+from redis import Redis
+
+from config import environment
+from dev import testing
+from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis, verdict
+
+
+def one(url: str, statement: str) -> object:
+    connection = psycopg2.connect(url)
+    try:
+        with connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+            row = cursor.fetchone() if cursor.description else None
+            return row[0] if row else None
+    finally:
+        connection.close()
+
+
+def test_temporary_servers_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    tmp_path.chmod(0o711)
+    with testing.temporary_servers() as variables:
+        assert one(variables[DATABASE_VARIABLE], "select 1") == 1
+        with Redis.from_url(variables[REDIS_VARIABLE]) as redis:
+            assert redis.ping()
+        assert list(tmp_path.iterdir()) != []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_removes_what_a_killed_one_left_and_spares_one_that_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead, alive = (tmp_path / f"{testing.FOLDER_PREFIX}{name}" for name in ("dead", "alive"))
+    for folder in (dead, alive):
+        folder.mkdir()
+        (folder / "lock").touch()
+    with (alive / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        testing.remove_abandoned_folders()
+    assert [folder.exists() for folder in (dead, alive)] == [False, True]
+
+
+def test_each_process_has_a_copy_of_one_migrated_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = environment()[DATABASE_VARIABLE]
+    monkeypatch.setattr(testing, "fingerprint", lambda _folder: "of_this_test")
+    migrated: list[str] = []
+
+    def migrate(url: str) -> None:
+        migrated.append(url)
+        one(url, "create table note (text text)")
+
+    first, second = (own_database(server, name, migrate) for name in ("copy_one", "copy_two"))
+    one(first, "insert into note values ('mine')")
+    assert one(first, "select count(*) from note") == 1
+    assert one(second, "select count(*) from note") == 0
+    assert len(migrated) == 1
+
+
+def test_a_migration_that_fails_leaves_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = environment()[DATABASE_VARIABLE]
+    monkeypatch.setattr(testing, "fingerprint", lambda _folder: "of_a_failure")
+
+    def fail(_url: str) -> None:
+        raise RuntimeError("no such column")
+
+    with pytest.raises(RuntimeError, match="no such column"):
+        own_database(server, "copy_of_nothing", fail)
+    assert one(server, "select count(*) from pg_database where datname = 'template_of_a_failure'") == 0
+
+
+def test_each_process_has_a_redis_number() -> None:
+    server = environment()[REDIS_VARIABLE]
+    with Redis.from_url(own_redis(server, 62)) as mine, Redis.from_url(own_redis(server, 63)) as yours:
+        mine.set("note", "mine", ex=5)
+        assert yours.get("note") is None
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [((0, 0), 0), ((0, 5), 0), ((5, 0), 0), ((5, 5), 5), ((1, 0), 1), ((0, 1), 1), ((5, 1), 1), ((0, 2), 2)],
+)
+def test_the_suite_passes_when_something_ran_and_nothing_failed(codes: tuple[int, int], expected: int) -> None:
+    assert verdict(codes) == expected

@@ -1,0 +1,207 @@
+"""Which province is a position in: the gazetteer over the whole country, and the services in front of it."""
+
+from __future__ import annotations
+
+import gc
+import random
+import subprocess
+import sys
+import time
+import tracemalloc
+from statistics import median
+
+import pytest
+
+from app.core.geo import distance_km
+from app.core.provinces import PROVINCES
+from app.providers import gazetteer, geocoding
+from app.providers.gazetteer import Area, Gazetteer
+from app.providers.http import Http, Reach
+from config import ROOT, Config
+from dev.simulators import Server
+from tests.providers.known_places import INSIDE, OUTSIDE
+
+INSIDE_CASES = [(name, at, province) for province, places in INSIDE.items() for name, at in places.items()]
+
+BANDUNG = (-6.9025, 107.6188)
+MID_OCEAN = (-10.5, 100.0)
+MOVED = Area("Kota Denpasar", "Bali")
+SERVICES = {"google_geocoder": geocoding.Google, "nominatim": geocoding.Nominatim}
+
+
+def service(sim: Server, name: str, url: str | None = None) -> geocoding.Remote:
+    http = Http(name, reach=Reach.ANYWHERE, connect_s=0.3, read_s=0.3, budget_s=0.6, attempts=2)
+    key = sim.env["GEOCODER_KEY"] if name == "google_geocoder" else None
+    return SERVICES[name](http, url or sim.simulators[name].url, key)
+
+
+# --- offline ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "at", "province"), INSIDE_CASES, ids=[case[0] for case in INSIDE_CASES])
+def test_a_known_place_is_in_its_province(name: str, at: tuple[float, float], province: str) -> None:
+    assert geocoding.Offline().province_at(*at) == province
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_place_outside_indonesia_has_no_province(name: str) -> None:
+    assert geocoding.Offline().province_at(*OUTSIDE[name]) is None
+
+
+def test_the_known_places_are_many_and_leave_no_province_out() -> None:
+    assert len(INSIDE_CASES) >= 100
+    assert set(INSIDE) == set(PROVINCES)
+    assert len(OUTSIDE) >= 15
+
+
+def test_the_data_knows_every_province_by_its_canonical_name() -> None:
+    found = {area.province for area in gazetteer.shared()._areas}
+    assert found == {*PROVINCES, None}
+
+
+def test_the_data_is_under_a_megabyte_and_says_where_it_comes_from() -> None:
+    assert gazetteer.PLACES.stat().st_size < 1_000_000
+    attribution = (gazetteer.PLACES.parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    for words in ("geografis", "MIT License", "GeoNames", "Creative Commons Attribution 4.0"):
+        assert words in attribution
+
+
+def test_the_grid_finds_what_a_look_at_every_place_finds() -> None:
+    draw = random.Random(3)
+    places = [(draw.uniform(-2, 2), draw.uniform(100, 104), Area(str(number), "Riau")) for number in range(1500)]
+    grid = Gazetteer(places)
+    for _ in range(200):
+        lat, lng = draw.uniform(-2.5, 2.5), draw.uniform(99.5, 104.5)
+        km, area = min((distance_km(lat, lng, at, by), area.kabupaten) for at, by, area in places)
+        found = grid.nearest(lat, lng, 10)
+        assert (found.kabupaten if found else None) == (area if km <= 10 else None)
+
+
+def test_a_village_counts_up_to_the_limit_and_not_beyond() -> None:
+    grid = Gazetteer([(0.0, 110.0, Area("Desa", "Kalimantan Barat"))])
+    degrees = 30 / 111.195
+    for sign in (1, -1):
+        assert grid.nearest(sign * degrees * 0.999, 110, 30)
+        assert grid.nearest(sign * degrees * 1.001, 110, 30) is None
+        assert grid.nearest(0, 110 + sign * degrees * 0.999, 30)
+        assert grid.nearest(0, 110 + sign * degrees * 1.001, 30) is None
+
+
+def test_a_look_up_takes_less_than_a_millisecond() -> None:
+    draw = random.Random(5)
+    spots = [(draw.uniform(-8.5, -6), draw.uniform(106, 114)) for _ in range(1000)]  # Java, the densest
+    grid = gazetteer.shared()
+    took = []
+    for lat, lng in spots:
+        started = time.perf_counter()
+        grid.nearest(lat, lng, geocoding.NEAR_KM)
+        took.append(time.perf_counter() - started)
+    assert median(took) < 0.001
+
+
+def test_the_gazetteer_keeps_under_twenty_megabytes() -> None:
+    gc.collect()
+    tracemalloc.start()
+    try:
+        grid = Gazetteer.load()
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(grid) > 80_000
+    assert kept < 5_000_000
+    assert peak < 20_000_000
+
+
+def test_importing_the_geocoder_reads_no_data() -> None:
+    code = "import app.providers.geocoding, app.providers.gazetteer as g; print(g.shared.cache_info().currsize)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0"
+
+
+# --- services -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_answers_for_a_position(sim: Server, name: str) -> None:
+    asked = service(sim, name)
+    assert asked.province_at(*BANDUNG) == "Jawa Barat"
+    sim.simulators[name].moved = MOVED
+    assert asked.province_at(-6.2, 106.8) == "Bali"  # it was the service that answered
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("place", ["Indian Ocean", "Singapore", "Dili"])
+def test_a_service_puts_other_countries_and_the_sea_nowhere(sim: Server, name: str, place: str) -> None:
+    assert service(sim, name).province_at(*OUTSIDE[place]) is None
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_neighbours_share_one_call(sim: Server, name: str) -> None:
+    asked = service(sim, name)
+    for step in range(5):
+        asked.province_at(BANDUNG[0] + step * 0.00001, BANDUNG[1])
+    assert len(sim.simulators[name].calls) == 1
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize(
+    "fault", ["down", "drop", "hang", "slow", "not_http", "garbage", "wrong_type", "oversize", "redirect", "status"]
+)
+def test_the_gazetteer_answers_for_a_service_that_fails(sim: Server, name: str, fault: str) -> None:
+    sim.simulators[name].moved = MOVED
+    sim.fault(name, fault, times=None)
+    started = time.monotonic()
+    assert service(sim, name).province_at(*BANDUNG) == "Jawa Barat"
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("status", ["OVER_QUERY_LIMIT", "REQUEST_DENIED", "INVALID_REQUEST", "UNKNOWN_ERROR"])
+def test_the_gazetteer_answers_for_an_error_in_googles_words(sim: Server, status: str) -> None:
+    sim.google_geocoder.moved = MOVED
+    sim.fault("google_geocoder", status, times=None)
+    assert service(sim, "google_geocoder").province_at(*BANDUNG) == "Jawa Barat"
+
+
+def test_the_gazetteer_answers_when_nominatim_blocks_us(sim: Server) -> None:
+    sim.nominatim.moved = MOVED
+    sim.fault("nominatim", "blocked", times=None)
+    assert service(sim, "nominatim").province_at(*BANDUNG) == "Jawa Barat"
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_the_gazetteer_answers_when_nobody_listens(sim: Server, name: str) -> None:
+    assert service(sim, name, sim.closed_url).province_at(*BANDUNG) == "Jawa Barat"
+
+
+def test_a_province_that_nobody_knows_is_left_to_the_gazetteer(sim: Server) -> None:
+    sim.google_geocoder.moved = Area("Kota", "Wakanda")
+    assert service(sim, "google_geocoder").province_at(*BANDUNG) == "Jawa Barat"
+
+
+def test_a_failure_is_not_remembered(sim: Server) -> None:
+    asked = service(sim, "google_geocoder")
+    sim.google_geocoder.moved = MOVED
+    sim.fault("google_geocoder", "OVER_QUERY_LIMIT", times=1)
+    assert asked.province_at(*BANDUNG) == "Jawa Barat"
+    assert asked.province_at(*BANDUNG) == "Bali"
+
+
+def test_nominatim_hears_who_asks_and_speaks_indonesian(sim: Server) -> None:
+    service(sim, "nominatim").province_at(*BANDUNG)
+    call = sim.nominatim.calls[0]
+    assert call.headers["user-agent"].startswith("health-support/")
+    assert call.query == {
+        "lat": "-6.902", "lon": "107.619", "format": "jsonv2", "zoom": "5", "accept-language": "id",
+    }  # fmt: skip
+
+
+def test_the_configuration_chooses_the_geocoder(sim: Server) -> None:
+    def chosen(**env: str) -> geocoding.Geocoder:
+        return geocoding.from_config(Config.from_env({"ENVIRONMENT": "testing", **env}))
+
+    assert isinstance(chosen(), geocoding.Offline)
+    assert isinstance(chosen(GEOCODER="nominatim"), geocoding.Nominatim)
+    google = chosen(**sim.google_geocoder.env())
+    assert isinstance(google, geocoding.Google)
+    assert google.province_at(*BANDUNG) == "Jawa Barat"
+    assert chosen() is chosen()

@@ -1,0 +1,245 @@
+"""The ministry site's adapter, against the stand-in in all its states."""
+
+from __future__ import annotations
+
+import re
+from time import monotonic
+
+import pytest
+
+from app.providers.ministry import Ministry, UrlNotAllowed, text_of
+from app.providers.replies import ProviderError, Reply
+from config import Config
+from dev.simulators import Server
+
+
+@pytest.fixture
+def ministry(sim: Server) -> Ministry:
+    return Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing", **sim.env}))
+
+
+def first(sim: Server) -> str:
+    address: str = sim.ministry.address(sim.ministry.articles[0])
+    return address
+
+
+def test_the_list_holds_each_article_once_in_order_with_clean_absolute_addresses(
+    sim: Server, ministry: Ministry
+) -> None:
+    found = ministry.headlines()
+    assert [row.url for row in found] == [sim.ministry.address(each) for each in sim.ministry.articles]
+    assert [row.title for row in found] == [each.title for each in sim.ministry.articles]
+    assert [row.image for row in found] == [sim.ministry.url + each.picture for each in sim.ministry.articles]
+
+
+@pytest.mark.parametrize("charset", ["windows-1252", "utf-16", "meta_charset", "wrong_charset"])
+def test_any_charset_gives_the_same_titles(sim: Server, ministry: Ministry, charset: str) -> None:
+    sim.ministry.show(charset)
+    assert ministry.headlines()[2].title == "Kesehatan Jiwa Remaja – “Cerita, Yuk!”"
+    page = ministry.article(first(sim))
+    assert page is not None
+    assert "di bawah 30 °C – “jangan”" in page.content
+
+
+@pytest.mark.parametrize("variant", ["emptied", "redesign"])
+def test_a_list_without_articles_is_a_failure(sim: Server, ministry: Ministry, variant: str) -> None:
+    sim.ministry.show(variant)
+    with pytest.raises(ProviderError, match="no articles"):
+        ministry.headlines()
+
+
+@pytest.mark.parametrize(
+    "variants", [(), ("no_jsonld",), ("no_og",), ("broken_jsonld",), ("no_jsonld", "no_og", "no_article")]
+)
+def test_the_fallback_chain_finds_title_and_text(sim: Server, ministry: Ministry, variants: tuple[str, ...]) -> None:
+    sim.ministry.show(*variants)
+    page = ministry.article(first(sim))
+    assert page is not None
+    assert page.title == "Mengenal Diabetes Sejak Dini"
+    assert page.content.startswith("<p><strong>Jakarta</strong> – Diabetes perlu dikenali")
+    assert "<li>Makan makanan bergizi seimbang</li>" in page.content
+    assert "Bagikan" not in page.content
+    assert "Hak cipta" not in page.content
+
+
+def test_picture_and_time_come_from_json_ld_else_open_graph_else_nowhere(sim: Server, ministry: Ministry) -> None:
+    for variants in ((), ("no_jsonld",), ("no_og",)):
+        sim.ministry.show(*variants)
+        page = ministry.article(first(sim))
+        assert page is not None
+        assert page.image == sim.ministry.url + sim.ministry.articles[0].picture
+        assert page.published_at == "2026-02-15T02:30:00Z"
+    sim.ministry.show("no_jsonld", "no_og")
+    page = ministry.article(first(sim))
+    assert page is not None
+    assert (page.image, page.published_at) == (None, None)
+
+
+def test_a_text_that_only_json_ld_holds_is_read_as_paragraphs(sim: Server, ministry: Ministry) -> None:
+    sim.ministry.show("article_body")
+    page = ministry.article(first(sim))
+    assert page is not None
+    assert page.content.count("<p>") == len(sim.ministry.articles[0].plain_text.split("\n\n"))
+
+
+def test_links_in_the_text_are_absolute_and_untracked(sim: Server, ministry: Ministry) -> None:
+    page = ministry.article(first(sim))
+    assert page is not None
+    assert f'<a href="{sim.ministry.url}/artikel" rel="noopener noreferrer nofollow">' in page.content
+    assert f'<img src="{sim.ministry.url}/wp-content/uploads/2026/02/isi.jpg" alt="Gambar">' in page.content
+    assert "utm_" not in page.content
+
+
+def test_hostile_html_comes_out_harmless(sim: Server, ministry: Ministry) -> None:
+    sim.ministry.show("hostile")
+    page = ministry.article(first(sim))
+    assert page is not None
+    harmful = r"<script|<iframe|<svg|<math|<style|<form|<input|<object|<embed|<base|<meta|<link|<template|<!--"
+    assert not re.search(harmful, page.content, re.IGNORECASE)
+    assert not re.search(r"\son\w+\s*=|javascript:|vbscript:|data:|style=|10\.0\.0\.1", page.content, re.IGNORECASE)
+    assert "Diabetes perlu dikenali" in page.content
+
+
+def test_a_page_that_is_gone_is_none(sim: Server, ministry: Ministry) -> None:
+    assert ministry.article(f"{sim.ministry.url}/tidak-ada-lagi") is None
+
+
+def test_a_captive_portal_is_no_article(sim: Server, ministry: Ministry) -> None:
+    sim.fault("ministry", "wrong_type")
+    with pytest.raises(ProviderError, match="no article"):
+        ministry.article(first(sim))
+
+
+def test_the_address_that_was_asked_for_stays_through_a_redirect(sim: Server, ministry: Ministry) -> None:
+    asked = f"{sim.ministry.url}/_redirect?to=/ministry{sim.ministry.articles[0].path}"
+    page = ministry.article(asked + "&utm_source=x#isi")
+    assert page is not None
+    assert page.title == sim.ministry.articles[0].title
+    assert page.url.startswith(f"{sim.ministry.url}/_redirect?to=")
+    assert "utm" not in page.url
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["http://10.0.0.1/", "http://169.254.169.254/latest/", "https://evil.example/", "//evil.example/x", "http://[::1]/",
+     "file:///etc/passwd", "gopher://127.0.0.1:6379/_FLUSHALL"],
+)  # fmt: skip
+def test_a_redirect_to_elsewhere_is_not_followed(sim: Server, ministry: Ministry, target: str) -> None:
+    with pytest.raises(UrlNotAllowed):
+        ministry.article(f"{sim.ministry.url}/_redirect?to={target}")
+    sim.fault("ministry", "redirect", location=target)
+    with pytest.raises(ProviderError, match="redirect"):
+        ministry.headlines()
+
+
+HOST = "ayosehat.kemkes.go.id"
+
+HOSTILE = [
+    "",
+    "artikel",
+    "/artikel",
+    f"//{HOST}/artikel",
+    f"http://{HOST}/artikel",  # plain http is for the source's own origin, and that is https
+    f"ftp://{HOST}/artikel",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "file:///etc/passwd",
+    "https://evil.example/artikel",
+    f"https://{HOST}.evil.example/",
+    f"https://evil-{HOST}/",
+    f"https://evil.example/{HOST}",
+    f"https://{HOST}@evil.example/",
+    f"https://evil.example@{HOST}/",
+    f"https://{HOST}:secret@evil.example/",
+    f"https://evil.example\\@{HOST}/",
+    f"https://{HOST}\\.evil.example/",
+    f"https://evil.example#@{HOST}/",
+    f"https://{HOST}%00.evil.example/",
+    f"https://{HOST}%2eevil.example/",
+    f"https://{HOST}:8443/",
+    f"https://{HOST}:443443/",
+    f"https://{HOST}./artikel",
+    f"https://{HOST}\t.evil.example/",
+    f"https://{HOST}/\r\nHost: evil.example",
+    f"https://{HOST}\uff0eevil.example/",  # a full-width dot
+    "https://ayosehat.kemkes.go.\u24d8d/",  # a circled letter
+    "https://127.0.0.1/",
+    "https://2130706433/",
+    "https://0x7f.1/",
+    "https://017700000001/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://[::1]/",
+    "https://localhost/",
+    "https://169.254.169.254/latest/meta-data/",
+    f"https://{HOST}/" + "a" * 3000,
+]
+
+
+@pytest.mark.parametrize("url", HOSTILE)
+def test_a_hostile_address_is_refused_without_a_call(url: str) -> None:
+    ministry = Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"}))
+    with pytest.raises(UrlNotAllowed):
+        ministry.article(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        (f"https://{HOST}/mengenal-diabetes", f"https://{HOST}/mengenal-diabetes"),
+        (f"HTTPS://{HOST.upper()}:443/a/../b?utm_source=x&id=1#isi", f"https://{HOST}/b?id=1"),
+        (f"https://{HOST}/gizi%20anak/é", f"https://{HOST}/gizi%20anak/%C3%A9"),
+    ],
+)
+def test_good_addresses_have_one_spelling(url: str, canonical: str) -> None:
+    assert Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"})).allowed(url) == canonical
+
+
+def test_plain_http_is_for_the_very_origin_of_the_source() -> None:
+    env = {"ENVIRONMENT": "testing", "ARTICLE_SOURCE_URL": "http://127.0.0.1:9/artikel"}
+    ministry = Ministry.from_config(Config.from_env({**env, "ARTICLE_HOSTS": "127.0.0.1:9,other.example:9"}))
+    assert ministry.allowed("http://127.0.0.1:9/x") == "http://127.0.0.1:9/x"
+    assert ministry.allowed("https://other.example:9/x") == "https://other.example:9/x"
+    for url in ("http://other.example:9/x", "http://127.0.0.1:10/x", "http://127.0.0.1/x", "https://other.example/x"):
+        with pytest.raises(UrlNotAllowed):
+            ministry.allowed(url)
+
+
+@pytest.mark.parametrize("kind", ["down", "drop", "garbage", "not_http", "oversize", "status"])
+def test_every_fault_is_a_provider_error_within_the_budget(sim: Server, ministry: Ministry, kind: str) -> None:
+    sim.fault("ministry", kind, times=None)
+    started = monotonic()
+    with pytest.raises(ProviderError):
+        ministry.headlines()
+    assert monotonic() - started < 8
+
+
+def test_a_blocked_reader_is_told_apart_from_a_passing_error(sim: Server, ministry: Ministry) -> None:
+    sim.fault("ministry", "status", status=403)
+    with pytest.raises(ProviderError) as caught:
+        ministry.headlines()
+    assert caught.value.permanent
+    sim.fault("ministry", "status", status=503)
+    assert ministry.headlines()  # tried again
+
+
+def decoded(body: bytes, content_type: str = "text/html") -> str:
+    return text_of(Reply("ministry", "http://x/", 200, {"Content-Type": content_type}, body))
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("é".encode(), "text/html"),
+        ("é".encode(), "text/html; charset=latin-1"),
+        ("é".encode("latin-1"), "text/html; charset=nonsense"),
+        ("é".encode("utf-16"), "text/html; charset=utf-8"),
+        ("é".encode("utf-16-le"), "text/html; charset=utf-16le"),
+        ("\ufeffé".encode(), "text/html"),
+    ],
+)
+def test_text_is_read_whatever_is_said_about_it(body: bytes, content_type: str) -> None:
+    assert decoded(body, content_type) == "é"
+
+
+def test_bytes_that_are_no_text_are_read_without_an_error() -> None:
+    assert decoded(bytes(range(256)), "text/html; charset=hex")

@@ -1,0 +1,183 @@
+"""The video platform's adapter, against the stand-in that speaks its wire."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from app.providers.replies import ProviderError
+from app.providers.videos import QuotaExhausted, VideoPlatform, next_midnight, read_video, thumbnail_of
+from config import Config
+from dev.simulators import Server
+from dev.simulators.videos import Video
+
+CHANNEL = "UCkemenkesSimulasi0000001"
+
+
+@pytest.fixture
+def platform(sim: Server) -> VideoPlatform:
+    found = VideoPlatform.from_config(Config.from_env({"ENVIRONMENT": "testing", **sim.env}))
+    assert found is not None
+    return found
+
+
+def test_without_a_key_there_is_no_platform() -> None:
+    assert VideoPlatform.from_config(Config.from_env({"ENVIRONMENT": "testing"})) is None
+
+
+def test_one_video_is_typed_and_whole(platform: VideoPlatform) -> None:
+    video = platform.one("hdMaxres001")
+    assert video is not None
+    assert (video.video_id, video.title) == ("hdMaxres001", "Mengenal Diabetes Melitus")
+    assert (video.channel_id, video.channel_title) == (CHANNEL, "Kanal Kesehatan")
+    assert (video.duration, video.published_at) == ("PT4M13S", "2026-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("video_id", "picture"),
+    [("hdMaxres001", "maxresdefault"), ("hdNoMaxres1", "hqdefault"), ("sdVideo0001", "hqdefault")],
+)
+def test_the_thumbnail_is_maxres_only_for_hd_that_has_one(platform: VideoPlatform, video_id: str, picture: str) -> None:
+    video = platform.one(video_id)
+    assert video is not None
+    assert video.thumbnail == f"https://i.ytimg.com/vi/{video_id}/{picture}.jpg"
+
+
+@pytest.mark.parametrize("video_id", ["nobodyKnows", "private0001", "a,b", "", "x" * 65, "hdMaxres001&key=x"])
+def test_an_unknown_private_or_impossible_id_is_no_video(platform: VideoPlatform, video_id: str) -> None:
+    assert platform.one(video_id) is None
+
+
+def test_a_channel_gives_its_latest_twenty_in_two_calls(sim: Server, platform: VideoPlatform) -> None:
+    videos = platform.channel(CHANNEL)
+    assert videos is not None
+    assert len(videos) == 19  # one of the twenty is private
+    dates = [video.published_at or "" for video in videos]
+    assert dates == sorted(dates, reverse=True)
+    assert {video.thumbnail.rpartition("/")[2] for video in videos if video.thumbnail} == {
+        "maxresdefault.jpg",
+        "hqdefault.jpg",
+    }
+    assert [call.path for call in sim.videos.calls] == ["/playlistItems", "/videos"]
+    assert sim.videos.units == 2
+
+
+@pytest.mark.parametrize("channel_id", ["UCnobody", "nobody", "UC", "UC../x"])
+def test_an_unknown_channel_is_none(platform: VideoPlatform, channel_id: str) -> None:
+    assert platform.channel(channel_id) is None
+
+
+def test_search_keeps_the_order_and_takes_titles_that_are_not_escaped(sim: Server, platform: VideoPlatform) -> None:
+    sim.videos.add("escaped0001", "Gula & Garam <penting>")
+    assert [video.title for video in platform.search("garam")] == ["Gula & Garam <penting>"]
+    assert [video.title for video in platform.search("gizi")][:2] == ["Edukasi Gizi #0", "Edukasi Gizi #1"]
+    assert platform.search("tidak ada yang begini") == []
+    query = sim.videos.calls[0].query
+    assert (query["type"], query["regionCode"], query["maxResults"]) == ("video", "ID", "20")
+
+
+def test_a_used_up_quota_is_told_with_the_time_when_it_ends(sim: Server, platform: VideoPlatform) -> None:
+    sim.videos.exhaust()
+    for read in (lambda: platform.one("hdMaxres001"), lambda: platform.channel(CHANNEL), lambda: platform.search("a")):
+        with pytest.raises(QuotaExhausted) as caught:
+            read()
+        assert caught.value.until == next_midnight(datetime.now(UTC))
+    assert len(sim.videos.calls) == 3  # never repeated
+
+
+def test_the_platforms_day_ends_at_midnight_pacific_in_winter_and_summer() -> None:
+    assert next_midnight(datetime(2026, 1, 10, 7, 59, tzinfo=UTC)) == datetime(2026, 1, 10, 8, tzinfo=UTC)
+    assert next_midnight(datetime(2026, 1, 10, 8, 0, tzinfo=UTC)) == datetime(2026, 1, 11, 8, tzinfo=UTC)
+    assert next_midnight(datetime(2026, 7, 10, 8, 0, tzinfo=UTC)) == datetime(2026, 7, 11, 7, tzinfo=UTC)
+
+
+def test_too_many_requests_are_tried_again(sim: Server, platform: VideoPlatform) -> None:
+    sim.fault("videos", "rateLimitExceeded")
+    assert platform.one("hdMaxres001") is not None
+    assert len(sim.videos.calls) == 2
+
+
+@pytest.mark.parametrize("reason", ["keyInvalid", "accessNotConfigured"])
+def test_a_refused_key_is_permanent_and_asked_once(sim: Server, platform: VideoPlatform, reason: str) -> None:
+    sim.fault("videos", reason, times=None)
+    with pytest.raises(ProviderError) as caught:
+        platform.one("hdMaxres001")
+    assert caught.value.permanent
+    assert not isinstance(caught.value, QuotaExhausted)
+    assert len(sim.videos.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "kind", ["down", "drop", "garbage", "wrong_type", "not_http", "oversize", "redirect", "status"]
+)
+def test_every_fault_is_a_provider_error_within_the_budget(sim: Server, platform: VideoPlatform, kind: str) -> None:
+    sim.fault("videos", kind, times=None)
+    started = monotonic()
+    with pytest.raises(ProviderError) as caught:
+        platform.one("hdMaxres001")
+    assert monotonic() - started < 8
+    assert "simulated-video-key" not in repr(caught.value)
+
+
+def said(**snippet: Any) -> dict[str, Any]:
+    whole = {"title": "Judul", "channelId": CHANNEL, "channelTitle": "Kanal", "publishedAt": "2026-01-01T00:00:00Z"}
+    details = {"definition": "hd", "duration": "PT1M"}
+    return {"id": "hdMaxres001", "snippet": whole | snippet, "contentDetails": details}
+
+
+@pytest.mark.parametrize(
+    ("snippet", "field", "value"),
+    [
+        ({"title": "a\x00b\x1b[31m\n c"}, "title", "a b [31m c"),
+        ({"title": "x" * 5000}, "title", "x" * 300),
+        ({"title": "<script>alert(1)</script>"}, "title", "<script>alert(1)</script>"),  # data; the client escapes
+        ({"channelTitle": 5}, "channel_title", None),
+        ({"channelId": "javascript:alert(1)"}, "channel_id", None),
+        ({"publishedAt": "yesterday"}, "published_at", None),
+        ({"publishedAt": "0001-01-01T00:00:00+07:00"}, "published_at", None),
+        ({"thumbnails": {"maxres": {"url": "javascript:alert(1)"}}}, "thumbnail", None),
+        (
+            {"thumbnails": {"maxres": {"url": "http://x/a.jpg"}, "high": {"url": "https://x/b.jpg"}}},
+            "thumbnail",
+            "https://x/b.jpg",
+        ),
+        ({"thumbnails": ["https://x/a.jpg"]}, "thumbnail", None),
+    ],
+)
+def test_strange_values_are_bounded_or_left_out(snippet: dict[str, Any], field: str, value: object) -> None:
+    video = read_video(said(**snippet))
+    assert video is not None
+    assert getattr(video, field) == value
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        None,
+        [],
+        "x",
+        {},
+        {"id": {"videoId": "x"}},
+        {"id": "../x", "snippet": {"title": "a"}},
+        said(title=None),
+        said(title=" "),
+    ],
+)
+def test_an_item_without_id_or_title_is_no_video(item: object) -> None:
+    assert read_video(item) is None
+
+
+def test_an_sd_video_never_shows_a_maxres_picture() -> None:
+    both = {"maxres": {"url": "https://x/maxres.jpg"}, "high": {"url": "https://x/high.jpg"}}
+    item = said(thumbnails=both)
+    assert thumbnail_of(item) == "https://x/maxres.jpg"
+    item["contentDetails"]["definition"] = "sd"
+    assert thumbnail_of(item) == "https://x/high.jpg"
+
+
+def test_a_hostile_platform_item_does_not_spoil_the_others(sim: Server, platform: VideoPlatform) -> None:
+    sim.videos.catalogue["kanal000099"] = Video("kanal000099", "", extra={"title": None, "thumbnails": 7})
+    assert "kanal000099" not in [video.video_id for video in platform.channel(CHANNEL) or []]
