@@ -14,6 +14,7 @@ from marshmallow import ValidationError
 from app.core.db import unit_of_work
 from app.core.errors import AppError, ValidationFailed
 from app.core.settings import settings
+from app.forum import seed as forum
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
@@ -31,6 +32,7 @@ def seed_all() -> None:
     """Everything that the service needs to be there; run again, it adds nothing and changes nothing."""
     with unit_of_work():
         roles.seed()
+        forum.seed()
 
 
 # --- people ---------------------------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ from __future__ import annotations
 from app.accounts import routes as accounts
 from app.caregivers import routes as caregivers
 from app.core.api import Blueprint
+from app.forum import routes as forum
 from app.kategori import routes as kategori
 from app.roles import routes as roles
 
 
 def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
-    sections = (accounts, caregivers, roles, kategori)
+    sections = (accounts, caregivers, roles, kategori, forum)
     return [section.bp for section in sections]

@@ -148,7 +148,7 @@ def _page(*, by_category: bool, before: bool, saved: bool, mine: bool, signed_in
     counted = total.subquery("total")
     source = _with_people(page.c, counted.outerjoin(page, sa.true()), signed_in=signed_in)
     return (
-        sa.select(*_thread_columns(page.c, signed_in=signed_in), list(counted.c)[0])
+        sa.select(*_thread_columns(page.c, signed_in=signed_in), next(iter(counted.c)))
         .select_from(source)
         .order_by(page.c.id.desc())
     )
@@ -168,6 +168,11 @@ def threads(connection: sa.Connection, query: ThreadQuery, me: int | None) -> Li
     rows = connection.execute(statement, values | limits).all()
     found = [_thread(row[:-1]) for row in rows if row[0] is not None]
     return Listing(found, int(rows[0][-1]), query.page)
+
+
+def last_id(listing: Listing[Record]) -> int | None:
+    """Where the list goes on; None at its end."""
+    return listing.rows[-1]["id"] if len(listing.rows) == listing.page.size else None
 
 
 @cache
