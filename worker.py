@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from app import create_app
 from app.core import workers
+from app.core.redis import sentinel_of
 from config import Config
 
 config = Config.from_env()
 app = create_app(config)
 
-#: For `rq` itself; the worker connects by `app.core.redis`, which knows more kinds of addresses.
-REDIS_URL = workers.plain_url(config)
+#: Where `rq`'s command line looks; the worker itself connects by `app.core.redis`.
+SENTINEL = sentinel_of(config.redis_url)
+REDIS_URL = None if SENTINEL else config.redis_url
 #: Without a queue on the command line one process serves both, the urgent one first.
 QUEUES = list(workers.QUEUES)
 

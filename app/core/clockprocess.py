@@ -35,7 +35,7 @@ class ClockProcess:
         self._app = app
         self._ended = Event()
         self._pid = 0
-        # The kernel ends the clock with the thread that forked it, so one thread does all forks, for as long as we live.
+        # The kernel ends the clock with the thread that forked it, so one thread does all forks.
         self._keeper = Thread(target=self._keep, name="clock-keeper", daemon=True)
 
     def __enter__(self) -> Self:

@@ -34,16 +34,22 @@ def connect(url: str, **options: Any) -> Redis:
     """
     if not url.startswith("sentinel://"):
         return Redis.from_url(url, **options)
-    parts = urlsplit(url)
-    hosts = [(host, int(port or 26379)) for host, _, port in (h.partition(":") for h in _hosts(parts.netloc))]
-    password = unquote(parts.password) if parts.password else None
-    database = int(dict(parse_qsl(parts.query)).get("db", 0))
-    sentinel = Sentinel(  # type: ignore[no-untyped-call]
-        hosts, sentinel_kwargs=options, db=database, password=password, **options
-    )
-    master: Redis = sentinel.master_for(parts.path.strip("/") or "mymaster")  # type: ignore[no-untyped-call]
+    found = sentinel_of(url)
+    shared = {"db": found["DB"], "password": found["PASSWORD"], **options}
+    sentinel = Sentinel(found["INSTANCES"], sentinel_kwargs=options, **shared)  # type: ignore[no-untyped-call]
+    master: Redis = sentinel.master_for(found["MASTER_NAME"])  # type: ignore[no-untyped-call]
     return master
 
 
-def _hosts(netloc: str) -> list[str]:
-    return netloc.rpartition("@")[2].split(",")
+def sentinel_of(url: str) -> dict[str, Any]:
+    """What a `sentinel://` address says, in the words of RQ's own settings; empty for other addresses."""
+    if not url.startswith("sentinel://"):
+        return {}
+    parts = urlsplit(url)
+    hosts = parts.netloc.rpartition("@")[2].split(",")
+    return {
+        "INSTANCES": [(host, int(port or 26379)) for host, _, port in (h.partition(":") for h in hosts)],
+        "MASTER_NAME": parts.path.strip("/") or "mymaster",
+        "DB": int(dict(parse_qsl(parts.query)).get("db", 0)),
+        "PASSWORD": unquote(parts.password) if parts.password else None,
+    }

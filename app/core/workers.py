@@ -16,8 +16,8 @@ import rq.job
 import rq.worker
 from flask import Flask, g
 from redis.exceptions import RedisError
+from rq.exceptions import StopRequested
 from rq.serializers import JSONSerializer
-from rq.worker.base import StopRequested
 
 from app.core.clockprocess import ClockProcess
 from app.core.db import db
@@ -25,7 +25,7 @@ from app.core.queue import QUEUES
 from app.core.redis import WORKER, connect
 from config import Config
 
-__all__ = ["QUEUES", "Job", "Worker", "plain_url"]
+__all__ = ["QUEUES", "Job", "Worker"]
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +35,6 @@ WORKER_TTL_S = 60
 DEQUEUE_S = 5
 #: Redis went away: the pause before each attempt to begin again.
 RETURN_S = 1.0
-
-
-def plain_url(config: Config) -> str:
-    """An address that `rq`'s own command line understands; it never uses it for jobs."""
-    return "redis://" + config.redis_url.removeprefix("sentinel://").rpartition("@")[2].split(",")[0]
 
 
 class Job(rq.job.Job):
@@ -115,18 +110,18 @@ class Worker(rq.worker.Worker):
     def request_stop(self, signum: Any, frame: Any) -> None:
         self._ending = True
         try:
-            super().request_stop(signum, frame)
+            super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
         except RedisError:  # it wanted to note the request there
             raise StopRequested from None
 
     def register_birth(self) -> None:
         self.connection.delete(self.key)  # that of our own life before Redis went away
-        super().register_birth()
+        super().register_birth()  # type: ignore[no-untyped-call]
 
     def bootstrap(self, *args: Any, **kwargs: Any) -> None:
         # RQ tells every job in several lines of free text; ours is one line of JSON.
-        super().bootstrap(*args, **kwargs)
         logging.getLogger("rq.worker").setLevel(logging.WARNING)
+        super().bootstrap(*args, **kwargs)
 
     def main_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
         # A connection shared with the parent would mix two conversations.

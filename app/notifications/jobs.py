@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from app.core.clockwork import each_second, every
 from app.core.db import db, reading, unit_of_work
 from app.core.queue import BULK, QUEUES, URGENT, answered, ring_now
-from app.notifications import figures, lanes
+from app.notifications import figures, lanes, messaging
 from app.notifications.delivery import expire
 from app.notifications.models import OPEN, Channel, deliveries
 
@@ -26,6 +26,9 @@ DRAIN_S = 20.0
 #: Settled rows are kept so long, for the development page and an operator's questions.
 KEEP_DAYS = 30
 PRUNE_BATCH = 5000
+
+
+lanes.senders[Channel.MESSAGING] = messaging.send
 
 
 def drain(queue: str) -> None:

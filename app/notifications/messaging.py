@@ -7,8 +7,6 @@ import sqlalchemy as sa
 from app.core.db import db, reading, unit_of_work
 from app.identity.models import User
 from app.notifications.delivery import Claimed, UndeliverableError
-from app.notifications.lanes import senders
-from app.notifications.models import Channel
 from app.providers import messaging
 
 _address = sa.select(User.phone, User.phone_invalid_at).where(User.id == sa.bindparam("user_id"))
@@ -49,6 +47,3 @@ def flag_invalid(phone: str) -> None:
             .values(phone_invalid_at=sa.func.now())
             .execution_options(synchronize_session=False)
         )
-
-
-senders[Channel.MESSAGING] = send

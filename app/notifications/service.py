@@ -9,10 +9,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.db import db
 from app.identity.models import User
-from app.notifications import (
-    messaging,  # noqa: F401  # workers find the sender through this
-    outbox,
-)
+from app.notifications import outbox
 from app.notifications.models import Channel
 
 

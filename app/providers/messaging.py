@@ -40,7 +40,7 @@ class Messenger(Protocol):
 class Outbox:
     """Sends nowhere: the development pages show the outbox's rows."""
 
-    def send(self, phone: str, text: str) -> str | None:  # noqa: ARG002
+    def send(self, phone: str, text: str) -> str | None:
         return None
 
 
