@@ -28,11 +28,17 @@ class Timestamp(fields.AwareDateTime):
 
 
 class RecordId(fields.Integer):
-    """An identifier: a positive integer that a column can hold."""
+    """An identifier: a positive integer that a column can hold, in a form or a query its digits."""
+
+    default_error_messages = {"invalid": "harus berupa bilangan bulat."}  # noqa: RUF012  # marshmallow reads a plain dict
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": 1})
         super().__init__(strict=True, validate=validate.Range(1, 2**63 - 1), **kwargs)
+
+    def _validated(self, value: Any) -> int:
+        digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19
+        return super()._validated(int(value) if digits else value)
 
 
 class Text(fields.String):

@@ -55,9 +55,9 @@ class OrjsonProvider(JSONProvider):
         return Response(body, mimetype="application/json")
 
 
-def raw_json(payload: Any, headers: Mapping[str, str] | None = None) -> Response:
+def raw_json(payload: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """An answer straight from plain values: hot reads go past marshmallow, whose schema documents them."""
-    return Response(orjson.dumps(payload, option=ORJSON_OPTIONS), mimetype="application/json", headers=headers)
+    return Response(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, mimetype="application/json")
 
 
 def init_app(app: Flask, config: Config) -> None:

@@ -45,8 +45,8 @@ def list_threads(query: schemas.ThreadQuery) -> Response:
     with reading() as connection:
         listing = reads.threads(connection, query, me)
     if query.before is None:
-        return raw_json(listing.rows, paging.headers(listing, request))
-    return raw_json(listing.rows, paging.keyset_headers(listing, request, reads.last_id(listing)))
+        return raw_json(listing.rows, headers=paging.headers(listing, request))
+    return raw_json(listing.rows, headers=paging.keyset_headers(listing, request, reads.last_id(listing)))
 
 
 @bp.get("/threads/<int:thread_id>")
@@ -63,9 +63,9 @@ def get_thread(thread_id: int) -> Response:
 @limit("10 per minute; 60 per day", key=by_caller)
 @bp.arguments(schemas.ThreadForm, location="multipart")
 @bp.response(201, schemas.ThreadSchema)
-def create_thread(data: dict[str, Any]) -> reads.Record:
+def create_thread(data: dict[str, Any]) -> Response:
     """Start a thread; those whom its category concerns are told."""
-    return threads.create(data, caller)
+    return raw_json(threads.create(data, caller), 201)
 
 
 @bp.put("/threads/<int:thread_id>")
@@ -73,9 +73,9 @@ def create_thread(data: dict[str, Any]) -> reads.Record:
 @bp.arguments(schemas.ThreadEditForm, location="multipart")
 @bp.response(200, schemas.ThreadSchema)
 @bp.alt_response(403, "FORBIDDEN")
-def edit_thread(data: dict[str, Any], thread_id: int) -> reads.Record:
+def edit_thread(data: dict[str, Any], thread_id: int) -> Response:
     """Change an own thread; what is not sent stays."""
-    return threads.update(thread_id, data, caller)
+    return raw_json(threads.update(thread_id, data, caller))
 
 
 @bp.delete("/threads/<int:thread_id>")
@@ -93,9 +93,9 @@ def delete_thread(thread_id: int) -> dict[str, str]:
 @limit("30 per minute", key=by_caller)
 @bp.arguments(schemas.ReplyForm, location="multipart")
 @bp.response(201, schemas.ReplySchema)
-def create_reply(data: dict[str, Any], thread_id: int) -> reads.Record:
+def create_reply(data: dict[str, Any], thread_id: int) -> Response:
     """Reply to a thread, or with `parent_id` to one of its replies; the thread's author is told."""
-    return replies.create(thread_id, data, caller)
+    return raw_json(replies.create(thread_id, data, caller), 201)
 
 
 @bp.post("/threads/<int:thread_id>/like")
@@ -119,9 +119,9 @@ def save_thread(thread_id: int) -> dict[str, bool]:
 @bp.arguments(schemas.ReplyEditForm, location="multipart")
 @bp.response(200, schemas.ReplySchema)
 @bp.alt_response(403, "FORBIDDEN")
-def edit_reply(data: dict[str, Any], reply_id: int) -> reads.Record:
+def edit_reply(data: dict[str, Any], reply_id: int) -> Response:
     """Change an own reply; what is not sent stays."""
-    return replies.update(reply_id, data, caller)
+    return raw_json(replies.update(reply_id, data, caller))
 
 
 @bp.delete("/replies/<int:reply_id>")
