@@ -406,7 +406,7 @@ def development_defaults() -> dict[str, str]:
         "REDIS_URL": "redis://localhost:6379/0",
         "FRONTEND_URL": "http://localhost:5173",
         "SECRET_KEY": "development-only-secret-key-not-for-production",
-        "JWT_SECRET_KEYS": "development-only-jwt-secret-not-for-production",
+        "JWT_SECRET_KEYS": "development-only-jwt-secret-that-no-production-service-ever-accepts",
         "NIK_KEYS": "dev:" + base64.b64encode(b"development-only-nik-key-32-byte").decode(),
     }
 

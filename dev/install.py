@@ -18,6 +18,9 @@ VENV_PYTHON = VENV / "bin" / "python"
 TAIL_LINES = 30
 BAR = 30
 
+#: How pip begins the line of each package that it looks at.
+SEEN = ("Collecting ", "Processing ", "Requirement already satisfied: ")
+
 NO_PIP = """\
 {python} can make no virtual environment with pip: its `ensurepip` is missing.
 Debian, Ubuntu: apt install python3-venv. Or name another Python: make run PYTHON=/path/to/python3"""
@@ -102,7 +105,7 @@ class Progress:
 
     def see(self, line: str) -> None:
         self.tail.append(line)
-        if line.startswith(("Collecting ", "Requirement already satisfied: ")):
+        if line.startswith(SEEN):
             self.seen = min(self.seen + 1, self.total)
             self.show(line.partition("==")[0].rpartition(" ")[2])
         elif line.startswith("Installing collected packages"):

@@ -73,10 +73,7 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
             env |= {name: value for name, value in simulators(servers, env).items() if not given(env, name)}
             servers.afterwards.callback(DEVELOPMENT_ENV.unlink, missing_ok=True)
             write_private(DEVELOPMENT_ENV, known_to_config(env))
-            with step("Migrations, seed and demo data"):
-                service.complete(service.spawn("prepare", python("-m", "dev.prepare"), env=env, cwd=ROOT))
-            with step("gunicorn and the workers"):
-                start_service(service, config.port, env)
+            start_service(service, config.port, env)
             say(WELCOME.format(here=f"http://127.0.0.1:{config.port}", logs=shown(LOGS)))
             warnings = Warnings({child.name: child.log for child in service.children})
             while True:
@@ -110,21 +107,26 @@ def simulators(family: Family, env: dict[str, str]) -> dict[str, str]:
     if env.get("SIMULATE", "").lower() not in ("1", "on", "true", "yes"):
         return {}
     with step("Provider simulators"):
-        child = family.spawn("simulators", python("-m", "dev.simulators", "--port", "0"), env=env, cwd=ROOT)
+        command = [sys.executable, "-m", "dev.simulators", "--port", "0"]
+        child = family.spawn("simulators", command, env=env, cwd=ROOT)
         family.wait_until(lambda: _announced(child) is not None, child)
     return _announced(child) or {}
 
 
 def start_service(family: Family, port: int, env: dict[str, str]) -> None:
-    web = family.spawn(
-        "web", python("-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"), env=env, cwd=ROOT, patience=10
-    )
-    for queue in QUEUES:
-        # One queue a process: on two, RQ can lose a job when it crashes.
-        words = python("-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)
-        family.spawn(f"worker-{queue}", words, env=env, cwd=ROOT, patience=10)
-    family.wait_until(lambda: _healthy(port), web)
-    family.check()
+    def start(name: str, *words: str) -> Child:
+        return family.spawn(name, [sys.executable, "-m", *words], env=env, cwd=ROOT, patience=10)
+
+    # It connects to nothing before the first request, and needs as long to get ready as the database does.
+    web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app")
+    with step("Migrations, seed and demo data"):
+        family.complete(start("prepare", "dev.prepare"))
+    with step("gunicorn and the workers"):
+        for queue in QUEUES:
+            # One queue a process: on two, RQ can lose a job when it crashes.
+            start(f"worker-{queue}", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)
+        family.wait_until(lambda: _healthy(port), web)
+        family.check()
 
 
 # --- before anything is started -------------------------------------------------------------------------------
@@ -183,10 +185,6 @@ def reserved(port: int) -> Iterator[None]:
 
 
 # --- parts ----------------------------------------------------------------------------------------------------
-
-
-def python(*words: str) -> list[str]:
-    return [sys.executable, *words]
 
 
 def shown(path: Path) -> str:

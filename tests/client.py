@@ -46,7 +46,16 @@ class Client:
             if path.startswith(("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev")) or path == "/"
             else "/api"
         )
-        return self._client.open(prefix + path, method=method, headers=headers, **options)
+        # Buffered: a streamed file is read and closed.
+        # The request has a session and a `g` of its own, as in a server: what the test wrote is committed for it (to
+        # the savepoint that stands in for a commit), and what it wrote is read again by the test.
+        db.session.commit()
+        with self.app.app_context():
+            response = self._client.open(prefix + path, method=method, headers=headers, buffered=True, **options)
+        db.session.expire_all()
+        # werkzeug leaves the temporary file of a large upload to the garbage collector, which warns.
+        response.request.environ["wsgi.input"].close()
+        return response
 
     def get(self, path: str, **options: Any) -> TestResponse:
         return self.open("GET", path, **options)

@@ -19,13 +19,13 @@ from tests.statements import Statements
 pytest_plugins = ["dev.pytest_servers", "tests.simulated"]
 
 
-def test_config(**overrides: str) -> Config:
+def config_for_tests(**overrides: str) -> Config:
     """A configuration for tests; `overrides` are environment variables."""
     return Config.from_env({"ENVIRONMENT": "testing", "RATE_LIMITS": "off", **overrides})
 
 
 def _migrate(url: str) -> None:
-    app = create_app(test_config(DATABASE_URL=url))
+    app = create_app(config_for_tests(DATABASE_URL=url))
     with app.app_context():
         upgrade()
         _dispose(app)
@@ -56,7 +56,7 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     """The application on this process's servers, seeded; what it commits stays, so take `app` or `committed`."""
     from app.cli import seed_all
 
-    app = create_app(test_config(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
+    app = create_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
     with app.app_context():
         seed_all()
     yield app

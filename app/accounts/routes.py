@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import request
+from flask import jsonify, request
 
 from app.accounts import schemas, service
 from app.core import provinces
@@ -142,4 +142,4 @@ def own_roles(user_id: int) -> Any:
 @bp.response(200, {"type": "array", "items": {"type": "string"}, "example": ["Aceh", "Sumatera Utara"]})
 def list_provinces() -> Any:
     """The 38 provinces that a domicile can be."""
-    return list(provinces.PROVINCES)
+    return jsonify(provinces.PROVINCES)

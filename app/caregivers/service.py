@@ -60,7 +60,7 @@ def caregivers_of(patient_id: int, page: Page) -> Listing[Any]:
 
 
 def people_with_role(role: RoleName, page: Page) -> Listing[User]:
-    return paginate(users.with_role(role).options(sa.orm.noload(User.roles)), page)
+    return paginate(users.with_role(role).options(sa.orm.lazyload(User.roles)), page)
 
 
 def _linked(other: sa.orm.InstrumentedAttribute[int], whose: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:

@@ -45,12 +45,15 @@ class MessageSchema(Schema):
     message = fields.String(required=True, metadata={"example": "Berhasil."})
 
 
-class RecordIdConverter(IntegerConverter):
-    """`<int:id>` that no 64-bit column would choke on: a larger number is simply no record (404)."""
+#: The largest identifier that a column can hold; no row has it.
+MAX_ID = 2**63 - 1
 
-    def __init__(self, url_map: Any, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("max", 2**63 - 1)
-        super().__init__(url_map, *args, **kwargs)
+
+class RecordIdConverter(IntegerConverter):
+    """`<int:id>` that no 64-bit column chokes on: a number beyond it is simply no record (404)."""
+
+    def to_python(self, value: str) -> int:
+        return MAX_ID if len(value) >= len(str(MAX_ID)) else int(value)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest publishes no types

@@ -153,7 +153,7 @@ def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = Non
         name = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
         if name and name in errors:
             raise errors[name] from None
-        if in_use and isinstance(error.orig, pg.ForeignKeyViolation):
+        if in_use and isinstance(error.orig, (pg.ForeignKeyViolation, pg.RestrictViolation)):
             raise in_use from None
         raise
 

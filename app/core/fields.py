@@ -34,7 +34,13 @@ class RecordId(fields.Integer):
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": 1})
-        super().__init__(strict=True, validate=validate.Range(1, 2**63 - 1), **kwargs)
+        super().__init__(validate=validate.Range(1, 2**63 - 1), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        # Digits in a form or a query are text; a fraction is nobody's identifier.
+        if isinstance(value, float):
+            raise self.make_error("invalid", input=value)
+        return int(super()._deserialize(value, attr, data, **kwargs))
 
     def _validated(self, value: Any) -> int:
         digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19

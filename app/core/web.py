@@ -84,6 +84,7 @@ def init_app(app: Flask, config: Config) -> None:
 
 def _begin() -> None:
     g.started = perf_counter()
+    g.caller = None  # who it is, the access rule finds out
     sent = request.headers.get("X-Request-ID", "")
     g.request_id = sent if REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex
     if request.mimetype not in FORM_TYPES:
@@ -112,7 +113,7 @@ def _tell(response: Response) -> None:
     metrics.REQUESTS.labels(request.method, route, response.status_code).observe(seconds)
     if request.path in QUIET and response.status_code < 500:
         return
-    caller = g.get("caller")
+    caller = g.caller
     logger.info(
         "request",
         extra={

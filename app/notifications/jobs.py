@@ -57,7 +57,7 @@ _due_queues = sa.union_all(
                 _rows.queue == queue,
                 _rows.channel == channel,
                 _rows.state.in_(OPEN),
-                _rows.next_try_at <= sa.func.now(),
+                _rows.next_try_at <= sa.func.statement_timestamp(),
             )
         )
         for queue in QUEUES
@@ -100,7 +100,7 @@ def prune() -> None:
     answered(prune)
     old = (
         sa.select(_rows.id)
-        .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.now() - timedelta(days=KEEP_DAYS))
+        .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.statement_timestamp() - timedelta(days=KEEP_DAYS))
         .limit(PRUNE_BATCH)
         .scalar_subquery()
     )

@@ -148,7 +148,7 @@ class Http:
         return max(backoff, error.retry_after or 0)
 
     def _attempt(self, call: _Call, stop: float) -> Reply:
-        host = urlsplit(call.url).netloc
+        host = _origin(call.url)[1]
         slots = self._slots
         if not self._breaker.allows(host) or not slots.acquire(blocking=False):
             raise ProviderError(self.provider, "busy", retry_after=Breaker.REST_S)
@@ -204,7 +204,7 @@ class _Call:
 
     def moved(self, url: str) -> _Call:
         """The same read elsewhere; headers may hold secrets and stay with their origin."""
-        same = urlsplit(url)[:2] == urlsplit(self.url)[:2]
+        same = _origin(url) == _origin(self.url)
         return _Call(self.method, url, {"headers": self.parts["headers"] if same else {}})
 
 
@@ -212,7 +212,19 @@ def _redirect_target(call: _Call, error: ProviderError) -> str | None:
     if error.kind != "redirect" or not call.is_read or error.reply is None:
         return None
     location = error.reply.headers.get("Location")
-    return urljoin(call.url, location) if location else None
+    try:
+        return urljoin(call.url, location) if location else None
+    except ValueError:
+        return None
+
+
+def _origin(url: str) -> tuple[str, str]:
+    """Scheme and host; empty for what is no address, which fails a moment later."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", ""
+    return parts.scheme, parts.netloc
 
 
 def _kind(error: Exception) -> Kind:

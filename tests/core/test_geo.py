@@ -55,7 +55,7 @@ def test_distance_goes_the_short_way_over_the_antimeridian() -> None:
     [(90.1, 0), (-91, 0), (0, 180.5), (0, -181), (math.nan, 0), (0, math.inf), ("north", 0), (None, 0), (True, 1)],
 )
 def test_a_position_off_the_earth_is_refused(lat: object, lng: object) -> None:
-    with pytest.raises(ValueError, match="coordinate|itude|convert"):
+    with pytest.raises(ValueError, match=r"coordinate|itude|convert"):
         Position.parse(lat, lng)
 
 

@@ -1,0 +1,207 @@
+"""The own record."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from app.core.db import db
+from app.identity import users
+from app.identity.models import Role, RoleName, User
+from tests.client import Client, assert_error
+from tests.factories import PASSWORD, make_admin, make_user
+
+FIELDS = {
+    "id", "username", "email", "nama_ktp", "nama_samaran", "nomor_hp", "role", "roles", "role_ids", "nik", "domicile",
+    "preferences", "is_verified", "image", "created_at", "updated_at",
+}  # fmt: skip
+
+
+def role_id(name: str) -> int:
+    return db.session.scalars(db.select(Role.id).where(Role.name == name)).one()
+
+
+def picture(size: tuple[int, int] = (900, 600)) -> io.BytesIO:
+    data = io.BytesIO()
+    Image.new("RGB", size, "teal").save(data, "JPEG")
+    data.seek(0)
+    return data
+
+
+@pytest.fixture
+def siti(client: Client) -> User:
+    return make_user(username="siti", nik="3273014502900001")
+
+
+@pytest.fixture
+def as_siti(client: Client, siti: User) -> Client:
+    return client.as_(siti)
+
+
+def test_the_profile_is_the_whole_record_with_the_nik_decrypted(as_siti: Client, siti: User) -> None:
+    response = as_siti.get("/profile")
+    assert response.status_code == 200
+    assert set(response.json) == FIELDS
+    assert response.json["nik"] == "3273014502900001"
+    assert response.json["roles"] == [{"id": role_id("pasien"), "name": "pasien", "is_editable": False}]
+    assert response.json["created_at"].endswith("Z")
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_a_profile_costs_three_statements(as_siti: Client, statements: Any) -> None:
+    as_siti.get("/profile")
+    with statements.at_most(3):  # the session, the person, their roles
+        as_siti.get("/profile")
+
+
+def test_a_form_with_a_picture_changes_what_it_names(as_siti: Client, siti: User) -> None:
+    form = {
+        "nama_ktp": "Siti A.",
+        "preferences": json.dumps({"medical": "true", "religion": ["hindu"]}),
+        "role_ids": f"[{role_id('pasien')}, {role_id('pendamping')}]",
+        "image": (picture(), "foto.jpg"),
+    }
+    response = as_siti.put("/profile", data=form, content_type="multipart/form-data")
+    assert response.status_code == 200, response.json
+    assert response.json["nama_ktp"] == "Siti A."
+    assert response.json["nama_samaran"] == siti.nama_samaran
+    assert response.json["preferences"] == {"medical": "true", "religion": ["hindu"]}
+    assert siti.preference_tags == ["hindu", "medical"]
+    assert {role["name"] for role in response.json["roles"]} == {"pasien", "pendamping"}
+    served = as_siti.get(response.json["image"])
+    assert served.mimetype == "image/webp"
+    assert max(Image.open(io.BytesIO(served.data)).size) == 512
+
+
+def test_a_new_picture_replaces_the_old_one_and_null_removes_it(as_siti: Client) -> None:
+    first = as_siti.put("/profile", data={"image": (picture(), "a.jpg")}).json["image"]
+    second = as_siti.put("/profile", data={"image": (picture(), "b.jpg")}).json["image"]
+    assert as_siti.get(first).status_code == 404
+    assert as_siti.get(second).status_code == 200
+    assert as_siti.put("/profile", {"image": None}).json["image"] is None
+    assert as_siti.get(second).status_code == 404
+
+
+def test_roles_may_be_repeated_fields(as_siti: Client) -> None:
+    form = {"role_ids": [str(role_id("pasien")), str(role_id("pendamping"))]}
+    response = as_siti.put("/profile", data=form, content_type="multipart/form-data")
+    assert response.json["role"] == "pendamping"
+
+
+def test_plain_json_is_taken_too(as_siti: Client) -> None:
+    response = as_siti.put("/profile", {"email": "siti@example.com", "domicile": "prov. bali"})
+    assert response.status_code == 200
+    assert response.json["email"] == "siti@example.com"
+    assert response.json["domicile"] == "Bali"
+
+
+def test_a_blank_email_is_removed(as_siti: Client) -> None:
+    as_siti.put("/profile", {"email": "siti@example.com"})
+    assert as_siti.put("/profile", data={"email": ""}).json["email"] is None
+
+
+def test_a_new_password_ends_every_session(client: Client, as_siti: Client, siti: User) -> None:
+    laptop = client.as_(siti)
+    assert as_siti.put("/profile", {"password": "baru-sekali"}).status_code == 200
+    for device in (as_siti, laptop):
+        assert_error(device.get("/profile"), 401, "session_ended")
+    assert users.authenticate("siti", "baru-sekali") is not None
+    assert users.authenticate("siti", PASSWORD) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"nama_ktp": ""}, "nama_ktp"),
+        ({"nama_samaran": None}, "nama_samaran"),
+        ({"nomor_hp": "bukan"}, "nomor_hp"),
+        ({"email": "bukan"}, "email"),
+        ({"password": "pendek"[:5]}, "password"),
+        ({"nik": "12"}, "nik"),
+        ({"role_ids": ["x"]}, "role_ids"),
+        ({"role_ids": [0]}, "role_ids"),
+        ({"preferences": 1}, "preferences"),
+        ({"domicile": "Mars"}, "domicile"),
+    ],
+)
+def test_a_wrong_value_is_named_and_changes_nothing(as_siti: Client, body: dict[str, Any], field: str) -> None:
+    before = as_siti.get("/profile").json
+    assert_error(as_siti.put("/profile", body), 400, "validation_error", field)
+    assert as_siti.get("/profile").json == before
+
+
+def test_what_is_no_picture_is_refused(as_siti: Client) -> None:
+    response = as_siti.put("/profile", data={"image": (io.BytesIO(b"%!PS-Adobe"), "foto.jpg")})
+    assert_error(response, 415, "not_an_image")
+
+
+def test_a_picture_over_5_mb_is_refused(as_siti: Client) -> None:
+    response = as_siti.put("/profile", data={"image": (io.BytesIO(b"x" * (5 * 1024 * 1024 + 1)), "foto.jpg")})
+    assert_error(response, 413, "image_too_large")
+
+
+@pytest.mark.parametrize(("field", "code"), [("email", "email_taken"), ("nomor_hp", "phone_taken")])
+def test_what_belongs_to_somebody_else_is_refused(as_siti: Client, field: str, code: str) -> None:
+    make_user(email="ani@example.com", nomor_hp="081999999999")
+    value = {"email": "ANI@example.com", "nomor_hp": "+62 819-9999-9999"}[field]
+    assert_error(as_siti.put("/profile", {field: value}), 409, code)
+    assert as_siti.get("/profile").status_code == 200
+
+
+@pytest.mark.parametrize("name", [RoleName.ADMIN, RoleName.SUPERADMIN])
+def test_nobody_gives_themselves_a_privilege(as_siti: Client, name: str) -> None:
+    assert_error(as_siti.put("/profile", {"role_ids": [role_id(name)]}), 403, "role_not_allowed")
+    assert as_siti.get("/profile").json["role"] == "pasien"
+
+
+def test_an_admin_stays_one_whatever_roles_the_profile_names(client: Client) -> None:
+    admin = client.as_(make_admin())
+    assert admin.put("/profile", {"role_ids": [role_id("pasien")]}).json["role"] == "admin"
+
+
+def test_one_role_must_remain(as_siti: Client) -> None:
+    assert_error(as_siti.put("/profile", {"role_ids": []}), 400, "role_needed")
+
+
+def test_privilege_words_change_nothing(as_siti: Client, siti: User) -> None:
+    words = {"role": "admin", "roles": [1], "is_verified": True, "id": 1, "user_id": 1, "username": "bos",
+             "password_hash": "x", "created_at": "2000-01-01T00:00:00Z"}  # fmt: skip
+    before = as_siti.get("/profile").json
+    assert as_siti.put("/profile", words).status_code == 200
+    assert as_siti.get("/profile").json == {**before, "updated_at": as_siti.get("/profile").json["updated_at"]}
+
+
+def test_a_changed_number_is_trusted_again(as_siti: Client, siti: User) -> None:
+    siti.phone_invalid_at = siti.created_at
+    as_siti.put("/profile", {"nomor_hp": siti.nomor_hp})
+    assert siti.phone_invalid_at is not None
+    as_siti.put("/profile", {"nomor_hp": "081311112222"})
+    assert siti.phone_invalid_at is None
+
+
+def test_the_profile_needs_a_token(client: Client) -> None:
+    assert_error(client.get("/profile"), 401, "unauthorized")
+    assert_error(client.put("/profile", {"nama_ktp": "x"}), 401, "unauthorized")
+
+
+def test_own_roles_are_told_and_those_of_others_only_to_admins(client: Client, as_siti: Client, siti: User) -> None:
+    response = as_siti.get(f"/users/{siti.id}")
+    assert response.json == {
+        "id": siti.id, "username": "siti", "roles": [{"id": role_id("pasien"), "name": "pasien", "is_editable": False}],
+    }  # fmt: skip
+    stranger = client.as_(make_user())
+    assert_error(stranger.get(f"/users/{siti.id}"), 403, "forbidden")
+    assert client.as_(make_admin()).get(f"/users/{siti.id}").json["username"] == "siti"
+    assert_error(client.as_(make_admin()).get("/users/999999"), 404)
+    assert_error(client.get(f"/users/{siti.id}"), 401)
+
+
+def test_the_38_provinces_are_public(client: Client) -> None:
+    response = client.get("/provinces")
+    assert len(response.json) == 38
+    assert response.json[0] == "Aceh"
+    assert response.json[-1] == "Papua Barat Daya"

@@ -1,0 +1,109 @@
+"""`make run` in a copy of the checkout, as a person would start it in another folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Self
+
+import psutil
+
+from config import ROOT, Config
+
+LEFT_OUT = (".git", ".venv", ".env", "instance", "__pycache__", ".*_cache", ".hypothesis")
+
+READY = "Ctrl-C ends everything."
+
+
+def copy_checkout(folder: Path) -> Path:
+    return Path(shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT_OUT)))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Launcher:
+    """`with Launcher(checkout) as launcher:` is started when the block begins, and gone when it ends."""
+
+    def __init__(self, checkout: Path, *, port: int | None = None, **settings: str) -> None:
+        self.checkout = checkout
+        self.port = port or free_port()
+        ours = {spec.metadata["env"] for spec in fields(Config)} | {"SIMULATE", "BIND"}
+        inherited = {name: value for name, value in os.environ.items() if name not in ours}
+        self.env = {**inherited, "PORT": str(self.port), **settings}
+        self.screen = checkout.with_name(f"{checkout.name}.screen")
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def output(self) -> str:
+        """What a person has seen since the last start."""
+        return self.screen.read_text()
+
+    def __enter__(self) -> Self:
+        self.start()
+        self.wait_until(lambda: READY in self.output or self.process.poll() is not None, 60)
+        assert READY in self.output, self.output
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait(30)
+
+    def start(self) -> None:
+        with self.screen.open("w") as screen:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "dev.run"],
+                cwd=self.checkout,
+                env=self.env,
+                stdout=screen,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # as a shell does: a Ctrl-C goes to this group
+            )
+
+    def flask(self, *words: str) -> str:
+        """A `flask` command in the checkout, by somebody who has set nothing."""
+        env = {name: value for name, value in self.env.items() if name != "PORT"}
+        command = [sys.executable, "-m", "flask", *words]
+        return subprocess.run(command, cwd=self.checkout, env=env, check=True, capture_output=True, text=True).stdout
+
+    def child(self, words: str) -> psutil.Process:
+        """The first process of this checkout whose command line holds `words`."""
+        found = [one for one in self.processes() if words in " ".join(one.cmdline())]
+        return min(found, key=lambda one: one.create_time())
+
+    def processes(self) -> list[psutil.Process]:
+        """Every process that works in this checkout."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if Path(process.cwd()).is_relative_to(self.checkout):
+                    found.append(process)
+            except (psutil.Error, OSError):
+                continue
+        return found
+
+    def is_gone(self) -> bool:
+        return not self.processes()
+
+    @staticmethod
+    def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "it took too long"
+            time.sleep(0.05)

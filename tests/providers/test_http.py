@@ -1,0 +1,216 @@
+"""The one way out: every fault of a provider becomes one error, in time, and repeats only what is safe."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import time
+import traceback
+import tracemalloc
+from typing import Any
+
+import pytest
+from prometheus_client import REGISTRY
+
+from app.providers.http import Http, ProviderError, Reach, reach_of
+from config import Config
+from dev.simulators import Server
+from tests.providers.raw_server import raw
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n" + b'{"ok":true}'
+
+
+def client(**options: Any) -> Http:
+    quick: dict[str, Any] = {"reach": Reach.ANYWHERE, "connect_s": 0.3, "read_s": 0.4, "budget_s": 0.9, "attempts": 1}
+    return Http("test", **{**quick, **options})
+
+
+def failure(http: Http, url: str, method: str = "GET", **options: Any) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        http.fetch(method, url, **options).json()
+    return caught.value
+
+
+# --- answers ------------------------------------------------------------------------------------------------
+
+
+def test_a_good_answer_comes_whole(sim: Server) -> None:
+    url = f"{sim.videos.url}/videos"
+    reply = client().fetch("GET", url, params={"part": "snippet", "id": "hdMaxres001", "key": sim.env["VIDEO_KEY"]})
+    assert reply.status == 200
+    assert reply.headers["content-type"].startswith("application/json")
+    assert reply.json()["items"][0]["id"] == "hdMaxres001"
+
+
+def test_bodies_and_headers_arrive_as_given(sim: Server) -> None:
+    http = client(headers={"X-Always": "1"})
+    http.fetch("POST", f"{sim.captcha.url}/siteverify", data={"a": "b c"}, headers={"X-Once": "2"})
+    call = sim.captcha.calls[0]
+    assert (call.body, call.headers["x-always"], call.headers["x-once"]) == ("a=b+c", "1", "2")
+    assert call.headers["user-agent"] == "health-support/1.0"
+    assert "cookie" not in call.headers
+
+
+def test_cookies_are_not_kept() -> None:
+    with raw(OK.replace(b"\r\n\r\n", b"\r\nSet-Cookie: a=b\r\nConnection: close\r\n\r\n")) as server:
+        http = client()
+        for _ in range(2):
+            http.fetch("GET", server.url)
+        assert not any(b"ookie" in request for request in server.requests)
+
+
+def test_the_environments_proxy_and_netrc_are_not_used(monkeypatch: pytest.MonkeyPatch, sim: Server) -> None:
+    monkeypatch.setenv("http_proxy", sim.closed_url)
+    monkeypatch.setenv("HTTP_PROXY", sim.closed_url)
+    with raw(OK) as server:
+        assert client().fetch("GET", server.url).json() == {"ok": True}
+        assert b"uthorization" not in server.requests[0]
+
+
+# --- faults -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "permanent"),
+    [
+        ("down", "broken", False),
+        ("drop", "broken", False),
+        ("hang", "timeout", False),
+        ("slow", "timeout", False),
+        ("not_http", "broken", False),
+        ("garbage", "garbage", False),
+        ("wrong_type", "garbage", False),
+        ("oversize", "oversized", True),
+        ("redirect", "redirect", True),
+    ],
+)
+def test_every_fault_is_one_error_in_time(sim: Server, fault: str, kind: str, permanent: bool) -> None:
+    sim.fault("captcha", fault, times=None)
+    started = time.monotonic()
+    error = failure(client(), f"{sim.captcha.url}/siteverify", "POST", data={})
+    assert (error.kind, error.permanent, error.timed_out) == (kind, permanent, kind == "timeout")
+    assert time.monotonic() - started < 1.5
+
+
+@pytest.mark.parametrize(
+    ("status", "permanent"),
+    [(400, True), (401, True), (403, True), (404, True), (408, False), (429, False), (500, False), (503, False)],
+)
+def test_an_error_status_says_whether_it_is_for_good(sim: Server, status: int, permanent: bool) -> None:
+    sim.fault("captcha", "status", status=status, retry_after=7)
+    error = failure(client(), f"{sim.captcha.url}/siteverify", "POST", data={})
+    assert (error.kind, error.status, error.permanent, error.retry_after) == ("status", status, permanent, 7)
+    assert error.reply is not None
+    assert error.reply.body == b"upstream error"
+
+
+def test_nobody_listening_is_unreachable(sim: Server) -> None:
+    assert failure(client(), sim.closed_url).kind == "unreachable"
+
+
+def test_a_name_without_an_address_is_unreachable() -> None:
+    assert failure(client(), "http://nobody.invalid/").kind == "unreachable"
+    assert failure(client(reach=Reach.PUBLIC), "http://nobody.invalid/").kind == "unreachable"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://", "ftp://example.org/x", "http://[::1", "nonsense", "http://a b/", "http://" + "a" * 300]
+)
+def test_what_is_no_address_is_refused_for_good(url: str) -> None:
+    error = failure(client(), url)
+    assert (error.kind, error.permanent) in {("refused", True), ("unreachable", False)}
+
+
+@pytest.mark.parametrize(
+    "body", [b"[1, 2]", b'"text"', b"17", b"null", b"", b'{"a": NaN}', b"{'a': 1}", b'{"a":' * 3000, b"\xff\xfe"]
+)
+def test_json_that_is_not_an_object_is_garbage(body: bytes) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with raw(head + body) as server:
+        assert failure(client(), server.url).kind == "garbage"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 500,  # a head without an end
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"a" * 500,  # a body whose end is that of the connection
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5;" + b"a" * 500,
+    ],
+)
+def test_an_answer_that_drips_is_cut_off_in_time(answer: bytes) -> None:
+    head, dripping = answer[:60], answer[60:]
+    with raw(head + dripping, drip_s=0.02) as server:
+        started = time.monotonic()
+        error = failure(client(budget_s=0.5), server.url)
+        assert error.kind == "timeout"
+        assert time.monotonic() - started < 1
+
+
+def test_a_packed_bomb_is_not_unpacked() -> None:
+    bomb = gzip.compress(bytes(200_000_000))
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(bomb)}\r\n\r\n".encode()
+    with raw(head + bomb) as server:
+        tracemalloc.start()
+        try:
+            error = failure(client(max_bytes=1_000_000, budget_s=5), server.url)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert error.kind == "oversized"
+    assert peak < 20_000_000
+
+
+def test_an_answer_of_exactly_the_limit_is_taken(sim: Server) -> None:
+    with raw(OK) as server:
+        assert client(max_bytes=11).fetch("GET", server.url).body == b'{"ok":true}'
+        assert failure(client(max_bytes=10), server.url).kind == "oversized"
+
+
+# --- what leaves the process --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", ["down", "hang", "not_http", "status", "closed"])
+def test_keys_in_the_query_reach_no_log_and_no_traceback(
+    sim: Server, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
+    if fault != "closed":
+        sim.fault("videos", fault, times=None)
+    url = sim.closed_url if fault == "closed" else sim.videos.url
+    error = failure(
+        client(attempts=2), f"{url}/videos?token=secret-1", params={"key": "secret-2"}, headers={"A": "secret-3"}
+    )
+    told = caplog.text + "".join(traceback.format_exception(error)) + repr(error)
+    assert "secret" not in told
+    assert "test" in caplog.text
+    assert error.__context__ is None
+
+
+def test_calls_are_counted_by_provider_and_outcome(sim: Server) -> None:
+    http = Http("counted", reach=Reach.ANYWHERE, attempts=1)
+
+    def count(outcome: str) -> float:
+        labels = {"provider": "counted", "outcome": outcome}
+        return REGISTRY.get_sample_value("provider_call_seconds_count", labels) or 0
+
+    http.fetch("POST", f"{sim.captcha.url}/siteverify", data={})
+    sim.fault("captcha", "status", status=503)
+    failure(http, f"{sim.captcha.url}/siteverify", "POST", data={})
+    sim.fault("captcha", "status", status=404)
+    failure(http, f"{sim.captcha.url}/siteverify", "POST", data={})
+    assert (count("ok"), count("5xx"), count("4xx")) == (1, 1, 1)
+
+
+def test_in_production_only_what_the_operator_set_may_be_private() -> None:
+    base = Config.from_env({"ENVIRONMENT": "testing"})
+
+    def production(**values: Any) -> Config:
+        return Config(**{**vars(base), **values, "environment": "production"})
+
+    assert reach_of(base, "places_url") is Reach.ANYWHERE
+    assert reach_of(production(), "places_url") is Reach.PUBLIC
+    assert reach_of(production(places_url="http://10.0.0.5/places"), "places_url") is Reach.ANYWHERE
+    assert reach_of(production(), "geocoder_url") is Reach.PUBLIC
+    assert reach_of(production(geocoder_url="http://nominatim"), "geocoder_url") is Reach.ANYWHERE

@@ -1,0 +1,179 @@
+"""What is repeated, what is followed, and what a provider in trouble cannot do to the rest of the process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+from prometheus_client import REGISTRY
+
+from app.providers.breaker import Breaker
+from app.providers.replies import retry_after
+from dev.simulators import Server
+from tests.providers.raw_server import raw
+from tests.providers.test_http import OK, client, failure
+
+# --- attempts -----------------------------------------------------------------------------------------------
+
+
+def refused_then_ok(status: int, header: bytes = b"") -> list[bytes]:
+    refusal = f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n".encode() + header + b"\r\n"
+    return [refusal, OK]
+
+
+@pytest.mark.parametrize("answers", [refused_then_ok(429), refused_then_ok(503), [b"", OK], [b"HTTP/1.1 garbage", OK]])
+def test_a_read_is_repeated(answers: list[bytes]) -> None:
+    with raw(*answers) as server:
+        assert client(attempts=2).fetch("GET", server.url).json() == {"ok": True}
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("answers", [refused_then_ok(429), refused_then_ok(503), [b"", OK], [b"HTTP/1.1 garbage", OK]])
+def test_a_write_that_may_have_arrived_is_not_repeated(answers: list[bytes]) -> None:
+    with raw(*answers) as server:
+        failure(client(attempts=3), server.url, "POST", data={"a": "b"})
+        assert len(server.requests) == 1
+
+
+def test_a_write_is_repeated_when_no_connection_came_about(sim: Server) -> None:
+    def unreachable() -> float:
+        labels = {"provider": "test", "outcome": "unreachable"}
+        return REGISTRY.get_sample_value("provider_call_seconds_count", labels) or 0
+
+    before = unreachable()
+    error = failure(client(attempts=3, budget_s=3), sim.closed_url, "POST", data={"a": "b"})
+    assert error.kind == "unreachable"
+    assert unreachable() - before == 3
+
+
+def test_a_refusal_for_good_is_not_repeated() -> None:
+    with raw(*refused_then_ok(404)) as server:
+        failure(client(attempts=3), server.url)
+        assert len(server.requests) == 1
+
+
+def test_attempts_and_their_waits_end_with_the_budget(sim: Server) -> None:
+    sim.fault("videos", "status", times=None)
+    started = time.monotonic()
+    failure(client(attempts=100, budget_s=0.8), f"{sim.videos.url}/videos")
+    assert time.monotonic() - started < 1.2
+
+
+def test_retry_after_is_kept_to_when_it_fits_and_told_when_it_does_not() -> None:
+    with raw(*refused_then_ok(429, b"Retry-After: 1\r\n")) as server:
+        started = time.monotonic()
+        assert client(attempts=2, budget_s=3).fetch("GET", server.url).json() == {"ok": True}
+        assert time.monotonic() - started >= 1
+    with raw(*refused_then_ok(429, b"Retry-After: 60\r\n")) as server:
+        assert failure(client(attempts=2), server.url).retry_after == 60
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("5", 5),
+        ("soon", None),
+        ("-1", None),
+        ("9" * 30, None),
+        ("Sat, 21 Nov 2015 10:00:00 GMT", 0),
+    ],
+)
+def test_retry_after_is_a_number_or_a_date(text: str | None, seconds: float | None) -> None:
+    assert retry_after(text) == seconds
+
+
+# --- redirects ----------------------------------------------------------------------------------------------
+
+
+def moved(location: str) -> bytes:
+    return f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+def test_a_redirect_is_followed_only_where_the_caller_allows() -> None:
+    with raw(OK) as target, raw(moved(f"{target.url}/page")) as server:
+        asked: list[str] = []
+
+        def allow(url: str) -> bool:
+            asked.append(url)
+            return url.startswith(target.url)
+
+        reply = client().fetch("GET", server.url, headers={"Authorization": "secret"}, may_follow=allow)
+        assert reply.url == f"{target.url}/page"
+        assert asked == [f"{target.url}/page"]
+        assert b"secret" in server.requests[0]
+        assert b"secret" not in target.requests[0]
+        assert failure(client(), server.url, may_follow=lambda _: False).kind == "redirect"
+        assert failure(client(), server.url, "POST", data={}, may_follow=lambda _: True).kind == "redirect"
+
+
+def test_redirects_in_a_ring_end() -> None:
+    with raw(moved("/again")) as server:
+        assert failure(client(), server.url, may_follow=lambda _: True).kind == "redirect"
+        assert len(server.requests) == 6
+
+
+# --- together -----------------------------------------------------------------------------------------------
+
+
+def test_a_hanging_provider_holds_only_so_many_threads(sim: Server) -> None:
+    sim.fault("videos", "hang", times=None)
+    http = client(parallel=2, read_s=0.8)
+    kinds: list[str] = []
+
+    def call() -> None:
+        kinds.append(failure(http, f"{sim.videos.url}/videos").kind)
+
+    threads = [threading.Thread(target=call) for _ in range(6)]
+    started = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(kinds) == ["busy"] * 4 + ["timeout"] * 2
+    assert time.monotonic() - started < 2
+
+
+def test_a_host_that_is_down_is_left_alone_for_a_while(sim: Server) -> None:
+    sim.fault("videos", "down", times=None)
+    http = client()
+    kinds = [failure(http, f"{sim.videos.url}/videos").kind for _ in range(8)]
+    assert kinds == ["broken"] * 5 + ["busy"] * 3
+    assert len(sim.videos.calls) == 5
+    http.fetch("POST", f"http://localhost:{sim.url.rpartition(':')[2]}/captcha/siteverify", data={})  # another host
+
+
+def test_after_its_rest_one_call_tries_a_host_and_success_forgives_all() -> None:
+    now = [0.0]
+    breaker = Breaker(clock=lambda: now[0])
+    for _ in range(Breaker.FAILURES):
+        assert breaker.allows("a")
+        breaker.record("a", down=True)
+    assert not breaker.allows("a")
+    assert breaker.allows("b")
+    now[0] += Breaker.REST_S
+    assert [breaker.allows("a") for _ in range(3)] == [True, False, False]
+    breaker.record("a", down=False)
+    assert all(breaker.allows("a") for _ in range(3))
+
+
+def test_refusals_do_not_count_as_being_down(sim: Server) -> None:
+    sim.fault("captcha", "status", times=10, status=429)
+    http = client()
+    kinds = [failure(http, f"{sim.captcha.url}/siteverify", "POST", data={}).kind for _ in range(10)]
+    assert kinds == ["status"] * 10
+
+
+def test_a_forked_child_makes_connections_of_its_own(sim: Server) -> None:
+    http = client()
+    http.fetch("POST", f"{sim.captcha.url}/siteverify", data={})
+    before = http._session
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if http._session is not before else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert http._session is before

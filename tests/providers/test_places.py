@@ -1,0 +1,192 @@
+"""The places provider: pages, tokens that are not valid yet, and its own words for failure."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from app.providers import places
+from app.providers.http import Http, ProviderError, Reach
+from app.providers.places import Place, Places
+from config import Config
+from dev.simulators import Server
+from dev.simulators.places import KEY
+
+CIMAHI = (-6.88, 107.55)
+JAYAPURA = (-2.5330, 140.7180)
+EMPTY = (-10.5, 100.0)
+
+
+def client(sim: Server, url: str | None = None, key: str = KEY) -> Places:
+    http = Http("places", reach=Reach.ANYWHERE, connect_s=0.3, read_s=0.4, budget_s=1, attempts=1)
+    return Places(http, url or sim.places.url, key)
+
+
+def refusal(sim: Server, **options: Any) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        client(sim, **options).nearby(*CIMAHI, 5000)
+    return caught.value
+
+
+def test_a_place_comes_with_all_that_is_known_of_it(sim: Server) -> None:
+    assert client(sim).nearby(*JAYAPURA, 1000) == [
+        Place(
+            "ChIJsimulasiJayapura", "RSUD Jayapura", -2.533, 140.718, "Jl. Jend. Sudirman No. 1", None, 4.2,
+            ("hospital", "health", "point_of_interest", "establishment"),
+        )
+    ]  # fmt: skip
+
+
+def test_the_search_asks_for_hospitals_in_indonesian(sim: Server) -> None:
+    client(sim).nearby(*JAYAPURA, 1234.5)
+    assert sim.places.calls[0].query == {
+        "location": "-2.533000,140.718000", "radius": "1234", "type": "hospital", "language": "id", "key": KEY,
+    }  # fmt: skip
+
+
+def test_three_pages_give_sixty_places_each_once(sim: Server) -> None:
+    sim.places.delay_s = 0.4
+    found = client(sim).nearby(*CIMAHI, 5000)
+    assert len(found) == len({place.place_id for place in found}) == 60
+    assert sim.places.searches() == 1
+
+
+def test_a_token_that_is_not_valid_yet_is_asked_again_with_a_growing_wait(sim: Server) -> None:
+    waits: list[float] = []
+    http = Http("places", reach=Reach.ANYWHERE)
+    sim.places.delay_s = 0.35
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        time.sleep(seconds / 6)  # six times as fast as in life
+
+    asked = Places(http, sim.places.url, KEY, sleep=wait)
+    assert len(asked.nearby(*CIMAHI, 5000)) == 60
+    assert waits == [0.3, 0.6, 1.2, 0.3, 0.6, 1.2]
+
+
+def test_waits_grow_to_two_seconds_and_end_inside_the_budget(sim: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    sim.places.delay_s = 1000
+    asked = Places(Http("places", reach=Reach.ANYWHERE), sim.places.url, KEY, sleep=waits.append)
+    clock = time.monotonic
+    monkeypatch.setattr(places.time, "monotonic", lambda: clock() + sum(waits))
+    assert len(asked.nearby(*CIMAHI, 5000)) == 20
+    assert waits == [0.3, 0.6, 1.2, 2.0, 2.0]
+    assert sum(waits) < places.BUDGET_S
+
+
+def test_when_a_later_page_fails_the_first_is_the_answer(sim: Server) -> None:
+    sim.places.delay_s = 0
+    for fault in ("OVER_QUERY_LIMIT", "hang", "garbage"):
+
+        def fail_the_next(_: float, fault: str = fault) -> None:
+            sim.fault("places", fault, times=1)
+
+        http = Http("places", reach=Reach.ANYWHERE, read_s=0.3, budget_s=0.5, attempts=1)
+        found = Places(http, sim.places.url, KEY, sleep=fail_the_next).nearby(*CIMAHI, 5000)
+        assert len(found) == 20
+        sim.clear_faults()
+
+
+def test_nothing_around_is_an_empty_answer(sim: Server) -> None:
+    assert client(sim).nearby(*EMPTY, 5000) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "permanent"), [("OVER_QUERY_LIMIT", False), ("REQUEST_DENIED", True), ("INVALID_REQUEST", True)]
+)
+def test_refusals_say_whether_they_are_for_good(sim: Server, status: str, permanent: bool) -> None:
+    sim.fault("places", status, times=None)
+    error = refusal(sim)
+    assert (error.reason, error.permanent) == (status, permanent)
+    assert len(sim.places.calls) == 1
+
+
+def test_a_wrong_key_is_denied(sim: Server) -> None:
+    assert refusal(sim, key="wrong").reason == "REQUEST_DENIED"
+
+
+def test_an_unknown_error_is_asked_again(sim: Server) -> None:
+    sim.fault("places", "UNKNOWN_ERROR", times=1)
+    assert len(client(sim).nearby(*JAYAPURA, 1000)) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [("down", "broken"), ("drop", "broken"), ("hang", "timeout"), ("slow", "timeout"), ("garbage", "garbage"),
+     ("wrong_type", "garbage"), ("oversize", "oversized"), ("redirect", "redirect"), ("status", "status")],
+)  # fmt: skip
+def test_every_fault_is_an_error_in_time(sim: Server, fault: str, kind: str) -> None:
+    sim.fault("places", fault, times=None)
+    started = time.monotonic()
+    assert refusal(sim).kind == kind
+    assert time.monotonic() - started < 2
+
+
+def test_an_answer_without_a_known_status_is_garbage(sim: Server) -> None:
+    assert refusal(sim, url=f"{sim.url}/captcha").kind in ("garbage", "status")
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"place_id": "../etc/passwd"}, {"place_id": ""}, {"place_id": 7}, {"place_id": "x" * 256}, {"name": None},
+        {"name": "\0 \0"}, {"geometry": None}, {"geometry": {"location": {"lat": "north", "lng": 1}}},
+        {"geometry": {"location": {"lat": 91, "lng": 1}}}, {"geometry": {"location": {"lat": -2.5}}},
+        {"business_status": "CLOSED_PERMANENTLY"},
+    ],
+)  # fmt: skip
+def test_a_place_that_cannot_be_kept_is_left_out(sim: Server, extra: dict[str, Any]) -> None:
+    sim.places.add("ChIJstrange", "RS Aneh", *JAYAPURA, extra=extra)
+    assert [place.place_id for place in client(sim).nearby(*JAYAPURA, 1000)] == ["ChIJsimulasiJayapura"]
+
+
+@pytest.mark.parametrize(
+    ("extra", "field", "value"),
+    [
+        ({"rating": "five"}, "rating", None),
+        ({"rating": 17}, "rating", None),
+        ({"rating": True}, "rating", None),
+        ({"vicinity": ["Jl."]}, "address", None),
+        ({"vicinity": "Jl.\n Merdeka\0 1 "}, "address", "Jl. Merdeka 1"),
+        ({"types": "hospital"}, "types", ()),
+        ({"types": ["hospital", 3, None]}, "types", ("hospital",)),
+        ({"name": " RS\tJiwa "}, "name", "RS Jiwa"),
+        ({"name": "x" * 300}, "name", "x" * 255),
+    ],
+)
+def test_strange_details_are_dropped_or_tidied(sim: Server, extra: dict[str, Any], field: str, value: object) -> None:
+    sim.places.reset()
+    sim.places.facilities = {}
+    sim.places.add("ChIJstrange", "RS Aneh", *JAYAPURA, extra=extra)
+    (place,) = client(sim).nearby(*JAYAPURA, 1000)
+    assert getattr(place, field) == value
+
+
+def test_one_place_by_its_id(sim: Server) -> None:
+    place = client(sim).details("ChIJsimulasiJayapura")
+    assert place is not None
+    assert (place.name, place.phone) == ("RSUD Jayapura", "(022) 6652025")
+    assert place.address == "Jl. Jend. Sudirman No. 1, Indonesia"
+
+
+@pytest.mark.parametrize("place_id", ["ChIJunknown", ""])
+def test_an_unknown_id_is_no_place(sim: Server, place_id: str) -> None:
+    assert client(sim).details(place_id) is None
+
+
+@pytest.mark.parametrize("fault", ["OVER_QUERY_LIMIT", "REQUEST_DENIED", "UNKNOWN_ERROR", "hang", "garbage"])
+def test_details_that_fail_are_an_error(sim: Server, fault: str) -> None:
+    sim.fault("places", fault, times=None)
+    with pytest.raises(ProviderError):
+        client(sim).details("ChIJsimulasiJayapura")
+
+
+def test_without_a_key_there_is_no_provider(sim: Server) -> None:
+    assert places.from_config(Config.from_env({"ENVIRONMENT": "testing"})) is None
+    asked = places.from_config(Config.from_env({"ENVIRONMENT": "testing", **sim.places.env()}))
+    assert asked is not None
+    assert asked.details("ChIJsimulasiJayapura")

@@ -1,0 +1,106 @@
+"""Which addresses may be called, whatever the name that leads there."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from app.providers.http import Http, ProviderError, Reach
+from tests.providers.raw_server import raw
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\nConnection: close\r\n\r\n" + b'{"ok":true}'
+
+PUBLIC = ["8.8.8.8", "103.28.12.1", "1.1.1.1", "2606:4700::1111", "2404:6800:4003::64"]
+NOT_PUBLIC = [
+    "127.0.0.1", "127.8.8.8", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
+    "100.64.0.1", "100.100.100.200", "192.0.0.1", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1",
+    "239.255.255.250", "240.0.0.1", "255.255.255.255", "192.88.99.1", "::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1",
+    "fd00:ec2::254", "ff02::1", "fec0::1", "2001:db8::1", "2002:7f00:1::", "2001::1",
+    "64:ff9b::7f00:1", "64:ff9b:1::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1",
+    "3fff::1", "5f00::1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_addresses_of_the_internet_may_be_called(address: str) -> None:
+    assert Reach.PUBLIC.allows(address)
+    assert Reach.PUBLIC_OR_LOOPBACK.allows(address)
+
+
+@pytest.mark.parametrize("address", NOT_PUBLIC)
+def test_private_shared_and_reserved_addresses_may_not(address: str) -> None:
+    assert not Reach.PUBLIC.allows(address)
+    assert Reach.ANYWHERE.allows(address)
+
+
+def test_loopback_and_nothing_else_private_is_allowed_for_the_simulators() -> None:
+    allowed = {address for address in NOT_PUBLIC if Reach.PUBLIC_OR_LOOPBACK.allows(address)}
+    assert allowed == {"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"}
+
+
+def client(reach: Reach) -> Http:
+    return Http("reach", reach=reach, connect_s=0.3, read_s=0.5, budget_s=1, attempts=1)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "[::1]", "0", "2130706433", "0x7f.1", "017700000001", "127.1"]
+)
+def test_no_spelling_of_loopback_gets_through(host: str) -> None:
+    with raw(OK) as server:
+        with pytest.raises(ProviderError) as caught:
+            client(Reach.PUBLIC).fetch("GET", f"http://{host}:{server.port}/")
+        assert caught.value.kind in ("refused", "unreachable")
+        assert not server.requests
+
+
+def test_the_simulators_reach_gets_to_loopback() -> None:
+    with raw(OK) as server:
+        assert client(Reach.PUBLIC_OR_LOOPBACK).fetch("GET", server.url).json() == {"ok": True}
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, *rounds: list[str]) -> list[str]:
+    """Make names resolve to these addresses, round by round; gives the names that were asked for."""
+    asked: list[str] = []
+    left = list(rounds)
+    real = socket.getaddrinfo
+
+    def resolve(host: str, port: Any, *args: Any, **options: Any) -> Any:
+        if host != "rebind.example":
+            return real(host, port, *args, **options)
+        asked.append(host)
+        found = left.pop(0) if len(left) > 1 else left[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    return asked
+
+
+def test_a_name_that_leads_to_a_private_address_is_refused_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    with raw(OK) as server:
+        answers(monkeypatch, ["10.0.0.1", "127.0.0.1"])
+        with pytest.raises(ProviderError) as caught:
+            client(Reach.PUBLIC).fetch("GET", f"http://rebind.example:{server.port}/")
+        assert (caught.value.kind, caught.value.permanent) == ("refused", True)
+        assert not server.requests
+
+
+def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with raw(OK) as server:
+        asked = answers(monkeypatch, ["192.0.2.1"], ["127.0.0.1"])
+        # 192.0.2.1 stands for a public address here: it is checked as one, and nothing answers there.
+        monkeypatch.setattr(Reach, "allows", lambda _, address: address == "192.0.2.1")
+        with pytest.raises(ProviderError) as caught:
+            client(Reach.PUBLIC).fetch("GET", f"http://rebind.example:{server.port}/")
+        assert caught.value.kind in ("unreachable", "timeout")
+        assert asked == ["rebind.example"]  # one question, so no second answer
+        assert not server.requests
+
+
+def test_private_ones_among_public_addresses_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    with raw(OK) as server:
+        answers(monkeypatch, ["10.0.0.1", "127.0.0.1"])
+        reply = client(Reach.PUBLIC_OR_LOOPBACK).fetch("GET", f"http://rebind.example:{server.port}/")
+        assert reply.json() == {"ok": True}
+        assert f"Host: rebind.example:{server.port}".encode() in server.requests[0]

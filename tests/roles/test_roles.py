@@ -1,0 +1,169 @@
+"""Roles, and giving and taking them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.core.db import db
+from app.identity.models import Role, RoleName
+from tests.client import Client, assert_error
+from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
+
+SEEDED = ["superadmin", "admin", "pendamping", "pasien"]
+
+
+def role_id(name: str) -> int:
+    return db.session.scalars(db.select(Role.id).where(Role.name == name)).one()
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin(username="bos"))
+
+
+@pytest.fixture
+def relawan(admin: Client) -> int:
+    return admin.post("/roles", {"name": "relawan"}).json["id"]
+
+
+def test_the_seeded_roles_are_public_and_not_editable(client: Client) -> None:
+    response = client.get("/roles")
+    assert [role["name"] for role in response.json] == SEEDED
+    assert not any(role["is_editable"] for role in response.json)
+    assert response.headers["X-Total-Count"] == "4"
+    assert client.get(f"/roles/{response.json[0]['id']}").json["name"] == "superadmin"
+
+
+def test_roles_are_paged(client: Client) -> None:
+    response = client.get("/roles?page=2&per_page=3")
+    assert [role["name"] for role in response.json] == ["pasien"]
+    assert response.headers["X-Total-Count"] == "4"
+    assert 'rel="prev"' in response.headers["Link"]
+    assert 'rel="next"' not in response.headers["Link"]
+
+
+@pytest.mark.parametrize("query", ["page=0", "page=x", "per_page=101", "per_page=0", "page=99999999999999999999"])
+def test_a_wrong_page_is_bad_input(client: Client, query: str) -> None:
+    assert_error(client.get(f"/roles?{query}"), 400, "validation_error")
+
+
+def test_an_admin_adds_changes_and_deletes_a_role(admin: Client) -> None:
+    made = admin.post("/roles", {"name": "relawan", "is_editable": True})
+    assert made.status_code == 201
+    assert made.json == {"id": made.json["id"], "name": "relawan", "is_editable": True}
+    url = f"/roles/{made.json['id']}"
+    assert admin.put(url, {"name": "sukarelawan"}).json["name"] == "sukarelawan"
+    assert admin.delete(url).status_code == 200
+    assert_error(admin.get(url), 404)
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_a_seeded_role_is_neither_changed_nor_deleted(admin: Client, name: str) -> None:
+    url = f"/roles/{role_id(name)}"
+    assert_error(admin.put(url, {"name": "lain", "is_editable": True}), 403, "role_not_editable")
+    assert_error(admin.delete(url), 403, "role_not_editable")
+    assert admin.get(url).json["name"] == name
+
+
+def test_a_role_made_not_editable_stays_as_it_is(admin: Client, relawan: int) -> None:
+    assert admin.put(f"/roles/{relawan}", {"name": "relawan", "is_editable": False}).status_code == 200
+    assert_error(admin.delete(f"/roles/{relawan}"), 403, "role_not_editable")
+
+
+@pytest.mark.parametrize("name", ["pasien", "PASIEN", "Relawan"])
+def test_a_role_name_is_taken_once_whatever_its_case(admin: Client, relawan: int, name: str) -> None:
+    assert_error(admin.post("/roles", {"name": name}), 409, "role_taken")
+
+
+def test_a_role_that_somebody_has_is_not_deleted(admin: Client, relawan: int) -> None:
+    user = make_user()
+    admin.post(f"/admins/{user.id}/roles", {"role_ids": [relawan]})
+    assert_error(admin.delete(f"/roles/{relawan}"), 409, "role_in_use")
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"name": ""}, {"name": "x" * 51}, {"name": 5}, {"name": "x", "is_editable": "mungkin"}]
+)
+def test_a_wrong_role_is_bad_input(admin: Client, relawan: int, body: dict[str, Any]) -> None:
+    assert_error(admin.post("/roles", body), 400, "validation_error")
+    assert_error(admin.put(f"/roles/{relawan}", body), 400, "validation_error")
+
+
+def test_an_unknown_role_is_not_found(admin: Client) -> None:
+    for call in (admin.get, lambda url: admin.put(url, {"name": "x"}), admin.delete):
+        assert_error(call("/roles/999999"), 404)
+        assert_error(call(f"/roles/{10**30}"), 404)
+
+
+def test_roles_are_given_and_taken_and_repeats_are_ignored(admin: Client, relawan: int) -> None:
+    user = make_user()
+    url = f"/admins/{user.id}/roles"
+    for _ in range(2):
+        given = admin.post(url, {"role_ids": [relawan, role_id("pendamping"), relawan]})
+        assert given.status_code == 200
+        assert sorted(given.json["role_ids"]) == sorted([relawan, role_id("pendamping"), role_id("pasien")])
+    assert {role["name"] for role in admin.get(f"/users/{user.id}/roles").json} == {"pasien", "pendamping", "relawan"}
+    for _ in range(2):
+        taken = admin.delete(url, {"role_ids": [relawan]})
+        assert taken.status_code == 200
+        assert relawan not in taken.json["role_ids"]
+
+
+@pytest.mark.parametrize("body", [{}, {"role_ids": []}, {"role_ids": "x"}, {"role_ids": [999999]}, {"role_ids": [1.5]}])
+def test_wrong_role_ids_are_bad_input(admin: Client, body: dict[str, Any]) -> None:
+    url = f"/admins/{make_user().id}/roles"
+    assert_error(admin.post(url, body), 400, "validation_error", "role_ids")
+    assert_error(admin.delete(url, body), 400, "validation_error", "role_ids")
+
+
+def test_roles_of_nobody_are_not_found(admin: Client) -> None:
+    assert_error(admin.get("/users/999999/roles"), 404)
+    assert_error(admin.post("/admins/999999/roles", {"role_ids": [role_id("pasien")]}), 404)
+
+
+def test_a_role_taken_away_is_gone_at_once(client: Client, admin: Client) -> None:
+    other = make_admin()
+    other_client = client.as_(other)
+    assert other_client.post("/roles", {"name": "satu"}).status_code == 201
+    admin.delete(f"/admins/{other.id}/roles", {"role_ids": [role_id("admin")]})
+    assert_error(other_client.post("/roles", {"name": "dua"}), 403, "forbidden")
+
+
+def test_the_last_admin_stays_one(client: Client) -> None:
+    last = make_admin()
+    response = client.as_(last).delete(f"/admins/{last.id}/roles", {"role_ids": [role_id("admin")]})
+    assert_error(response, 409, "last_admin")
+
+
+def test_only_a_superadmin_hands_out_superadmin(client: Client, admin: Client) -> None:
+    user = make_user()
+    body = {"role_ids": [role_id("superadmin")]}
+    assert_error(admin.post(f"/admins/{user.id}/roles", body), 403, "superadmin_only")
+    boss = client.as_superadmin(make_superadmin())
+    assert boss.post(f"/admins/{user.id}/roles", body).status_code == 200
+    assert_error(admin.delete(f"/admins/{user.id}/roles", body), 403, "superadmin_only")
+    assert_error(admin.post(f"/admins/{user.id}/roles", {"role_ids": [role_id("pasien")]}), 403, "superadmin_only")
+    assert boss.delete(f"/admins/{user.id}/roles", body).status_code == 200
+
+
+def test_a_superadmins_ordinary_login_opens_no_superadmin_route_but_the_admins(client: Client) -> None:
+    make_superadmin(username="boss")
+    token = client.post("/login", {"username": "boss", "password": PASSWORD}).json["access_token"]
+    assert client.with_token(token).post("/roles", {"name": "satu"}).status_code == 201
+
+
+@pytest.mark.parametrize("role", [RoleName.PASIEN, RoleName.PENDAMPING])
+def test_writes_are_for_admins(client: Client, role: RoleName) -> None:
+    calls = [
+        ("POST", "/roles", {"name": "x"}),
+        ("PUT", "/roles/1", {"name": "x"}),
+        ("DELETE", "/roles/1", None),
+        ("POST", "/admins/1/roles", {"role_ids": [1]}),
+        ("DELETE", "/admins/1/roles", {"role_ids": [1]}),
+    ]
+    person = client.as_(make_user(role))
+    for method, path, body in calls:
+        assert_error(client.open(method, path, body), 401, "unauthorized")
+        assert_error(person.open(method, path, body), 403, "forbidden")
