@@ -6,6 +6,7 @@ from app.accounts import routes as accounts
 from app.articles import routes as articles
 from app.caregivers import routes as caregivers
 from app.core.api import Blueprint
+from app.forum import routes as forum
 from app.kategori import routes as kategori
 from app.komunitas import routes as komunitas
 from app.roles import routes as roles
@@ -14,5 +15,5 @@ from app.videos import routes as videos
 
 def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
-    sections = (accounts, caregivers, roles, kategori, articles, videos, komunitas)
+    sections = (accounts, caregivers, roles, kategori, forum, articles, videos, komunitas)
     return [section.bp for section in sections]

@@ -1,78 +1,44 @@
-"""News for many people: a section announces it in the transaction that makes it, and the worker sends it later.
-
-An announcement is one row, whatever the number of people; who gets it is decided when it starts.
-"""
+"""Broadcasts: what happened that many may want to hear of. The row written here is all that the request does."""
 
 from __future__ import annotations
 
-import random
-from datetime import datetime, timedelta
-from enum import StrEnum
+import secrets
+from datetime import timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core import clock
-from app.core.db import Base, Created, db
+from app.core.db import db
 from app.core.settings import settings
-
-
-class BroadcastState(StrEnum):
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    WITHDRAWN = "withdrawn"
-
-
-class Broadcast(Base, Created):
-    """One announcement: an article, a video or a thread."""
-
-    __tablename__ = "broadcasts"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    kind: Mapped[str] = mapped_column(comment="article, video or thread")
-    record_id: Mapped[int]
-    text: Mapped[str]
-    preference_tag: Mapped[str | None] = mapped_column(comment="only people with this preference; null: everybody")
-    author_id: Mapped[int | None] = mapped_column(comment="who is not told")
-    starts_at: Mapped[datetime]
-    state: Mapped[str] = mapped_column(server_default=BroadcastState.WAITING)
-    last_user_id: Mapped[int] = mapped_column(server_default=sa.text("0"), comment="how far it got")
-
-    __table_args__ = (
-        sa.UniqueConstraint("kind", "record_id"),
-        sa.Index("ix_broadcasts_open", "starts_at", postgresql_where=sa.text("state IN ('waiting', 'running')")),
-    )
+from app.notifications import outbox
+from app.notifications.models import Broadcast
 
 
 def announce(
-    kind: str, record_id: int, text: str, *, preference_tag: str | None = None, author_id: int | None = None
+    *, kind: str, subject: str, text: str, preference_tag: str | None = None, except_user_id: int | None = None
 ) -> None:
-    """Tell people of a record after a random delay; announced again, it is told once."""
-    delay = timedelta(seconds=random.uniform(*settings.broadcast_delay_seconds))  # noqa: S311  # spreads, hides nothing
+    """Tell everybody with `preference_tag` (None: everybody) of `subject`, once, after a random delay.
+
+    Not `except_user_id`, who knows already. `text` is final: it must not name who wants to stay unnamed.
+    """
+    shortest, longest = settings.broadcast_delay_seconds
+    delay = timedelta(seconds=shortest + secrets.randbelow(longest - shortest + 1))
     db.session.execute(
         insert(Broadcast)
         .values(
             kind=kind,
-            record_id=record_id,
+            subject=subject,
             text=text,
             preference_tag=preference_tag,
-            author_id=author_id,
+            except_user_id=except_user_id,
             starts_at=clock.now() + delay,
         )
-        .on_conflict_do_nothing(index_elements=["kind", "record_id"])
+        .on_conflict_do_nothing(index_elements=[Broadcast.subject])
     )
 
 
-def withdraw(kind: str, record_id: int) -> None:
-    """Stop telling of a record that is gone."""
-    db.session.execute(
-        sa.update(Broadcast)
-        .where(
-            Broadcast.kind == kind,
-            Broadcast.record_id == record_id,
-            Broadcast.state.in_((BroadcastState.WAITING, BroadcastState.RUNNING)),
-        )
-        .values(state=BroadcastState.WITHDRAWN)
-    )
+def withdraw(subject: str) -> None:
+    """Take a broadcast back: what of it has not gone out stays."""
+    db.session.execute(sa.delete(Broadcast).where(Broadcast.subject == subject))
+    outbox.cancel(subject)
