@@ -14,6 +14,7 @@ from marshmallow import ValidationError
 from app.core.db import unit_of_work
 from app.core.errors import AppError, ValidationFailed
 from app.core.settings import settings
+from app.emergency import service as emergency
 from app.forum import seed as forum_seed
 from app.forum.service import repair as forum_repair
 from app.identity import jobs as identity_jobs
@@ -34,6 +35,7 @@ def seed_all() -> None:
     with unit_of_work():
         roles.seed()
         forum_seed.seed()
+        emergency.seed()
 
 
 # --- people ---------------------------------------------------------------------------------------------------------

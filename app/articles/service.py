@@ -44,7 +44,8 @@ def create_article(data: dict[str, Any]) -> Any:
     article = Article(**data, image=media.save(upload) if upload else None)
     with translating(BROKEN):
         db.session.add(article)
-    broadcasts.announce("article", article.id, ANNOUNCEMENT.format(title=article.title))
+    text = ANNOUNCEMENT.format(title=article.title)
+    broadcasts.announce(kind="article", subject=_subject(article.id), text=text)
     return get_article(article.id, None)
 
 
@@ -63,7 +64,7 @@ def update_article(article_id: int, data: dict[str, Any], user_id: int) -> Any:
 def delete_article(article_id: int) -> None:
     article = get_or_404(Article, article_id, MISSING)
     media.discard(article.image)
-    broadcasts.withdraw("article", article_id)
+    broadcasts.withdraw(_subject(article_id))
     db.session.delete(article)
     db.session.flush()
 
@@ -109,6 +110,10 @@ def _shown(user_id: int | None) -> sa.Select[Any]:
     saved = (SavedArticle.url == Article.url) & (SavedArticle.user_id == user_id)
     is_saved = sa.func.coalesce(SavedArticle.saved, sa.false()).label("is_saved")
     return sa.select(*articles.c, is_saved).outerjoin(SavedArticle, saved)
+
+
+def _subject(article_id: int) -> str:
+    return f"article:{article_id}"
 
 
 def _one(query: sa.Select[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ from marshmallow import Schema, fields, pre_load, validate
 
 from app.core import provinces
 from app.core.clock import rfc3339
+from app.core.geo import degrees
 
 
 class Timestamp(fields.AwareDateTime):
@@ -86,3 +88,33 @@ class Form(Schema):
             name: None if value == "" and name in fields_of and fields_of[name].allow_none else value
             for name, value in data.items()
         }
+
+
+class Degrees(fields.Field[float]):
+    """A latitude or a longitude: a finite number, or text that spells one, from -`limit` to `limit`."""
+
+    default_error_messages = {"invalid": "harus berupa derajat dari -{limit} sampai {limit}."}  # noqa: RUF012
+
+    def __init__(self, limit: int, *, example: float, **kwargs: Any) -> None:
+        described = {"type": "number", "minimum": -limit, "maximum": limit, "example": example}
+        super().__init__(metadata=described, **kwargs)
+        self.limit = limit
+
+    def _serialize(self, value: float | None, *_: Any, **__: Any) -> float | None:
+        return value
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> float:
+        try:
+            number = degrees(value)
+        except ValueError:
+            number = math.nan
+        if not abs(number) <= self.limit:
+            raise self.make_error("invalid", limit=self.limit)
+        return number
+
+
+class PositionSchema(Schema):
+    """Where the caller is: the query of every `nearby` route."""
+
+    lat = Degrees(90, required=True, example=-6.88)
+    lng = Degrees(180, required=True, example=107.55)

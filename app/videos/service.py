@@ -60,7 +60,8 @@ def create_video(data: dict[str, Any]) -> Any:
     video = Video(**_filled(data))
     with translating(BROKEN):
         db.session.add(video)
-    broadcasts.announce("video", video.id, ANNOUNCEMENT.format(title=video.title))
+    text = ANNOUNCEMENT.format(title=video.title)
+    broadcasts.announce(kind="video", subject=_subject(video.id), text=text)
     return get_video(video.id, None)
 
 
@@ -74,7 +75,7 @@ def update_video(video_id: int, data: dict[str, Any], user_id: int) -> Any:
 
 
 def delete_video(video_id: int) -> None:
-    broadcasts.withdraw("video", video_id)
+    broadcasts.withdraw(_subject(video_id))
     db.session.delete(get_or_404(Video, video_id, live.MISSING))
     db.session.flush()
 
@@ -172,6 +173,10 @@ def _platforms_own(address: str | None) -> str | None:
     parts = urlsplit(found)
     own = any(parts.netloc == host or parts.netloc.endswith(f".{host}") for host in PICTURE_HOSTS)
     return found if parts.scheme == "https" and own else None
+
+
+def _subject(video_id: int) -> str:
+    return f"video:{video_id}"
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -13,7 +13,7 @@ from app.articles.models import Article
 from app.core import clock
 from app.core.db import db
 from app.kategori.models import Kategori
-from app.notifications.broadcasts import Broadcast
+from app.notifications.models import Broadcast
 from tests.client import Client, assert_error
 from tests.core import pictures
 from tests.factories import make_admin, make_article, make_user
@@ -175,12 +175,11 @@ def test_a_new_article_is_announced_after_a_while_and_no_more_once_it_is_gone(ad
     before = clock.now()
     article = admin.post("/articles", NEW).json or {}
     row = db.session.scalars(sa.select(Broadcast)).one()
-    assert (row.kind, row.record_id, row.text) == ("article", article["id"], "Artikel baru: Gizi Anak")
-    assert (row.state, row.preference_tag, row.author_id) == ("waiting", None, None)
+    assert (row.kind, row.subject, row.text) == ("article", f"article:{article['id']}", "Artikel baru: Gizi Anak")
+    assert (row.preference_tag, row.except_user_id) == (None, None)
     assert 29 <= (row.starts_at - before).total_seconds() <= 305
     admin.delete(f"/articles/{article['id']}")
-    db.session.expire_all()
-    assert db.session.scalars(sa.select(Broadcast)).one().state == "withdrawn"
+    assert db.session.scalars(sa.select(Broadcast)).all() == []
 
 
 def test_a_category_in_use_cannot_be_deleted(admin: Client) -> None:

@@ -1,41 +1,15 @@
-"""Articles, videos, communities, what people saved of them, and announcements to many."""
+"""Articles, videos, communities, and what people saved of them."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 
 
 def upgrade() -> None:
-    op.create_table(
-        "broadcasts",
-        sa.Column("id", sa.BigInteger(), nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False, comment="article, video or thread"),
-        sa.Column("record_id", sa.BigInteger(), nullable=False),
-        sa.Column("text", sa.Text(), nullable=False),
-        sa.Column(
-            "preference_tag", sa.Text(), nullable=True, comment="only people with this preference; null: everybody"
-        ),
-        sa.Column("author_id", sa.BigInteger(), nullable=True, comment="who is not told"),
-        sa.Column("starts_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("state", sa.Text(), server_default="waiting", nullable=False),
-        sa.Column(
-            "last_user_id", sa.BigInteger(), server_default=sa.text("0"), nullable=False, comment="how far it got"
-        ),
-        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_broadcasts")),
-        sa.UniqueConstraint("kind", "record_id", name=op.f("uq_broadcasts_kind_record_id")),
-    )
-    op.create_index(
-        "ix_broadcasts_open",
-        "broadcasts",
-        ["starts_at"],
-        unique=False,
-        postgresql_where=sa.text("state IN ('waiting', 'running')"),
-    )
     op.create_table(
         "videos",
         sa.Column("id", sa.BigInteger(), nullable=False),
@@ -122,7 +96,3 @@ def downgrade() -> None:
     op.drop_index(op.f("ix_articles_kategori_id"), table_name="articles")
     op.drop_table("articles")
     op.drop_table("videos")
-    op.drop_index(
-        "ix_broadcasts_open", table_name="broadcasts", postgresql_where=sa.text("state IN ('waiting', 'running')")
-    )
-    op.drop_table("broadcasts")
