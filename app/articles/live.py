@@ -50,5 +50,5 @@ def get_article(url: str, user_id: int | None) -> dict[str, Any]:
 def _ministry() -> Ministry:
     found: Ministry | None = current_app.extensions.get("ministry")
     if found is None:
-        found = current_app.extensions["ministry"] = Ministry.from_config(current_app.extensions["config"])
+        found = current_app.extensions["ministry"] = Ministry.from_config(settings)
     return found

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import orjson
 from prometheus_client import Counter
@@ -33,6 +33,9 @@ STALE_S = 7 * 86400
 
 #: After a failure the provider is left alone so long; a visitor meanwhile gets the copy or the same failure at once.
 REST_S = 10
+#: And for so long one visitor at a time tries it again while the others are told at once: a provider that hangs must
+#: not hold every thread.
+TROUBLE_S = 300
 
 #: The longest that a fetch takes, and that another process waits for it.
 FLIGHT_S = 9.0
@@ -54,6 +57,18 @@ class Copy:
 
     value: Any
     at: float
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How the last fetch failed, and when."""
+
+    kind: Kind
+    at: float
+
+    @property
+    def rests(self) -> bool:
+        return now().timestamp() - self.at < REST_S
 
 
 class Cache(Generic[T]):
@@ -78,16 +93,18 @@ class Cache(Generic[T]):
         copy, failure = self._read(key)
         if copy and self._is_fresh(copy):
             return self._found(copy, "fresh")
-        if failure:
-            return self._instead(copy, ProviderError(self.name, failure))
+        if failure and failure.rests:
+            return self._instead(copy, failure)
         with self._lock:
             flight = self._flights.get(key)
             if mine := flight is None:
                 flight = self._flights[key] = Future()
+        if not mine and (copy or failure):
+            return self._instead(copy, failure)
         if not mine:
-            return self._found(copy, "stale") if copy else self._shared(flight)
+            return self._shared(flight)
         try:
-            found = self._fetch(key, load, copy)
+            found = self._fetch(key, load, copy, failure)
         except BaseException as error:
             flight.set_exception(error)
             flight.exception()  # seen, though nobody may be waiting
@@ -108,25 +125,25 @@ class Cache(Generic[T]):
         """Keep an answer that came by another way."""
         self._write(key, _plain(value))
 
-    def _fetch(self, key: str, load: Callable[[], T], copy: Copy | None) -> Any:
+    def _fetch(self, key: str, load: Callable[[], T], copy: Copy | None, failure: Failure | None) -> Any:
         """The plain value of a new answer; another process's, when one is fetching it already."""
         taken = self._redis(lambda redis: redis.set(self._at(key, "lock"), 1, nx=True, px=int(FLIGHT_S * 1000)))
         if taken is None and not self._is_away:
-            if copy:
-                CACHED.labels(self.name, "stale").inc()
-                return copy.value
-            return self._awaited(key, load)
+            return _plain(self._instead(copy, failure)) if copy or failure else self._awaited(key, load)
         try:
-            again, failure = self._read(key)  # somebody may have been done just before
+            again, failed = self._read(key)  # somebody may have been done just before
             if again and self._is_fresh(again):
                 return again.value
-            if failure:
-                return _plain(self._instead(copy, ProviderError(self.name, failure)))
+            if failed and failed.rests:
+                return _plain(self._instead(copy, failed))
             value = _plain(load())
         except ProviderError as error:
-            kind = error.kind
-            self._redis(lambda redis: redis.set(self._at(key, "failed"), kind, ex=REST_S))
-            return _plain(self._instead(copy, error))
+            self._remember(key, error)
+            if copy is None:
+                CACHED.labels(self.name, "failed").inc()
+                raise
+            logger.warning("serving the last good copy: %s", error, extra={"cache": self.name, "copy_at": copy.at})
+            return _plain(self._found(copy, "stale"))
         finally:
             self._redis(lambda redis: redis.delete(self._at(key, "lock")))
         CACHED.labels(self.name, "loaded").inc()
@@ -141,8 +158,8 @@ class Cache(Generic[T]):
             copy, failure = self._read(key)
             if copy and self._is_fresh(copy):
                 return copy.value
-            if failure:
-                raise ProviderError(self.name, failure)
+            if failure and failure.rests:
+                raise ProviderError(self.name, failure.kind)
             if not self._redis(lambda redis: redis.exists(self._at(key, "lock"))):
                 break
         return _plain(load())
@@ -154,12 +171,18 @@ class Cache(Generic[T]):
         except FutureTimeout:
             raise ProviderError(self.name, "timeout") from None
 
-    def _instead(self, copy: Copy | None, error: ProviderError) -> T:
-        if copy is None:
-            CACHED.labels(self.name, "failed").inc()
-            raise error
-        logger.warning("serving the last good copy: %s", error, extra={"cache": self.name, "copy_at": copy.at})
-        return self._found(copy, "stale")
+    def _instead(self, copy: Copy | None, failure: Failure | None) -> T:
+        """The old copy, else the failure of whoever tried last; at least one of them is there."""
+        if copy:
+            return self._found(copy, "stale")
+        CACHED.labels(self.name, "failed").inc()
+        raise ProviderError(self.name, failure.kind if failure else "busy")
+
+    def _remember(self, key: str, error: ProviderError) -> None:
+        if error.kind == "busy":
+            return  # that it was not even asked says nothing about it
+        kept = orjson.dumps(Failure(error.kind, now().timestamp()))
+        self._redis(lambda redis: redis.set(self._at(key, "failed"), kept, ex=TROUBLE_S))
 
     def _found(self, copy: Copy, outcome: str) -> T:
         CACHED.labels(self.name, outcome).inc()
@@ -188,17 +211,14 @@ class Cache(Generic[T]):
             self._away_until = time.monotonic() + AWAY_S
             return None
 
-    def _read(self, key: str) -> tuple[Copy | None, Kind | None]:
-        """The copy of a key, and the kind of a failure of the last seconds."""
+    def _read(self, key: str) -> tuple[Copy | None, Failure | None]:
+        """The copy of a key, and the failure of the last fetch."""
         found = self._redis(lambda redis: redis.mget(self._at(key, "copy"), self._at(key, "failed")))
         if found is None:
             with self._lock:
                 return self._own.get(key), None
-        kept, failure = found
-        if kept is None:
-            return None, cast(Kind, failure.decode()) if failure else None
-        copy = orjson.loads(kept)
-        return Copy(copy["value"], copy["at"]), cast(Kind, failure.decode()) if failure else None
+        copy, failure = found
+        return Copy(**orjson.loads(copy)) if copy else None, Failure(**orjson.loads(failure)) if failure else None
 
     def _write(self, key: str, value: Any) -> None:
         copy = Copy(value, now().timestamp())

@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from app.core.clock import now
 from app.core.errors import NotFound, ProviderFailed
 from app.core.queue import connection
+from app.core.settings import settings
 from app.providers.cache import Cache
 from app.providers.failures import answering
 from app.providers.videos import QuotaExhausted, Video, VideoPlatform
@@ -73,13 +74,13 @@ def kept(video_id: str) -> Video | None:
 
 
 def is_configured() -> bool:
-    return current_app.extensions["config"].video_key is not None
+    return settings.video_key is not None
 
 
 def _platform() -> VideoPlatform:
     found: VideoPlatform | None = current_app.extensions.get("video_platform")
     if found is None:
-        found = VideoPlatform.from_config(current_app.extensions["config"])
+        found = VideoPlatform.from_config(settings)
         if found is None:
             raise ProviderFailed(NOT_CONFIGURED, code="provider_not_configured")
         current_app.extensions["video_platform"] = found

@@ -128,7 +128,39 @@ def test_without_a_copy_the_failure_is_told_and_remembered_for_seconds(app: Flas
             kept.get("a", source)
         assert caught.value.timed_out
     assert source.asked == 1
-    assert 0 < app.extensions["redis"].ttl("cache:test:failed:a") <= 10
+    assert 0 < app.extensions["redis"].ttl("cache:test:failed:a") <= 300
+
+
+def test_a_source_in_trouble_is_tried_by_one_while_the_others_are_told_at_once(
+    real_app: Flask, kept: Cache[Thing | None], later: Callable[[float], None]
+) -> None:
+    source = Source()
+    source.error = ProviderError("test", "timeout")
+    assert crowd(real_app, [kept], source, people=1) == ["timeout"]
+    later(11)
+    source.seconds = 1
+    started = monotonic()
+    waits: list[float] = []
+
+    def visit(n: int) -> None:
+        sleep(0.2 if n else 0)
+        with real_app.app_context(), pytest.raises(ProviderError):
+            kept.get("a", source)
+        waits.append(monotonic() - started)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(visit, range(8)))
+    assert source.asked == 2
+    assert sorted(waits)[6] < 0.8  # all but the one who tries
+
+
+def test_being_too_busy_to_ask_is_not_remembered(kept: Cache[Thing | None]) -> None:
+    source = Source()
+    source.error = ProviderError("test", "busy")
+    with pytest.raises(ProviderError):
+        kept.get("a", source)
+    source.error = None
+    assert kept.get("a", source) == Thing("nomor 2")
 
 
 def test_copies_are_dropped_after_a_week_and_beyond_a_number(
