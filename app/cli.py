@@ -15,6 +15,8 @@ from app.core.db import unit_of_work
 from app.core.errors import AppError, ValidationFailed
 from app.core.settings import settings
 from app.emergency import service as emergency
+from app.forum import seed as forum_seed
+from app.forum.service import repair as forum_repair
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
@@ -24,7 +26,7 @@ from app.roles import service as roles
 
 
 def init_app(app: Flask) -> None:
-    for command in (users, nik, keys, seed, demo, settings_table):
+    for command in (users, nik, keys, forum, seed, demo, settings_table):
         app.cli.add_command(command)
 
 
@@ -32,6 +34,7 @@ def seed_all() -> None:
     """Everything that the service needs to be there; run again, it adds nothing and changes nothing."""
     with unit_of_work():
         roles.seed()
+        forum_seed.seed()
         emergency.seed()
 
 
@@ -104,6 +107,18 @@ def new_keys() -> None:
     click.echo(f"VAPID_PUBLIC_KEY={public}")
     click.echo(f"VAPID_PRIVATE_KEY={private}")
     click.echo("VAPID_SUBJECT=mailto:operator@example.com")
+
+
+# --- forum ----------------------------------------------------------------------------------------------------------
+
+forum = AppGroup("forum", help="The forum's upkeep.")
+
+
+@forum.command("repair")
+def repair_forum() -> None:
+    """Count likes, saves, replies and threads anew and put wrong counters right; there should be none."""
+    for table, count in forum_repair.repair().items():
+        click.echo(f"{table}: {count} rows repaired.")
 
 
 # --- data -----------------------------------------------------------------------------------------------------------

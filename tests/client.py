@@ -20,13 +20,17 @@ class Client:
         self._client: FlaskClient = app.test_client()
 
     def as_(self, user: User) -> Client:
-        """The client of somebody who has just logged in."""
-        return Client(self.app, sessions.begin(user).access_token)
+        """The client of somebody who has just logged in; a refused request's rollback leaves that standing."""
+        token = sessions.begin(user).access_token
+        db.session.commit()
+        return Client(self.app, token)
 
     def as_superadmin(self, user: User) -> Client:
         """The client of somebody who came through `/superadmin/login`."""
         assert RoleName.SUPERADMIN in user.role_names
-        return Client(self.app, sessions.begin_superadmin(user))
+        token = sessions.begin_superadmin(user)
+        db.session.commit()
+        return Client(self.app, token)
 
     def with_token(self, token: str) -> Client:
         return Client(self.app, token)
