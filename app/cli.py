@@ -14,8 +14,8 @@ from marshmallow import ValidationError
 from app.core.db import unit_of_work
 from app.core.errors import AppError, ValidationFailed
 from app.core.settings import settings
+from app.forum import jobs as forum_jobs
 from app.forum import seed as forum_seed
-from app.forum.service import repair as forum_repair
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
@@ -115,7 +115,7 @@ forum = AppGroup("forum", help="The forum's upkeep.")
 @forum.command("repair")
 def repair_forum() -> None:
     """Count likes, saves, replies and threads anew and put wrong counters right; there should be none."""
-    for table, count in forum_repair.repair().items():
+    for table, count in forum_jobs.repair().items():
         click.echo(f"{table}: {count} rows repaired.")
 
 

@@ -36,4 +36,18 @@ ACCESS: dict[str, str] = {
     "GET /kategori": "public",
     "PUT /kategori/<int:kategori_id>": "admin",
     "DELETE /kategori/<int:kategori_id>": "admin",
+    # forum
+    "GET /forum/categories": "optional",
+    "GET /forum/threads": "optional",
+    "GET /forum/threads/<int:thread_id>": "optional",
+    "POST /forum/threads": "anybody",
+    "PUT /forum/threads/<int:thread_id>": "anybody",
+    "DELETE /forum/threads/<int:thread_id>": "anybody",
+    "POST /forum/threads/<int:thread_id>/reply": "anybody",
+    "POST /forum/threads/<int:thread_id>/like": "anybody",
+    "POST /forum/threads/<int:thread_id>/save": "anybody",
+    "PUT /forum/replies/<int:reply_id>": "anybody",
+    "DELETE /forum/replies/<int:reply_id>": "anybody",
+    "POST /forum/replies/<int:reply_id>/like": "anybody",
+    "POST /forum/replies/<int:reply_id>/save": "anybody",
 }
