@@ -11,6 +11,7 @@ from flask import Flask
 from flask.cli import AppGroup
 from marshmallow import ValidationError
 
+from app.core import media
 from app.core.db import unit_of_work
 from app.core.errors import AppError, ValidationFailed
 from app.core.settings import settings
@@ -25,7 +26,7 @@ from app.roles import service as roles
 
 
 def init_app(app: Flask) -> None:
-    for command in (users, nik, keys, forum, seed, demo, settings_table):
+    for command in (users, nik, keys, forum, pictures, seed, demo, settings_table):
         app.cli.add_command(command)
 
 
@@ -117,6 +118,16 @@ def repair_forum() -> None:
     """Count likes, saves, replies and threads anew and put wrong counters right; there should be none."""
     for table, count in forum_jobs.repair().items():
         click.echo(f"{table}: {count} rows repaired.")
+
+
+pictures = AppGroup("media", help="The pictures' upkeep.")
+
+
+@pictures.command("sweep")
+def sweep_pictures() -> None:
+    """Remove pictures older than a day that no record names: what killed processes left behind."""
+    with _telling_errors(), unit_of_work():
+        click.echo(f"{media.sweep()} pictures removed.")
 
 
 # --- data -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -29,7 +30,7 @@ THREADS = 8
 def people(committed: Flask) -> list[Caller]:
     with unit_of_work():
         users = [make_user() for _ in range(4)]
-    return [Caller(user.id, frozenset({"pasien"}), None, SessionKind.USER) for user in users]
+    return [Caller(user.id, frozenset({"pasien"}), uuid.uuid4(), SessionKind.USER) for user in users]
 
 
 def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
