@@ -20,17 +20,13 @@ class Client:
         self._client: FlaskClient = app.test_client()
 
     def as_(self, user: User) -> Client:
-        """The client of somebody who has just logged in; a refused request's rollback leaves that standing."""
-        token = sessions.begin(user).access_token
-        db.session.commit()
-        return Client(self.app, token)
+        """The client of somebody who has just logged in."""
+        return Client(self.app, sessions.begin(user).access_token)
 
     def as_superadmin(self, user: User) -> Client:
         """The client of somebody who came through `/superadmin/login`."""
         assert RoleName.SUPERADMIN in user.role_names
-        token = sessions.begin_superadmin(user)
-        db.session.commit()
-        return Client(self.app, token)
+        return Client(self.app, sessions.begin_superadmin(user))
 
     def with_token(self, token: str) -> Client:
         return Client(self.app, token)

@@ -65,4 +65,18 @@ ACCESS: dict[str, str] = {
     "POST /komunitas": "admin",
     "PUT /komunitas/<int:komunitas_id>": "admin",
     "DELETE /komunitas/<int:komunitas_id>": "admin",
+    # forum
+    "GET /forum/categories": "optional",
+    "GET /forum/threads": "optional",
+    "GET /forum/threads/<int:thread_id>": "optional",
+    "POST /forum/threads": "anybody",
+    "PUT /forum/threads/<int:thread_id>": "anybody",
+    "DELETE /forum/threads/<int:thread_id>": "anybody",
+    "POST /forum/threads/<int:thread_id>/reply": "anybody",
+    "POST /forum/threads/<int:thread_id>/like": "anybody",
+    "POST /forum/threads/<int:thread_id>/save": "anybody",
+    "PUT /forum/replies/<int:reply_id>": "anybody",
+    "DELETE /forum/replies/<int:reply_id>": "anybody",
+    "POST /forum/replies/<int:reply_id>/like": "anybody",
+    "POST /forum/replies/<int:reply_id>/save": "anybody",
 }

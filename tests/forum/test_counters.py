@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,8 +14,9 @@ from flask import Flask
 
 from app.core.db import db, unit_of_work
 from app.core.errors import AppError
+from app.forum.jobs import repair
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
-from app.forum.service import marks, repair, replies, threads
+from app.forum.service import marks, replies, threads
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
 from tests.factories import make_user
@@ -28,7 +30,7 @@ THREADS = 8
 def people(committed: Flask) -> list[Caller]:
     with unit_of_work():
         users = [make_user() for _ in range(4)]
-    return [Caller(user.id, frozenset({"pasien"}), None, SessionKind.USER) for user in users]
+    return [Caller(user.id, frozenset({"pasien"}), uuid.uuid4(), SessionKind.USER) for user in users]
 
 
 def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
@@ -62,7 +64,7 @@ def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: l
     for toggle in (marks.like_thread, marks.save_thread):
         answers = storm(committed, lambda _, toggle=toggle: toggle(thread_id, people[1].id), 200)
         assert (answers.count(True), answers.count(False)) == (100, 100)
-    assert repair.repair() == CLEAN
+    assert repair() == CLEAN
     assert db.session.scalar(sa.select(ForumThread.likes_count)) == 0
 
 
@@ -92,7 +94,7 @@ def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: 
         for flag, counter in (("is_liked", "likes_count"), ("is_saved", "saves_count")):
             counted = db.session.scalar(sa.select(sa.func.count()).where(getattr(mark, flag)))
             assert db.session.scalar(sa.select(sa.func.sum(getattr(model, counter)))) == counted
-    assert repair.repair() == CLEAN
+    assert repair() == CLEAN
 
 
 def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed: Flask, people: list[Caller]) -> None:
@@ -121,7 +123,7 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
     answers = storm(committed, work, 1000)
     refused = {answer.code for answer in answers if isinstance(answer, AppError)}
     assert refused <= {"not_found", "validation_error"}
-    assert repair.repair() == CLEAN
+    assert repair() == CLEAN
     assert db.session.scalar(sa.select(sa.func.count(ForumThread.id))) == 3
     stubs = sa.select(sa.func.count()).where(ForumReply.is_deleted, ForumReply.likes_count > 0)
     assert db.session.scalar(stubs) == 0
@@ -141,4 +143,4 @@ def test_repair_puts_wrong_counters_right_and_then_finds_nothing(committed: Flas
     assert said.splitlines() == [f"{table}: 1 rows repaired." for table in CLEAN]
     thread = db.session.get_one(ForumThread, thread_id)
     assert (thread.likes_count, thread.replies_count) == (1, 1)
-    assert repair.repair() == CLEAN
+    assert repair() == CLEAN

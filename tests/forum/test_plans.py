@@ -28,11 +28,13 @@ FILL = (
     "INSERT INTO forum_replies (thread_id, depth, user_id, content) SELECT id, 1, :me, 'c' FROM forum_threads",
     """
     INSERT INTO forum_thread_marks (thread_id, user_id, is_saved)
-    SELECT 1 + (u.id * 97 + n * 1999) % 20000, u.id, true FROM users u, generate_series(1, 10) n
+    SELECT t.first + (u.id * 97 + n * 1999) % 20000, u.id, true
+    FROM users u, generate_series(1, 10) n, (SELECT min(id) AS first FROM forum_threads) t
     """,
     """
     INSERT INTO forum_reply_marks (reply_id, user_id, is_liked)
-    SELECT 1 + (u.id * 97 + n * 1999) % 20000, u.id, true FROM users u, generate_series(1, 10) n
+    SELECT t.first + (u.id * 97 + n * 1999) % 20000, u.id, true
+    FROM users u, generate_series(1, 10) n, (SELECT min(id) AS first FROM forum_replies) t
     """,
 )
 

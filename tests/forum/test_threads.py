@@ -68,7 +68,7 @@ def test_thread_takes_a_picture_as_multipart(client: Client, siti: Client) -> No
     thread = siti.open("POST", "/forum/threads", data=form, content_type="multipart/form-data").json
     assert thread["use_pseudonym"] is True
     assert thread["image"].startswith("/media/")
-    assert client.get(thread["image"], buffered=True).headers["Content-Type"] == "image/webp"
+    assert client.get(thread["image"]).headers["Content-Type"] == "image/webp"
 
 
 def test_hostile_picture_leaves_no_thread_behind(siti: Client) -> None:
@@ -164,7 +164,7 @@ def test_picture_is_replaced_and_taken_away(client: Client, siti: Client) -> Non
     second = put(image=(BytesIO(plain("PNG")), "b.png"))
     assert second != first
     assert client.get(first).status_code == 404
-    assert client.get(second, buffered=True).status_code == 200
+    assert client.get(second).status_code == 200
     assert siti.put(path, {"image": None}).json["image"] is None
     assert client.get(second).status_code == 404
 
