@@ -14,7 +14,7 @@ from app.emergency import service
 from app.emergency.models import EmergencyNumber
 from dev.simulators import Server
 from tests.client import Client, assert_error
-from tests.conftest import test_config as configured
+from tests.conftest import config_for_tests as configured
 from tests.factories import make_admin, make_user
 from tests.statements import Statements
 

@@ -21,7 +21,7 @@ from app.providers.http import Http
 from app.providers.places import Place
 from dev.simulators import Server
 from tests.client import Client, assert_error
-from tests.conftest import test_config as configured
+from tests.conftest import config_for_tests as configured
 from tests.factories import make_admin
 from tests.faskes.places import CIMAHI, make_faskes
 
