@@ -160,7 +160,8 @@ def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = Non
 
 def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
     """The row with this primary key; `NotFound` without one, also for keys that no row can have."""
-    row = db.session.get(model, key) if not isinstance(key, int) or abs(key) < 2**63 else None
+    impossible = abs(key) >= 2**63 if isinstance(key, int) else "\0" in str(key)
+    row = None if impossible else db.session.get(model, key)
     if row is None:
         raise NotFound(message)
     return row

@@ -52,6 +52,19 @@ class PageSchema(Schema):
         return Page(data.get("page", 1), data.get("per_page", 20))
 
 
+class AdminListSchema(PageSchema):
+    """A page of an administrators' list, narrowed by `q`."""
+
+    q = fields.String(
+        validate=validate.Length(max=100), metadata={"description": "Part of what the rows show, to the letter"}
+    )
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        q = data.pop("q", None)
+        return {"q": q, "page": super().to_page(data, **kwargs)}
+
+
 def paginate(query: sa.Select[*tuple[Any, ...]], page: Page, *, scalars: bool = True) -> Listing[Any]:
     """Run `query` for one page; the count costs a second statement only where the page does not tell it."""
     result = db.session.execute(query.limit(page.size).offset(page.offset))
@@ -74,6 +87,15 @@ def headers(listing: Listing[Any], request: Request) -> dict[str, str]:
     ]
     found = {"X-Total-Count": str(listing.total)}
     return {**found, "Link": ", ".join(links)} if links else found
+
+
+def keyset_headers(listing: Listing[Any], request: Request, before: int | None) -> dict[str, str]:
+    """Like `headers` for a list that goes on with `?before=<id>`: `before` is the last row's id, None at the end."""
+    found = {"X-Total-Count": str(listing.total)}
+    if before is None or listing.page.size > 100:
+        return found
+    query = urlencode({**_kept(request.args), "before": before, "per_page": listing.page.size})
+    return {**found, "Link": f'<{request.base_url}?{query}>; rel="next"'}
 
 
 def _kept(args: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ and have a queue of their own, so that no reminder waits behind them.
 
 from __future__ import annotations
 
-import random
+import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
@@ -49,29 +49,34 @@ PACE_ID = 1
 KEEP_DAYS = 30
 
 
-def announce(key: str, text: str, *, tag: str | None = None, except_user_id: int | None = None) -> None:
-    """Tell everybody who wants broadcasts (with `tag`: who has that preference), once for every `key`."""
-    delay_s = random.uniform(*settings.broadcast_delay_seconds)  # noqa: S311  # spreads load, guards nothing
+def announce(
+    *, kind: str, subject: str, text: str, preference_tag: str | None = None, except_user_id: int | None = None
+) -> None:
+    """Tell everybody with `preference_tag` (None: everybody) of `subject`, once, after a random delay.
+
+    Not `except_user_id`, who knows already. `text` is final: it must not name who wants to stay unnamed. The row
+    written here is all that the request does.
+    """
+    shortest, longest = settings.broadcast_delay_seconds
+    delay = timedelta(seconds=shortest + secrets.randbelow(longest - shortest + 1))
     db.session.execute(
         insert(Broadcast)
         .values(
-            key=key,
+            kind=kind,
+            subject=subject,
             text=text,
-            tag=tag,
+            preference_tag=preference_tag,
             except_user_id=except_user_id,
-            start_at=clock.now() + timedelta(seconds=delay_s),
+            starts_at=clock.now() + delay,
         )
-        .on_conflict_do_nothing(index_elements=["key"])
+        .on_conflict_do_nothing(index_elements=[Broadcast.subject])
     )
 
 
-def withdraw(key: str) -> None:
-    """Stop telling: what is not out yet stays in."""
-    broadcast_id = db.session.scalar(
-        sa.update(Broadcast).where(Broadcast.key == key).values(state=BroadcastState.WITHDRAWN).returning(Broadcast.id)
-    )
-    if broadcast_id is not None:
-        outbox.cancel(_subject(broadcast_id))
+def withdraw(subject: str) -> None:
+    """Take a broadcast back: what of it has not gone out stays."""
+    db.session.execute(sa.delete(Broadcast).where(Broadcast.subject == subject))  # waits for a page under way
+    outbox.cancel(subject)
 
 
 # --- spreading ------------------------------------------------------------------------------------------------------
@@ -80,7 +85,7 @@ def withdraw(key: str) -> None:
 @each_second
 def ring_for_broadcasts() -> None:
     due = sa.select(Broadcast.id).where(
-        Broadcast.state == BroadcastState.OPEN, Broadcast.start_at <= sa.func.statement_timestamp()
+        Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= sa.func.statement_timestamp()
     )
     with reading() as connection:
         ids = connection.execute(due.limit(100)).scalars().all()
@@ -127,8 +132,8 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
         User.phone.is_not(None),
         User.phone_invalid_at.is_(None),
     )
-    if broadcast.tag is not None:
-        query = query.where(User.preference_tags.contains([broadcast.tag]))
+    if broadcast.preference_tag is not None:
+        query = query.where(User.preference_tags.contains([broadcast.preference_tag]))
     if broadcast.except_user_id is not None:
         query = query.where(User.id != broadcast.except_user_id)
     return query.order_by(User.id).limit(PAGE)
@@ -144,12 +149,8 @@ def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> 
         due_at=due,
         expires_at=now + LIFETIME,
         user_id=user_id,
-        subject=_subject(broadcast.id),
+        subject=broadcast.subject,
     )
-
-
-def _subject(broadcast_id: int) -> str:
-    return f"broadcast:{broadcast_id}"
 
 
 def zone_of(domicile: str | None) -> ZoneInfo:
@@ -273,7 +274,8 @@ def status() -> list[str]:
             .order_by(deliveries.c.state)
         )
         counts = ", ".join(f"{count} {state}" for state, count in states) or "nothing yet"
-        lines.append(f"{broadcast.id} {broadcast.key} ({broadcast.state}): {broadcast.recipients} recipients; {counts}")
+        line = f"{broadcast.id} {broadcast.subject} ({broadcast.state}): {broadcast.recipients} recipients; {counts}"
+        lines.append(line)
     return lines
 
 

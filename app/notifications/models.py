@@ -90,25 +90,27 @@ class BroadcastState(StrEnum):
     #: Waiting for its moment, or being spread page by page.
     OPEN = "open"
     DONE = "done"
-    WITHDRAWN = "withdrawn"
 
 
 class Broadcast(Base, Created):
-    """News for many: spread over its recipients by the worker, page by page."""
+    """Something new that many may want to hear of: one row an event, spread over its recipients by the worker."""
 
     __tablename__ = "broadcasts"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    key: Mapped[str] = mapped_column(unique=True, comment="what it is about, e.g. thread:5; announced once")
+    kind: Mapped[str] = mapped_column(comment="forum_thread, article or video")
+    subject: Mapped[str] = mapped_column(unique=True, comment="what it tells of, as in forum_thread:5")
     text: Mapped[str]
-    tag: Mapped[str | None] = mapped_column(comment="only people with this preference; null: everybody")
-    except_user_id: Mapped[int | None] = mapped_column(comment="who wrote it")
-    start_at: Mapped[datetime] = mapped_column(comment="after the random delay")
+    preference_tag: Mapped[str | None] = mapped_column(comment="people with this preference; null: everybody")
+    except_user_id: Mapped[int | None] = mapped_column(
+        sa.ForeignKey("users.id", ondelete="SET NULL"), comment="who caused it"
+    )
+    starts_at: Mapped[datetime] = mapped_column(index=True)
     state: Mapped[str] = mapped_column(server_default=BroadcastState.OPEN)
     cursor: Mapped[int] = mapped_column(server_default=sa.text("0"), comment="the last user that a page has reached")
     recipients: Mapped[int] = mapped_column(server_default=sa.text("0"))
 
-    __table_args__ = (sa.Index("ix_broadcasts_open", "start_at", postgresql_where=sa.text("state = 'open'")),)
+    __table_args__ = (sa.Index("ix_broadcasts_open", "starts_at", postgresql_where=sa.text("state = 'open'")),)
 
 
 class BroadcastPace(Base):

@@ -59,9 +59,18 @@ def cancel(subject: str, *, due_after: datetime | None = None) -> int:
     `due_after` spares what is due by then and merely late.
     """
     later = sa.true() if due_after is None else Delivery.due_at > due_after
+    return _cancel(Delivery.subject == subject, later)
+
+
+def cancel_one(dedupe_key: str) -> bool:
+    """Take back one delivery; returns whether it had not gone out."""
+    return _cancel(Delivery.dedupe_key == dedupe_key) == 1
+
+
+def _cancel(*which: sa.ColumnElement[bool]) -> int:
     result = db.session.execute(
         sa.update(Delivery)
-        .where(Delivery.subject == subject, Delivery.state.in_(OPEN), later)
+        .where(*which, Delivery.state.in_(OPEN))
         .values(state=State.CANCELLED, **final())
         .execution_options(synchronize_session=False)
     )
