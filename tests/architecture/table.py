@@ -79,4 +79,19 @@ ACCESS: dict[str, str] = {
     "DELETE /forum/replies/<int:reply_id>": "anybody",
     "POST /forum/replies/<int:reply_id>/like": "anybody",
     "POST /forum/replies/<int:reply_id>/save": "anybody",
+    # reminders
+    "POST /pengingat": "anybody",
+    "POST /pengingat/obat": "anybody",
+    "GET /pengingat": "anybody",
+    "GET /pengingat/<int:reminder_id>": "anybody",
+    "PUT /pengingat/<int:reminder_id>": "anybody",
+    "DELETE /pengingat/<int:reminder_id>": "anybody",
+    # push
+    "GET /push/public-key": "public",
+    "POST /push/subscribe": "optional",
+    "DELETE /push/subscribe": "public",
+    "POST /push/send": "public",
+    # logs
+    "POST /log/user-log": "public",
+    "POST /log/admin-log": "public",
 }

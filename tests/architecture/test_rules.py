@@ -25,6 +25,8 @@ EDGES = (
     # A delivery is claimed in one transaction, sent in none and marked in the next: the drain's own edge.
     "notifications/delivery.py",
     "notifications/messaging.py",
+    "notifications/spreading.py",
+    "push/sending.py",
 )
 
 
