@@ -31,7 +31,7 @@ from app.roles import service as roles
 
 
 def init_app(app: Flask) -> None:
-    for command in (users, nik, keys, forum, pictures, seed, demo, settings_table, worker_health, broadcast, logs):
+    for command in (users, nik, keys, seed, demo, settings_table, worker_health, broadcast, logs, forum, pictures):
         app.cli.add_command(command)
 
 

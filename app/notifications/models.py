@@ -99,13 +99,11 @@ class Broadcast(Base, Created):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(comment="forum_thread, article or video")
-    subject: Mapped[str] = mapped_column(unique=True, comment="what it tells of, as in forum_thread:5")
+    subject: Mapped[str] = mapped_column(unique=True, comment="what it tells of, as in forum_thread:5; announced once")
     text: Mapped[str]
-    preference_tag: Mapped[str | None] = mapped_column(comment="people with this preference; null: everybody")
-    except_user_id: Mapped[int | None] = mapped_column(
-        sa.ForeignKey("users.id", ondelete="SET NULL"), comment="who caused it"
-    )
-    starts_at: Mapped[datetime] = mapped_column(index=True)
+    preference_tag: Mapped[str | None] = mapped_column(comment="only people with this preference; null: everybody")
+    except_user_id: Mapped[int | None] = mapped_column(comment="who wrote it")
+    starts_at: Mapped[datetime] = mapped_column(comment="after the random delay")
     state: Mapped[str] = mapped_column(server_default=BroadcastState.OPEN)
     cursor: Mapped[int] = mapped_column(server_default=sa.text("0"), comment="the last user that a page has reached")
     recipients: Mapped[int] = mapped_column(server_default=sa.text("0"))

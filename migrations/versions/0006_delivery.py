@@ -1,4 +1,4 @@
-"""Reminders, push subscriptions, spreading of broadcasts, activity logs."""
+"""Reminders, push subscriptions, broadcasts, activity logs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0007"
-down_revision = "0006"
+revision = "0006"
+down_revision = "0005"
 
 
 def upgrade() -> None:
@@ -40,6 +40,35 @@ def upgrade() -> None:
         sa.Column("next_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("paused", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_broadcast_pace")),
+    )
+    op.create_table(
+        "broadcasts",
+        sa.Column("id", sa.BigInteger(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False, comment="forum_thread, article or video"),
+        sa.Column(
+            "subject", sa.Text(), nullable=False, comment="what it tells of, as in forum_thread:5; announced once"
+        ),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column(
+            "preference_tag", sa.Text(), nullable=True, comment="only people with this preference; null: everybody"
+        ),
+        sa.Column("except_user_id", sa.BigInteger(), nullable=True, comment="who wrote it"),
+        sa.Column("starts_at", sa.DateTime(timezone=True), nullable=False, comment="after the random delay"),
+        sa.Column("state", sa.Text(), server_default="open", nullable=False),
+        sa.Column(
+            "cursor",
+            sa.BigInteger(),
+            server_default=sa.text("0"),
+            nullable=False,
+            comment="the last user that a page has reached",
+        ),
+        sa.Column("recipients", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_broadcasts")),
+        sa.UniqueConstraint("subject", name=op.f("uq_broadcasts_subject")),
+    )
+    op.create_index(
+        "ix_broadcasts_open", "broadcasts", ["starts_at"], unique=False, postgresql_where=sa.text("state = 'open'")
     )
     op.create_table(
         "log_day_users",
@@ -135,28 +164,9 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_reminders_planned_until"), "reminders", ["planned_until"], unique=False)
     op.create_index("ix_reminders_user_id", "reminders", ["user_id", "id"], unique=False)
-    op.add_column("broadcasts", sa.Column("state", sa.Text(), server_default="open", nullable=False))
-    op.add_column(
-        "broadcasts",
-        sa.Column(
-            "cursor",
-            sa.BigInteger(),
-            server_default=sa.text("0"),
-            nullable=False,
-            comment="the last user that a page has reached",
-        ),
-    )
-    op.add_column("broadcasts", sa.Column("recipients", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
-    op.create_index(
-        "ix_broadcasts_open", "broadcasts", ["starts_at"], unique=False, postgresql_where=sa.text("state = 'open'")
-    )
 
 
 def downgrade() -> None:
-    op.drop_index("ix_broadcasts_open", table_name="broadcasts", postgresql_where=sa.text("state = 'open'"))
-    op.drop_column("broadcasts", "recipients")
-    op.drop_column("broadcasts", "cursor")
-    op.drop_column("broadcasts", "state")
     op.drop_index("ix_reminders_user_id", table_name="reminders")
     op.drop_index(op.f("ix_reminders_planned_until"), table_name="reminders")
     op.drop_table("reminders")
@@ -166,6 +176,8 @@ def downgrade() -> None:
     op.drop_table("broadcast_days")
     op.drop_table("log_days")
     op.drop_table("log_day_users")
+    op.drop_index("ix_broadcasts_open", table_name="broadcasts", postgresql_where=sa.text("state = 'open'"))
+    op.drop_table("broadcasts")
     op.drop_table("broadcast_pace")
     op.drop_index("ix_activity_logs_user_id", table_name="activity_logs")
     op.drop_index("ix_activity_logs_created_at", table_name="activity_logs")
