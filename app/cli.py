@@ -25,7 +25,7 @@ from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
 from app.identity.schemas import UserForm
-from app.logs import service as log_service
+from app.logs import jobs as log_jobs
 from app.notifications import broadcasts, figures
 from app.providers import vapid
 from app.roles import service as roles
@@ -214,7 +214,7 @@ logs = AppGroup("logs", help="Activity logs.")
 def prune_logs(days: int) -> None:
     """Delete old activity logs."""
     with _telling_errors():
-        click.echo(f"{log_service.prune(days)} log rows deleted.")
+        click.echo(f"{log_jobs.prune(days)} log rows deleted.")
 
 
 class _telling_errors:  # noqa: N801  # reads as a word of the `with` statement
