@@ -13,6 +13,8 @@ from app.core.geo import EARTH_RADIUS_KM
 #: Who vouches for a record. An administrator's edit makes it the service's own, and no search overwrites it any more.
 DB, PLACES = "db", "places"
 
+MISSING = "Fasilitas kesehatan tidak ditemukan."
+
 
 class Faskes(Base, Timestamps):
     __tablename__ = "faskes"

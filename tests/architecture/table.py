@@ -36,4 +36,31 @@ ACCESS: dict[str, str] = {
     "GET /kategori": "public",
     "PUT /kategori/<int:kategori_id>": "admin",
     "DELETE /kategori/<int:kategori_id>": "admin",
+    # faskes
+    "GET /faskes/nearby": "public",
+    "GET /faskes": "public",
+    "GET /faskes/location": "public",
+    "GET /faskes/search": "public",
+    "GET /faskes/<faskes_id>": "public",
+    "POST /faskes": "admin",
+    "PUT /faskes/<faskes_id>": "admin",
+    "DELETE /faskes/<faskes_id>": "admin",
+    # doctors
+    "GET /dokter/nearby": "public",
+    "GET /dokter": "public",
+    "GET /dokter/<int:dokter_id>": "public",
+    "POST /dokter": "admin",
+    "PUT /dokter/<int:dokter_id>": "admin",
+    "DELETE /dokter/<int:dokter_id>": "admin",
+    # emergency numbers
+    "GET /emergency/nearby": "public",
+    "GET /emergency/admin": "admin",
+    "POST /emergency/admin": "admin",
+    "PUT /emergency/<int:number_id>": "admin",
+    "DELETE /emergency/<int:number_id>": "admin",
+    # province config
+    "GET /province-config/nearby": "public",
+    "GET /province-config/<province>": "public",
+    "PUT /province-config/<province>": "admin",
+    "DELETE /province-config/<province>": "admin",
 }

@@ -76,11 +76,17 @@ def sliced(rows: Sequence[Record], page: Page) -> Listing[Record]:
 
 
 _LIMIT, _OFFSET = sa.bindparam("limit", type_=sa.Integer), sa.bindparam("offset", type_=sa.Integer)
+_ONE = sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id"))
 _ALL = sa.select(*COLUMNS).order_by(Faskes.created_at.desc(), Faskes.id.desc()).limit(_LIMIT).offset(_OFFSET)
 _MATCHES = Faskes.nama.ilike(sa.bindparam("pattern"), escape="\\")
 _SEARCH = _ALL.where(_MATCHES)
 _COUNT = sa.select(sa.func.count()).select_from(Faskes)
 _COUNT_MATCHES = _COUNT.where(_MATCHES)
+
+
+def one(connection: sa.Connection, faskes_id: str) -> Record | None:
+    row = connection.execute(_ONE, {"id": faskes_id}).mappings().first()
+    return dict(row) if row else None
 
 
 def everything(connection: sa.Connection, page: Page) -> Listing[Record]:
