@@ -11,10 +11,13 @@ from flask import Flask
 from flask.cli import AppGroup
 from marshmallow import ValidationError
 
+from app.core import media
 from app.core.db import unit_of_work
 from app.core.errors import AppError, ValidationFailed
 from app.core.settings import settings
 from app.emergency import service as emergency
+from app.forum import jobs as forum_jobs
+from app.forum import seed as forum_seed
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
@@ -24,7 +27,7 @@ from app.roles import service as roles
 
 
 def init_app(app: Flask) -> None:
-    for command in (users, nik, keys, seed, demo, settings_table):
+    for command in (users, nik, keys, forum, pictures, seed, demo, settings_table):
         app.cli.add_command(command)
 
 
@@ -32,6 +35,7 @@ def seed_all() -> None:
     """Everything that the service needs to be there; run again, it adds nothing and changes nothing."""
     with unit_of_work():
         roles.seed()
+        forum_seed.seed()
         emergency.seed()
 
 
@@ -104,6 +108,28 @@ def new_keys() -> None:
     click.echo(f"VAPID_PUBLIC_KEY={public}")
     click.echo(f"VAPID_PRIVATE_KEY={private}")
     click.echo("VAPID_SUBJECT=mailto:operator@example.com")
+
+
+# --- forum ----------------------------------------------------------------------------------------------------------
+
+forum = AppGroup("forum", help="The forum's upkeep.")
+
+
+@forum.command("repair")
+def repair_forum() -> None:
+    """Count likes, saves, replies and threads anew and put wrong counters right; there should be none."""
+    for table, count in forum_jobs.repair().items():
+        click.echo(f"{table}: {count} rows repaired.")
+
+
+pictures = AppGroup("media", help="The pictures' upkeep.")
+
+
+@pictures.command("sweep")
+def sweep_pictures() -> None:
+    """Remove pictures older than a day that no record names: what killed processes left behind."""
+    with _telling_errors(), unit_of_work():
+        click.echo(f"{media.sweep()} pictures removed.")
 
 
 # --- data -----------------------------------------------------------------------------------------------------------

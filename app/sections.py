@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from app.accounts import routes as accounts
+from app.articles import routes as articles
 from app.caregivers import routes as caregivers
 from app.core.api import Blueprint
 from app.dokter import routes as dokter
 from app.emergency import routes as emergency
 from app.faskes import routes as faskes
+from app.forum import routes as forum
 from app.kategori import routes as kategori
+from app.komunitas import routes as komunitas
 from app.province_config import routes as province_config
 from app.roles import routes as roles
+from app.videos import routes as videos
 
 
 def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
-    sections = (accounts, caregivers, roles, kategori, faskes, dokter, emergency, province_config)
-    return [section.bp for section in sections]
+    people = (accounts, caregivers, roles, kategori)
+    content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
+    return [section.bp for section in (*people, *content)]

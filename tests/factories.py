@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+from app.articles.models import Article
 from app.core.db import db
 from app.identity import users
 from app.identity.models import RoleName, User
+from app.videos.models import Video
 
 PASSWORD = "rahasia123"
 
@@ -38,3 +40,21 @@ def make_admin(**data: Any) -> User:
 
 def make_superadmin(**data: Any) -> User:
     return make_user(RoleName.SUPERADMIN, **data)
+
+
+def make_article(**data: Any) -> Article:
+    n = next(_numbers)
+    values = {"title": f"Artikel {n}", "url": f"https://contoh.id/artikel-{n}", "content": "<p>Isi.</p>"}
+    article = Article(**{**values, **data})
+    db.session.add(article)
+    db.session.flush()
+    return article
+
+
+def make_video(**data: Any) -> Video:
+    n = next(_numbers)
+    values = {"video_id": f"simpan{n:05d}", "title": f"Video {n}", "channel_title": "Kanal Kesehatan"}
+    video = Video(**{**values, **data})
+    db.session.add(video)
+    db.session.flush()
+    return video

@@ -30,7 +30,9 @@ class Timestamp(fields.AwareDateTime):
 
 
 class RecordId(fields.Integer):
-    """An identifier: a positive integer that a column can hold."""
+    """An identifier: a positive integer that a column can hold, in a form or a query its digits."""
+
+    default_error_messages = {"invalid": "harus berupa bilangan bulat."}  # noqa: RUF012  # marshmallow reads a plain dict
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": 1})
@@ -41,6 +43,10 @@ class RecordId(fields.Integer):
         if isinstance(value, float):
             raise self.make_error("invalid", input=value)
         return int(super()._deserialize(value, attr, data, **kwargs))
+
+    def _validated(self, value: Any) -> int:
+        digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19
+        return super()._validated(int(value) if digits else value)
 
 
 class Text(fields.String):

@@ -88,3 +88,19 @@ class Delivery(Base, Created):
 
 #: For statements that have no use for objects.
 deliveries = cast(sa.Table, Delivery.__table__)
+
+
+class Broadcast(Base, Created):
+    """Something new that many may want to hear of: one row an event, whatever the number of recipients."""
+
+    __tablename__ = "broadcasts"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(comment="forum_thread, article or video")
+    subject: Mapped[str] = mapped_column(unique=True, comment="what it tells of, as in forum_thread:5")
+    text: Mapped[str]
+    preference_tag: Mapped[str | None] = mapped_column(comment="people with this preference; null: everybody")
+    except_user_id: Mapped[int | None] = mapped_column(
+        sa.ForeignKey("users.id", ondelete="SET NULL"), comment="who caused it"
+    )
+    starts_at: Mapped[datetime] = mapped_column(index=True)

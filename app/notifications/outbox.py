@@ -58,9 +58,18 @@ def add_all(drafts: Sequence[Draft]) -> int:
 
 def cancel(subject: str) -> int:
     """Take back what belongs to `subject` and has not gone out; returns how many. A call under way goes through."""
+    return _cancel(Delivery.subject == subject)
+
+
+def cancel_one(dedupe_key: str) -> bool:
+    """Take back one delivery; returns whether it had not gone out."""
+    return _cancel(Delivery.dedupe_key == dedupe_key) == 1
+
+
+def _cancel(which: sa.ColumnElement[bool]) -> int:
     result = db.session.execute(
         sa.update(Delivery)
-        .where(Delivery.subject == subject, Delivery.state.in_(OPEN))
+        .where(which, Delivery.state.in_(OPEN))
         .values(state=State.CANCELLED, **final())
         .execution_options(synchronize_session=False)
     )

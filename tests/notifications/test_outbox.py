@@ -12,7 +12,7 @@ from app.core import clock, queue
 from app.core.db import db, unit_of_work
 from app.notifications import delivery, outbox, service
 from app.notifications.models import Channel, Delivery, State
-from tests.conftest import test_config as config_of
+from tests.conftest import config_for_tests as config_of
 from tests.factories import make_user
 from tests.notifications.conftest import add, reread
 

@@ -7,7 +7,7 @@ import pytest
 from app.providers import messaging
 from app.providers.http import ProviderError
 from dev.simulators import Server
-from tests.conftest import test_config as config_of
+from tests.conftest import config_for_tests as config_of
 
 PHONE = "+6281234567890"
 
