@@ -10,6 +10,8 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 from marshmallow import ValidationError
+from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError
 
 from app.core import media
 from app.core.db import unit_of_work
@@ -22,12 +24,14 @@ from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
 from app.identity.schemas import UserForm
+from app.logs import service as log_service
+from app.notifications import broadcasts, figures
 from app.providers import vapid
 from app.roles import service as roles
 
 
 def init_app(app: Flask) -> None:
-    for command in (users, nik, keys, forum, pictures, seed, demo, settings_table):
+    for command in (users, nik, keys, seed, demo, settings_table, worker_health, broadcast, logs, forum, pictures):
         app.cli.add_command(command)
 
 
@@ -159,6 +163,58 @@ def settings_table() -> None:
     from config import markdown_table
 
     click.echo(markdown_table())
+
+
+# --- the worker -----------------------------------------------------------------------------------------------------
+
+
+@click.command("worker-health")
+def worker_health() -> None:
+    """Exit code 1, and why, when deliveries do not go out: no worker, no clock, or a backlog."""
+    try:
+        problems = figures.worker_problems()
+    except (RedisError, DBAPIError) as error:
+        problems = [f"out of reach: {type(error).__name__}"]
+    if problems:
+        raise click.ClickException("; ".join(problems))
+    click.echo("Workers and clock are going, nothing is late.")
+
+
+broadcast = AppGroup("broadcast", help="Broadcasts: hold them, let them go on, look.")
+
+
+@broadcast.command("pause")
+def pause_broadcasts() -> None:
+    """Hold all broadcasts."""
+    with _telling_errors(), unit_of_work():
+        broadcasts.set_paused(True)
+    click.echo("Broadcasts are paused.")
+
+
+@broadcast.command("resume")
+def resume_broadcasts() -> None:
+    """Let broadcasts go on where they stopped."""
+    with _telling_errors(), unit_of_work():
+        broadcasts.set_paused(False)
+    click.echo("Broadcasts go out.")
+
+
+@broadcast.command("status")
+def broadcast_status() -> None:
+    """Whether broadcasts go out, and how far the last ten are."""
+    with _telling_errors(), unit_of_work():
+        click.echo("\n".join(broadcasts.status()))
+
+
+logs = AppGroup("logs", help="Activity logs.")
+
+
+@logs.command("prune")
+@click.option("--days", required=True, type=click.IntRange(min=1), help="Rows older than this go; daily sums stay.")
+def prune_logs(days: int) -> None:
+    """Delete old activity logs."""
+    with _telling_errors():
+        click.echo(f"{log_service.prune(days)} log rows deleted.")
 
 
 class _telling_errors:  # noqa: N801  # reads as a word of the `with` statement

@@ -12,7 +12,11 @@ from app.faskes import routes as faskes
 from app.forum import routes as forum
 from app.kategori import routes as kategori
 from app.komunitas import routes as komunitas
+from app.logs import routes as logs
+from app.notifications import broadcasts  # noqa: F401  # no routes, but work for the clock and the drains
+from app.pengingat import routes as pengingat
 from app.province_config import routes as province_config
+from app.push import routes as push
 from app.roles import routes as roles
 from app.videos import routes as videos
 
@@ -21,4 +25,5 @@ def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
     people = (accounts, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
-    return [section.bp for section in (*people, *content)]
+    delivery = (pengingat, push, logs)
+    return [section.bp for section in (*people, *content, *delivery)]

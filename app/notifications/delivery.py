@@ -29,7 +29,10 @@ class Claimed:
 
     id: int
     claim_token: uuid.UUID
+    dedupe_key: str
+    queue: str
     kind: str
+    subject: str | None
     user_id: int | None
     target: str | None
     payload: Mapping[str, Any]
