@@ -13,6 +13,7 @@ from marshmallow import ValidationError
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
+import config
 from app.core import media
 from app.core.db import unit_of_work
 from app.core.errors import AppError, ValidationFailed
@@ -158,11 +159,10 @@ def demo() -> None:
 
 
 @click.command("settings")
-def settings_table() -> None:
+@click.option("--env", is_flag=True, help="The text of .env.example instead.")
+def settings_table(env: bool) -> None:
     """Print the README's table of settings."""
-    from config import markdown_table
-
-    click.echo(markdown_table())
+    click.echo(config.env_example() if env else config.markdown_table(), nl=not env)
 
 
 # --- the worker -----------------------------------------------------------------------------------------------------

@@ -91,7 +91,8 @@ def unit_of_work() -> Iterator[None]:
     ended = waiting.rollback
     try:
         yield
-        db.session.commit()
+        if db.session.registry.has():  # hot reads never open one
+            db.session.commit()
         ended = waiting.commit
     except BaseException:
         db.session.rollback()
