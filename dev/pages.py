@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from app.core.clock import JAKARTA
 from app.core.db import reading
+from app.core.settings import settings
 from app.notifications.models import deliveries
 
 #: Rows on the page; the newest come first.
@@ -53,6 +54,18 @@ def outbox() -> str:
 def reset_password() -> str:
     """Where the reset link leads while no front end is there."""
     return render_template("dev/reset_password.html")
+
+
+@bp.get("/push")
+def push() -> str:
+    """Subscribe this browser, and see what arrives."""
+    return render_template("dev/push.html", configured=settings.vapid_public_key is not None)
+
+
+@bp.get("/push-worker.js")
+def push_worker() -> Response:
+    """The service worker; below `/dev/` by its address, so that it may serve the page there."""
+    return bp.send_static_file("push_worker.js")
 
 
 def clickable(text: str) -> Markup:
