@@ -106,28 +106,6 @@ ACCESS: dict[str, str] = {
     "DELETE /forum/replies/<int:reply_id>": "anybody",
     "POST /forum/replies/<int:reply_id>/like": "anybody",
     "POST /forum/replies/<int:reply_id>/save": "anybody",
-    # doctors
-    "GET /dokter": "public",
-    "POST /dokter": "admin",
-    "GET /dokter/<int:dokter_id>": "public",
-    "PUT /dokter/<int:dokter_id>": "admin",
-    "DELETE /dokter/<int:dokter_id>": "admin",
-    "GET /dokter/nearby": "public",
-    # emergency numbers
-    "PUT /emergency/<int:number_id>": "admin",
-    "DELETE /emergency/<int:number_id>": "admin",
-    "GET /emergency/admin": "admin",
-    "POST /emergency/admin": "admin",
-    "GET /emergency/nearby": "public",
-    # facilities
-    "GET /faskes": "public",
-    "POST /faskes": "admin",
-    "GET /faskes/<faskes_id>": "public",
-    "PUT /faskes/<faskes_id>": "admin",
-    "DELETE /faskes/<faskes_id>": "admin",
-    "GET /faskes/location": "public",
-    "GET /faskes/nearby": "public",
-    "GET /faskes/search": "public",
     # logs
     "POST /log/admin-log": "public",
     "POST /log/user-log": "public",
@@ -138,11 +116,6 @@ ACCESS: dict[str, str] = {
     "PUT /pengingat/<int:reminder_id>": "anybody",
     "DELETE /pengingat/<int:reminder_id>": "anybody",
     "POST /pengingat/obat": "anybody",
-    # home page layouts
-    "GET /province-config/<province>": "public",
-    "PUT /province-config/<province>": "admin",
-    "DELETE /province-config/<province>": "admin",
-    "GET /province-config/nearby": "public",
     # web push
     "GET /push/public-key": "public",
     "POST /push/send": "public",
