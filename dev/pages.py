@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -55,14 +56,10 @@ def reset_password() -> str:
 
 
 def clickable(text: str) -> Markup:
-    """The text with its links as links."""
-    return Markup(" ").join(_linked(word) for word in text.split(" "))
-
-
-def _linked(word: str) -> Markup:
-    if word.startswith(("http://", "https://")):
-        return Markup('<a href="{0}">{0}</a>').format(word.rstrip(".,")) + word[len(word.rstrip(".,")) :]
-    return escape(word)
+    """The text with its links as links; a stop that ends a sentence is not part of one."""
+    parts = re.split(r"(https?://\S+[^\s.,])", text)
+    link = Markup('<a href="{0}">{0}</a>')
+    return Markup("").join(link.format(part) if number % 2 else escape(part) for number, part in enumerate(parts))
 
 
 def local_time(moment: datetime) -> str:

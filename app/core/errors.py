@@ -153,10 +153,20 @@ UNSTORABLE = (
 class ErrorSchema(Schema):
     """The one shape of every error answer."""
 
-    error = fields.String(required=True, metadata={"description": "Stable snake_case code"})
-    message = fields.String(required=True, metadata={"description": "One sentence in Indonesian for a person"})
-    errors = fields.Dict(metadata={"description": "Validation only: the sentences of each field"})
-    request_id = fields.String(required=True, metadata={"description": "Equals the X-Request-ID header"})
+    error = fields.String(
+        required=True, metadata={"description": "Stable snake_case code", "example": "validation_error"}
+    )
+    message = fields.String(
+        required=True,
+        metadata={"description": "One sentence in Indonesian for a person", "example": "nik harus 16 digit angka."},
+    )
+    errors = fields.Dict(
+        metadata={"description": "Validation only: the sentences of each field", "example": {"nik": ["harus 16 digit"]}}
+    )
+    request_id = fields.String(
+        required=True,
+        metadata={"description": "Equals the X-Request-ID header", "example": "3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e"},
+    )
 
 
 def answer(
