@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.accounts import routes as accounts
+from app.admins import routes as admins
 from app.caregivers import routes as caregivers
 from app.core.api import Blueprint
 from app.kategori import routes as kategori
@@ -11,5 +12,5 @@ from app.roles import routes as roles
 
 def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
-    sections = (accounts, caregivers, roles, kategori)
+    sections = (accounts, caregivers, roles, kategori, admins)
     return [section.bp for section in sections]

@@ -52,6 +52,19 @@ class PageSchema(Schema):
         return Page(data.get("page", 1), data.get("per_page", 20))
 
 
+class AdminListSchema(PageSchema):
+    """A page of an administrators' list, narrowed by `q`."""
+
+    q = fields.String(
+        validate=validate.Length(max=100), metadata={"description": "Part of what the rows show, to the letter"}
+    )
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        q = data.pop("q", None)
+        return {"q": q, "page": super().to_page(data, **kwargs)}
+
+
 def paginate(query: sa.Select[*tuple[Any, ...]], page: Page, *, scalars: bool = True) -> Listing[Any]:
     """Run `query` for one page; the count costs a second statement only where the page does not tell it."""
     result = db.session.execute(query.limit(page.size).offset(page.offset))

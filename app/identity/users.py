@@ -140,7 +140,7 @@ def add_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give roles; those that the person has already are ignored."""
     user = changeable(user_id, by)
     roles = roles_by_id(role_ids)
-    _check_superadmin(roles, by)
+    check_may_promote(roles, by)
     return _have_roles(user, {*user.roles, *roles}, by)
 
 
@@ -148,7 +148,7 @@ def remove_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Take roles away, at once for all the person's sessions; the last administrator stays one."""
     user = changeable(user_id, by)
     roles = roles_by_id(role_ids)
-    _check_superadmin([role for role in roles if role in user.roles], by)
+    check_may_promote([role for role in roles if role in user.roles], by)
     return _have_roles(user, set(user.roles) - set(roles), by)
 
 
@@ -156,7 +156,7 @@ def replace_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give a person these roles and no others."""
     user = changeable(user_id, by)
     roles = set(roles_by_id(role_ids))
-    _check_superadmin(roles ^ set(user.roles), by)
+    check_may_promote(roles ^ set(user.roles), by)
     return _have_roles(user, roles, by)
 
 
@@ -200,7 +200,7 @@ def keep_last_admin(user: User) -> None:
         raise Conflict("Administrator terakhir tidak dapat dihapus.", code="last_admin")
 
 
-def _check_superadmin(roles: Iterable[Role], by: Caller) -> None:
+def check_may_promote(roles: Iterable[Role], by: Caller) -> None:
     if any(role.name == RoleName.SUPERADMIN for role in roles) and not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat memberi atau mencabut peran superadmin.", code="superadmin_only")
 

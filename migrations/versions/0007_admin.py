@@ -75,9 +75,7 @@ def upgrade() -> None:
             comment="who did it; null: the operator, by a command. No foreign key: the row outlives the person",
         ),
         sa.Column("action", sa.Text(), nullable=False),
-        sa.Column(
-            "subject", sa.Text(), nullable=False, comment="what it was done to, as in user:12 or export:users"
-        ),
+        sa.Column("subject", sa.Text(), nullable=False, comment="what it was done to, as in user:12 or export:users"),
         sa.Column("details", postgresql.JSONB(astext_type=sa.Text()), server_default="{}", nullable=False),
         sa.Column("ip", sa.Text(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
