@@ -81,6 +81,7 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
         with engine.connect() as connection, connection.begin() as transaction:
             monkeypatch.setitem(db._app_engines[real_app], None, connection)
             monkeypatch.setitem(real_app.extensions, "reader", _OneConnection())
+            monkeypatch.setitem(real_app.extensions, "streams", _OneConnection())
             db.session.configure(join_transaction_mode="create_savepoint")
             db.session.remove()
             yield real_app

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from app.admins import schemas
-from app.admins.service import people, relations
+from app.admins.service import exports, people, relations
 from app.caregivers import service as caregivers
 from app.caregivers.schemas import LinkedPersonSchema, LinkSchema
 from app.core.api import Blueprint, MessageSchema
+from app.core.exports import streams
 from app.core.paging import AdminListSchema, Page, PageSchema
 from app.identity import audit
 from app.identity.access import caller, requires
@@ -140,6 +141,18 @@ def unlink(data: dict[str, int]) -> dict[str, str]:
     """Cut the link between a caregiver and a patient."""
     relations.cut(**data, by=caller)
     return {"message": "Hubungan dihapus."}
+
+
+# --- exports --------------------------------------------------------------------------------------------------------
+
+
+@bp.get("/export/<report>")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.ExportQuerySchema, location="query")
+@bp.response(200, {"type": "string", "format": "binary"}, content_type="text/csv")
+def export(query: dict[str, Any], report: str) -> Any:
+    """Download a report (users, admins, activity-logs, domicile) as csv, xlsx or pdf (at most 5,000 rows)."""
+    return streams.answer(exports.export(report, caller, **query))
 
 
 # --- audit ----------------------------------------------------------------------------------------------------------

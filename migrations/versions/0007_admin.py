@@ -11,9 +11,7 @@ down_revision = "0002"
 
 SEARCHED = ["username", "nama_ktp", "email", "nomor_hp", "phone"]
 
-JAKARTA_DAY = "(created_at AT TIME ZONE 'Asia/Jakarta')::date"
-
-TALLY = f"""
+TALLY = """
 CREATE FUNCTION tally_users() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'TRUNCATE' THEN
@@ -22,12 +20,12 @@ BEGIN
     END IF;
     IF TG_OP = 'DELETE' THEN
         UPDATE user_days SET users = user_days.users - gone.users
-        FROM (SELECT {JAKARTA_DAY} AS day, count(*) AS users FROM before GROUP BY 1) AS gone
+        FROM (SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date AS day, count(*) AS users FROM before GROUP BY 1) AS gone
         WHERE user_days.day = gone.day;
     END IF;
     IF TG_OP = 'INSERT' THEN
         INSERT INTO user_days (day, users)
-        SELECT {JAKARTA_DAY}, count(*) FROM after GROUP BY 1 ORDER BY 1
+        SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*) FROM after GROUP BY 1 ORDER BY 1
         ON CONFLICT (day) DO UPDATE SET users = user_days.users + excluded.users;
     END IF;
     RETURN NULL;
@@ -50,7 +48,7 @@ CREATE TRIGGER tally_truncated AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUT
 CREATE TRIGGER tally_moved AFTER UPDATE OF created_at ON users
     FOR EACH ROW WHEN (OLD.created_at IS DISTINCT FROM NEW.created_at) EXECUTE FUNCTION move_user_day();
 
-INSERT INTO user_days (day, users) SELECT {JAKARTA_DAY}, count(*) FROM users GROUP BY 1;
+INSERT INTO user_days (day, users) SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*) FROM users GROUP BY 1;
 """
 
 APPEND_ONLY = """
