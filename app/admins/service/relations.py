@@ -9,7 +9,6 @@ from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
 from app.caregivers.models import CaregiverLink
-from app.core.db import db
 from app.core.paging import Listing, Page, contains, paginate
 from app.identity import audit
 from app.identity.models import User

@@ -32,7 +32,7 @@ def stream(table: Table) -> Chunks:
         yield from copied(connection, statement)
 
 
-def copied(connection: sa.Connection, statement: sa.Executable) -> Chunks:
+def copied(connection: sa.Connection, statement: sa.Select[*tuple[Any, ...]]) -> Chunks:
     """The rows of a statement as CSV without a header."""
     driver: Any = connection.connection.driver_connection
     compiled = statement.compile(connection, compile_kwargs={"render_postcompile": True})
@@ -73,14 +73,17 @@ class _Copy:
     def chunks(self) -> Chunks:
         thread = Thread(target=self._run, name="copy", daemon=True)
         thread.start()
+        item: bytes | BaseException | None = b""
         try:
-            while (item := self._ready.get()) is not None:
+            while item is not None:
+                item = self._ready.get()
                 if isinstance(item, BaseException):
                     raise item
-                yield item
+                if item:
+                    yield item
         finally:
             self._given_up = True
-            if thread.is_alive():
+            if isinstance(item, bytes):  # the last word was neither the end nor an error: the client has gone
                 self._driver.cancel()
             while thread.is_alive():
                 self._forget()
@@ -106,9 +109,10 @@ class _Copy:
     def _hand_over(self, item: bytes | BaseException | None) -> None:
         while not self._given_up:
             try:
-                return self._ready.put(item, timeout=1)
+                self._ready.put(item, timeout=1)
             except Full:
                 continue  # a slow client: wait, but notice when it goes
+            return
         if isinstance(item, bytes):
             raise _GivenUp
 

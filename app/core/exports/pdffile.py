@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fpdf import FPDF
+from fpdf.fonts import TTFFont
 
 from app.core.clock import JAKARTA, now
 from app.core.db import streaming
@@ -76,7 +77,7 @@ def _document(columns: Sequence[Column], rows: Rows, paper: Paper) -> bytes:
     with TemporaryDirectory(prefix="export-") as folder:
         pdf = _Pages(paper, columns, len(rows))
         pdf.use_fonts(Path(folder), [text for row in cells for text in row], chart.texts if chart else [])
-        pdf.write(cells, chart)
+        pdf.fill(cells, chart)
         return bytes(pdf.output())
 
 
@@ -97,7 +98,7 @@ def _text(kind: Kind, value: Any) -> str:
             return fonts.legible("\n".join(lines))
 
 
-class _Pages(FPDF):  # type: ignore[misc]  # fpdf2's types do not reach us
+class _Pages(FPDF):
     def __init__(self, paper: Paper, columns: Sequence[Column], count: int) -> None:
         super().__init__(orientation="landscape" if paper.landscape else "portrait", format="A4")
         self.paper = paper
@@ -136,7 +137,7 @@ class _Pages(FPDF):  # type: ignore[misc]  # fpdf2's types do not reach us
 
     # --- pages ------------------------------------------------------------------------------------------------------
 
-    def write(self, cells: list[list[str]], chart: Chart | None) -> None:
+    def fill(self, cells: list[list[str]], chart: Chart | None) -> None:
         self.add_page()
         if chart:
             chart.draw(self, MARGIN, self.y, self.w - 2 * MARGIN)
@@ -265,5 +266,7 @@ class _Pages(FPDF):  # type: ignore[misc]  # fpdf2's types do not reach us
     def _width(self, text: str) -> float:
         if fonts.is_complex(text):
             return float(self.get_string_width(text))
-        widths = self.current_font.cw
-        return float(sum(widths[ord(character)] for character in text) * self.font_size * 0.001)
+        font = self.current_font
+        if not isinstance(font, TTFFont):
+            raise TypeError("a core font cannot show every script")
+        return float(sum(font.cw[ord(character)] for character in text) * self.font_size * 0.001)
