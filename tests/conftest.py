@@ -101,9 +101,10 @@ def committed(real_app: Flask) -> Iterator[Flask]:
         db.session.remove()
         tables = ", ".join(f'"{table.name}"' for table in reversed(db.metadata.sorted_tables))
         with db.engine.begin() as connection:
-            # The audit log refuses to be emptied; what a replica does fires no triggers.
-            connection.execute(sa.text("SET LOCAL session_replication_role = replica"))
+            # The audit log refuses to be emptied by anybody but its owner, with this much ado.
+            connection.execute(sa.text("ALTER TABLE audit_entries DISABLE TRIGGER append_only"))
             connection.execute(sa.text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
+            connection.execute(sa.text("ALTER TABLE audit_entries ENABLE TRIGGER append_only"))
         seed_all()
 
 

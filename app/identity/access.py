@@ -85,6 +85,14 @@ def requires(*roles: RoleName) -> Callable[[View], View]:
 caller: Caller = cast(Caller, LocalProxy(lambda: _needed()))  # noqa: PLW0108  # it is defined below
 
 
+def superadmin() -> Caller:
+    """The caller, verified once more: for handlers in which the route's rule alone is not enough."""
+    found = _needed()
+    if not found.is_superadmin:
+        raise Forbidden
+    return found
+
+
 def caller_id() -> int | None:
     """The caller's id where the route makes it optional."""
     found: Caller | None = g.get("caller")

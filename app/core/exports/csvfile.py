@@ -55,7 +55,7 @@ def _as_text(column: Column) -> sa.ColumnElement[Any]:
             utc = sa.func.timezone("UTC", column.value)
             return sa.func.to_char(utc, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
         case Kind.FLAG:
-            return sa.case((column.value, "true"), else_="false")
+            return sa.case((column.value, "true"), (sa.not_(column.value), "false"))
         case _:
             return column.value
 
