@@ -42,7 +42,7 @@ def export_query(data: dict[str, str]) -> Any:
 @bp.response(200, {"type": "array", "items": {"type": ["string", "object"]}, "example": ["roles", "users"]})
 def list_tables(data: dict[str, bool]) -> Any:
     """Names of all tables; with `?detail=1` objects with the estimated number of rows and the size in bytes."""
-    return tables.listed(superadmin(), **data)
+    return jsonify(tables.listed(superadmin(), **data))
 
 
 @bp.get("/tables/<table_name>")

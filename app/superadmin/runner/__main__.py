@@ -37,6 +37,7 @@ NOT_FOR_A_CURSOR = ("0A000", "42P11")
 #: Their `row_count` is the rows touched, not those shown.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
+CONNECTION_FAILURE = "08006"
 INSUFFICIENT_PRIVILEGE = "42501"
 INVALID_TRANSACTION_TERMINATION = "2D000"
 
@@ -225,7 +226,7 @@ def told(error: BaseException) -> dict[str, Any]:
         return {"too_large": True}
     diagnosis = getattr(error, "diag", None)
     message = getattr(diagnosis, "message_primary", None) or str(error).strip().partition("\n")[0]
-    return {"message": message, "sqlstate": code or "08000"}
+    return {"message": message, "sqlstate": code or CONNECTION_FAILURE}
 
 
 def answer(out: BinaryIO, kind: Kind, body: dict[str, Any]) -> None:
