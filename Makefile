@@ -40,13 +40,15 @@ format: $(EVERYTHING) ## put the code in order
 	@$(PY) -m ruff format
 
 migrate: $(SERVICE) ## bring the database up to date (`make run` does it by itself)
-	@$(PY) -m flask db upgrade
+	@$(PY) -m dev.command flask db upgrade
 
 migration: $(SERVICE) ## draft the next migration from the models (m="what changes")
 	@test -n "$(m)" || { echo 'Say what changes: make migration m="add a note to users"'; exit 2; }
-	@$(PY) -m flask db migrate -m "$(m)"
+	@$(PY) -m dev.command flask db migrate -m "$(m)" --rev-id \
+		$$(ls migrations/versions/*.py | wc -l | awk '{ printf "%04d", $$1 + 1 }')
 
 worker: $(SERVICE) ## one more worker (QUEUE=urgent or bulk)
+	@test -f instance/development.env || test -n "$$REDIS_URL" || { echo "Nothing runs here: make run"; exit 1; }
 	@$(PY) -m rq.cli worker -c worker -w worker.Worker $(QUEUE)
 
 openapi: $(SERVICE) ## write openapi.json

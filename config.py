@@ -414,7 +414,7 @@ def development_defaults() -> dict[str, str]:
         "REDIS_URL": "redis://localhost:6379/0",
         "FRONTEND_URL": "http://localhost:5173",
         "SECRET_KEY": "development-only-secret-key-not-for-production",
-        "JWT_SECRET_KEYS": "development-only-jwt-secret-not-for-production",
+        "JWT_SECRET_KEYS": "development-only-jwt-secret-that-no-production-service-ever-accepts",
         "NIK_KEYS": "dev:" + base64.b64encode(b"development-only-nik-key-32-byte").decode(),
     }
 
@@ -494,3 +494,15 @@ def _shown_default(value: Any) -> str:
             return f"`{value.relative_to(ROOT)}`"
         case _:
             return f"`{value}`"
+
+
+def env_example() -> str:
+    """The text of `.env.example`: every setting with its meaning, those that production needs first."""
+    blocks = ["# Copy to .env and fill in. `flask keys new` prints the secrets. What is commented out has a default."]
+    for spec in sorted(fields(Config), key=lambda spec: spec.default is not MISSING):
+        doc = spec.metadata["doc"].replace("`", "")
+        line = f"{spec.metadata['env']}="
+        if spec.default is not MISSING:
+            line = f"#{line}{_shown_default(spec.default).strip('`')}"
+        blocks.append(f"# {doc}\n{line}")
+    return "\n\n".join(blocks) + "\n"

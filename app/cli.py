@@ -10,20 +10,29 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 from marshmallow import ValidationError
+from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError
 
+import config
+from app.core import media
 from app.core.db import unit_of_work
 from app.core.errors import AppError, ValidationFailed
 from app.core.settings import settings
+from app.emergency import service as emergency
+from app.forum import jobs as forum_jobs
+from app.forum import seed as forum_seed
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
 from app.identity.schemas import UserForm
+from app.logs import jobs as log_jobs
+from app.notifications import broadcasts, figures
 from app.providers import vapid
 from app.roles import service as roles
 
 
 def init_app(app: Flask) -> None:
-    for command in (users, nik, keys, seed, demo, settings_table):
+    for command in (users, nik, keys, seed, demo, settings_table, worker_health, broadcast, logs, forum, pictures):
         app.cli.add_command(command)
 
 
@@ -31,6 +40,8 @@ def seed_all() -> None:
     """Everything that the service needs to be there; run again, it adds nothing and changes nothing."""
     with unit_of_work():
         roles.seed()
+        forum_seed.seed()
+        emergency.seed()
 
 
 # --- people ---------------------------------------------------------------------------------------------------------
@@ -104,6 +115,28 @@ def new_keys() -> None:
     click.echo("VAPID_SUBJECT=mailto:operator@example.com")
 
 
+# --- forum ----------------------------------------------------------------------------------------------------------
+
+forum = AppGroup("forum", help="The forum's upkeep.")
+
+
+@forum.command("repair")
+def repair_forum() -> None:
+    """Count likes, saves, replies and threads anew and put wrong counters right; there should be none."""
+    for table, count in forum_jobs.repair().items():
+        click.echo(f"{table}: {count} rows repaired.")
+
+
+pictures = AppGroup("media", help="The pictures' upkeep.")
+
+
+@pictures.command("sweep")
+def sweep_pictures() -> None:
+    """Remove pictures older than a day that no record names: what killed processes left behind."""
+    with _telling_errors(), unit_of_work():
+        click.echo(f"{media.sweep()} pictures removed.")
+
+
 # --- data -----------------------------------------------------------------------------------------------------------
 
 
@@ -126,11 +159,62 @@ def demo() -> None:
 
 
 @click.command("settings")
-def settings_table() -> None:
+@click.option("--env", is_flag=True, help="The text of .env.example instead.")
+def settings_table(env: bool) -> None:
     """Print the README's table of settings."""
-    from config import markdown_table
+    click.echo(config.env_example() if env else config.markdown_table(), nl=not env)
 
-    click.echo(markdown_table())
+
+# --- the worker -----------------------------------------------------------------------------------------------------
+
+
+@click.command("worker-health")
+def worker_health() -> None:
+    """Exit code 1, and why, when deliveries do not go out: no worker, no clock, or a backlog."""
+    try:
+        problems = figures.worker_problems()
+    except (RedisError, DBAPIError) as error:
+        problems = [f"out of reach: {type(error).__name__}"]
+    if problems:
+        raise click.ClickException("; ".join(problems))
+    click.echo("Workers and clock are going, nothing is late.")
+
+
+broadcast = AppGroup("broadcast", help="Broadcasts: hold them, let them go on, look.")
+
+
+@broadcast.command("pause")
+def pause_broadcasts() -> None:
+    """Hold all broadcasts."""
+    with _telling_errors(), unit_of_work():
+        broadcasts.set_paused(True)
+    click.echo("Broadcasts are paused.")
+
+
+@broadcast.command("resume")
+def resume_broadcasts() -> None:
+    """Let broadcasts go on where they stopped."""
+    with _telling_errors(), unit_of_work():
+        broadcasts.set_paused(False)
+    click.echo("Broadcasts go out.")
+
+
+@broadcast.command("status")
+def broadcast_status() -> None:
+    """Whether broadcasts go out, and how far the last ten are."""
+    with _telling_errors(), unit_of_work():
+        click.echo("\n".join(broadcasts.status()))
+
+
+logs = AppGroup("logs", help="Activity logs.")
+
+
+@logs.command("prune")
+@click.option("--days", required=True, type=click.IntRange(min=1), help="Rows older than this go; daily sums stay.")
+def prune_logs(days: int) -> None:
+    """Delete old activity logs."""
+    with _telling_errors():
+        click.echo(f"{log_jobs.prune(days)} log rows deleted.")
 
 
 class _telling_errors:  # noqa: N801  # reads as a word of the `with` statement

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from app.accounts import routes as accounts
-from app.admins import routes as admins
+from app.articles import routes as articles
 from app.caregivers import routes as caregivers
 from app.core.api import Blueprint
+from app.dokter import routes as dokter
+from app.emergency import routes as emergency
+from app.faskes import routes as faskes
+from app.forum import routes as forum
 from app.kategori import routes as kategori
+from app.komunitas import routes as komunitas
+from app.logs import routes as logs
+from app.notifications import spreading  # noqa: F401  # no routes, but work for the clock and the drains
+from app.pengingat import routes as pengingat
+from app.province_config import routes as province_config
+from app.push import routes as push
 from app.roles import routes as roles
 from app.superadmin import routes as superadmin
+from app.videos import routes as videos
 
 
 def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
-    sections = (accounts, caregivers, roles, kategori, admins, superadmin)
-    return [section.bp for section in sections]
+    people = (accounts, caregivers, roles, kategori)
+    content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
+    delivery = (pengingat, push, logs)
+    administration = (admins, superadmin)
+    return [section.bp for section in (*people, *content, *delivery, *administration)]

@@ -15,9 +15,9 @@ import signal
 import sys
 from typing import NoReturn
 
-# linux/prctl.h, linux/capability.h
+# linux/prctl.h, linux/securebits.h, linux/capability.h
 PR_SET_PDEATHSIG = 1
-PR_SET_KEEPCAPS = 8
+PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP = 28, 1 << 2
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
 CAP_DAC_OVERRIDE = 1
 CAPABILITY_VERSION_3 = 0x20080522
@@ -44,7 +44,8 @@ def main(starter: int, stop_with: int, account: dict[str, int] | None, command: 
 def become(uid: int, gid: int, behind_closed_doors: int) -> None:
     """Be somebody else, who can still enter folders that only root may, if `behind_closed_doors`."""
     if behind_closed_doors:
-        prctl(PR_SET_KEEPCAPS, 1)
+        # A change of account then takes no capabilities away, nor does access(2), by which PostgreSQL finds its parts.
+        prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)
     os.setgroups([])
     os.setgid(gid)
     os.setuid(uid)

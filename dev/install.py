@@ -34,12 +34,12 @@ def main(stamp: Path, requirements: list[Path]) -> int:
     names = [name for file in requirements for name in pinned(file)]
     files = [word for file in requirements for word in ("-r", str(file))]
     options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
-    with Progress(len(names)) as progress:
-        process = subprocess.Popen(
-            [*pip, "install", *options, *files], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        assert process.stdout
-        for line in process.stdout:
+    command = [*pip, "install", *options, *files]
+    with (
+        Progress(len(names)) as progress,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process,
+    ):
+        for line in process.stdout or ():
             progress.see(line.rstrip())
         code = process.wait()
     if code != 0:
@@ -52,19 +52,14 @@ def main(stamp: Path, requirements: list[Path]) -> int:
 def pip_command() -> list[str] | None:
     """How to install into `.venv`, which is made when it is missing or broken."""
     own = [str(VENV_PYTHON), "-m", "pip"]
-    if works([str(VENV_PYTHON), "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]) and works(
-        [*own, "--version"]
-    ):
-        return own
-    print(f"Making {VENV} with {sys.executable}", flush=True)
-    make = [sys.executable, "-m", "venv", "--clear"]
-    if works([*make, str(VENV)]):
-        return own
     # Debian ships Python without ensurepip; its pip, if there, can install into a bare environment.
     outer = [sys.executable, "-m", "pip", "--python", str(VENV_PYTHON)]
-    if works([*make, "--without-pip", str(VENV)]) and works([*outer, "--version"]):
-        return outer
-    return None
+    make = [sys.executable, "-m", "venv", "--clear"]
+    if not works([str(VENV_PYTHON), "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]):
+        print(f"Making {VENV} with {sys.executable}", flush=True)
+        if not works([*make, str(VENV)]) and not works([*make, "--without-pip", str(VENV)]):
+            return None
+    return next((pip for pip in (own, outer) if works([*pip, "--version"])), None)
 
 
 def works(command: list[str]) -> bool:

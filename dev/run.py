@@ -44,6 +44,10 @@ Warnings appear below. Ctrl-C ends everything.
 """
 
 
+class RunsAlreadyError(ToolError):
+    """Another `make run` holds this checkout."""
+
+
 def main() -> int:
     try:
         with stop_signals() as pause, only_one_here() as announce:
@@ -145,7 +149,7 @@ def only_one_here() -> Iterator[Callable[[int], None]]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
-            raise ToolError(f"It runs here already: {file.read().strip() or 'it is just starting'}.") from None
+            raise RunsAlreadyError(f"It runs here already: {file.read().strip() or 'it is just starting'}.") from None
         file.truncate(0)
 
         def announce(port: int) -> None:

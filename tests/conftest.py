@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -19,13 +20,14 @@ from tests.statements import Statements
 pytest_plugins = ["dev.pytest_servers", "tests.simulated"]
 
 
-def test_config(**overrides: str) -> Config:
+def config_for_tests(**overrides: str) -> Config:
     """A configuration for tests; `overrides` are environment variables."""
     return Config.from_env({"ENVIRONMENT": "testing", "RATE_LIMITS": "off", **overrides})
 
 
-def _migrate(url: str) -> None:
-    app = create_app(test_config(DATABASE_URL=url))
+def _migrate(database_url: str, redis_url: str) -> None:
+    # With the Redis of the tests: the rate limiter, one a process, keeps the first that it hears of.
+    app = create_app(config_for_tests(DATABASE_URL=database_url, REDIS_URL=redis_url))
     with app.app_context():
         upgrade()
         _dispose(app)
@@ -45,9 +47,11 @@ def variables(process_number: int) -> dict[str, str]:
     from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
 
     servers = environment()
+    redis_url = own_redis(servers[REDIS_VARIABLE], process_number)
+    migrate = partial(_migrate, redis_url=redis_url)
     return {
-        "DATABASE_URL": own_database(servers[DATABASE_VARIABLE], f"test_{process_number}", _migrate),
-        "REDIS_URL": own_redis(servers[REDIS_VARIABLE], process_number),
+        "DATABASE_URL": own_database(servers[DATABASE_VARIABLE], f"test_{process_number}", migrate),
+        "REDIS_URL": redis_url,
     }
 
 
@@ -56,7 +60,7 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     """The application on this process's servers, seeded; what it commits stays, so take `app` or `committed`."""
     from app.cli import seed_all
 
-    app = create_app(test_config(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
+    app = create_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
     with app.app_context():
         seed_all()
     yield app

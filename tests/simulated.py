@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, replace
 
 import pytest
+from flask import Flask
 
+from config import Config
 from dev.simulators import Server, simulators
 
 
@@ -19,3 +22,17 @@ def running() -> Iterator[Server]:
 def sim(running: Server) -> Iterator[Server]:
     yield running
     running.reset()
+
+
+@pytest.fixture
+def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """The stand-ins, with the application pointed at all of them."""
+    given = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
+    pointed = {each.name: getattr(given, each.name) for each in fields(Config) if each.metadata["env"] in sim.env}
+    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **pointed))
+    clients = ("ministry", "video_platform")
+    for name in clients:
+        app.extensions.pop(name, None)
+    yield sim
+    for name in clients:
+        app.extensions.pop(name, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.admins import schemas
-from app.admins.service import exports, people, relations
+from app.admins.service import exports, overview, people, relations
 from app.caregivers import service as caregivers
 from app.caregivers.schemas import LinkedPersonSchema, LinkSchema
 from app.core.api import Blueprint, MessageSchema
@@ -141,6 +141,18 @@ def unlink(data: dict[str, int]) -> dict[str, str]:
     """Cut the link between a caregiver and a patient."""
     relations.cut(**data, by=caller)
     return {"message": "Hubungan dihapus."}
+
+
+# --- statistics -----------------------------------------------------------------------------------------------------
+
+
+@bp.get("/overview")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.RangeSchema, location="query")
+@bp.response(200, schemas.OverviewSchema)
+def get_overview(query: dict[str, Any]) -> Any:
+    """Totals, provinces, growth, activity and categories; the last 30 days by default, ten years at most."""
+    return overview.overview(**query)
 
 
 # --- exports --------------------------------------------------------------------------------------------------------

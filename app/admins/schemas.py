@@ -99,6 +99,81 @@ class RangeSchema(Schema):
             raise ValidationError({"start": ["tidak boleh sesudah end."]})
 
 
+class RangeShownSchema(Schema):
+    start = fields.Date(metadata={"example": "2026-03-01"})
+    end = fields.Date(metadata={"example": "2026-03-31"})
+    timezone = fields.String(metadata={"example": "Asia/Jakarta"})
+
+
+class TotalsSchema(Schema):
+    """Of all that there is now, whatever the range."""
+
+    users = fields.Integer(metadata={"example": 120})
+    pasien = fields.Integer(metadata={"example": 80})
+    pendamping = fields.Integer(metadata={"example": 30})
+    admins = fields.Integer(metadata={"example": 3})
+    verified = fields.Integer(metadata={"example": 60})
+    threads = fields.Integer(metadata={"example": 44})
+    replies = fields.Integer(metadata={"example": 310})
+    reminders = fields.Integer(metadata={"example": 500})
+    articles = fields.Integer(metadata={"example": 12})
+    videos = fields.Integer(metadata={"example": 9})
+    faskes = fields.Integer(metadata={"example": 40})
+    dokter = fields.Integer(metadata={"example": 15})
+    komunitas = fields.Integer(metadata={"example": 6})
+
+
+class ProvinceCountSchema(Schema):
+    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    count = fields.Integer(metadata={"example": 21})
+
+
+class GrowthSchema(Schema):
+    date = fields.Date(metadata={"example": "2026-03-01"})
+    users = fields.Integer(metadata={"example": 3})
+    cumulative = fields.Integer(metadata={"example": 91})
+
+
+class ActivitySchema(Schema):
+    date = fields.Date(metadata={"example": "2026-03-01"})
+    events = fields.Integer(metadata={"example": 210})
+    active_users = fields.Integer(metadata={"example": 33})
+
+
+class ForumCountSchema(Schema):
+    category_id = fields.Integer(metadata={"example": 2})
+    name = fields.String(metadata={"example": "Medis"})
+    threads = fields.Integer(metadata={"example": 12})
+    replies = fields.Integer(metadata={"example": 80})
+
+
+class ReminderCountSchema(Schema):
+    tipe = fields.String(metadata={"example": "obat"})
+    count = fields.Integer(metadata={"example": 300})
+    done = fields.Integer(metadata={"example": 120})
+
+
+class RecentActivitySchema(Schema):
+    id = fields.Integer(metadata={"example": 1})
+    user_id = fields.Integer(allow_none=True, metadata={"example": 12})
+    username = fields.String(allow_none=True, metadata={"example": "siti"})
+    event_type = fields.String(allow_none=True, metadata={"example": "screen"})
+    event_name = fields.String(allow_none=True, metadata={"example": "open"})
+    activity_description = fields.String(allow_none=True, metadata={"example": "membuka beranda"})
+    created_at = Timestamp()
+
+
+class OverviewSchema(Schema):
+    range = fields.Nested(RangeShownSchema)
+    totals = fields.Nested(TotalsSchema)
+    by_province = fields.List(fields.Nested(ProvinceCountSchema))
+    growth = fields.List(fields.Nested(GrowthSchema))
+    activity = fields.List(fields.Nested(ActivitySchema))
+    forum_categories = fields.List(fields.Nested(ForumCountSchema))
+    reminder_categories = fields.List(fields.Nested(ReminderCountSchema))
+    recent_activity = fields.List(fields.Nested(RecentActivitySchema))
+
+
 class ExportQuerySchema(RangeSchema):
     format = fields.String(
         validate=validate.OneOf(["csv", "pdf", "xlsx"]), load_default="csv", metadata={"example": "csv"}

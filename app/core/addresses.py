@@ -34,7 +34,10 @@ def canonical(address: str, base: str | None = None) -> str:
     netloc = host if port in (None, DEFAULT_PORTS[parts.scheme]) else f"{host}:{port}"
     path = quote(_without_dots(parts.path), safe="/%:@!$&'()*+,;=~-._")
     fields = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not TRACKING.fullmatch(pair[0])]
-    return urlunsplit((parts.scheme, netloc, path, urlencode(fields), ""))
+    found = urlunsplit((parts.scheme, netloc, path, urlencode(fields), ""))
+    if len(found) > MAX_LENGTH:  # escapes made it longer
+        raise ValueError("too long an address")
+    return found
 
 
 def netloc_of(address: str) -> tuple[str, str]:

@@ -85,6 +85,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         documented = self.doc(security=access.security, **_responses(rule, access))(view_func)
         super().add_url_rule(rule, endpoint, _edge(documented, access), *args, **options)
 
+    def arguments(self, schema: Any, **kwargs: Any) -> Callable[[V], View]:
+        """flask-smorest's decorator with one schema object for all requests; a class would be made anew for each."""
+        decorate: Callable[[V], View] = super().arguments(schema() if isinstance(schema, type) else schema, **kwargs)
+        return decorate
+
     def response(self, status_code: int, schema: Any = None, **kwargs: Any) -> Callable[[View], View]:
         """flask-smorest's decorator, which also understands a `Listing` and documents its headers."""
         render = super().response(status_code, schema, **kwargs)
@@ -108,7 +113,6 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         def post(self, rule: str, **options: Any) -> Callable[[V], V]: ...
         def put(self, rule: str, **options: Any) -> Callable[[V], V]: ...
         def delete(self, rule: str, **options: Any) -> Callable[[V], V]: ...
-        def arguments(self, schema: Any, **kwargs: Any) -> Callable[[V], View]: ...
         def alt_response(self, status_code: int, response: str | None = None, **kwargs: Any) -> Callable[[V], V]: ...
 
     def _prepare_arguments_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **kwargs: Any) -> dict[str, Any]:

@@ -91,7 +91,8 @@ def unit_of_work() -> Iterator[None]:
     ended = waiting.rollback
     try:
         yield
-        db.session.commit()
+        if db.session.registry.has():  # hot reads never open one
+            db.session.commit()
         ended = waiting.commit
     except BaseException:
         db.session.rollback()
@@ -171,7 +172,8 @@ def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = Non
 
 def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
     """The row with this primary key; `NotFound` without one, also for keys that no row can have."""
-    row = db.session.get(model, key) if not isinstance(key, int) or abs(key) < 2**63 else None
+    impossible = abs(key) >= 2**63 if isinstance(key, int) else "\0" in str(key)
+    row = None if impossible else db.session.get(model, key)
     if row is None:
         raise NotFound(message)
     return row

@@ -155,11 +155,21 @@ UNSTORABLE = (
 class ErrorSchema(Schema):
     """The one shape of every error answer."""
 
-    error = fields.String(required=True, metadata={"description": "Stable snake_case code"})
-    message = fields.String(required=True, metadata={"description": "One sentence in Indonesian for a person"})
-    errors = fields.Dict(metadata={"description": "Validation only: the sentences of each field"})
+    error = fields.String(
+        required=True, metadata={"description": "Stable snake_case code", "example": "validation_error"}
+    )
+    message = fields.String(
+        required=True,
+        metadata={"description": "One sentence in Indonesian for a person", "example": "nik harus 16 digit angka."},
+    )
+    errors = fields.Dict(
+        metadata={"description": "Validation only: the sentences of each field", "example": {"nik": ["harus 16 digit"]}}
+    )
     sqlstate = fields.String(metadata={"description": "SQL console only: the database's code", "example": "42P01"})
-    request_id = fields.String(required=True, metadata={"description": "Equals the X-Request-ID header"})
+    request_id = fields.String(
+        required=True,
+        metadata={"description": "Equals the X-Request-ID header", "example": "3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e"},
+    )
 
 
 def answer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ from marshmallow import Schema, fields, pre_load, validate
 
 from app.core import provinces
 from app.core.clock import rfc3339
+from app.core.geo import degrees
 
 
 class Timestamp(fields.AwareDateTime):
@@ -28,7 +30,9 @@ class Timestamp(fields.AwareDateTime):
 
 
 class RecordId(fields.Integer):
-    """An identifier: a positive integer that a column can hold."""
+    """An identifier: a positive integer that a column can hold, in a form or a query its digits."""
+
+    default_error_messages = {"invalid": "harus berupa bilangan bulat."}  # noqa: RUF012  # marshmallow reads a plain dict
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": 1})
@@ -39,6 +43,10 @@ class RecordId(fields.Integer):
         if isinstance(value, float):
             raise self.make_error("invalid", input=value)
         return int(super()._deserialize(value, attr, data, **kwargs))
+
+    def _validated(self, value: Any) -> int:
+        digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19
+        return super()._validated(int(value) if digits else value)
 
 
 class Text(fields.String):
@@ -80,3 +88,33 @@ class Form(Schema):
             name: None if value == "" and name in fields_of and fields_of[name].allow_none else value
             for name, value in data.items()
         }
+
+
+class Degrees(fields.Field[float]):
+    """A latitude or a longitude: a finite number, or text that spells one, from -`limit` to `limit`."""
+
+    default_error_messages = {"invalid": "harus berupa derajat dari -{limit} sampai {limit}."}  # noqa: RUF012
+
+    def __init__(self, limit: int, *, example: float, **kwargs: Any) -> None:
+        described = {"type": "number", "minimum": -limit, "maximum": limit, "example": example}
+        super().__init__(metadata=described, **kwargs)
+        self.limit = limit
+
+    def _serialize(self, value: float | None, *_: Any, **__: Any) -> float | None:
+        return value
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> float:
+        try:
+            number = degrees(value)
+        except ValueError:
+            number = math.nan
+        if not abs(number) <= self.limit:
+            raise self.make_error("invalid", limit=self.limit)
+        return number
+
+
+class PositionSchema(Schema):
+    """Where the caller is: the query of every `nearby` route."""
+
+    lat = Degrees(90, required=True, example=-6.88)
+    lng = Degrees(180, required=True, example=107.55)

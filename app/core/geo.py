@@ -32,13 +32,14 @@ class Position:
     @classmethod
     def parse(cls, lat: object, lng: object) -> Self:
         """A position from what a provider or a client sent: numbers, or text that spells them."""
-        return cls(_number(lat), _number(lng))
+        return cls(degrees(lat), degrees(lng))
 
     def distance_km(self, other: Position) -> float:
         return distance_km(self.lat, self.lng, other.lat, other.lng)
 
 
-def _number(value: object) -> float:
+def degrees(value: object) -> float:
+    """A coordinate as a number, from a number or from text that spells one; `ValueError` for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError("a coordinate must be a number")  # noqa: TRY004  # one error for all that is wrong
     if isinstance(value, str) and "_" in value:

@@ -20,7 +20,10 @@ from config import Config
 limiter = Limiter(
     get_remote_address,
     strategy="moving-window",
-    in_memory_fallback_enabled=True,  # `swallow_errors` would be an open door
+    in_memory_fallback_enabled=True,
+    # Alone it would be an open door. Behind the fallback it only keeps a Redis that dies between a look and a count
+    # from turning an answer into a crash.
+    swallow_errors=True,
     key_prefix="limit",
 )
 
@@ -43,10 +46,11 @@ def by_body(*names: str) -> Callable[[], str]:
 
 
 def init_app(app: Flask, config: Config) -> None:
-    app.config["RATELIMIT_ENABLED"] = config.rate_limits
     app.config["RATELIMIT_STORAGE_URI"] = config.redis_url
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2}
+    app.config["RATELIMIT_ENABLED"] = True  # set up in any case; `enabled` below is what counts
     limiter.init_app(app)
+    limiter.enabled = config.rate_limits
     app.register_error_handler(RateLimitExceeded, _refuse)
 
 

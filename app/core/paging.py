@@ -89,6 +89,15 @@ def headers(listing: Listing[Any], request: Request) -> dict[str, str]:
     return {**found, "Link": ", ".join(links)} if links else found
 
 
+def keyset_headers(listing: Listing[Any], request: Request, before: int | None) -> dict[str, str]:
+    """Like `headers` for a list that goes on with `?before=<id>`: `before` is the last row's id, None at the end."""
+    found = {"X-Total-Count": str(listing.total)}
+    if before is None or listing.page.size > 100:
+        return found
+    query = urlencode({**_kept(request.args), "before": before, "per_page": listing.page.size})
+    return {**found, "Link": f'<{request.base_url}?{query}>; rel="next"'}
+
+
 def _kept(args: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in args.items() if name not in ("page", "per_page")}
 

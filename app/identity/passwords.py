@@ -11,8 +11,8 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 _hasher = PasswordHasher(time_cost=1, memory_cost=46 * 1024, parallelism=1)
 
-#: Hashing takes a core and 46 MiB; without a bound a burst of logins would leave nothing to the other requests.
-_turns = BoundedSemaphore(2)
+#: Hashing takes a core and 46 MiB. One at a time a process, for more would leave too little to the other requests:
+_turns = BoundedSemaphore(1)
 
 
 def hash_password(password: str) -> str:

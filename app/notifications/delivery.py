@@ -29,7 +29,10 @@ class Claimed:
 
     id: int
     claim_token: uuid.UUID
+    dedupe_key: str
+    queue: str
     kind: str
+    subject: str | None
     user_id: int | None
     target: str | None
     payload: Mapping[str, Any]
@@ -63,8 +66,8 @@ _due = (
         _rows.queue == sa.bindparam("of_queue"),
         _rows.channel == sa.bindparam("of_channel"),
         _rows.state.in_(OPEN),
-        _rows.next_try_at <= sa.func.now(),
-        _rows.expires_at > sa.func.now(),
+        _rows.next_try_at <= sa.func.statement_timestamp(),
+        _rows.expires_at > sa.func.statement_timestamp(),
     )
     .order_by(_rows.next_try_at)
     .limit(1)
@@ -80,7 +83,7 @@ _claim = (
         attempts=_rows.attempts + 1,
         # Whoever claimed it before never came back.
         deaths=_rows.deaths + sa.case((_rows.state == State.CLAIMED, 1), else_=0),
-        next_try_at=sa.func.now() + timedelta(seconds=LEASE_S),
+        next_try_at=sa.func.statement_timestamp() + timedelta(seconds=LEASE_S),
     )
     .returning(*(_rows[name] for name in Claimed.__dataclass_fields__))
 )
@@ -106,7 +109,7 @@ def settle_failed(delivery: Claimed, reason: str) -> None:
 
 def settle_retry(delivery: Claimed, delay_s: float, reason: str) -> None:
     """Try again after so long; where that is past its expiry, it is missed now."""
-    at = sa.func.now() + timedelta(seconds=delay_s)
+    at = sa.func.statement_timestamp() + timedelta(seconds=delay_s)
     in_time = at < _rows.expires_at
     _settle(
         delivery,
@@ -142,8 +145,8 @@ def expire(queue: str) -> int:
         .where(
             _rows.queue == queue,
             _rows.state.in_(OPEN),
-            _rows.next_try_at <= sa.func.now(),
-            _rows.expires_at <= sa.func.now(),
+            _rows.next_try_at <= sa.func.statement_timestamp(),
+            _rows.expires_at <= sa.func.statement_timestamp(),
         )
         .values(state=State.MISSED, **final())
     )
@@ -153,7 +156,7 @@ def expire(queue: str) -> int:
 
 def final() -> dict[str, Any]:
     """What ends with a delivery: in production its text, which may hold a reset code or a person's medicine."""
-    values: dict[str, Any] = {"settled_at": sa.func.now()}
+    values: dict[str, Any] = {"settled_at": sa.func.statement_timestamp()}
     return {**values, "payload": sa.literal({}, JSONB)} if settings.is_production else values
 
 

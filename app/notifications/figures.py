@@ -29,12 +29,12 @@ LATE_S = 60
 _rows = deliveries.c
 _due = (
     sa.select(_rows.queue, _rows.channel, sa.func.count(), sa.func.min(_rows.next_try_at))
-    .where(_rows.state.in_(OPEN), _rows.next_try_at <= sa.func.now(), _rows.queue.in_(QUEUES))
+    .where(_rows.state.in_(OPEN), _rows.next_try_at <= sa.func.statement_timestamp(), _rows.queue.in_(QUEUES))
     .group_by(_rows.queue, _rows.channel)
 )
 #: Broadcasts may wait for their hours and their turn; what is urgent may not.
 _oldest_urgent = sa.select(sa.func.min(_rows.next_try_at)).where(
-    _rows.state.in_(OPEN), _rows.next_try_at <= sa.func.now(), _rows.queue == URGENT
+    _rows.state.in_(OPEN), _rows.next_try_at <= sa.func.statement_timestamp(), _rows.queue == URGENT
 )
 
 

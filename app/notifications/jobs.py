@@ -16,7 +16,7 @@ from app.core.db import db, reading, unit_of_work
 from app.core.queue import BULK, QUEUES, URGENT, answered, ring_now
 from app.notifications import figures, lanes, messaging
 from app.notifications.delivery import expire
-from app.notifications.models import OPEN, Channel, deliveries
+from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +50,10 @@ def send_due(queue: str) -> None:
 
 
 _rows = deliveries.c
+#: Broadcasts rest while they are paused, and until it is the next one's turn.
+_bulk_rests = sa.exists().where(
+    sa.or_(broadcast_pace.c.paused, broadcast_pace.c.next_at > sa.func.statement_timestamp())
+)
 _due_queues = sa.union_all(
     *(
         sa.select(sa.literal(queue).label("queue")).where(
@@ -57,8 +61,9 @@ _due_queues = sa.union_all(
                 _rows.queue == queue,
                 _rows.channel == channel,
                 _rows.state.in_(OPEN),
-                _rows.next_try_at <= sa.func.now(),
-            )
+                _rows.next_try_at <= sa.func.statement_timestamp(),
+            ),
+            *([~_bulk_rests] if queue == BULK else []),
         )
         for queue in QUEUES
         for channel in Channel
@@ -100,7 +105,7 @@ def prune() -> None:
     answered(prune)
     old = (
         sa.select(_rows.id)
-        .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.now() - timedelta(days=KEEP_DAYS))
+        .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.statement_timestamp() - timedelta(days=KEEP_DAYS))
         .limit(PRUNE_BATCH)
         .scalar_subquery()
     )

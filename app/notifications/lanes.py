@@ -25,6 +25,12 @@ logger = logging.getLogger(__name__)
 #: How each channel sends; the sections that know how put themselves here.
 senders: dict[Channel, Sender] = {}
 
+#: Asked before a delivery of a kind is sent; raises as a sender does when now is not the time.
+guards: dict[str, Callable[[Claimed], None]] = {}
+
+#: Asked before a queue's next row is claimed: whether it may go on at all.
+gates: dict[str, Callable[[], bool]] = {}
+
 #: Calls of one lane at one time.
 THREADS = 16
 #: How long a lane without work waits for more while another lane is busy.
@@ -75,7 +81,7 @@ class Lane:
     def _run(self) -> None:
         try:
             with self._context():
-                while self.open and (found := delivery.claim(self.queue, self.channel)):
+                while self.open and (found := self._next()):
                     self.start()
                     self._handle(found)
         except (DBAPIError, PoolTimeoutError) as error:
@@ -89,6 +95,10 @@ class Lane:
             with self._changed:
                 self._threads -= 1
                 self._changed.notify_all()
+
+    def _next(self) -> Claimed | None:
+        gate = gates.get(self.queue)
+        return delivery.claim(self.queue, self.channel) if gate is None or gate() else None
 
     def _handle(self, found: Claimed) -> None:
         if found.deaths >= delivery.POISON_DEATHS:
@@ -106,6 +116,8 @@ class Lane:
     def _send(self, found: Claimed) -> Callable[[], None]:
         """Call the sender; returns how its outcome is written down."""
         try:
+            if guard := guards.get(found.kind):
+                guard(found)
             ref = senders[self.channel](found)
         except PostponedError as error:
             until = error.until

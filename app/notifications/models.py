@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, cast
 
@@ -86,5 +86,51 @@ class Delivery(Base, Created):
     )
 
 
+class BroadcastState(StrEnum):
+    #: Waiting for its moment, or being spread page by page.
+    OPEN = "open"
+    DONE = "done"
+
+
+class Broadcast(Base, Created):
+    """Something new that many may want to hear of: one row an event, spread over its recipients by the worker."""
+
+    __tablename__ = "broadcasts"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(comment="forum_thread, article or video")
+    subject: Mapped[str] = mapped_column(unique=True, comment="what it tells of, as in forum_thread:5; announced once")
+    text: Mapped[str]
+    preference_tag: Mapped[str | None] = mapped_column(comment="only people with this preference; null: everybody")
+    except_user_id: Mapped[int | None] = mapped_column(comment="who wrote it")
+    starts_at: Mapped[datetime] = mapped_column(comment="after the random delay")
+    state: Mapped[str] = mapped_column(server_default=BroadcastState.OPEN)
+    cursor: Mapped[int] = mapped_column(server_default=sa.text("0"), comment="the last user that a page has reached")
+    recipients: Mapped[int] = mapped_column(server_default=sa.text("0"))
+
+    __table_args__ = (sa.Index("ix_broadcasts_open", "starts_at", postgresql_where=sa.text("state = 'open'")),)
+
+
+class BroadcastPace(Base):
+    """One row: when the next broadcast message may go, and whether any may."""
+
+    __tablename__ = "broadcast_pace"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    next_at: Mapped[datetime]
+    paused: Mapped[bool] = mapped_column(server_default=sa.false())
+
+
+class BroadcastDay(Base):
+    """How many broadcasts a person gets on one day of theirs."""
+
+    __tablename__ = "broadcast_days"
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True, index=True)
+    count: Mapped[int] = mapped_column(sa.Integer)
+
+
 #: For statements that have no use for objects.
 deliveries = cast(sa.Table, Delivery.__table__)
+broadcast_pace = cast(sa.Table, BroadcastPace.__table__)

@@ -17,9 +17,6 @@ from app.notifications.delivery import final
 from app.notifications.jobs import drain
 from app.notifications.models import OPEN, Channel, Delivery, State
 
-#: Rows of one INSERT; PostgreSQL takes 65,535 values in a statement.
-CHUNK = 1000
-
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
@@ -50,17 +47,30 @@ def add_all(drafts: Sequence[Draft]) -> int:
     """
     now = clock.now()
     values = [_values(draft, now) for draft in drafts]
-    added = sum(_insert(values[start : start + CHUNK]) for start in range(0, len(values), CHUNK))
+    added = _insert(values) if values else 0
     for queue in {row["queue"] for row in values if row["due_at"] <= now}:
         ring(drain, queue, queue=queue)
     return added
 
 
-def cancel(subject: str) -> int:
-    """Take back what belongs to `subject` and has not gone out; returns how many. A call under way goes through."""
+def cancel(subject: str, *, due_after: datetime | None = None) -> int:
+    """Take back what belongs to `subject` and has not gone out; returns how many. A call under way goes through.
+
+    `due_after` spares what is due by then and merely late.
+    """
+    later = sa.true() if due_after is None else Delivery.due_at > due_after
+    return _cancel(Delivery.subject == subject, later)
+
+
+def cancel_one(dedupe_key: str) -> bool:
+    """Take back one delivery; returns whether it had not gone out."""
+    return _cancel(Delivery.dedupe_key == dedupe_key) == 1
+
+
+def _cancel(*which: sa.ColumnElement[bool]) -> int:
     result = db.session.execute(
         sa.update(Delivery)
-        .where(Delivery.subject == subject, Delivery.state.in_(OPEN))
+        .where(*which, Delivery.state.in_(OPEN))
         .values(state=State.CANCELLED, **final())
         .execution_options(synchronize_session=False)
     )
@@ -85,13 +95,10 @@ def _values(draft: Draft, now: datetime) -> dict[str, Any]:
 
 
 def _insert(values: list[dict[str, Any]]) -> int:
-    if not values:
-        return 0
     statement = insert(Delivery)
     new = statement.excluded
     result = db.session.execute(
-        statement.values(values)
-        .on_conflict_do_update(
+        statement.on_conflict_do_update(
             index_elements=[Delivery.dedupe_key],
             set_={
                 "state": State.PENDING,
@@ -104,7 +111,7 @@ def _insert(values: list[dict[str, Any]]) -> int:
                 "settled_at": None,
             },
             where=Delivery.state == State.CANCELLED,
-        )
-        .returning(Delivery.id)
+        ).returning(Delivery.id),
+        values,
     )
     return len(result.all())

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import Any, Protocol
 
 from app.core import provinces
+from app.core.settings import current
 from app.providers import gazetteer
 from app.providers.http import Http, ProviderError, reach_of
 from config import Config
@@ -145,3 +146,8 @@ def from_config(config: Config) -> Geocoder:
     service, url = services[config.geocoder]
     http = Http(service.provider, reach=reach_of(config, "geocoder_url"), budget_s=_BUDGET_S, read_s=2.0, attempts=2)
     return service(http, config.geocoder_url or url, config.geocoder_key)
+
+
+def province_at(lat: float, lng: float) -> str | None:
+    """The province of a position, by the running application's geocoder."""
+    return from_config(current()).province_at(lat, lng)

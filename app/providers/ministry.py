@@ -42,6 +42,7 @@ class Ministry:
             reach=reach_of(config, "article_source_url"),
             headers={"Accept": "text/html", "Accept-Language": "id"},
             budget_s=BUDGET_S,
+            parallel=6,
         )
         return cls(config.article_source_url, config.article_hosts, http)
 

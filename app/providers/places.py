@@ -25,11 +25,14 @@ BUDGET_S = 8.0
 #: A token of the next page works only some two seconds after it was given; until then it is INVALID_REQUEST.
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.3, 2.0
 
+#: Times that it may say UNKNOWN_ERROR, which passes by itself or not at all.
+_HICCUPS = 2
+
 #: The wire takes one type a search. Indonesian hospitals, clinics and puskesmas all carry this one.
 _TYPE = "hospital"
 _FIELDS = "place_id,name,formatted_address,geometry,types,formatted_phone_number,rating"
 
-_PLACE_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
+PLACE_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 #: What else it may say, and whether asking again is of no use.
 _PERMANENT = {"OVER_QUERY_LIMIT": False, "UNKNOWN_ERROR": False, "REQUEST_DENIED": True, "INVALID_REQUEST": True}
@@ -101,11 +104,11 @@ class Places:
 
     def _asked(self, params: dict[str, Any], stop: float, *, patient: bool = False) -> dict[str, Any]:
         """One page that is OK or empty; a `patient` caller waits for its token to become valid."""
-        wait = _FIRST_WAIT_S
-        waits_for = {"UNKNOWN_ERROR"} | ({"INVALID_REQUEST"} if patient else set())
+        wait, hiccups = _FIRST_WAIT_S, 0
         while True:
-            if patient:
+            if patient or hiccups:
                 self._pause(wait, stop)
+                wait = min(wait * 2, _LONGEST_WAIT_S)
             answer = self._http.get_json(
                 f"{self._url}/nearbysearch/json",
                 {**params, "key": self._key},
@@ -114,11 +117,10 @@ class Places:
             status = answer.get("status")
             if status in ("OK", "ZERO_RESULTS"):
                 return answer
-            if status not in waits_for:
+            hiccups += status == "UNKNOWN_ERROR"
+            not_yet = patient and status == "INVALID_REQUEST"
+            if not not_yet and not (status == "UNKNOWN_ERROR" and hiccups < _HICCUPS):
                 self._refuse(status)
-            if not patient:
-                self._pause(wait, stop)
-            wait = min(wait * 2, _LONGEST_WAIT_S)
 
     def _pause(self, seconds: float, stop: float) -> None:
         if time.monotonic() + seconds >= stop:
@@ -147,7 +149,7 @@ def _read(result: Any) -> Place | None:
     except ValueError:
         return None
     title = _text(name, 255)
-    if not _PLACE_ID.fullmatch(place_id) or not title or result.get("business_status") == "CLOSED_PERMANENTLY":
+    if not PLACE_ID.fullmatch(place_id) or not title or result.get("business_status") == "CLOSED_PERMANENTLY":
         return None
     rating, types = result.get("rating"), result.get("types")
     return Place(

@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0007"
-down_revision = "0002"
+down_revision = "0006"
 
 SEARCHED = ["username", "nama_ktp", "email", "nomor_hp", "phone"]
 

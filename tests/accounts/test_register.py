@@ -144,11 +144,11 @@ def test_checking_no_username_is_bad_input(client: Client) -> None:
 class TestHumanVerification:
     @pytest.fixture
     def sim(self, app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-        from tests.conftest import test_config
+        from tests.conftest import config_for_tests
 
         with simulators() as sim:
             names = {name: value for name, value in sim.env.items() if name.startswith("CAPTCHA")}
-            monkeypatch.setitem(app.extensions, "config", test_config(**names))
+            monkeypatch.setitem(app.extensions, "config", config_for_tests(**names))
             yield sim
 
     def test_a_human_registers(self, client: Client, sim: Server) -> None:

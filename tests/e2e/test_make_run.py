@@ -60,7 +60,7 @@ def test_everything_it_prints_is_there_and_a_second_checkout_runs_beside_it(
     assert launcher.is_gone()
 
 
-def test_ctrl_c_pressed_twice_ends_every_process_and_the_next_start_finds_its_data(checkout: Path) -> None:
+def test_ctrl_c_twice_and_even_a_kill_end_every_process_and_the_next_start_finds_its_data(checkout: Path) -> None:
     with Launcher(checkout) as launcher:
         secrets = (checkout / "instance" / "secrets.env").read_text()
         launcher.flask("users", "create", "--username", "joko", "--role", "pasien", "--password", "sandi123")
@@ -69,6 +69,9 @@ def test_ctrl_c_pressed_twice_ends_every_process_and_the_next_start_finds_its_da
         assert launcher.process.wait(20) == 0
         assert launcher.is_gone()
         assert not (checkout / "instance" / "development.env").exists()
+    with Launcher(checkout) as launcher:
+        launcher.process.kill()
+        launcher.wait_until(launcher.is_gone, 15)
     with Launcher(checkout) as launcher:
         assert login(launcher, "joko", "sandi123") == 200
         assert (checkout / "instance" / "secrets.env").read_text() == secrets
@@ -84,14 +87,6 @@ def test_a_crash_of_one_process_is_told_and_ends_the_rest(running: Launcher, nam
     assert f"{name} was ended by SIGKILL, unexpectedly." in running.output
     assert f"instance/logs/{name}.log" in running.output
     running.wait_until(running.is_gone, 5)
-
-
-def test_a_killed_launcher_takes_all_with_it_and_the_next_start_works(checkout: Path) -> None:
-    with Launcher(checkout) as launcher:
-        launcher.process.kill()
-        launcher.wait_until(launcher.is_gone, 15)
-    with Launcher(checkout) as launcher:
-        assert login(launcher, "siti") == 200
 
 
 def test_a_second_start_in_one_checkout_is_refused_and_told_where_the_first_is(running: Launcher) -> None:
@@ -136,3 +131,14 @@ def test_simulators_take_the_place_of_every_provider(other_checkout: Path) -> No
         assert "MESSAGING_PROVIDER='outbox'" in settings
         assert launcher.child("dev.simulators").is_running()
     assert launcher.is_gone()
+
+
+def test_a_command_works_whether_or_not_it_runs(other_checkout: Path) -> None:
+    stopped = Launcher(other_checkout)
+    assert "PostgreSQL ..." in stopped.beside("flask", "db", "upgrade")
+    assert re.fullmatch(
+        r"  PostgreSQL .*\n  Valkey .*\n\d+ NIK can be read\.\n", stopped.beside("flask", "nik", "verify")
+    )
+    assert stopped.is_gone()
+    with Launcher(other_checkout) as launcher:
+        assert re.fullmatch(r"\d+ NIK can be read\.\n", launcher.beside("flask", "nik", "verify"))

@@ -37,7 +37,7 @@ INSIDE: dict[str, dict[str, tuple[float, float]]] = {
                "Ciputat": (-6.311, 106.745), "Merak": (-5.933, 105.996), "Ujung Kulon": (-6.749, 105.333)},
     "Bali": {"Denpasar": (-8.6705, 115.2126), "Singaraja": (-8.112, 115.0882), "Gilimanuk": (-8.17, 114.438),
              "Nusa Penida": (-8.7278, 115.5444)},
-    "Nusa Tenggara Barat": {"Mataram": (-8.5833, 116.1167), "Bima": (-8.4606, 118.727), "Gili Air": (-8.3600, 116.0830)},
+    "Nusa Tenggara Barat": {"Mataram": (-8.5833, 116.1167), "Bima": (-8.4606, 118.727), "Gili": (-8.3600, 116.0830)},
     "Nusa Tenggara Timur": {"Kupang": (-10.1772, 123.607), "Labuan Bajo": (-8.4964, 119.8877),
                             "Atambua": (-9.106, 124.892), "Waingapu": (-9.656, 120.264)},
     "Kalimantan Barat": {"Pontianak": (-0.0263, 109.3425), "Singkawang": (0.906, 108.987),

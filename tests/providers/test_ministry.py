@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import socket
 from time import monotonic
 
 import pytest
 
+from app.providers.http import Http
 from app.providers.ministry import Ministry, UrlNotAllowed, text_of
 from app.providers.replies import ProviderError, Reply
+from app.providers.sockets import Reach
 from config import Config
 from dev.simulators import Server
 
@@ -243,3 +246,20 @@ def test_text_is_read_whatever_is_said_about_it(body: bytes, content_type: str) 
 
 def test_bytes_that_are_no_text_are_read_without_an_error() -> None:
     assert decoded(bytes(range(256)), "text/html; charset=hex")
+
+
+@pytest.mark.parametrize(
+    "address", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "100.64.0.1"]
+)
+def test_an_allowed_name_that_leads_to_a_private_address_is_not_called(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    def resolve(*_: object, **__: object) -> list[tuple[int, int, int, str, tuple[str, int]]]:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        return [(family, socket.SOCK_STREAM, 6, "", (address, 443))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    ministry = Ministry(f"https://{HOST}/artikel", (), Http("ministry", reach=Reach.PUBLIC))
+    with pytest.raises(ProviderError) as caught:
+        ministry.article(f"https://{HOST}/mengenal-diabetes")
+    assert (caught.value.kind, caught.value.permanent) == ("refused", True)

@@ -42,12 +42,22 @@ def test_a_write_tells_the_rows_it_touched(boss: Client) -> None:
     ("sql", "command", "count", "rows"),
     [
         ("INSERT INTO kategori (nama_kategori) VALUES ('a'), ('b') RETURNING nama_kategori", "INSERT", 2, 2),
-        ("WITH neu AS (INSERT INTO kategori (nama_kategori) VALUES ('c') RETURNING 1) SELECT * FROM neu", "SELECT", 1, 1),
+        (
+            "WITH neu AS (INSERT INTO kategori (nama_kategori) VALUES ('c') RETURNING 1) SELECT * FROM neu",
+            "SELECT",
+            1,
+            1,
+        ),
         ("VALUES (1), (2)", "SELECT", 2, 2),
         ("SHOW server_version", "SHOW", 1, 1),
         ("EXPLAIN SELECT 1", "EXPLAIN", 1, 1),
         ("CREATE TEMP TABLE t (a int)", "CREATE TABLE", 0, 0),
-        ("CREATE TEMP TABLE t (a int); INSERT INTO t SELECT generate_series(1, 1500) RETURNING a", "INSERT", 1500, 1000),
+        (
+            "CREATE TEMP TABLE t (a int); INSERT INTO t SELECT generate_series(1, 1500) RETURNING a",
+            "INSERT",
+            1500,
+            1000,
+        ),
         ("SELECT 1; DELETE FROM kategori", "DELETE", 0, 0),
         ("-- nothing but a comment", "", 0, 0),
         ("DO $$ BEGIN PERFORM 1; END $$", "DO", 0, 0),
@@ -161,5 +171,3 @@ def test_a_user_deleted_by_sql_is_gone_for_the_service(boss: Client, committed: 
     run(boss, f"DELETE FROM users WHERE id = {siti_id}")
     db.session.expire_all()
     assert db.session.get(User, siti_id) is None
-
-

@@ -15,6 +15,7 @@ from app.core.exports.charts import Chart
 from app.core.exports.pdffile import MONTHS, Rows
 from app.core.exports.table import Column, Kind, Table
 from app.identity.models import Role, RoleName, User, user_roles
+from app.logs.models import ActivityLog
 
 UNKNOWN_PROVINCE = "Tidak diisi"
 
@@ -127,8 +128,29 @@ def _provinces(rows: Rows, _start: date, _end: date) -> Chart:
     return Chart("Pengguna per provinsi", [(row[0], float(row[1])) for row in rows])
 
 
+# --- activity -------------------------------------------------------------------------------------------------------
+
+_ACTIVITY = (
+    Column("created_at", ActivityLog.created_at.expression, Kind.TIME, "Waktu", 1.3),
+    Column("log", ActivityLog.log.expression, label="Log", share=0.6),
+    Column("user", User.username.expression, label="Pengguna", share=1.3),
+    Column("event_type", ActivityLog.event_type.expression, label="Jenis", share=1.1),
+    Column("event_name", ActivityLog.event_name.expression, label="Peristiwa", share=1.6),
+    Column("screen_name", ActivityLog.screen_name.expression, label="Layar", share=1.3),
+    Column("activity_description", ActivityLog.activity_description.expression, label="Keterangan", share=3),
+    Column("session_id", ActivityLog.session_id.expression, label="Sesi", share=1.6),
+    Column("ip", sa.func.coalesce(ActivityLog.user_ip, ActivityLog.remote_ip), label="IP", share=1.2),
+)
+
+
+def _activity(when: sa.ColumnElement[bool]) -> Table:
+    source = sa.select(ActivityLog.id).outerjoin(User, User.id == ActivityLog.user_id).where(when)
+    return Table(_ACTIVITY, source.order_by(ActivityLog.created_at.desc(), ActivityLog.id.desc()))
+
+
 REPORTS: dict[str, Report] = {
     "users": Report("Laporan Pengguna", "Pengguna", User.created_at, _users, _registrations),
     "admins": Report("Laporan Administrator", "Administrator", User.created_at, _admins),
+    "activity-logs": Report("Laporan Log Aktivitas", "Log Aktivitas", ActivityLog.created_at, _activity),
     "domicile": Report("Laporan Domisili", "Domisili", User.created_at, _domicile, _provinces, landscape=False),
 }

@@ -1,0 +1,40 @@
+"""Stored articles, and what people have saved."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import cast
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, Timestamps
+
+
+class Article(Base, Timestamps):
+    __tablename__ = "articles"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    title: Mapped[str]
+    url: Mapped[str | None] = mapped_column(unique=True, comment="canonical, see app.core.addresses")
+    content: Mapped[str] = mapped_column(comment="sanitised HTML")
+    kategori_id: Mapped[int | None] = mapped_column(sa.ForeignKey("kategori.id", ondelete="RESTRICT"), index=True)
+    image: Mapped[str | None] = mapped_column(comment="name in the media store")
+
+
+class SavedArticle(Base):
+    """An article that somebody saved, live or stored; `saved` false: took back, and the row is where taps meet."""
+
+    __tablename__ = "saved_articles"
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    url: Mapped[str] = mapped_column(primary_key=True, comment="canonical, see app.core.addresses")
+    title: Mapped[str]
+    saved: Mapped[bool]
+    saved_at: Mapped[datetime] = mapped_column(server_default=sa.func.clock_timestamp())
+
+    __table_args__ = (sa.Index("ix_saved_articles_user_id_saved_at", "user_id", "saved_at"),)
+
+
+#: For statements that have no use for objects.
+articles = cast(sa.Table, Article.__table__)

@@ -1,0 +1,118 @@
+"""What the article routes take and give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from app.core.addresses import MAX_LENGTH, canonical
+from app.core.fields import Form, RecordId, Text, Timestamp
+from app.core.html import sanitise
+from app.core.media import Picture
+from app.core.parsing import Upload
+
+MAX_TITLE = 300
+MAX_CONTENT = 200_000
+
+EXAMPLE = "https://ayosehat.kemkes.go.id/mengenal-diabetes"
+
+
+class Address(fields.String):
+    """A web address: any spelling in, the canonical one out."""
+
+    default_error_messages = {"invalid": "harus berupa alamat http atau https."}  # noqa: RUF012
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("metadata", {"example": EXAMPLE, "maxLength": MAX_LENGTH})
+        super().__init__(**kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        try:
+            return canonical(super()._deserialize(value, *args, **kwargs))
+        except ValueError:
+            raise self.make_error("invalid") from None
+
+
+class SafeHtml(fields.String):
+    """HTML, reduced to a small tag set on the way in."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("metadata", {"example": "<p>Diabetes perlu dikenali sejak dini.</p>"})
+        super().__init__(**kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        # The length of what was sent counts, so it is checked before.
+        return sanitise(validate.Length(max=MAX_CONTENT)(super()._deserialize(value, *args, **kwargs)))
+
+
+class LiveArticleSchema(Schema):
+    """A row of the ministry's list."""
+
+    title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
+    url = fields.String(allow_none=True, metadata={"example": EXAMPLE})
+    image = fields.String(allow_none=True, metadata={"example": "https://ayosehat.kemkes.go.id/wp-content/a.jpg"})
+    is_saved = fields.Boolean(metadata={"description": "false without a token"})
+
+
+class LiveArticleDetailSchema(LiveArticleSchema):
+    content = fields.String(metadata={"example": "<p>Diabetes perlu dikenali sejak dini.</p>"})
+    published_at = fields.String(allow_none=True, metadata={"example": "2026-03-02T00:00:00Z"})
+
+
+class SavedArticleSchema(Schema):
+    id = fields.Integer(allow_none=True, metadata={"example": 7, "description": "null unless it is stored too"})
+    title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
+    url = fields.String(metadata={"example": EXAMPLE})
+    image = Picture()
+    is_saved = fields.Boolean(metadata={"example": True})
+    saved_at = Timestamp()
+
+
+class ArticleSchema(Schema):
+    id = fields.Integer(metadata={"example": 7})
+    title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
+    url = fields.String(allow_none=True, metadata={"example": EXAMPLE})
+    content = fields.String(metadata={"example": "<p>Diabetes perlu dikenali sejak dini.</p>"})
+    kategori_id = fields.Integer(allow_none=True, metadata={"example": 1})
+    image = Picture()
+    is_saved = fields.Boolean(metadata={"description": "false without a token"})
+    created_at = Timestamp()
+    updated_at = Timestamp()
+
+
+class ArticleEdit(Form):
+    """A partial edit: what is not sent stays."""
+
+    title = Text(MAX_TITLE, minimum=1, example="Mengenal Diabetes Sejak Dini")
+    url = Address(allow_none=True)
+    content = SafeHtml()
+    kategori_id = RecordId(allow_none=True)
+    image = Upload(allow_none=True)
+
+
+class ArticleForm(ArticleEdit):
+    title = Text(MAX_TITLE, required=True, example="Mengenal Diabetes Sejak Dini")
+    content = SafeHtml(load_default="")
+
+
+class ArticleSaveSchema(Schema):
+    url = Address(required=True)
+    title = Text(MAX_TITLE, required=True, example="Mengenal Diabetes Sejak Dini")
+
+
+class ArticleIsSavedSchema(Schema):
+    is_saved = fields.Boolean(metadata={"example": True})
+
+
+class ArticleUrlQuerySchema(Schema):
+    # Not an `Address`: one that may not be fetched is `url_not_allowed`, whatever is wrong with it.
+    url = fields.String(required=True, metadata={"example": EXAMPLE})
+
+
+class StoredArticleUrlQuerySchema(Schema):
+    url = Address(required=True)
+
+
+class ArticleTitleQuerySchema(Schema):
+    title = Text(200, required=True, example="diabetes")

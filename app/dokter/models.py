@@ -1,0 +1,34 @@
+"""Doctors and the facilities that they practise at."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core.db import Base, Timestamps
+from app.faskes.models import Faskes
+
+dokter_faskes = sa.Table(
+    "dokter_faskes",
+    Base.metadata,
+    sa.Column("dokter_id", sa.ForeignKey("dokter.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("faskes_id", sa.ForeignKey("faskes.id", ondelete="CASCADE"), primary_key=True, index=True),
+)
+
+
+class Dokter(Base, Timestamps):
+    __tablename__ = "dokter"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    nama: Mapped[str]
+    spesialisasi: Mapped[str | None]
+    telepon: Mapped[str | None]
+    image: Mapped[str | None] = mapped_column(comment="name in the media store")
+
+    faskes: Mapped[list[Faskes]] = relationship(
+        secondary=dokter_faskes, order_by=[Faskes.nama, Faskes.id], lazy="selectin", passive_deletes=True
+    )
+
+    @property
+    def faskes_ids(self) -> list[str]:
+        return [faskes.id for faskes in self.faskes]

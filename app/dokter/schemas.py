@@ -1,0 +1,44 @@
+"""A doctor, in and out."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields, validate
+
+from app.core.fields import Form, Text
+from app.core.media import Picture
+from app.core.parsing import Upload
+
+MOST_FASKES = 100
+
+
+class PracticeSchema(Schema):
+    id = fields.String(metadata={"example": "ChIJN1t_tDeuEmsRUsoyG83frY4"})
+    nama = fields.String(metadata={"example": "RSUD Cibabat"})
+
+
+class DokterSchema(Schema):
+    id = fields.Integer(metadata={"example": 4})
+    nama = fields.String(metadata={"example": "dr. Ani"})
+    spesialisasi = fields.String(allow_none=True, metadata={"example": "Penyakit Dalam"})
+    telepon = fields.String(allow_none=True)
+    image = Picture()
+    faskes_ids = fields.List(fields.String(), metadata={"example": ["ChIJN1t_tDeuEmsRUsoyG83frY4"]})
+    faskes = fields.List(fields.Nested(PracticeSchema))
+
+
+class NearbyDokterSchema(DokterSchema):
+    distance_km = fields.Float(metadata={"example": 2.31, "description": "To the nearest of their facilities"})
+
+
+class DokterEditForm(Form):
+    """A partial edit: what is not sent stays. `image` set to null, or sent blank, takes the picture away."""
+
+    nama = Text(150, minimum=1, example="dr. Ani")
+    spesialisasi = Text(100, allow_none=True, example="Penyakit Dalam")
+    telepon = Text(50, allow_none=True)
+    faskes_ids = fields.List(fields.String(validate=validate.Length(1, 255)), validate=validate.Length(max=MOST_FASKES))
+    image = Upload(allow_none=True)
+
+
+class DokterForm(DokterEditForm):
+    nama = Text(150, required=True, example="dr. Ani")

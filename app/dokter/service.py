@@ -1,0 +1,121 @@
+"""Doctors: found around a position, entered and changed by administrators."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+
+from app.core import media
+from app.core.db import assign, db, get_or_404, reading, translating
+from app.core.errors import AppError, NotFound, ValidationFailed
+from app.core.paging import MAX_UNPAGED, Listing, Page, paginate
+from app.dokter.models import Dokter, dokter_faskes
+from app.faskes.models import Faskes, distance_km
+from app.providers import geocoding
+
+MISSING = "Dokter tidak ditemukan."
+UNKNOWN_FASKES = "fasilitas {} tidak dikenal."
+
+#: A facility that was deleted between the question and the insert.
+GONE: dict[str, AppError] = {
+    "fk_dokter_faskes_faskes_id": ValidationFailed({"faskes_ids": ["fasilitas tidak dikenal."]})
+}
+
+_LAT, _LNG = sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double)
+_DISTANCE = sa.func.min(distance_km(_LAT, _LNG))
+_PRACTICES = sa.func.jsonb_agg(
+    aggregate_order_by(sa.func.jsonb_build_object("id", Faskes.id, "nama", Faskes.nama), Faskes.nama, Faskes.id)
+)
+_PRACTISING_THERE = (
+    sa.select(dokter_faskes.c.dokter_id)
+    .join(Faskes, Faskes.id == dokter_faskes.c.faskes_id)
+    .where(Faskes.province == sa.bindparam("province"))
+)
+_NEARBY = (
+    sa.select(
+        Dokter.id,
+        Dokter.nama,
+        Dokter.spesialisasi,
+        Dokter.telepon,
+        Dokter.image,
+        _PRACTICES.label("faskes"),
+        _DISTANCE.label("distance_km"),
+    )
+    .join(dokter_faskes, dokter_faskes.c.dokter_id == Dokter.id)
+    .join(Faskes, Faskes.id == dokter_faskes.c.faskes_id)
+    .where(Dokter.id.in_(_PRACTISING_THERE))
+    .group_by(Dokter.id)
+    .order_by(_DISTANCE, Dokter.id)
+    .limit(MAX_UNPAGED)
+)
+
+
+def nearby(lat: float, lng: float) -> list[dict[str, Any]]:
+    """Doctors with a facility in the position's province, nearest first.
+
+    The distance is that to the nearest of all their facilities, which may lie over the border.
+    """
+    province = geocoding.province_at(lat, lng)
+    if province is None:
+        return []
+    with reading() as connection:
+        found = connection.execute(_NEARBY, {"lat": lat, "lng": lng, "province": province}).mappings()
+        return [
+            {
+                **row,
+                "image": media.url(row["image"]),
+                "faskes_ids": [faskes["id"] for faskes in row["faskes"]],
+                "distance_km": round(row["distance_km"], 3),
+            }
+            for row in found
+        ]
+
+
+def list_dokter(page: Page) -> Listing[Dokter]:
+    return paginate(sa.select(Dokter).order_by(Dokter.created_at.desc(), Dokter.id.desc()), page)
+
+
+def get(dokter_id: int) -> Dokter:
+    return get_or_404(Dokter, dokter_id, MISSING)
+
+
+def create(data: dict[str, Any]) -> Dokter:
+    faskes = _faskes_named(data.pop("faskes_ids", []))
+    upload = data.pop("image", None)
+    dokter = Dokter(**data, image=media.save(upload) if upload else None, faskes=faskes)
+    with translating(GONE):
+        db.session.add(dokter)
+    return dokter
+
+
+def edit(dokter_id: int, data: dict[str, Any]) -> Dokter:
+    """Change what `data` names; facilities that are sent replace all that there were."""
+    dokter = db.session.get(Dokter, dokter_id, with_for_update={"of": Dokter})  # two edits at once take turns
+    if dokter is None:
+        raise NotFound(MISSING)
+    changes: dict[str, Any] = {name: data[name] for name in data.keys() - {"faskes_ids", "image"}}
+    if "faskes_ids" in data:
+        changes["faskes"] = _faskes_named(data["faskes_ids"])
+    if "image" in data:
+        media.discard(dokter.image)
+        changes["image"] = media.save(data["image"]) if data["image"] else None
+    with translating(GONE):
+        return assign(dokter, changes)
+
+
+def delete(dokter_id: int) -> None:
+    dokter = get(dokter_id)
+    media.discard(dokter.image)
+    db.session.delete(dokter)
+
+
+def _faskes_named(ids: Collection[str]) -> list[Faskes]:
+    """The facilities with these ids; `ValidationFailed` when one is unknown."""
+    query = sa.select(Faskes).where(Faskes.id.in_(set(ids))).order_by(Faskes.nama, Faskes.id)
+    found = list(db.session.scalars(query))
+    if unknown := sorted(set(ids) - {faskes.id for faskes in found}):
+        raise ValidationFailed({"faskes_ids": [UNKNOWN_FASKES.format(", ".join(unknown[:5]))]})
+    return found

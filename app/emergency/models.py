@@ -1,0 +1,19 @@
+"""Emergency numbers of the provinces."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base
+
+
+class EmergencyNumber(Base):
+    __tablename__ = "emergency_numbers"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    province: Mapped[str]
+    phone: Mapped[str]
+    title: Mapped[str | None]
+
+    __table_args__ = (sa.Index("ix_emergency_numbers_province", "province", "id"),)

@@ -1,0 +1,79 @@
+"""Emergency numbers: around a position for everybody, all of them for administrators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.db import Fields, assign, db, get_or_404, reading
+from app.core.paging import Listing, Page, contains, paginate
+from app.core.provinces import PROVINCES
+from app.emergency.models import EmergencyNumber
+from app.providers import geocoding
+
+MISSING = "Nomor darurat tidak ditemukan."
+
+#: They answer in the whole country.
+NATIONAL = (
+    ("112", "Panggilan Darurat"),
+    ("110", "Polisi"),
+    ("113", "Pemadam Kebakaran"),
+    ("119", "Ambulans"),
+    ("119 ext. 8", "Layanan Kesehatan Jiwa SEJIWA"),
+)
+
+_OF_PROVINCE = (
+    sa.select(EmergencyNumber.id, EmergencyNumber.province, EmergencyNumber.phone, EmergencyNumber.title)
+    .where(EmergencyNumber.province == sa.bindparam("province"))
+    .order_by(EmergencyNumber.id)
+    .limit(1000)
+)
+
+
+def nearby(lat: float, lng: float) -> dict[str, Any]:
+    """The province of a position and its numbers; no province, no numbers."""
+    province = geocoding.province_at(lat, lng)
+    if province is None:
+        return {"province": None, "phones": []}
+    with reading() as connection:
+        phones = [dict(row) for row in connection.execute(_OF_PROVINCE, {"province": province}).mappings()]
+    return {"province": province, "phones": phones}
+
+
+def list_numbers(page: Page, q: str | None = None) -> Listing[EmergencyNumber]:
+    """All numbers, newest first; `q` is a part of province, phone or title."""
+    query = sa.select(EmergencyNumber).order_by(EmergencyNumber.id.desc())
+    if q:
+        columns = (EmergencyNumber.province, EmergencyNumber.phone, EmergencyNumber.title)
+        query = query.where(sa.or_(*(column.ilike(contains(q), escape="\\") for column in columns)))
+    return paginate(query, page)
+
+
+def create_number(data: Fields) -> EmergencyNumber:
+    number = EmergencyNumber(**data)
+    db.session.add(number)
+    db.session.flush()
+    return number
+
+
+def replace_number(number_id: int, data: Fields) -> EmergencyNumber:
+    return assign(get_or_404(EmergencyNumber, number_id, MISSING), data)
+
+
+def delete_number(number_id: int) -> None:
+    db.session.delete(get_or_404(EmergencyNumber, number_id, MISSING))
+
+
+def seed() -> None:
+    """Give the national numbers to every province that has none yet; what administrators did is left alone."""
+    db.session.execute(sa.text("LOCK TABLE emergency_numbers IN SHARE ROW EXCLUSIVE MODE"))
+    served = set(db.session.scalars(sa.select(EmergencyNumber.province).distinct()))
+    rows = [
+        {"province": province, "phone": phone, "title": title}
+        for province in PROVINCES
+        if province not in served
+        for phone, title in NATIONAL
+    ]
+    if rows:
+        db.session.execute(sa.insert(EmergencyNumber), rows)

@@ -1,0 +1,102 @@
+"""A health facility, in and out. Lists are built by hand (`service.reads`); the schemas document them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, post_load, validate
+
+from app.core.fields import Degrees, Form, PositionSchema, Province, Text
+from app.core.paging import Page, PageSchema
+from app.providers.places import PLACE_ID
+
+DEFAULT_RADIUS_M, MAX_RADIUS_M = 5_000, 50_000
+
+#: Ids that are path words of the section.
+RESERVED = frozenset({"nearby", "location", "search"})
+
+
+class FaskesSchema(Schema):
+    id = fields.String(metadata={"example": "ChIJN1t_tDeuEmsRUsoyG83frY4"})
+    nama = fields.String(metadata={"example": "RSUD Cibabat"})
+    alamat = fields.String(allow_none=True, metadata={"example": "Jl. Jend. H. Amir Machmud No. 140"})
+    lat = fields.Float(metadata={"example": -6.88})
+    lng = fields.Float(metadata={"example": 107.55})
+    jenis = fields.String(allow_none=True, metadata={"example": "rumah_sakit"})
+    telepon = fields.String(allow_none=True, metadata={"example": "(022) 6652025"})
+    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    rating = fields.Float(allow_none=True, metadata={"example": 4.2})
+    source = fields.String(validate=validate.OneOf(["db", "places"]), metadata={"example": "db"})
+
+
+class FoundFaskesSchema(FaskesSchema):
+    distance_km = fields.Float(metadata={"example": 1.42, "description": "Only where a position was given"})
+
+
+class ResultsSchema(Schema):
+    results = fields.List(fields.Nested(FoundFaskesSchema))
+    status = fields.String(validate=validate.OneOf(["OK", "ZERO_RESULTS"]), metadata={"example": "OK"})
+
+
+@dataclass(frozen=True)
+class Around:
+    """A circle, and which page of what lies in it."""
+
+    lat: float
+    lng: float
+    radius_m: int
+    page: Page
+
+
+class LocationSchema(PositionSchema, PageSchema):
+    """A position; the circle around it has the largest radius."""
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: Any) -> Around:
+        lat, lng, radius_m = data.pop("lat"), data.pop("lng"), data.pop("radius", MAX_RADIUS_M)
+        return Around(lat, lng, radius_m, super().to_page(data, **kwargs))
+
+
+class NearbySchema(LocationSchema):
+    radius = fields.Integer(
+        load_default=DEFAULT_RADIUS_M,
+        validate=validate.Range(1, MAX_RADIUS_M),
+        metadata={"description": "Metres", "example": DEFAULT_RADIUS_M},
+    )
+
+
+class SearchSchema(PageSchema):
+    keyword = Text(100, required=True, example="cibabat")
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        return {"keyword": data.pop("keyword"), "page": super().to_page(data, **kwargs)}
+
+
+def _not_reserved(value: str) -> None:
+    if value in RESERVED:
+        raise ValidationError("tidak dapat dipakai.")
+
+
+class FaskesEditForm(Form):
+    """A partial edit: what is not sent stays."""
+
+    nama = Text(255, minimum=1, example="RSUD Cibabat")
+    alamat = Text(500, allow_none=True)
+    lat = Degrees(90, example=-6.88)
+    lng = Degrees(180, example=107.55)
+    jenis = Text(50, allow_none=True, example="rumah_sakit")
+    telepon = Text(50, allow_none=True)
+    province = Province(allow_none=True)
+    rating = fields.Float(allow_none=True, validate=validate.Range(0, 5))
+
+
+class FaskesForm(FaskesEditForm):
+    id = fields.String(
+        validate=[validate.Regexp(rf"(?:{PLACE_ID.pattern})\Z"), _not_reserved],
+        metadata={"description": "The place identifier; one is made when there is none"},
+    )
+    nama = Text(255, required=True, example="RSUD Cibabat")
+    lat = Degrees(90, required=True, example=-6.88)
+    lng = Degrees(180, required=True, example=107.55)

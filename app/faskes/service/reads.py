@@ -1,0 +1,117 @@
+"""The facilities' reads: statements built once, rows turned into plain records without ORM and marshmallow.
+
+Each function takes the connection, so that a search can show what it has just stored and not yet committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.geo import box_around
+from app.core.paging import MAX_UNPAGED, Listing, Page, contains
+from app.faskes.models import Faskes, distance_km
+
+Record = dict[str, Any]
+
+#: Decimals of `distance_km`: metres.
+DECIMALS = 3
+
+COLUMNS = (
+    Faskes.id, Faskes.nama, Faskes.alamat, Faskes.lat, Faskes.lng,
+    Faskes.jenis, Faskes.telepon, Faskes.province, Faskes.rating, Faskes.source,
+)  # fmt: skip
+
+
+KEYS = tuple(column.key for column in COLUMNS)
+
+
+def _param(name: str) -> sa.BindParameter[float]:
+    return sa.bindparam(name, type_=sa.Double)
+
+
+def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
+    corners = (
+        sa.func.point(_param(east), _param("north")),
+        sa.func.point(_param(west), _param("south")),
+    )
+    return sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(sa.func.box(*corners))
+
+
+def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
+    """Facilities in a circle, nearest first: the index finds those in its box, the distance keeps those inside."""
+    boxed = (
+        sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))
+        .where(sa.or_(*boxes))
+        .offset(sa.literal_column("0"))  # a fence: the distance is computed once a row, not again for filter and order
+        .subquery()
+    )
+    return (
+        sa.select(boxed)
+        .where(boxed.c.distance_km <= _param("radius_km"))
+        .order_by(boxed.c.distance_km, boxed.c.id)
+        .limit(sa.literal_column(str(MAX_UNPAGED)))
+    )
+
+
+_AROUND = _around(_in_box("west0", "east0"))
+#: A box over the antimeridian has a part on each side of it.
+_AROUND_ANTIMERIDIAN = _around(_in_box("west0", "east0"), _in_box("west1", "east1"))
+
+
+def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
+    """The facilities within `radius_m` metres, nearest first, at most as many as an unpaged list holds."""
+    box = box_around(lat, lng, radius_m / 1000)
+    params = {"lat": lat, "lng": lng, "radius_km": radius_m / 1000, "south": box.south, "north": box.north}
+    for number, (west, east) in enumerate(box.longitudes):
+        params |= {f"west{number}": west, f"east{number}": east}
+    statement = _AROUND if len(box.longitudes) == 1 else _AROUND_ANTIMERIDIAN
+    return [
+        {**dict(zip(KEYS, row, strict=False)), "distance_km": round(row[-1], DECIMALS)}
+        for row in connection.execute(statement, params)
+    ]
+
+
+def sliced(rows: Sequence[Record], page: Page) -> Listing[Record]:
+    """One page of rows that are all there."""
+    return Listing(rows[page.offset : page.offset + page.size], len(rows), page)
+
+
+_LIMIT, _OFFSET = sa.bindparam("limit", type_=sa.Integer), sa.bindparam("offset", type_=sa.Integer)
+_ONE = sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id"))
+_ALL = sa.select(*COLUMNS).order_by(Faskes.created_at.desc(), Faskes.id.desc()).limit(_LIMIT).offset(_OFFSET)
+_MATCHES = Faskes.nama.ilike(sa.bindparam("pattern"), escape="\\")
+_SEARCH = _ALL.where(_MATCHES)
+_COUNT = sa.select(sa.func.count()).select_from(Faskes)
+_COUNT_MATCHES = _COUNT.where(_MATCHES)
+
+
+def one(connection: sa.Connection, faskes_id: str) -> Record | None:
+    row = connection.execute(_ONE, {"id": faskes_id}).first()
+    return dict(zip(KEYS, row, strict=True)) if row else None
+
+
+def everything(connection: sa.Connection, page: Page) -> Listing[Record]:
+    """All facilities, newest first."""
+    return _listed(connection, _ALL, _COUNT, page, {})
+
+
+def search(connection: sa.Connection, keyword: str, page: Page) -> Listing[Record]:
+    """Facilities whose name contains `keyword` to the letter, whatever the case, newest first."""
+    return _listed(connection, _SEARCH, _COUNT_MATCHES, page, {"pattern": contains(keyword)})
+
+
+def _listed(
+    connection: sa.Connection,
+    statement: sa.Select[*tuple[Any, ...]],
+    count: sa.Select[int],
+    page: Page,
+    params: dict[str, Any],
+) -> Listing[Record]:
+    found = connection.execute(statement, {**params, "limit": page.size, "offset": page.offset})
+    rows = [dict(zip(KEYS, row, strict=True)) for row in found]
+    if len(rows) < page.size and (rows or page.offset == 0):
+        return Listing(rows, page.offset + len(rows), page)
+    return Listing(rows, connection.execute(count, params).scalar_one(), page)

@@ -1,0 +1,118 @@
+"""The forum: categories, threads, nested replies, and what each person has liked and saved.
+
+Counters live in the row that they count for and are changed by the statement that changes what they count; whoever
+changes one locks the row from the top down (thread, reply, mark), so that no two ever wait for one another.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, Created
+
+#: Deeper replies hang on the last level: people lose the thread of them, and serialisers their stack.
+MAX_DEPTH = 20
+
+
+def counter() -> Mapped[int]:
+    return mapped_column(sa.Integer, server_default=sa.text("0"))
+
+
+class Edited(Created):
+    """When the row was written, and when its author last changed it: counters leave that time alone."""
+
+    updated_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
+
+
+class ForumCategory(Base):
+    __tablename__ = "forum_categories"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    preference_tag: Mapped[str | None] = mapped_column(
+        comment="broadcasts of its threads go to people with this tag; null: to all"
+    )
+    threads_count: Mapped[int] = counter()
+
+
+class ForumThread(Base, Edited):
+    __tablename__ = "forum_threads"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    category_id: Mapped[int] = mapped_column(sa.ForeignKey("forum_categories.id"))
+    user_id: Mapped[int | None] = mapped_column(
+        sa.ForeignKey("users.id", ondelete="SET NULL"), comment="the author; null once their account is gone"
+    )
+    title: Mapped[str]
+    content: Mapped[str]
+    use_pseudonym: Mapped[bool] = mapped_column(server_default=sa.false())
+    image: Mapped[str | None] = mapped_column(comment="name in the media store")
+    likes_count: Mapped[int] = counter()
+    saves_count: Mapped[int] = counter()
+    replies_count: Mapped[int] = mapped_column(
+        sa.Integer, server_default=sa.text("0"), comment="stubs of deleted replies do not count"
+    )
+
+    __table_args__ = (
+        sa.Index("ix_forum_threads_category_id", "category_id", "id"),
+        sa.Index("ix_forum_threads_user_id", "user_id", "id"),
+        sa.Index("ix_forum_threads_created_at", "created_at"),
+    )
+
+
+class ForumReply(Base, Edited):
+    __tablename__ = "forum_replies"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    thread_id: Mapped[int] = mapped_column(sa.ForeignKey("forum_threads.id", ondelete="CASCADE"))
+    parent_id: Mapped[int | None] = mapped_column(sa.ForeignKey("forum_replies.id"), index=True)
+    depth: Mapped[int] = mapped_column(sa.SmallInteger, comment="1 for a reply to the thread itself")
+    user_id: Mapped[int | None] = mapped_column(
+        sa.ForeignKey("users.id", ondelete="SET NULL"), index=True, comment="the author; null on a stub"
+    )
+    content: Mapped[str | None] = mapped_column(comment="null on a stub")
+    use_pseudonym: Mapped[bool] = mapped_column(server_default=sa.false())
+    image: Mapped[str | None] = mapped_column(comment="name in the media store")
+    is_deleted: Mapped[bool] = mapped_column(
+        server_default=sa.false(), comment="a stub, which holds the replies below it"
+    )
+    likes_count: Mapped[int] = counter()
+    saves_count: Mapped[int] = counter()
+
+    __table_args__ = (
+        sa.Index("ix_forum_replies_thread_id", "thread_id", "id"),
+        sa.Index("ix_forum_replies_created_at", "created_at"),
+        sa.CheckConstraint(f"depth BETWEEN 1 AND {MAX_DEPTH}", name="depth"),
+        sa.CheckConstraint("is_deleted = (content IS NULL)", name="stub"),
+    )
+
+
+class _Mark:
+    """What one person has done to one record. The row stays when both are taken back: its key is the toggles' lock."""
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    is_liked: Mapped[bool] = mapped_column(server_default=sa.false())
+    is_saved: Mapped[bool] = mapped_column(server_default=sa.false())
+
+
+class ThreadMark(Base, _Mark):
+    __tablename__ = "forum_thread_marks"
+
+    thread_id: Mapped[int] = mapped_column(
+        sa.ForeignKey("forum_threads.id", ondelete="CASCADE"), primary_key=True, sort_order=-1
+    )
+
+    __table_args__ = (sa.Index("ix_forum_thread_marks_user_id", "user_id", "thread_id"),)
+
+
+class ReplyMark(Base, _Mark):
+    __tablename__ = "forum_reply_marks"
+
+    reply_id: Mapped[int] = mapped_column(
+        sa.ForeignKey("forum_replies.id", ondelete="CASCADE"), primary_key=True, sort_order=-1
+    )
+
+    __table_args__ = (sa.Index("ix_forum_reply_marks_user_id", "user_id", "reply_id"),)

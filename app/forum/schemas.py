@@ -1,0 +1,135 @@
+"""What the forum's routes take, and how its records look.
+
+The reading routes build these records by hand (`app.forum.service.reads`); the schemas document them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import Schema, fields, post_load
+
+from app.core.fields import Form, RecordId, Text, Timestamp
+from app.core.media import Picture
+from app.core.paging import Page, PageSchema
+from app.core.parsing import Upload
+
+MAX_TITLE = 200
+MAX_CONTENT = 20_000
+
+
+class CategorySchema(Schema):
+    id = fields.Integer(metadata={"example": 2})
+    name = fields.String(metadata={"example": "Medis"})
+
+
+class CategoryListSchema(CategorySchema):
+    preference_tag = fields.String(
+        allow_none=True, metadata={"example": "medical", "description": "Broadcasts go to people with this preference"}
+    )
+    threads_count = fields.Integer(metadata={"example": 44})
+
+
+class AuthorSchema(Schema):
+    """Who wrote it, as far as everybody may know."""
+
+    id = fields.Integer(allow_none=True, metadata={"example": None, "description": "null under a pseudonym"})
+    name = fields.String(metadata={"example": "Melati"})
+    image = Picture(metadata={"example": None})
+
+
+class PostSchema(Schema):
+    """What threads and replies have in common."""
+
+    id = fields.Integer(metadata={"example": 5})
+    content = fields.String(allow_none=True, metadata={"example": "Bagaimana cara mengatur pola makan?"})
+    image = Picture()
+    use_pseudonym = fields.Boolean(metadata={"example": True})
+    author = fields.Nested(AuthorSchema, allow_none=True)
+    likes_count = fields.Integer(metadata={"example": 3})
+    saves_count = fields.Integer(metadata={"example": 1})
+    is_liked = fields.Boolean(metadata={"description": "false without a token"})
+    is_saved = fields.Boolean(metadata={"description": "false without a token"})
+    is_owner = fields.Boolean(metadata={"description": "Whether the caller wrote it"})
+    created_at = Timestamp()
+    updated_at = Timestamp()
+
+
+class ThreadRowSchema(PostSchema):
+    category_id = fields.Integer(metadata={"example": 2})
+    category = fields.Nested(CategorySchema)
+    title = fields.String(metadata={"example": "Menu untuk penderita diabetes"})
+    replies_count = fields.Integer(metadata={"example": 2})
+
+
+class ReplySchema(PostSchema):
+    thread_id = fields.Integer(metadata={"example": 5})
+    parent_id = fields.Integer(allow_none=True)
+    is_deleted = fields.Boolean(metadata={"description": "A stub: content and author are null"})
+    replies = fields.List(fields.Nested(lambda: ReplySchema()))  # noqa: PLW0108  # the name is not there yet
+
+
+class ThreadSchema(ThreadRowSchema):
+    replies = fields.List(fields.Nested(ReplySchema))
+
+
+@dataclass(frozen=True)
+class ThreadQuery:
+    """Which threads, and which page of them."""
+
+    page: Page
+    category_id: int | None = None
+    before: int | None = None
+    saved: bool = False
+    mine: bool = False
+
+
+class ThreadQuerySchema(PageSchema):
+    category_id = RecordId()
+    before = RecordId(metadata={"description": "Only threads older than this one, for scrolling at constant cost"})
+    saved = fields.Boolean(metadata={"description": "Only what the caller has saved"})
+    mine = fields.Boolean(metadata={"description": "Only what the caller has written"})
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: Any) -> ThreadQuery:
+        paging = {name: data.pop(name) for name in ("page", "per_page") if name in data}
+        return ThreadQuery(page=super().to_page(paging, **kwargs), **data)
+
+
+class PostForm(Form):
+    """A form with a picture; `image` set to null, or sent blank, takes the picture away."""
+
+    content = Text(MAX_CONTENT, minimum=1, example="Bagaimana cara mengatur pola makan?")
+    use_pseudonym = fields.Boolean(metadata={"example": True})
+    image = Upload(allow_none=True)
+
+
+class ThreadEditForm(PostForm):
+    category_id = RecordId()
+    title = Text(MAX_TITLE, minimum=1, example="Menu untuk penderita diabetes")
+
+
+class ThreadForm(ThreadEditForm):
+    category_id = RecordId(required=True)
+    title = Text(MAX_TITLE, required=True, example="Menu untuk penderita diabetes")
+    content = Text(MAX_CONTENT, required=True, example="Bagaimana cara mengatur pola makan?")
+    use_pseudonym = fields.Boolean(load_default=False)
+
+
+class ReplyEditForm(PostForm):
+    pass
+
+
+class ReplyForm(PostForm):
+    content = Text(MAX_CONTENT, required=True, example="Kurangi gula dan nasi putih.")
+    use_pseudonym = fields.Boolean(load_default=False)
+    parent_id = RecordId(load_default=None, allow_none=True)
+
+
+class LikedSchema(Schema):
+    is_liked = fields.Boolean(required=True, metadata={"example": True})
+
+
+class SavedSchema(Schema):
+    is_saved = fields.Boolean(required=True, metadata={"example": True})

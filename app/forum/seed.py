@@ -1,0 +1,27 @@
+"""The forum's categories, each but the first with the preference that its broadcasts are filtered by."""
+
+from __future__ import annotations
+
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.db import db
+from app.forum.models import ForumCategory
+
+CATEGORIES: tuple[tuple[str, str | None], ...] = (
+    ("Umum", None),
+    ("Medis", "medical"),
+    ("Kesehatan Mental", "mental_health"),
+    ("Islam", "islam"),
+    ("Kristen", "kristen"),
+    ("Katolik", "katolik"),
+    ("Hindu", "hindu"),
+    ("Buddha", "buddha"),
+    ("Konghucu", "konghucu"),
+    ("Kepercayaan Lain", "other_belief"),
+)
+
+
+def seed() -> None:
+    """Make the categories that are missing."""
+    rows = [{"name": name, "preference_tag": tag} for name, tag in CATEGORIES]
+    db.session.execute(insert(ForumCategory).values(rows).on_conflict_do_nothing(index_elements=[ForumCategory.name]))

@@ -1,0 +1,21 @@
+"""Communities that people can join outside of the service."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, Timestamps
+
+
+class Komunitas(Base, Timestamps):
+    __tablename__ = "komunitas"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    nama: Mapped[str]
+    deskripsi: Mapped[str | None]
+    kategori_id: Mapped[int | None] = mapped_column(sa.ForeignKey("kategori.id", ondelete="RESTRICT"), index=True)
+    link: Mapped[str | None]
+    kontak: Mapped[str | None]
+    province: Mapped[str | None]
+    image: Mapped[str | None] = mapped_column(comment="name in the media store")

@@ -1,0 +1,44 @@
+"""A community, in and out."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields, validate
+
+from app.core.fields import Form, Province, RecordId, Text, Timestamp
+from app.core.media import Picture
+from app.core.parsing import Upload
+
+
+class KomunitasSchema(Schema):
+    id = fields.Integer(metadata={"example": 2})
+    nama = fields.String(metadata={"example": "Sahabat Diabetes Bandung"})
+    deskripsi = fields.String(allow_none=True, metadata={"example": "Bertemu setiap Minggu pagi."})
+    kategori_id = fields.Integer(allow_none=True, metadata={"example": 1})
+    link = fields.String(allow_none=True, metadata={"example": "https://chat.whatsapp.com/abc"})
+    kontak = fields.String(allow_none=True, metadata={"example": "0812-3456-7890 (Ibu Ani)"})
+    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    image = Picture()
+    created_at = Timestamp()
+    updated_at = Timestamp()
+
+
+class KomunitasEdit(Form):
+    """A partial edit: what is not sent stays."""
+
+    nama = Text(200, minimum=1, example="Sahabat Diabetes Bandung")
+    deskripsi = Text(10_000, allow_none=True, example="Bertemu setiap Minggu pagi.")
+    kategori_id = RecordId(allow_none=True)
+    # People tap it: nothing but a web address.
+    link = Text(
+        2048,
+        allow_none=True,
+        example="https://chat.whatsapp.com/abc",
+        rules=[validate.URL(schemes={"http", "https"}, error="harus berupa alamat http atau https.")],
+    )
+    kontak = Text(200, allow_none=True, example="0812-3456-7890 (Ibu Ani)")
+    province = Province(allow_none=True)
+    image = Upload(allow_none=True)
+
+
+class KomunitasForm(KomunitasEdit):
+    nama = Text(200, required=True, example="Sahabat Diabetes Bandung")

@@ -1,0 +1,63 @@
+"""What people did in the client, and its daily sums."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import date, datetime
+from typing import Any, cast
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base
+
+
+class ActivityLog(Base):
+    """One record. Rows come in batches and never change, so there is no foreign key to check on each."""
+
+    __tablename__ = "activity_logs"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    event_id: Mapped[uuid.UUID] = mapped_column(
+        unique=True, comment="given when it was accepted; ingested twice, it is one row"
+    )
+    log: Mapped[str] = mapped_column(comment="user or admin: the route that it came by")
+    user_id: Mapped[int | None] = mapped_column(comment="of the token, where a good one was sent")
+    event_type: Mapped[str | None]
+    event_name: Mapped[str | None]
+    screen_name: Mapped[str | None]
+    activity_description: Mapped[str | None]
+    session_id: Mapped[str | None]
+    user_ip: Mapped[str | None] = mapped_column(comment="as the client says")
+    remote_ip: Mapped[str | None] = mapped_column(comment="as we saw it")
+    user_agent: Mapped[str | None]
+    extra: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    created_at: Mapped[datetime] = mapped_column(comment="when it was accepted")
+
+    __table_args__ = (
+        sa.Index("ix_activity_logs_created_at", "created_at", "id"),
+        sa.Index("ix_activity_logs_user_id", "user_id", "id"),
+    )
+
+
+class LogDay(Base):
+    """The sums of one Jakarta day, kept by the ingestion itself; they outlive the pruning of the rows."""
+
+    __tablename__ = "log_days"
+
+    day: Mapped[date] = mapped_column(primary_key=True)
+    events: Mapped[int] = mapped_column(server_default=sa.text("0"))
+    active_users: Mapped[int] = mapped_column(server_default=sa.text("0"))
+
+
+class LogDayUser(Base):
+    """Who was active on a day: what makes `active_users` count each person once."""
+
+    __tablename__ = "log_day_users"
+
+    day: Mapped[date] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(primary_key=True)
+
+
+activity_logs = cast(sa.Table, ActivityLog.__table__)

@@ -1,0 +1,80 @@
+"""News for many people: what sections announce, and what an operator may do about it. Spreading it is the worker's."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core import clock
+from app.core.db import db
+from app.core.settings import settings
+from app.notifications import outbox
+from app.notifications.models import Broadcast, BroadcastPace, broadcast_pace, deliveries
+
+PACE_ID = 1
+
+
+def announce(
+    *, kind: str, subject: str, text: str, preference_tag: str | None = None, except_user_id: int | None = None
+) -> None:
+    """Tell everybody with `preference_tag` (None: everybody) of `subject`, once, after a random delay.
+
+    Not `except_user_id`, who knows already. `text` is final: it must not name who wants to stay unnamed. The row
+    written here is all that the request does.
+    """
+    shortest, longest = settings.broadcast_delay_seconds
+    delay = timedelta(seconds=shortest + secrets.randbelow(longest - shortest + 1))
+    db.session.execute(
+        insert(Broadcast)
+        .values(
+            kind=kind,
+            subject=subject,
+            text=text,
+            preference_tag=preference_tag,
+            except_user_id=except_user_id,
+            starts_at=clock.now() + delay,
+        )
+        .on_conflict_do_nothing(index_elements=[Broadcast.subject])
+    )
+
+
+def withdraw(subject: str) -> None:
+    """Take a broadcast back: what of it has not gone out stays."""
+    db.session.execute(sa.delete(Broadcast).where(Broadcast.subject == subject))  # waits for a page under way
+    outbox.cancel(subject)
+
+
+def set_paused(paused: bool) -> None:
+    """Hold all broadcasts, or let them go on where they stopped."""
+    db.session.execute(first_pace())
+    db.session.execute(sa.update(broadcast_pace).where(broadcast_pace.c.id == PACE_ID).values(paused=paused))
+
+
+def status() -> list[str]:
+    """What an operator wants to know, one line each."""
+    paused = db.session.scalar(sa.select(BroadcastPace.paused))
+    lines = [f"Broadcasts are {'paused' if paused else 'going out'}."]
+    for broadcast in db.session.scalars(sa.select(Broadcast).order_by(Broadcast.id.desc()).limit(10)):
+        states = db.session.execute(
+            sa.select(deliveries.c.state, sa.func.count())
+            .where(deliveries.c.dedupe_key.like(f"broadcast:{broadcast.id}:%"))
+            .group_by(deliveries.c.state)
+            .order_by(deliveries.c.state)
+        )
+        counts = ", ".join(f"{count} {state}" for state, count in states) or "nothing yet"
+        line = f"{broadcast.id} {broadcast.subject} ({broadcast.state}): {broadcast.recipients} recipients; {counts}"
+        lines.append(line)
+    return lines
+
+
+def first_pace() -> Any:
+    """The statement that makes the one row of the pace, unless it is there."""
+    return (
+        insert(BroadcastPace)
+        .values(id=PACE_ID, next_at=sa.func.statement_timestamp())
+        .on_conflict_do_nothing(index_elements=["id"])
+    )

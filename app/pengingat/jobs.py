@@ -1,0 +1,59 @@
+"""The clock's part in reminders: it keeps the outbox filled."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from time import monotonic
+
+import sqlalchemy as sa
+from redis.exceptions import RedisError
+
+from app.core import clock
+from app.core.clockwork import every
+from app.core.db import db, unit_of_work
+from app.core.queue import BULK, answered, ring_now
+from app.identity.models import User
+from app.notifications import outbox
+from app.pengingat.models import Reminder
+from app.pengingat.occurrences import HORIZON, extend
+
+#: Reminders with less than this ahead of them are due for more.
+REFILL_BELOW = HORIZON * 2 / 3
+PAGE = 200
+#: Then the job makes room for others and rings itself again.
+TURN_S = 2.0
+
+
+@every(60)
+def top_up() -> None:
+    """Plan what comes into sight. However many do this at once, each occurrence is one row."""
+    with suppress(RedisError):
+        answered(top_up)
+    stop = monotonic() + TURN_S
+    while top_up_page():
+        if monotonic() >= stop:
+            ring_now(top_up, queue=BULK)
+            return
+
+
+def top_up_page() -> int:
+    """Plan one page of reminders in one transaction; returns how many there were."""
+    now = clock.now()
+    page = (
+        sa.select(Reminder, User.nama_ktp)
+        .join(User, User.id == Reminder.user_id)
+        .where(Reminder.planned_until < now + REFILL_BELOW)
+        .order_by(Reminder.planned_until)
+        .limit(PAGE)
+        .with_for_update(of=Reminder, skip_locked=True)
+    )
+    with unit_of_work():
+        rows = db.session.execute(page).all()
+        drafts = [
+            draft
+            for reminder, name in rows
+            # After a long outage what is hopelessly late is recorded as missed, but not for weeks back.
+            for draft in extend(reminder, name, after=max(reminder.planned_until, now - HORIZON), now=now)
+        ]
+        outbox.add_all(drafts)
+    return len(rows)

@@ -1,0 +1,67 @@
+"""Reminders. What they send are rows of the outbox."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core import clock
+from app.core.db import Base, Timestamps
+from app.pengingat.schedule import Schedule
+
+
+class Tipe(StrEnum):
+    OBAT = "obat"
+    MAKAN = "makan"
+    TERAPI = "terapi"
+    KONTROL = "kontrol"
+
+
+class Reminder(Base, Timestamps):
+    __tablename__ = "reminders"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
+    tipe: Mapped[str]
+    judul: Mapped[str]
+    start: Mapped[datetime] = mapped_column("waktu", comment="as sent; what obat shows is the next dose")
+    timezone: Mapped[str] = mapped_column(comment="IANA")
+    details: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    plan: Mapped[dict[str, Any]] = mapped_column(
+        JSONB, comment="the schedule in wall times, see app.pengingat.schedule"
+    )
+    active_from: Mapped[datetime] = mapped_column(
+        comment="when the schedule was last set; nothing before is an occurrence of it"
+    )
+    planned_until: Mapped[datetime] = mapped_column(index=True, comment="up to here the occurrences are in the outbox")
+    done_until: Mapped[datetime | None] = mapped_column(
+        comment="the occurrence after the one that is done; from then on it is not done any more"
+    )
+
+    __table_args__ = (sa.Index("ix_reminders_user_id", "user_id", "id"),)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    @property
+    def schedule(self) -> Schedule:
+        return Schedule.from_json(self.plan, self.zone)
+
+    @property
+    def waktu(self) -> datetime:
+        """As sent; of a medicine, the next dose."""
+        if self.tipe == Tipe.OBAT:
+            return self.schedule.next_occurrence(clock.now()) or self.start
+        return self.start
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the current occurrence is done."""
+        return self.done_until is not None and self.done_until > clock.now()

@@ -1,0 +1,49 @@
+"""From what a person sent to a schedule: each type of reminder read once, its UTC times turned into wall times."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from app.pengingat.models import Tipe
+from app.pengingat.schedule import WEEKDAYS, Schedule, Slot, wall_time
+
+MEALS = ("sarapan", "makan_siang", "makan_malam", "selingan")
+#: The slot of a meal reminder whose meals name no time.
+ANY_MEAL = "makan"
+
+
+def schedule_of(tipe: str, details: dict[str, Any], start: datetime | None, zone: ZoneInfo, now: datetime) -> Schedule:
+    """The schedule of validated details; `start` is what was sent as `waktu`."""
+    match Tipe(tipe):
+        case Tipe.OBAT:
+            doses = enumerate(details["jadwal"])
+            return Schedule(zone, slots=tuple(Slot(str(n), wall_time(dose["jam"], zone, now)) for n, dose in doses))
+        case Tipe.MAKAN:
+            timed = [
+                Slot(meal, wall_time(details[meal]["jam"], zone, now))
+                for meal in MEALS
+                if details.get(meal, {}).get("jam")
+            ]
+            return Schedule(zone, slots=tuple(timed) or (Slot(ANY_MEAL, _wall(start, zone)),))
+        case Tipe.TERAPI:
+            sessions = details.get("jadwal") or []
+            if not sessions:
+                return Schedule(zone, once=start)
+            return Schedule(
+                zone,
+                slots=tuple(
+                    Slot(str(n), wall_time(session["jam"], zone, now), WEEKDAYS.index(session["hari"]))
+                    for n, session in enumerate(sessions)
+                ),
+            )
+        case Tipe.KONTROL:
+            visit = details.get("datetime")
+            before = tuple(row["offset"] for row in details.get("reminder_offsets") or [])
+            return Schedule(zone, once=datetime.fromisoformat(visit) if visit else start, before=before)
+
+
+def _wall(start: datetime | None, zone: ZoneInfo) -> Any:
+    assert start is not None  # noqa: S101  # the schema demands it for every type but obat
+    return start.astimezone(zone).time().replace(second=0, microsecond=0)

@@ -1,0 +1,182 @@
+"""Web push: RFC 8030 (delivery), 8291 (encryption), 8292 (VAPID)."""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+from dataclasses import dataclass
+from ipaddress import ip_address
+from socket import AI_NUMERICHOST, gaierror, getaddrinfo
+from urllib.parse import urlsplit
+
+import http_ece
+import jwt
+from cryptography.hazmat.primitives.asymmetric import ec
+from flask import current_app
+
+from app.providers.http import Http, ProviderError, Reach
+from app.providers.sockets import is_public
+from config import Config
+
+#: What a push service must take is 4,096 bytes of body, 103 of them the encryption's.
+MAX_PAYLOAD_BYTES = 2700
+BUDGET_S = 8.0
+PARALLEL = 64
+TOKEN_LIFE_S = 12 * 3600
+RECORD_BYTES = 4096
+
+
+class NotConfiguredError(Exception):
+    """The operator has given no VAPID keys."""
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """What a browser's `PushSubscription.toJSON()` says."""
+
+    endpoint: str
+    p256dh: str
+    auth: str
+
+
+class WebPush:
+    """Sends to any push service in the name of our VAPID key."""
+
+    def __init__(self, config: Config) -> None:
+        if not config.vapid_public_key or not config.vapid_private_key:
+            raise NotConfiguredError
+        self._public_key = config.vapid_public_key
+        self._private_key = ec.derive_private_key(
+            int.from_bytes(_decoded(config.vapid_private_key), "big"), ec.SECP256R1()
+        )
+        self._subject = config.vapid_subject or "mailto:operator@example.com"
+        self._http = Http(
+            "push",
+            reach=Reach.PUBLIC if config.is_production else Reach.PUBLIC_OR_LOOPBACK,
+            connect_s=2.0,
+            read_s=6.0,
+            budget_s=BUDGET_S,
+            attempts=2,
+            parallel=PARALLEL,
+            max_bytes=100_000,
+        )
+
+    def send(self, to: Subscription, payload: bytes, *, ttl_s: int, urgency: str, topic: str | None) -> str | None:
+        """Encrypt and send; returns the message's address at the push service. Raises `ProviderError`."""
+        body = http_ece.encrypt(
+            payload,
+            private_key=ec.generate_private_key(ec.SECP256R1()),
+            dh=_decoded(to.p256dh),
+            auth_secret=_decoded(to.auth),
+            salt=os.urandom(16),
+            rs=RECORD_BYTES,
+            version="aes128gcm",
+        )
+        headers = {
+            "TTL": str(ttl_s),
+            "Urgency": urgency,
+            "Content-Encoding": "aes128gcm",
+            "Content-Type": "application/octet-stream",
+            "Authorization": f"vapid t={self._token(to.endpoint)},k={self._public_key}",
+        }
+        if topic is not None:
+            headers["Topic"] = topic
+        reply = self._http.fetch("POST", to.endpoint, data=body, headers=headers)
+        return reply.headers.get("Location")
+
+    def _token(self, endpoint: str) -> str:
+        parts = urlsplit(endpoint)
+        claims = {
+            "aud": f"{parts.scheme}://{parts.netloc}",
+            "exp": int(time.time()) + TOKEN_LIFE_S,
+            "sub": self._subject,
+        }
+        return jwt.encode(claims, self._private_key, algorithm="ES256")
+
+
+def client() -> WebPush:
+    """The running application's sender, made at its first use. Raises `NotConfiguredError`."""
+    found: WebPush | None = current_app.extensions.get("webpush")
+    if found is None:
+        found = current_app.extensions["webpush"] = WebPush(current_app.extensions["config"])
+    return found
+
+
+def is_gone(error: ProviderError) -> bool:
+    """The browser has taken its permission back."""
+    return error.status in (404, 410)
+
+
+def is_key_mismatch(error: ProviderError) -> bool:
+    """Our keys do not belong to this subscription."""
+    return error.status in (400, 401, 403)
+
+
+def is_key(p256dh: str) -> bool:
+    """Whether a browser's public key is a point of the curve, as 65 bytes of base64url."""
+    try:
+        raw = _decoded(p256dh)
+        ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), raw)
+    except ValueError:
+        return False
+    return len(raw) == 65
+
+
+def is_auth(secret: str) -> bool:
+    """Whether a browser's secret is 16 bytes of base64url."""
+    try:
+        return len(_decoded(secret)) == 16
+    except ValueError:
+        return False
+
+
+def may_be_endpoint(url: str, config: Config) -> bool:
+    """Whether an address can be a push service's: https and public, as far as it can be told without asking the DNS.
+
+    The connection itself checks again what the name leads to (`Reach`). In development and tests the simulators listen
+    on loopback, by http.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return False
+    if parts.username is not None or parts.password is not None or parts.fragment or port == 0 or not host:
+        return False
+    if any(ord(character) <= 32 or ord(character) > 126 or character in '\\"<>^`{|}' for character in url):
+        return False
+    if config.push_hosts and not _is_listed(host, config.push_hosts):
+        return False
+    if not config.is_production and _is_loopback(host):
+        return parts.scheme in ("http", "https")
+    return parts.scheme == "https" and _is_public_host(host)
+
+
+def _is_listed(host: str, listed: tuple[str, ...]) -> bool:
+    return any(host == entry.lower() or host.endswith("." + entry.lower()) for entry in listed)
+
+
+def _is_public_host(host: str) -> bool:
+    address = _numeric(host)
+    if address is not None:
+        return is_public(ip_address(address))
+    top = host.rpartition(".")[2]
+    return "." in host and not top.isdecimal() and top not in ("localhost", "local", "internal", "lan", "home", "arpa")
+
+
+def _is_loopback(host: str) -> bool:
+    address = _numeric(host)
+    return host == "localhost" or (address is not None and ip_address(address).is_loopback)
+
+
+def _numeric(host: str) -> str | None:
+    """The address that a host spells in any of the ways that the system reads (`127.1`, `0x7f000001`), or None."""
+    try:
+        return str(getaddrinfo(host, None, flags=AI_NUMERICHOST)[0][4][0]).partition("%")[0]
+    except (gaierror, UnicodeError):
+        return None
+
+
+def _decoded(text: str) -> bytes:
+    return base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), altchars=b"-_", validate=True)

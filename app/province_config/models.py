@@ -1,0 +1,23 @@
+"""What the home page shows in each province."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base
+
+#: Governs the home page of those who are not logged in; it is not a province.
+DEFAULT = "default"
+
+
+class ProvinceConfig(Base):
+    __tablename__ = "province_configs"
+
+    province: Mapped[str] = mapped_column(primary_key=True, comment="a province, or `default`")
+    sections: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, comment="[{id, enabled, order}]")
+    updated_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())

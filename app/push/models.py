@@ -1,0 +1,24 @@
+"""Browsers that want pushes."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, Timestamps
+
+
+class PushSubscription(Base, Timestamps):
+    __tablename__ = "push_subscriptions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    endpoint: Mapped[str] = mapped_column(unique=True)
+    p256dh: Mapped[str] = mapped_column(comment="the browser's public key, base64url")
+    auth: Mapped[str] = mapped_column(comment="the browser's shared secret, base64url")
+    user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    is_verified: Mapped[bool] = mapped_column(
+        server_default=sa.false(), comment="made with the person's own token; otherwise the person is a claim"
+    )
+    refusals: Mapped[int] = mapped_column(
+        sa.Integer, server_default=sa.text("0"), comment="times in a row that our keys did not fit"
+    )

@@ -1,0 +1,65 @@
+"""Push."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.core.api import Blueprint, MessageSchema
+from app.core.limits import by_body, limit
+from app.identity.access import caller_id, optional, public
+from app.push import schemas, service
+
+target = by_body("user_id")
+
+
+def _claims_nobody() -> bool:
+    """Whether no person can be crowded by this subscription: none is named, or the token proves who it is."""
+    return caller_id() is not None or target() == "user_id:"
+
+
+bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subscriptions and sending")
+
+
+@bp.get("/public-key")
+@public
+@bp.response(200, schemas.PublicKeySchema)
+def public_key() -> dict[str, str]:
+    """The VAPID key that a browser subscribes with."""
+    return {"public_key": service.public_key()}
+
+
+@bp.post("/subscribe")
+@optional
+@limit("60 per minute")
+@limit("30 per hour", key=target, exempt_when=_claims_nobody)
+@bp.arguments(schemas.SubscribeSchema)
+@bp.response(201, schemas.SubscriptionSchema)
+@bp.alt_response(200, schema=schemas.SubscriptionSchema, description="A known endpoint: owner and keys replaced")
+def subscribe(data: dict[str, Any]) -> Any:
+    """Store a browser's subscription; with a token, as its owner's proven one."""
+    subscription, is_new = service.subscribe(**data, caller_id=caller_id())
+    return subscription, 201 if is_new else 200
+
+
+@bp.delete("/subscribe")
+@public
+@limit("60 per minute")
+@bp.arguments(schemas.EndpointSchema)
+@bp.response(200, MessageSchema)
+@bp.alt_response(404, "NOT_FOUND")
+def unsubscribe(data: dict[str, str]) -> dict[str, str]:
+    """Forget a subscription."""
+    service.unsubscribe(**data)
+    return {"message": "Langganan dihapus."}
+
+
+@bp.post("/send")
+@public
+@limit("60 per minute")
+@limit("20 per minute", key=target)
+@bp.arguments(schemas.SendSchema)
+@bp.response(200, schemas.SentSchema)
+@bp.alt_response(413, "PAYLOAD_TOO_LARGE")
+def send(data: dict[str, Any]) -> dict[str, int]:
+    """Push to all browsers of a user, through the worker."""
+    return service.send(**data)

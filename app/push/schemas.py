@@ -1,0 +1,80 @@
+"""Subscriptions and payloads, in and out."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, ValidationError, fields
+
+from app.core.fields import RecordId, Text, Timestamp
+from app.providers import webpush
+
+MAX_ENDPOINT = 2000
+
+
+def _key(value: str) -> None:
+    if not webpush.is_key(value):
+        raise ValidationError("harus kunci P-256 (65 byte) dalam base64url.")
+
+
+def _secret(value: str) -> None:
+    if not webpush.is_auth(value):
+        raise ValidationError("harus 16 byte dalam base64url.")
+
+
+class KeysSchema(Schema):
+    p256dh = Text(
+        200,
+        required=True,
+        rules=[_key],
+        example="BAt4_j3lgrrGAgWQrPXXGmIRXB2ugQz9Jn3MHLk7ky42V7xmKw0cH4RJr8cCjqKZqkgJ7A2YBQG9u2iJHchfMzM",
+    )
+    auth = Text(100, required=True, rules=[_secret], example="8dOzbNZGTmNjPnJ0S5kcmA")
+
+
+class EndpointSchema(Schema):
+    endpoint = Text(MAX_ENDPOINT, required=True, example="https://push.example.com/send/abc")
+
+
+class SubscribeSchema(EndpointSchema):
+    keys = fields.Nested(KeysSchema, required=True)
+    user_id = RecordId(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "A claim; with a token, the token's owner counts instead"},
+    )
+
+
+class SubscriptionSchema(Schema):
+    id = fields.Integer()
+    endpoint = fields.String()
+    user_id = fields.Integer(allow_none=True)
+    is_verified = fields.Boolean(metadata={"description": "Made with the token of its user"})
+    created_at = Timestamp()
+    updated_at = Timestamp()
+
+
+class PublicKeySchema(Schema):
+    public_key = fields.String(metadata={"description": "VAPID public key, base64url"})
+
+
+class PayloadSchema(Schema):
+    title = Text(200, required=True, example="Halo")
+    body = Text(2700, required=True, example="Ada kabar baru.")
+    url = Text(
+        1000,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "A path, or an address of the front end"},
+        example="/forum/5",
+    )
+
+
+class SendSchema(Schema):
+    user_id = RecordId(required=True)
+    payload = fields.Nested(PayloadSchema, required=True)
+
+
+class SentSchema(Schema):
+    sent = fields.Integer()
+    failed = fields.Integer()
+    removed = fields.Integer()
+    queued = fields.Integer(metadata={"description": "Subscriptions handed to the worker"})

@@ -1,0 +1,44 @@
+"""Stored videos, and what people have saved."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import cast
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, Timestamps
+
+
+class Video(Base, Timestamps):
+    __tablename__ = "videos"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    video_id: Mapped[str] = mapped_column(unique=True, comment="the platform's id")
+    title: Mapped[str]
+    channel_id: Mapped[str | None]
+    channel_title: Mapped[str | None]
+    thumbnail: Mapped[str | None] = mapped_column(comment="an address that the platform itself gave")
+    duration: Mapped[str | None] = mapped_column(comment="ISO 8601")
+    published_at: Mapped[datetime | None]
+
+
+class SavedVideo(Base):
+    """A video that somebody saved, live or stored; `saved` false: took back, and the row is where taps meet."""
+
+    __tablename__ = "saved_videos"
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    video_id: Mapped[str] = mapped_column(primary_key=True, comment="the platform's id")
+    title: Mapped[str]
+    channel_title: Mapped[str | None]
+    thumbnail: Mapped[str | None] = mapped_column(comment="an address that the platform itself gave")
+    saved: Mapped[bool]
+    saved_at: Mapped[datetime] = mapped_column(server_default=sa.func.clock_timestamp())
+
+    __table_args__ = (sa.Index("ix_saved_videos_user_id_saved_at", "user_id", "saved_at"),)
+
+
+#: For statements that have no use for objects.
+videos = cast(sa.Table, Video.__table__)

@@ -1,0 +1,80 @@
+"""What the video routes take and give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from app.core.fields import Form, Text, Timestamp
+from app.providers.videos import VIDEO_ID
+
+MAX_TITLE = 300
+
+
+class VideoId(fields.String):
+    """The platform's id of a video."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            validate=validate.Regexp(f"{VIDEO_ID.pattern}\\Z", error="bukan id video."),
+            metadata={"example": "dQw4w9WgXcQ"},
+            **kwargs,
+        )
+
+
+class VideoSchema(Schema):
+    id = fields.Integer(allow_none=True, metadata={"example": 3, "description": "null for one that is not stored"})
+    video_id = fields.String(metadata={"example": "dQw4w9WgXcQ"})
+    title = fields.String(metadata={"example": "Senam Jantung Sehat"})
+    channel_id = fields.String(allow_none=True, metadata={"example": "UCuAXFkgsw1L7xaCfnd5JJOw"})
+    channel_title = fields.String(allow_none=True, metadata={"example": "Kanal Kesehatan"})
+    thumbnail = fields.String(
+        allow_none=True, metadata={"example": "https://i.ytimg.com/vi/dQw4w9WgXcQ/maxresdefault.jpg"}
+    )
+    duration = fields.String(allow_none=True, metadata={"example": "PT4M13S"})
+    published_at = Timestamp(allow_none=True)
+    is_saved = fields.Boolean(metadata={"description": "false without a token"})
+
+
+class StoredVideoSchema(VideoSchema):
+    created_at = Timestamp()
+    updated_at = Timestamp()
+
+
+class SavedVideoSchema(VideoSchema):
+    class Meta:
+        exclude = ("channel_id", "duration", "published_at")
+
+    saved_at = Timestamp()
+
+
+class VideoEdit(Form):
+    """A partial edit: what is not sent stays. Another `video_id` fills all the rest anew."""
+
+    video_id = VideoId()
+    title = Text(MAX_TITLE, minimum=1, example="Senam Jantung Sehat")
+    channel_title = Text(200, allow_none=True, example="Kanal Kesehatan")
+
+
+class VideoForm(VideoEdit):
+    """The platform fills what is not sent."""
+
+    video_id = VideoId(required=True)
+
+
+class VideoSaveSchema(Schema):
+    video_id = VideoId(required=True)
+    title = Text(MAX_TITLE, required=True, example="Senam Jantung Sehat")
+    channel_title = Text(200, load_default=None, allow_none=True, example="Kanal Kesehatan")
+    thumbnail_url = Text(
+        2048, load_default=None, allow_none=True, example="https://i.ytimg.com/vi/dQw4w9WgXcQ/hqdefault.jpg"
+    )
+
+
+class VideoIsSavedSchema(Schema):
+    is_saved = fields.Boolean(metadata={"example": True})
+
+
+class VideoSearchQuerySchema(Schema):
+    q = Text(200, required=True, example="senam jantung")

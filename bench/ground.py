@@ -1,0 +1,124 @@
+"""What every benchmark stands on: servers of its own, a migrated and seeded database, gunicorn, and results."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import requests
+from flask import Flask
+from flask_migrate import upgrade
+
+from app import create_app
+from app.cli import seed_all
+from app.core.db import unit_of_work
+from app.identity import sessions, users
+from bench import wrk
+from bench.wrk import Target
+from config import ROOT, Config
+from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
+
+HELLO = Target(["/floor/hello"])
+#: One row of a hundred, by its key.
+SELECT = Target([f"/floor/select/{n}" for n in range(1, 101)])
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table: what was measured, what it must reach, what it reached."""
+
+    name: str
+    target: str
+    reached: str
+    holds: bool
+
+
+def at_least(name: str, ratio: float, target: float, unit: str = "F1") -> Result:
+    return Result(name, f"at least {target:g} {unit}", f"{ratio:.2f} {unit}", ratio >= target)
+
+
+def at_most(name: str, value: float, target: float, unit: str) -> Result:
+    return Result(name, f"at most {target:g} {unit}", f"{value:.2f} {unit}", value <= target)
+
+
+class Ground:
+    """Servers, database and environment of one benchmark run."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self.env = env
+        self.app: Flask = create_app(Config.from_env(env))
+
+    @property
+    def database_url(self) -> str:
+        """For psycopg2 itself, for data made inside PostgreSQL."""
+        return self.env["DATABASE_URL"]
+
+    def people(self, count: int) -> list[str]:
+        """Access tokens of so many new people."""
+        with self.app.app_context(), unit_of_work():
+            made = [
+                users.create(
+                    {"username": f"bench.{n}", "password": "rahasia123", "nama_ktp": f"Orang {n}", "nama_samaran": "S"},
+                    ["pasien"],
+                )
+                for n in range(count)
+            ]
+            return [sessions.begin(user).access_token for user in made]
+
+    @contextlib.contextmanager
+    def serving(self, **settings: str) -> Iterator[str]:
+        """The address of gunicorn, as in production, while the block lasts: the application and both floors."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        env = {**os.environ, **self.env, "PORT": str(port), **settings}
+        program = [str(Path(sys.executable).with_name("gunicorn")), "-c", "gunicorn.conf.py", "bench.wsgi:app"]
+        url = f"http://127.0.0.1:{port}"
+        with tempfile.TemporaryFile() as log:
+            gunicorn = subprocess.Popen(program, cwd=ROOT, env=env, stdout=log, stderr=log)
+            try:
+                _wait_for(url, gunicorn)
+                yield url
+            finally:
+                gunicorn.terminate()
+                gunicorn.wait(30)
+
+    def compare(self, targets: Mapping[str, Target], **settings: str) -> dict[str, float]:
+        """Requests a second of the floors `H` and `F1` and of each target, in one run."""
+        with self.serving(**settings) as url:
+            return wrk.rates(url, {"H": HELLO, "F1": SELECT, **targets})
+
+
+@contextlib.contextmanager
+def ground() -> Iterator[Ground]:
+    with temporary_servers() as servers, tempfile.TemporaryDirectory() as media:
+        env = {
+            "ENVIRONMENT": "testing",
+            "RATE_LIMITS": "off",
+            "DATABASE_URL": servers[DATABASE_VARIABLE],
+            "REDIS_URL": servers[REDIS_VARIABLE],
+            "MEDIA_ROOT": media,
+        }
+        made = Ground(env)
+        with made.app.app_context():
+            upgrade()
+            seed_all()
+        yield made
+
+
+def _wait_for(url: str, gunicorn: subprocess.Popen[bytes]) -> None:
+    stop = time.monotonic() + 60
+    while time.monotonic() < stop and gunicorn.poll() is None:
+        with contextlib.suppress(requests.RequestException):
+            if requests.get(f"{url}/floor/hello", timeout=2).ok:
+                return
+        time.sleep(0.2)
+    raise SystemExit("gunicorn did not start")

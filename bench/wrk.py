@@ -1,0 +1,80 @@
+"""Load by `wrk` (Debian's package of that name): compiled, so that the client takes little from the two cores."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+#: `wrk` asks the requests of a target one after the other, each connection from its own place in the list.
+SCRIPT = """
+local paths = {paths}
+local tokens = {tokens}
+local body = {body}
+local n = 0
+function request()
+  n = n + 1
+  local headers = {{}}
+  if #tokens > 0 then headers["Authorization"] = "Bearer " .. tokens[1 + n % #tokens] end
+  if body ~= "" then headers["Content-Type"] = "application/json" end
+  return wrk.format({method}, paths[1 + n % #paths], headers, body ~= "" and body or nil)
+end
+"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One thing to measure: `paths` in turn, by holders of `tokens` in turn, each with the same JSON `body`."""
+
+    paths: Sequence[str]
+    method: str = "GET"
+    tokens: Sequence[str] = field(default=())
+    body: str = ""
+
+    def script(self) -> str:
+        lists = {"paths": self.paths, "tokens": self.tokens}
+        tables = {name: "{" + ",".join(json.dumps(item) for item in items) + "}" for name, items in lists.items()}
+        return SCRIPT.format(**tables, body=json.dumps(self.body), method=json.dumps(self.method))
+
+
+def command(url: str, script: Path, *, seconds: float, connections: int, threads: int = 1) -> list[str]:
+    wrk = shutil.which("wrk")
+    if wrk is None:
+        raise SystemExit("The benchmarks need wrk: apt-get install wrk")
+    return [wrk, f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "20s", "-s", str(script), url]
+
+
+def rate(url: str, target: Target, *, seconds: float = 2, connections: int = 16) -> float:
+    """Requests a second that `target` gets good answers to. An error answer stops the benchmark."""
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
+        script.write(target.script())
+        script.flush()
+        done = subprocess.run(
+            command(url, Path(script.name), seconds=seconds, connections=connections),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    if bad := re.search(r"Non-2xx or 3xx responses: (\d+)|Socket errors: .*", done.stdout):
+        raise SystemExit(f"{target.method} {target.paths[0]}: {bad[0]}")
+    found = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
+    if not found:
+        raise SystemExit(done.stdout + done.stderr)
+    return float(found[1])
+
+
+def rates(url: str, targets: Mapping[str, Target], *, rounds: int = 5, seconds: float = 2) -> dict[str, float]:
+    """Requests a second of each target: the medians of interleaved rounds, after a round to get warm."""
+    for target in targets.values():
+        rate(url, target, seconds=0.5)
+    found: dict[str, list[float]] = {name: [] for name in targets}
+    for _ in range(rounds):
+        for name, target in targets.items():
+            found[name].append(rate(url, target, seconds=seconds))
+    return {name: median(values) for name, values in found.items()}

@@ -1,0 +1,34 @@
+"""`python -m dev.command flask ...`: a module's command on this checkout's data, whether `make run` runs or not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from config import ROOT, ConfigError
+from dev.family import Family, ToolError, end_orphans
+from dev.run import LOGS, SERVERS, SERVICE, RunsAlreadyError, only_one_here, read_settings, start_servers
+from dev.terminal import say, stop_signals
+
+
+def main(words: Sequence[str]) -> int:
+    command = [sys.executable, "-m", *words]
+    try:
+        with stop_signals() as pause, only_one_here():
+            _, env = read_settings()
+            end_orphans(SERVICE)
+            end_orphans(SERVERS)
+            with Family(LOGS, register=SERVERS, pause=pause) as servers:
+                env |= start_servers(servers, env)
+                return subprocess.run(command, cwd=ROOT, env=env, check=False).returncode
+    except RunsAlreadyError:
+        # The command finds the servers by itself.
+        return subprocess.run(command, cwd=ROOT, check=False).returncode
+    except (ToolError, ConfigError) as error:
+        say(str(error))
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

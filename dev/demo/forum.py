@@ -1,0 +1,74 @@
+"""A few threads of the demo people, with nested replies, likes, saves and a pseudonym."""
+
+from __future__ import annotations
+
+import uuid
+
+import sqlalchemy as sa
+
+from app.core.db import db
+from app.forum.models import ForumCategory, ForumThread
+from app.forum.service import marks, replies, threads
+from app.identity.models import SessionKind
+from app.identity.sessions import Caller
+from dev.demo.people import person
+
+#: Category, author, under a pseudonym, title, content, replies (author, under a pseudonym, content, replies to them).
+Answers = list[tuple[str, bool, str, "Answers"]]
+THREADS: tuple[tuple[str, str, bool, str, str, Answers], ...] = (
+    (
+        "Medis", "siti", True, "Menu sarapan untuk penderita diabetes",
+        "Gula darah saya naik setiap pagi. Adakah saran sarapan yang mudah dibuat?",
+        [
+            ("budi", False, "Coba oatmeal tanpa gula dengan telur rebus. Ibu saya cocok.", [
+                ("siti", True, "Terima kasih, besok saya coba!", []),
+            ]),
+            ("admin", False, "Konsultasikan juga dosis obat pagi dengan dokter Anda.", []),
+        ],
+    ),
+    (
+        "Kesehatan Mental", "budi", True, "Merawat orang tua tanpa kehilangan diri sendiri",
+        "Sudah dua tahun saya mendampingi ayah. Bagaimana kalian menyisihkan waktu untuk diri sendiri?",
+        [("siti", False, "Kami bergantian dengan saudara setiap akhir pekan. Jangan ragu meminta bantuan.", [])],
+    ),
+    (
+        "Islam", "siti", False, "Puasa saat masih minum obat tiga kali sehari",
+        "Apakah ada yang pernah mengatur ulang jadwal obat dengan dokter selama Ramadan?",
+        [],
+    ),
+    (
+        "Umum", "admin", False, "Selamat datang di forum",
+        "Sapa yang lain di sini. Tulislah dengan santun, dan jangan membagikan data pribadi.",
+        [("budi", False, "Halo semua!", [("siti", False, "Halo Pak Budi!", [])])],
+    ),
+)  # fmt: skip
+
+
+def fill() -> None:
+    if db.session.scalar(sa.select(sa.exists().where(ForumThread.title == THREADS[0][3]))):
+        return
+    for category, author, use_pseudonym, title, content, answers in THREADS:
+        data = {
+            "category_id": db.session.scalars(sa.select(ForumCategory.id).filter_by(name=category)).one(),
+            "title": title,
+            "content": content,
+            "use_pseudonym": use_pseudonym,
+        }
+        thread_id = threads.create(data, _caller(author))["id"]
+        for reader in ("budi", "admin"):
+            marks.like_thread(thread_id, _caller(reader).id)
+        marks.save_thread(thread_id, _caller("siti").id)
+        _answer(thread_id, None, answers)
+
+
+def _answer(thread_id: int, parent_id: int | None, answers: Answers) -> None:
+    for author, use_pseudonym, content, below in answers:
+        data = {"content": content, "use_pseudonym": use_pseudonym, "parent_id": parent_id}
+        reply_id = replies.create(thread_id, data, _caller(author))["id"]
+        marks.like_reply(reply_id, _caller("admin").id)
+        _answer(thread_id, reply_id, below)
+
+
+def _caller(username: str) -> Caller:
+    user = person(username)
+    return Caller(user.id, frozenset(user.role_names), uuid.uuid4(), SessionKind.USER)

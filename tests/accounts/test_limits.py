@@ -1,0 +1,117 @@
+"""Guessing is slow, and nobody learns who is here."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+
+from app.core.limits import limiter
+from config import ROOT
+from tests.client import Client, assert_error
+from tests.factories import PASSWORD, make_superadmin, make_user
+
+
+@pytest.fixture
+def limited(app: Flask) -> Iterator[None]:
+    limiter.enabled = True
+    yield
+    limiter.enabled = False
+
+
+def guess(client: Client, username: str = "siti", address: str = "10.0.0.1") -> object:
+    body = {"username": username, "password": "salah-sekali"}
+    return client.post("/login", body, environ_base={"REMOTE_ADDR": address})
+
+
+def test_ten_wrong_guesses_for_one_account_are_enough_from_wherever(client: Client, limited: None) -> None:
+    make_user(username="siti")
+    for n in range(10):
+        assert guess(client, address=f"10.0.0.{n}").status_code == 401
+    refused = guess(client, "SITI ", address="10.0.1.1")
+    assert_error(refused, 429, "too_many_requests")
+    assert 0 < int(refused.headers["Retry-After"]) <= 301
+    assert guess(client, "ani").status_code == 401
+
+
+def test_right_logins_do_not_count(client: Client, limited: None) -> None:
+    make_user(username="siti")
+    for n in range(15):
+        body = {"username": "siti", "password": PASSWORD}
+        assert client.post("/login", body, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"}).status_code == 200
+
+
+def test_five_wrong_guesses_for_a_superadmin_are_enough(client: Client, limited: None) -> None:
+    make_superadmin(username="bos")
+    for _ in range(5):
+        assert client.post("/superadmin/login", {"username": "bos", "password": "x"}).status_code == 401
+    assert_error(client.post("/superadmin/login", {"username": "bos", "password": "x"}), 429)
+
+
+def test_one_number_gets_five_links_an_hour(client: Client, limited: None) -> None:
+    for n in range(5):
+        query = {"phone": "081234567890"}
+        address = {"REMOTE_ADDR": f"10.0.0.{n}"}
+        assert client.get("/send-verification-code", query_string=query, environ_base=address).status_code == 200
+    assert_error(client.get("/send-verification-code", query_string={"phone": "081234567890"}), 429)
+
+
+AWAY = """
+from app import create_app
+from config import Config
+client = create_app(Config.from_env({**%r, "ENVIRONMENT": "testing", "REDIS_URL": "redis://127.0.0.1:1/0"})).test_client()
+body = {"username": "nobody", "password": "x"}
+print(*[client.post("/api/login", json=body).status_code for _ in range(12)])
+"""
+
+
+def test_limits_hold_while_redis_is_away(real_app: Flask, variables: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", AWAY % variables], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == ["401"] * 10 + ["429"] * 2
+
+
+@pytest.mark.serial
+def test_an_unknown_person_takes_as_long_as_a_known_one(client: Client) -> None:
+    make_user(username="siti")
+    median_ms(client, "siti", "salah-sekali")
+    for _ in range(4):  # a busy machine gets another chance; a difference of ours would stay
+        known, unknown = median_ms(client, "siti", "salah-sekali"), median_ms(client, "nobody", "salah-sekali")
+        if abs(known - unknown) <= 0.1 * known:
+            return
+    raise AssertionError(f"known {known:.1f} ms, unknown {unknown:.1f} ms")
+
+
+@pytest.mark.serial
+def test_a_reset_link_for_an_unknown_number_takes_as_long(client: Client) -> None:
+    make_user(nomor_hp="081234567890")
+
+    def median(phone: str) -> float:
+        times = []
+        for _ in range(40):
+            started = time.perf_counter()
+            client.get("/send-verification-code", query_string={"phone": phone})
+            times.append(time.perf_counter() - started)
+        return statistics.median(times)
+
+    median("081234567890")
+    for _ in range(4):
+        known, unknown = median("081234567890"), median("081999999999")
+        if abs(known - unknown) <= 0.1 * known:
+            return
+    raise AssertionError(f"known {known * 1000:.1f} ms, unknown {unknown * 1000:.1f} ms")
+
+
+def median_ms(client: Client, username: str, password: str) -> float:
+    times = []
+    for _ in range(15):
+        started = time.perf_counter()
+        client.post("/login", {"username": username, "password": password})
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1000

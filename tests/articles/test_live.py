@@ -1,0 +1,188 @@
+"""The ministry's articles through our routes: kept, matched with what people saved, and never from elsewhere."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from time import monotonic
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+
+from app.core import clock
+from app.providers import cache, ministry
+from dev.simulators import Server
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.providers.test_ministry import HOSTILE
+from tests.statements import Statements
+
+
+@pytest.fixture
+def an_hour_later(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copies are an hour older than they are, and no failure is remembered."""
+    real = clock.now
+    monkeypatch.setattr(cache, "now", lambda: real() + timedelta(hours=1))
+
+
+def first(sim: Server) -> str:
+    address: str = sim.ministry.address(sim.ministry.articles[0])
+    return address
+
+
+def test_anybody_reads_the_list(client: Client, outside: Server) -> None:
+    for path in ("/articles", "/articles/"):
+        response = client.get(path)
+        assert response.status_code == 200
+        assert response.json is not None
+        assert [row["url"] for row in response.json] == [
+            outside.ministry.address(each) for each in outside.ministry.articles
+        ]
+    assert response.json[0] == {
+        "title": "Mengenal Diabetes Sejak Dini",
+        "url": first(outside),
+        "image": outside.ministry.url + outside.ministry.articles[0].picture,
+        "is_saved": False,
+    }
+    assert response.headers["X-Total-Count"] == "5"
+
+
+def test_the_list_is_paged(client: Client, outside: Server) -> None:
+    response = client.get("/articles?page=2&per_page=2")
+    assert response.json is not None
+    assert [row["url"] for row in response.json] == [
+        outside.ministry.address(each) for each in outside.ministry.articles[2:4]
+    ]
+    assert response.headers["X-Total-Count"] == "5"
+    assert 'rel="next"' in response.headers["Link"]
+
+
+def test_a_visit_within_fifteen_minutes_costs_the_site_nothing(client: Client, outside: Server) -> None:
+    for _ in range(3):
+        assert client.get("/articles").status_code == 200
+        assert client.get("/articles/detail", query_string={"url": first(outside)}).status_code == 200
+    assert len(outside.ministry.calls) == 2
+
+
+def test_what_somebody_saved_shows_in_the_list_and_in_the_detail(client: Client, outside: Server) -> None:
+    siti = client.as_(make_user())
+    saved = outside.ministry.address(outside.ministry.articles[2])
+    spelled = saved.replace("http://", "HTTP://") + "?utm_source=whatsapp#isi"
+    assert siti.post("/articles/save", {"url": spelled, "title": "Jiwa"}).json == {"is_saved": True}
+    rows = siti.get("/articles").json or []
+    assert [row["is_saved"] for row in rows] == [False, False, True, False, False]
+    detail = siti.get("/articles/detail", query_string={"url": spelled}).json
+    assert detail is not None
+    assert (detail["is_saved"], detail["url"]) == (True, saved)
+    assert not any(row["is_saved"] for row in client.get("/articles").json or [])
+    assert not any(row["is_saved"] for row in client.as_(make_user()).get("/articles").json or [])
+
+
+def test_the_list_costs_one_statement_beside_the_session(
+    client: Client, outside: Server, statements: Statements
+) -> None:
+    siti = client.as_(make_user())
+    siti.get("/articles")
+    with statements.at_most(2):
+        siti.get("/articles")
+    with statements.at_most(0):
+        client.get("/articles")
+
+
+def test_the_detail_has_the_whole_text(client: Client, outside: Server) -> None:
+    detail = client.get("/articles/detail", query_string={"url": first(outside)}).json
+    assert detail is not None
+    assert set(detail) == {"title", "url", "content", "image", "published_at", "is_saved"}
+    assert detail["content"].startswith("<p><strong>Jakarta</strong>")
+    assert detail["published_at"] == "2026-02-15T02:30:00Z"
+
+
+def test_a_page_that_the_site_does_not_have_is_404(client: Client, outside: Server) -> None:
+    response = client.get("/articles/detail", query_string={"url": f"{outside.ministry.url}/tidak-ada"})
+    assert_error(response, 404, "not_found")
+
+
+@pytest.mark.parametrize("url", HOSTILE)
+def test_an_address_elsewhere_is_400_and_nobody_is_called(client: Client, outside: Server, url: str) -> None:
+    response = client.get(f"/articles/detail?url={quote(url)}")
+    assert_error(response, 400)
+    assert len(outside.ministry.calls) == 0
+
+
+@pytest.mark.parametrize("target", ["http://10.0.0.1/", "https://evil.example/x", "http://169.254.169.254/"])
+def test_a_redirect_to_elsewhere_is_400(client: Client, outside: Server, target: str) -> None:
+    url = f"{outside.ministry.url}/_redirect?to={target}"
+    assert_error(client.get("/articles/detail", query_string={"url": url}), 400, "url_not_allowed")
+
+
+def test_the_address_is_needed(client: Client) -> None:
+    assert_error(client.get("/articles/detail"), 400, field="url")
+
+
+@pytest.mark.usefixtures("an_hour_later")
+class TestOldCopies:
+    """Copies of an hour ago, and a site in trouble."""
+
+    @pytest.fixture(autouse=True)
+    def visited(self, client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(cache, "now", clock.now)
+            assert client.get("/articles").status_code == 200
+            assert client.get("/articles/detail", query_string={"url": first(outside)}).status_code == 200
+        outside.ministry.calls.clear()
+
+    @pytest.mark.parametrize("variant", ["emptied", "redesign"])
+    def test_serve_when_the_site_is_another(self, client: Client, outside: Server, variant: str) -> None:
+        outside.ministry.show(variant)
+        assert len(client.get("/articles").json or []) == 5
+        detail = client.get("/articles/detail", query_string={"url": first(outside)})
+        assert (detail.json or {})["title"] == "Mengenal Diabetes Sejak Dini"
+        assert len(outside.ministry.calls) == 2
+
+    @pytest.mark.parametrize(
+        "fault",
+        [{"kind": "down"}, {"kind": "garbage"}, {"kind": "wrong_type"}, {"kind": "redirect"}, {"kind": "oversize"},
+         {"kind": "status", "status": 403}, {"kind": "status", "status": 503}],
+    )  # fmt: skip
+    def test_serve_when_the_site_fails(self, client: Client, outside: Server, fault: dict[str, object]) -> None:
+        outside.fault("ministry", times=None, **fault)
+        assert len(client.get("/articles").json or []) == 5
+        before = len(outside.ministry.calls)
+        assert len(client.get("/articles").json or []) == 5
+        assert len(outside.ministry.calls) == before > 0  # it is left alone for a while
+
+    def test_give_way_to_new_ones(self, client: Client, outside: Server) -> None:
+        address = outside.ministry.publish("kabar-baru-hari-ini", "Kabar Baru")
+        assert (client.get("/articles").json or [])[0]["url"] == address
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "code"),
+    [
+        ({"kind": "down"}, 502, "provider_failed"),
+        ({"kind": "garbage"}, 502, "provider_failed"),
+        ({"kind": "wrong_type"}, 502, "provider_failed"),
+        ({"kind": "redirect"}, 502, "provider_failed"),
+        ({"kind": "status", "status": 503}, 502, "provider_failed"),
+        ({"kind": "status", "status": 429, "retry_after": 60}, 502, "provider_failed"),
+        ({"kind": "hang"}, 504, "provider_timeout"),
+        ({"kind": "slow"}, 504, "provider_timeout"),
+    ],
+)
+def test_without_a_copy_the_failure_is_told_within_the_budget(
+    client: Client,
+    outside: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: dict[str, object],
+    status: int,
+    code: str,
+) -> None:
+    assert ministry.BUDGET_S < 8
+    monkeypatch.setattr(ministry, "BUDGET_S", 1.5)
+    outside.fault("ministry", times=None, **fault)
+    started = monotonic()
+    assert_error(client.get("/articles"), status, code)
+    assert monotonic() - started < 2.5
+    started = monotonic()
+    assert_error(client.get("/articles"), status, code)
+    assert monotonic() - started < 0.5  # the next visitor does not wait again

@@ -1,0 +1,127 @@
+"""What every answer has: ids, CORS, safe headers, error shape, both slash forms."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from flask import Flask
+from sqlalchemy.exc import OperationalError
+
+from tests.client import Client, assert_error
+from tests.factories import make_user
+
+ORIGIN = {"Origin": "http://localhost:5173"}
+
+
+@pytest.mark.parametrize("path", ["/kategori", "/kategori/", "/roles", "/roles/"])
+def test_both_slash_forms_answer_directly(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 200
+
+
+def test_a_post_keeps_its_body_with_a_slash(client: Client) -> None:
+    make_user(username="siti")
+    assert client.post("/login/", {"username": "siti", "password": "rahasia123"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nowhere", 404, "route_not_found"),
+        ("GET", "/api//login", 404, "route_not_found"),
+        ("GET", "/roles/abc", 404, "route_not_found"),
+        ("GET", "/roles/-1", 404, "route_not_found"),
+        ("DELETE", "/login", 405, "method_not_allowed"),
+        ("PATCH", "/roles", 405, "method_not_allowed"),
+    ],
+)
+def test_routing_errors_have_the_one_shape(client: Client, method: str, path: str, status: int, code: str) -> None:
+    assert_error(client.open(method, path), status, code)
+
+
+def test_405_says_what_is_allowed(client: Client) -> None:
+    assert "POST" in client.open("DELETE", "/login").headers["Allow"]
+
+
+def test_a_sane_request_id_is_kept_and_another_replaced(client: Client) -> None:
+    sane = client.get("/kategori", headers={"X-Request-ID": "01JABCDEF-1"})
+    assert sane.headers["X-Request-ID"] == "01JABCDEF-1"
+    for bad in ("kurz", "x" * 65, "a b c d e f", "<script>alert(1)"):
+        made = client.get("/kategori", headers={"X-Request-ID": bad}).headers["X-Request-ID"]
+        assert made != bad
+        assert len(made) == 32
+
+
+def test_the_client_may_send_its_headers_and_read_ours(client: Client) -> None:
+    asked = "authorization,content-type,cache-control,pragma,expires"
+    headers = {**ORIGIN, "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": asked}
+    preflight = client.open("OPTIONS", "/profile", headers=headers)
+    assert preflight.status_code == 200
+    assert preflight.headers["Access-Control-Allow-Origin"] == ORIGIN["Origin"]
+    allowed = preflight.headers["Access-Control-Allow-Headers"].lower()
+    assert all(name in allowed for name in asked.split(","))
+    assert "PUT" in preflight.headers["Access-Control-Allow-Methods"]
+    exposed = client.get("/kategori", headers=ORIGIN).headers["Access-Control-Expose-Headers"]
+    assert all(name in exposed for name in ("X-Total-Count", "Link", "X-Request-ID", "Content-Disposition"))
+
+
+def test_another_origin_gets_no_leave(client: Client) -> None:
+    response = client.get("/kategori", headers={"Origin": "https://evil.example"})
+    assert "Access-Control-Allow-Origin" not in response.headers
+
+
+def test_errors_carry_cors_too(client: Client) -> None:
+    response = client.get("/profile", headers=ORIGIN)
+    assert response.status_code == 401
+    assert response.headers["Access-Control-Allow-Origin"] == ORIGIN["Origin"]
+
+
+def test_answers_to_a_token_are_stored_nowhere(client: Client) -> None:
+    response = client.as_(make_user()).get("/profile")
+    assert response.headers["Cache-Control"] == "no-store"
+    assert {"Authorization", "Origin"} <= {name.strip() for name in response.headers["Vary"].split(",")}
+
+
+def test_every_answer_has_safe_headers(client: Client) -> None:
+    for path in ("/kategori", "/nowhere", "/healthz"):
+        headers = client.get(path).headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+
+
+def test_a_crash_is_logged_and_tells_nothing(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def crash(*_: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("app.kategori.service.list_kategori", crash)
+    app.config["PROPAGATE_EXCEPTIONS"] = False
+    try:
+        response = client.get("/kategori")
+    finally:
+        app.config["PROPAGATE_EXCEPTIONS"] = None
+    assert_error(response, 500, "internal_error")
+    assert "secret" not in response.text
+    assert "secret detail" in caplog.text
+
+
+def test_a_lost_database_is_503_with_retry_after(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: object) -> None:
+        raise OperationalError("SELECT 1", {}, Exception("server closed the connection"))
+
+    monkeypatch.setattr("app.kategori.service.list_kategori", lost)
+    response = client.get("/kategori")
+    assert_error(response, 503, "service_unavailable")
+    assert response.headers["Retry-After"] == "5"
+    assert "SELECT" not in response.text
+
+
+def test_a_request_is_one_log_line_without_personal_data(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    client.get("/send-verification-code?phone=081234567890")
+    lines = [record for record in caplog.records if record.name == "app.request"]
+    assert len(lines) == 1
+    assert (lines[0].route, lines[0].status, lines[0].method) == ("/api/send-verification-code", 200, "GET")
+    assert "081234567890" not in str(vars(lines[0]))

@@ -1,0 +1,74 @@
+"""Health, metrics, pages and the OpenAPI document."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+from redis import Redis
+
+from tests.client import Client
+
+
+def test_the_process_is_healthy(client: Client) -> None:
+    assert client.get("/healthz").json == {"status": "ok"}
+
+
+def test_a_ready_service_says_so(client: Client) -> None:
+    response = client.get("/readyz")
+    assert response.status_code == 200, response.json
+    assert response.json["status"] == "ready"
+    assert {"database", "queue", "migrations", "deliveries"} <= set(response.json["checks"])
+
+
+def test_a_queue_out_of_reach_makes_it_unready(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.extensions, "redis", Redis(port=1))
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert response.headers["Retry-After"]
+    assert response.json["checks"]["queue"] == "ConnectionError"
+    assert response.json["checks"]["database"] == "ok"
+
+
+def test_metrics_count_requests_by_route(client: Client) -> None:
+    client.get("/roles/999999")
+    text = client.get("/metrics").text
+    assert 'http_request_seconds_count{method="GET",route="/api/roles/<int:role_id>",status="404"}' in text
+
+
+def test_the_first_page_links_the_documentation(client: Client) -> None:
+    response = client.get("/")
+    assert response.mimetype == "text/html"
+    assert 'href="/api/docs/"' in response.text
+    assert "/dev/outbox" not in response.text
+
+
+def test_the_documentation_comes_from_here_alone(client: Client) -> None:
+    page = client.get("/api/docs/")
+    assert page.status_code == 200
+    assert not re.search(r"""(src|href)=["']?(https?:)?//""", page.text)
+    assert client.get("/api/docs/swagger-ui-bundle.js").status_code == 200
+
+
+def test_the_openapi_document_is_whole(client: Client) -> None:
+    document = client.get("/api/openapi.json").json
+    assert document["openapi"] == "3.1.0"
+    login = document["paths"]["/api/login"]["post"]
+    assert login["summary"]
+    assert "security" not in login or login["security"] == []
+    profile = document["paths"]["/api/profile"]["put"]
+    assert profile["security"] == [{"bearer": []}]
+    assert set(profile["requestBody"]["content"]) == {"multipart/form-data", "application/json"}
+    assert {"200", "400", "401", "409", "429", "default"} <= set(profile["responses"])
+
+
+def test_every_operation_is_described(client: Client) -> None:
+    document = client.get("/api/openapi.json").json
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if method == "parameters":
+                continue
+            assert operation.get("summary"), (method, path)
+            assert "default" in operation["responses"], (method, path)
+            assert "security" in operation, (method, path)

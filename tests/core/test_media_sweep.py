@@ -1,0 +1,37 @@
+"""Pictures that nobody names any more are swept away."""
+
+from __future__ import annotations
+
+import os
+from io import BytesIO
+from pathlib import Path
+
+from flask import Flask
+
+from app.core import media
+from app.core.clock import now
+from app.core.db import db, unit_of_work
+from tests.core.pictures import plain
+from tests.factories import make_user
+
+
+def save(app: Flask, *, age_hours: float) -> str:
+    with unit_of_work():
+        name = media.save(BytesIO(plain()))
+    then = now().timestamp() - age_hours * 3600
+    root: Path = app.extensions["media"].root
+    os.utime(root / name[:2] / name, (then, then))
+    return name
+
+
+def test_sweep_removes_old_pictures_that_no_row_names(app: Flask) -> None:
+    named, young, orphan = (save(app, age_hours=hours) for hours in (48, 1, 48))
+    make_user(image=named)
+    db.session.flush()
+    with unit_of_work():
+        assert media.sweep() == 1
+    left = {name for name, _ in app.extensions["media"].names()}
+    assert {named, young} <= left
+    assert orphan not in left
+    with unit_of_work():
+        assert media.sweep() == 0

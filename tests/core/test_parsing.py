@@ -1,0 +1,141 @@
+"""Bodies: strict JSON, forms, and what no column can hold."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.client import Client, assert_error
+from tests.factories import make_user
+
+LOGIN = b'{"username": "siti", "password": "rahasia123"}'
+
+
+def send(client: Client, body: bytes, content_type: str = "application/json") -> object:
+    return client.post("/login", data=body, content_type=content_type)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[" * 1000,
+        b'{"a":' * 1000,
+        b"nope",
+        b'{"username": "a", "username": "b", "password": "x"}',
+        b'{"username": NaN}',
+        b'{"username": Infinity}',
+        b'{"username": -Infinity}',
+        b'{"username": 1e999}',
+        b'{"username": ' + b"9" * 5000 + b"}",
+        b'{"username": ' + b"[" * 33 + b"]" * 33 + b"}",
+        b"\xff\xfe{}",
+        b'{"username": "\xc3\x28"}',
+        b'{"username": "a"} trailing',
+        b"'single'",
+    ],
+)
+def test_a_body_that_is_no_clear_json_is_refused(client: Client, body: bytes) -> None:
+    assert_error(send(client, body), 400, "invalid_json")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"username": "si\\u0000ti", "password": "x"}', b'{"username": "\\ud800", "password": "x"}', b'{"\\u0000": 1}'],
+)
+def test_text_that_cannot_be_stored_is_refused(client: Client, body: bytes) -> None:
+    assert_error(send(client, body), 400, "invalid_text")
+
+
+def test_a_nul_in_a_password_a_query_and_a_form_is_refused(client: Client) -> None:
+    assert_error(client.post("/login", {"username": "siti", "password": "a\0b"}), 400, "invalid_text")
+    assert_error(client.get("/send-verification-code?phone=%00"), 400, "invalid_text")
+    form = client.as_(make_user()).put("/profile", data={"nama_ktp": "a\0b"}, content_type="multipart/form-data")
+    assert_error(form, 400, "invalid_text")
+
+
+@pytest.mark.parametrize("body", [b"", b"   ", b"{}", b"[]", b"null", b'"x"', b"5", b"true"])
+def test_a_body_without_the_fields_is_bad_input(client: Client, body: bytes) -> None:
+    assert_error(send(client, body), 400, "validation_error")
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "text/plain;charset=UTF-8", "application/json; charset=utf-8"]
+)
+def test_json_is_read_whatever_its_label(client: Client, content_type: str) -> None:
+    make_user(username="siti")
+    assert send(client, LOGIN, content_type).status_code == 200
+
+
+def test_strings_are_stripped_and_passwords_are_not(client: Client) -> None:
+    make_user(username="siti", password="  berbatas  ")
+    assert client.post("/login", {"username": " siti ", "password": "  berbatas  "}).status_code == 200
+    assert client.post("/login", {"username": "siti", "password": "berbatas"}).status_code == 401
+
+
+def test_unknown_fields_are_ignored(client: Client) -> None:
+    make_user(username="siti")
+    body = {"username": "siti", "password": "rahasia123", "remember": True, "x": {"y": [1]}}
+    assert client.post("/login", body).status_code == 200
+
+
+def test_json_over_one_mebibyte_is_too_large(client: Client) -> None:
+    body = b'{"username": "' + b"x" * (1024 * 1024) + b'"}'
+    assert_error(send(client, body), 413, "payload_too_large")
+
+
+def test_a_form_over_ten_mebibytes_is_too_large(client: Client) -> None:
+    upload = (io.BytesIO(b"x" * (10 * 1024 * 1024 + 1)), "a.jpg")
+    assert_error(client.as_(make_user()).put("/profile", data={"image": upload}), 413, "payload_too_large")
+
+
+@pytest.mark.parametrize("body", [b"", b"--x", b"--x\r\nContent-Disposition: form-data\r\n\r\n", b"\x00\xff" * 50])
+def test_a_broken_form_never_crashes(client: Client, body: bytes) -> None:
+    response = client.as_(make_user()).put("/profile", data=body, content_type="multipart/form-data; boundary=x")
+    assert response.status_code in (200, 400)
+
+
+def test_a_broken_json_string_in_a_form_is_refused(client: Client) -> None:
+    form = {"role_ids": "[1,"}
+    response = client.as_(make_user()).put("/profile", data=form, content_type="multipart/form-data")
+    assert_error(response, 400, "invalid_json")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(), children, max_size=4),
+    max_leaves=12,
+)
+bodies = st.binary(max_size=200) | st.dictionaries(
+    st.sampled_from(["username", "password", "nama_ktp", "nama_samaran", "nomor_hp", "email", "role", "nik", "domicile",
+                     "preferences", "role_ids", "captcha-response", "code", "new_password", "refresh_token"]),
+    json_values,
+)  # fmt: skip
+HEADERS = ["Authorization", "Content-Type", "Accept", "X-Request-ID", "Content-Length", "Origin", "Range", "Cookie"]
+headers = st.dictionaries(
+    st.sampled_from([name for name in HEADERS if name != "Content-Length"]),
+    st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=60),
+    max_size=4,
+)
+routes = st.sampled_from(
+    [("POST", "/login"), ("POST", "/register"), ("POST", "/refresh"), ("POST", "/update-password"),
+     ("POST", "/auth/check-username"), ("PUT", "/profile"), ("POST", "/roles"), ("POST", "/caregiver/patients")]
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(route=routes, body=bodies, headers=headers)
+def test_no_body_and_no_header_gets_anything_but_an_answer_in_our_shape(
+    client: Client, route: tuple[str, str], body: object, headers: dict[str, str]
+) -> None:
+    import json as plain
+
+    data = body if isinstance(body, bytes) else plain.dumps(body).encode()
+    headers = {"Content-Type": "application/json", **headers}
+    response = client.open(*route, data=data, headers=headers)
+    if response.status_code >= 400:
+        assert response.status_code < 500, (route, data, headers)
+        assert_error(response, response.status_code)

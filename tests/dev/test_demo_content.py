@@ -1,0 +1,23 @@
+"""The demo's articles, videos and communities."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.db import db, unit_of_work
+from app.notifications.models import Broadcast
+from dev import demo
+from tests.client import Client
+
+
+def test_every_list_has_something_to_show_and_a_second_run_adds_nothing(client: Client) -> None:
+    paths = ("/articles/all", "/videoplatform/videos", "/komunitas")
+    seen = []
+    for _ in range(2):
+        with unit_of_work():
+            demo.fill()
+        seen.append([client.get(path).json for path in paths])
+    assert seen[0] == seen[1]
+    assert [len(rows or []) for rows in seen[0]] == [4, 3, 3]
+    # Nobody is woken by demo data.
+    assert db.session.scalars(sa.select(Broadcast).where(Broadcast.kind.in_(("article", "video")))).all() == []

@@ -1,0 +1,49 @@
+"""How gunicorn is told to serve."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config import ROOT
+
+
+def conf(monkeypatch: pytest.MonkeyPatch, **env: str) -> dict[str, Any]:
+    for name, value in {"ENVIRONMENT": "development", **env}.items():
+        monkeypatch.setenv(name, value)
+    return runpy.run_path(str(ROOT / "gunicorn.conf.py"))
+
+
+def test_development_listens_on_loopback_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert conf(monkeypatch, PORT="8123", BIND="")["bind"] == "127.0.0.1:8123"
+
+
+def test_each_process_has_a_socket_of_its_own_unless_it_is_a_unix_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    tcp = conf(monkeypatch, BIND="0.0.0.0:8000")
+    unix = conf(monkeypatch, BIND="unix:/run/health/web.sock")
+    assert (tcp["reuse_port"], unix["reuse_port"]) == (True, False)
+    # A process is only ever replaced where no connection can wait at a socket that goes with it.
+    assert (tcp["max_requests"], unix["max_requests"]) == (0, 100_000)
+
+
+def test_the_number_of_processes_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert conf(monkeypatch, WEB_CONCURRENCY="7")["workers"] == 7
+
+
+def test_wrong_settings_end_it_with_all_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit, match="RATE_LIMITS must be on or off") as ended:
+        conf(monkeypatch, RATE_LIMITS="perhaps", PORT="none")
+    assert "PORT must be a whole number" in str(ended.value)
+
+
+def test_figures_of_an_earlier_run_are_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "metrics"
+    settings = conf(monkeypatch, PROMETHEUS_MULTIPROC_DIR=str(folder))
+    settings["on_starting"](None)
+    (folder / "histogram_1.db").touch()
+    settings["on_starting"](None)
+    assert list(folder.iterdir()) == []
+    assert settings["raw_env"] == [f"PROMETHEUS_MULTIPROC_DIR={folder}"]

@@ -1,0 +1,82 @@
+"""The settings of `make run` and what its terminal shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from dotenv import dotenv_values
+
+from config import Config
+from dev.settings import defaults, given, known_to_config, secrets_of, write_private
+from dev.terminal import Stopped, Warnings, stop_signals
+
+
+def test_secrets_are_made_once_for_the_owner_alone_and_satisfy_production(tmp_path: Path) -> None:
+    file = tmp_path / "secrets.env"
+    made = secrets_of(file)
+    assert secrets_of(file) == made
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    servers = {"DATABASE_URL": "postgresql://db/health", "REDIS_URL": "redis://queue", "FRONTEND_URL": "https://x.id"}
+    config = Config.from_env({"ENVIRONMENT": "production", **servers, **made})
+    assert config.secret_key == made["SECRET_KEY"]
+
+
+def test_a_secret_that_is_new_to_a_checkout_joins_the_old_ones(tmp_path: Path) -> None:
+    file = tmp_path / "secrets.env"
+    write_private(file, {"SECRET_KEY": "old"})
+    made = secrets_of(file)
+    assert made["SECRET_KEY"] == "old"
+    assert {"NIK_KEYS", "VAPID_PRIVATE_KEY"} <= set(made)
+    assert secrets_of(file) == made
+
+
+@pytest.mark.parametrize("value", ["plain", "it's", "a # b", 'say "x"', "back\\slash", "a=b;c$d", " blanks "])
+def test_any_value_survives_the_file(tmp_path: Path, value: str) -> None:
+    write_private(tmp_path / "some.env", {"NAME": value})
+    assert dotenv_values(tmp_path / "some.env") == {"NAME": value}
+
+
+def test_a_client_that_the_user_names_decides_who_may_call() -> None:
+    assert "CORS_ORIGINS" in defaults(8000, {})
+    assert "CORS_ORIGINS" not in defaults(8000, {"FRONTEND_URL": "https://app.example"})
+
+
+def test_a_secret_in_a_file_counts_as_given() -> None:
+    env = {"SECRET_KEY_FILE": "/run/secret", "PATH": "/bin"}
+    assert given(env, "SECRET_KEY")
+    assert not given(env, "NIK_KEYS")
+    assert known_to_config(env) == {"SECRET_KEY_FILE": "/run/secret"}
+
+
+def test_loud_lines_are_repeated_once_and_quiet_ones_never(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "web.log"
+    log.touch()
+    warnings = Warnings({"web": log})
+    with log.open("a") as file:
+        file.write(json.dumps({"level": "INFO", "message": "fine"}) + "\nno json\n")
+        file.write(json.dumps({"level": "ERROR", "message": "odd", "exc_info": "Traceback\nKeyError: 'x'"}) + "\n")
+        file.write('{"level": "WARNING", "message": "cut')
+        file.flush()
+        warnings.show()
+        warnings.show()
+        assert capsys.readouterr().out == "web: error: odd (KeyError: 'x')\n"
+        file.write(' short"}\n')
+        file.flush()
+        warnings.show()
+    assert capsys.readouterr().out == "web: warning: cut short\n"
+
+
+def test_a_signal_ends_a_pause_at_once_and_every_pause_after_it() -> None:
+    started = time.monotonic()
+    with stop_signals() as pause:
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(2):
+            with pytest.raises(Stopped):
+                pause(30)
+    assert time.monotonic() - started < 10

@@ -1,0 +1,20 @@
+"""The running service for end-to-end tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from dev.simulators import Server
+from tests.e2e.stack import Stack
+
+
+@pytest.fixture
+def stack(committed: Flask, variables: dict[str, str], sim: Server, tmp_path: Path) -> Iterator[Stack]:
+    env = {**variables, **sim.messaging.env(), **sim.captcha.env(), "FRONTEND_URL": "https://app.example.org",
+           "JWT_SECRET_KEYS": "end-to-end-" + "k" * 60}  # fmt: skip
+    with Stack(env, tmp_path) as stack:
+        yield stack

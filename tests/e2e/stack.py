@@ -1,0 +1,74 @@
+"""Real gunicorn and real `rq worker` processes on this test process's database, with the simulators outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Self
+
+import requests
+
+from config import ROOT
+from tests.e2e.launcher import free_port
+
+
+class Stack:
+    """`with Stack(env, folder) as stack:` serves while the block lasts."""
+
+    def __init__(self, env: dict[str, str], folder: Path) -> None:
+        self.port = free_port()
+        metrics = folder / "metrics"
+        metrics.mkdir()
+        self.env = {
+            **os.environ,
+            "ENVIRONMENT": "testing",
+            "MEDIA_ROOT": str(folder / "media"),
+            "PORT": str(self.port),
+            "BIND": f"127.0.0.1:{self.port}",
+            "WEB_CONCURRENCY": "1",
+            "PROMETHEUS_MULTIPROC_DIR": str(metrics),
+            **env,
+        }
+        self.log = folder / "stack.log"
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/api"
+
+    def __enter__(self) -> Self:
+        bin_folder = Path(sys.executable).parent
+        self._start(str(bin_folder / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app")
+        self._start(str(bin_folder / "rq"), "worker", "-c", "worker", "-w", "worker.Worker")
+        stop = time.monotonic() + 60
+        while time.monotonic() < stop:
+            try:
+                if requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=2).status_code == 200:
+                    return self
+            except requests.RequestException:
+                pass
+            assert all(process.poll() is None for process in self.processes), self.log.read_text()
+            time.sleep(0.1)
+        raise AssertionError(self.log.read_text())
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.processes:
+            process.send_signal(signal.SIGTERM)
+        for process in self.processes:
+            process.wait(20)
+
+    def _start(self, *command: str) -> None:
+        with self.log.open("ab") as log:
+            self.processes.append(
+                subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True)
+            )
+
+    def call(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        # What the real client sends with every request.
+        headers |= {"Cache-Control": "no-cache", "Pragma": "no-cache", "Expires": "0"}
+        return requests.request(method, self.url + path, headers=headers, timeout=20, **options)

@@ -1,0 +1,179 @@
+"""Emergency numbers: around a position for everybody, all of them for administrators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db
+from app.core.provinces import PROVINCES
+from app.emergency import service
+from app.emergency.models import EmergencyNumber
+from dev.simulators import Server
+from tests.client import Client, assert_error
+from tests.conftest import config_for_tests
+from tests.factories import make_admin, make_user
+from tests.statements import Statements
+
+CIMAHI = {"lat": "-6.88", "lng": "107.55"}
+SINGAPORE = {"lat": "1.2903", "lng": "103.8520"}
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+def make_number(**data: Any) -> EmergencyNumber:
+    number = service.create_number({"province": "Jawa Barat", "phone": "022-123", "title": None, **data})
+    db.session.commit()
+    return number
+
+
+def test_the_seed_gives_every_province_the_national_numbers(client: Client) -> None:
+    body = client.get("/emergency/nearby", query_string=CIMAHI).json
+    assert body["province"] == "Jawa Barat"
+    assert [(row["phone"], row["title"]) for row in body["phones"]] == list(service.NATIONAL)
+    assert all(row["province"] == "Jawa Barat" for row in body["phones"])
+    counts = dict(
+        db.session.execute(
+            sa.select(EmergencyNumber.province, sa.func.count()).group_by(EmergencyNumber.province)
+        ).all()
+    )
+    assert counts == dict.fromkeys(PROVINCES, 5)
+
+
+def test_seeding_again_adds_nothing_and_keeps_what_admins_did(app: Flask) -> None:
+    numbers = db.session.scalars(sa.select(EmergencyNumber).where(EmergencyNumber.province == "Bali")).all()
+    service.replace_number(numbers[0].id, {"province": "Bali", "phone": "0361-112", "title": "Bali"})
+    service.delete_number(numbers[1].id)
+    make_number(province="Bali")
+    before = db.session.execute(sa.select(EmergencyNumber.id, EmergencyNumber.phone)).all()
+    service.seed()
+    assert db.session.execute(sa.select(EmergencyNumber.id, EmergencyNumber.phone)).all() == before
+
+
+def test_a_province_has_several_numbers_in_the_order_they_came(client: Client) -> None:
+    make_number(phone="022-1", title="Rumah aman")
+    make_number(phone="022-2")
+    phones = client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]
+    assert [row["phone"] for row in phones][-2:] == ["022-1", "022-2"]
+    assert phones[-1]["title"] is None
+    assert set(phones[-1]) == {"id", "province", "phone", "title"}
+
+
+def test_nearby_is_one_statement(client: Client, statements: Statements) -> None:
+    with statements.at_most(1):
+        client.get("/emergency/nearby", query_string=CIMAHI)
+
+
+@pytest.mark.parametrize("query", [SINGAPORE, {"lat": "0", "lng": "0"}, {"lat": "-10.5", "lng": "100"}])
+def test_outside_indonesia_there_is_no_province_and_no_number(client: Client, query: dict[str, str]) -> None:
+    answer = client.get("/emergency/nearby", query_string=query)
+    assert answer.status_code == 200
+    assert answer.json == {"province": None, "phones": []}
+
+
+@pytest.mark.parametrize("path", ["/emergency/nearby", "/dokter/nearby", "/province-config/nearby", "/faskes/nearby"])
+@pytest.mark.parametrize(
+    ("lat", "lng", "field"),
+    [
+        (None, "107", "lat"), ("-6.8", None, "lng"), ("", "107", "lat"), ("north", "107", "lat"),
+        ("nan", "107", "lat"), ("-6.8", "NaN", "lng"), ("inf", "107", "lat"), ("-6.8", "-Infinity", "lng"),
+        ("90.01", "107", "lat"), ("-90.01", "107", "lat"), ("-6.8", "180.01", "lng"), ("-6.8", "-181", "lng"),
+        ("1_0", "107", "lat"), ("0x10", "107", "lat"), ("-6,8", "107", "lat"), ("1e999", "107", "lat"),
+        ("-6.8;", "107", "lat"), ("٣", "1e400", "lng"), ("-6.8", "true", "lng"),
+    ],
+)  # fmt: skip
+def test_a_bad_position_is_400_everywhere(
+    client: Client, path: str, lat: str | None, lng: str | None, field: str
+) -> None:
+    query = {name: value for name, value in (("lat", lat), ("lng", lng)) if value is not None}
+    assert_error(client.get(path, query_string=query), 400, "validation_error", field)
+
+
+@pytest.mark.parametrize(
+    "query", [{"lat": "90", "lng": "180"}, {"lat": "-90", "lng": "-180"}, {"lat": " 1e0 ", "lng": "1"}]
+)
+def test_the_ends_of_the_earth_are_positions(client: Client, query: dict[str, str]) -> None:
+    assert client.get("/emergency/nearby", query_string=query).status_code == 200
+
+
+def test_numbers_are_there_when_the_remote_geocoder_is_down(
+    client: Client, app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_for_tests(**sim.google_geocoder.env())
+    monkeypatch.setitem(app.extensions, "config", config)
+    sim.fault("google_geocoder", "down", times=None)
+    assert len(client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]) == 5
+    assert sim.google_geocoder.calls
+
+
+# --- administrators -------------------------------------------------------------------------------------------------
+
+
+def test_an_admin_adds_a_number_with_any_spelling_of_its_province(admin: Client) -> None:
+    answer = admin.post("/emergency/admin", {"province": "prov. west java", "phone": " 022-4207047 "})
+    assert answer.status_code == 201
+    assert answer.json == {"id": answer.json["id"], "province": "Jawa Barat", "phone": "022-4207047", "title": None}
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"phone": "119"}, "province"),
+        ({"province": "Wakanda", "phone": "119"}, "province"),
+        ({"province": None, "phone": "119"}, "province"),
+        ({"province": "default", "phone": "119"}, "province"),
+        ({"province": "Bali"}, "phone"),
+        ({"province": "Bali", "phone": ""}, "phone"),
+        ({"province": "Bali", "phone": "x" * 31}, "phone"),
+        ({"province": "Bali", "phone": "darurat"}, "phone"),
+        ({"province": "Bali", "phone": 119}, "phone"),
+        ({"province": "Bali", "phone": "119", "title": "x" * 101}, "title"),
+    ],
+)
+def test_a_number_that_breaks_a_rule_is_400(admin: Client, body: dict[str, Any], field: str) -> None:
+    assert_error(admin.post("/emergency/admin", body), 400, "validation_error", field)
+    assert_error(admin.put(f"/emergency/{make_number().id}", body), 400, "validation_error", field)
+
+
+def test_an_admin_changes_a_number(admin: Client) -> None:
+    number = make_number(title="Lama")
+    answer = admin.put(f"/emergency/{number.id}", {"province": "NTB", "phone": "0370-1"})
+    assert answer.status_code == 200
+    assert answer.json == {"id": number.id, "province": "Nusa Tenggara Barat", "phone": "0370-1", "title": None}
+
+
+def test_an_admin_deletes_a_number(admin: Client) -> None:
+    path = f"/emergency/{make_number().id}"
+    answer = admin.delete(path)
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert_error(admin.delete(path), 404, "not_found")
+    assert_error(admin.put(path, {"province": "Bali", "phone": "1"}), 404, "not_found")
+
+
+def test_the_admin_list_is_newest_first_paged_and_searched(admin: Client, statements: Statements) -> None:
+    last = make_number(phone="100%", title="Diskon_1")
+    answer = admin.get("/emergency/admin")
+    assert answer.json[0]["id"] == last.id
+    assert len(answer.json) == 5 * 38 + 1
+    paged = admin.get("/emergency/admin?per_page=2&page=2")
+    assert len(paged.json) == 2
+    assert paged.headers["X-Total-Count"] == "191"
+    for q, count in (("0%", 1), ("_1", 1), ("papua barat daya", 5), ("SEJIWA", 38), ("nothing like it", 0)):
+        assert len(admin.get("/emergency/admin", query_string={"q": q}).json) == count
+    with statements.at_most(4):
+        admin.get("/emergency/admin")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/emergency/admin"), ("POST", "/emergency/admin"), ("PUT", "/emergency/1"), ("DELETE", "/emergency/1")],
+)
+def test_nobody_else_gets_at_the_list(client: Client, method: str, path: str) -> None:
+    assert_error(client.open(method, path, json={}), 401)
+    assert_error(client.as_(make_user()).open(method, path, json={}), 403)

@@ -1,0 +1,111 @@
+"""Facilities around a position: exactly those inside the circle, wherever on earth it lies."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.db import db
+from app.core.geo import distance_km
+from app.faskes.models import Faskes
+from app.faskes.service import reads
+from tests.client import Client, assert_error
+from tests.faskes.places import CIMAHI, make_faskes
+from tests.statements import Statements
+
+
+def nearby(client: Client, lat: float, lng: float, radius: int | None = None) -> list[dict[str, float | str]]:
+    query: dict[str, float] = {"lat": lat, "lng": lng} | ({} if radius is None else {"radius": radius})
+    answer = client.get("/faskes/nearby", query_string=query)
+    assert answer.status_code == 200, answer.json
+    results: list[dict[str, float | str]] = answer.json["results"]
+    return results
+
+
+def test_the_nearest_comes_first_with_its_distance(client: Client, statements: Statements) -> None:
+    make_faskes(id="far", lat=-6.91)
+    make_faskes(id="near", lat=-6.881)
+    make_faskes(id="here", lat=CIMAHI[0])
+    make_faskes(id="outside", lat=-6.93)
+    with statements.at_most(1):
+        found = nearby(client, *CIMAHI)
+    assert [(row["id"], row["distance_km"]) for row in found] == [("here", 0.0), ("near", 0.111), ("far", 3.336)]
+
+
+def test_the_radius_is_5000_metres_unless_said(client: Client) -> None:
+    make_faskes(id="inside", lat=CIMAHI[0] + 4.99 / 111.195)
+    make_faskes(id="outside", lat=CIMAHI[0] - 5.01 / 111.195)
+    assert [row["id"] for row in nearby(client, *CIMAHI)] == ["inside"]
+    assert len(nearby(client, *CIMAHI, 5020)) == 2
+    assert nearby(client, *CIMAHI, 1) == []
+
+
+@pytest.mark.parametrize("radius", ["0", "-1", "50001", "5.5", "x", "", "nan", "1e3"])
+def test_a_radius_outside_1_to_50000_is_400(client: Client, radius: str) -> None:
+    query = {"lat": CIMAHI[0], "lng": CIMAHI[1], "radius": radius}
+    assert_error(client.get("/faskes/nearby", query_string=query), 400, "validation_error", "radius")
+
+
+def test_location_looks_fifty_kilometres_around_in_the_database(client: Client, statements: Statements) -> None:
+    make_faskes(id="inside", lat=CIMAHI[0] + 49.9 / 111.195)
+    make_faskes(id="outside", lat=CIMAHI[0] + 50.1 / 111.195)
+    with statements.at_most(1):
+        answer = client.get(f"/faskes/location?lat={CIMAHI[0]}&lng={CIMAHI[1]}&radius=1")
+    assert [row["id"] for row in answer.json["results"]] == ["inside"]
+    assert answer.json["results"][0]["distance_km"] == pytest.approx(49.9, abs=0.01)
+
+
+def test_circles_go_over_the_antimeridian_and_the_poles(client: Client) -> None:
+    make_faskes(id="west", lat=-17, lng=179.9)
+    make_faskes(id="east", lat=-17, lng=-179.9)
+    make_faskes(id="pole-0", lat=89.9, lng=0)
+    make_faskes(id="pole-180", lat=89.9, lng=180)
+    make_faskes(id="south", lat=-90, lng=0)
+    assert [row["id"] for row in nearby(client, -17, 179.95, 50_000)] == ["west", "east"]
+    assert [row["id"] for row in nearby(client, -17, -180, 50_000)] == ["east", "west"]
+    assert {row["id"] for row in nearby(client, 89.95, 90, 50_000)} == {"pole-0", "pole-180"}
+    assert [row["id"] for row in nearby(client, -89.9, 123, 50_000)] == ["south"]
+
+
+def test_the_database_finds_exactly_what_a_haversine_over_all_points_finds(client: Client) -> None:
+    draw = random.Random(11)
+    centres = [(-6.2, 106.8), (0.0, 180.0), (-17.0, -179.99), (71.0, 25.0), (89.7, 12.0), (-89.8, -60.0), (0.0, 0.0)]
+    points = {}
+    for number in range(5000):
+        lat, lng = draw.choice(centres)
+        lat = max(-90.0, min(90.0, lat + draw.gauss(0, 0.4)))
+        squeeze = max(0.02, math.cos(math.radians(lat)))
+        lng = (lng + draw.gauss(0, 0.4) / squeeze + 180) % 360 - 180
+        points[f"p{number}"] = (lat, lng)
+    rows = [{"id": name, "nama": name, "lat": lat, "lng": lng} for name, (lat, lng) in points.items()]
+    db.session.execute(sa.insert(Faskes), rows)
+    checked = 0
+    for lat, lng in [*centres, *draw.sample(list(points.values()), 40)]:
+        wanted = {name: distance_km(lat, lng, *at) for name, at in points.items()}
+        radius_km = draw.choice([0.5, 5, 20, 50])
+        edge_km = max((km for km in wanted.values() if 0 < km <= radius_km), default=radius_km)
+        for km in (radius_km, edge_km + 1e-9, edge_km - 1e-6):  # the last point just inside, then just outside
+            inside = {name for name, far in wanted.items() if far <= km}
+            found = reads.around(db.session.connection(), lat, lng, km * 1000)
+            assert len(found) == min(len(inside), 1000)
+            assert {row["id"] for row in found} <= inside
+            assert all(abs(row["distance_km"] - wanted[row["id"]]) <= 0.0005 + 1e-9 for row in found)
+            assert [row["distance_km"] for row in found] == sorted(row["distance_km"] for row in found)
+            checked += len(found)
+    assert checked > 5000
+
+
+def test_the_index_answers_and_not_a_look_at_every_row(client: Client) -> None:
+    rows = [{"id": f"i{n}", "nama": "x", "lat": n % 100 / 10, "lng": n / 100} for n in range(10_000)]
+    db.session.execute(sa.insert(Faskes), rows)
+    db.session.execute(sa.text("ANALYZE faskes"))
+    parts = {"lat": 5.0, "lng": 50.0, "radius_km": 5, "south": 4.9, "north": 5.1, "west0": 49.9, "east0": 50.1}
+    across = {**parts, "west1": -180.0, "east1": -179.9}
+    for statement, values in ((reads._AROUND, parts), (reads._AROUND_ANTIMERIDIAN, across)):
+        literal = statement.params(values).compile(db.engine, compile_kwargs={"literal_binds": True})
+        plan = "\n".join(db.session.scalars(sa.text(f"EXPLAIN {literal}")))
+        assert "ix_faskes_position" in plan
+        assert "Seq Scan" not in plan

@@ -1,0 +1,216 @@
+"""Facilities by id, by name, as a list, and in an administrator's hands."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+from tests.faskes.places import make_faskes
+from tests.statements import Statements
+
+RECORD = {"id", "nama", "alamat", "lat", "lng", "jenis", "telepon", "province", "rating", "source"}
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+def ids(answer: Any) -> list[str]:
+    assert answer.status_code == 200, answer.json
+    return [row["id"] for row in answer.json["results"]]
+
+
+# --- lists ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_list_is_newest_first_and_has_the_sections_shape(client: Client, statements: Statements) -> None:
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    for day in range(3):
+        make_faskes(id=f"day-{day}", created_at=start + timedelta(days=day))
+    with statements.at_most(1):
+        answer = client.get("/faskes/")
+    assert ids(answer) == ["day-2", "day-1", "day-0"]
+    assert answer.json["status"] == "OK"
+    assert set(answer.json["results"][0]) == RECORD
+    assert answer.headers["X-Total-Count"] == "3"
+
+
+def test_an_empty_list_says_so(client: Client) -> None:
+    assert client.get("/faskes").json == {"results": [], "status": "ZERO_RESULTS"}
+
+
+def test_lists_are_paged(client: Client) -> None:
+    for number in range(5):
+        make_faskes(id=f"page-{number}", nama=f"RS Halaman {number}")
+    for path in ("/faskes", "/faskes/search?keyword=halaman", "/faskes/location?lat=-6.88&lng=107.55"):
+        answer = client.get(path, query_string=None)
+        assert len(ids(answer)) == 5
+        joint = "&" if "?" in path else "?"
+        second = client.get(f"{path}{joint}page=2&per_page=2")
+        assert ids(second) == ids(answer)[2:4]
+        assert second.headers["X-Total-Count"] == "5"
+        assert 'rel="prev"' in second.headers["Link"]
+        beyond = client.get(f"{path}{joint}page=9&per_page=2")
+        assert (ids(beyond), beyond.json["status"], beyond.headers["X-Total-Count"]) == ([], "OK", "5")
+    assert_error(client.get("/faskes?per_page=101"), 400, "validation_error", "per_page")
+
+
+# --- search ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keyword", "found"),
+    [
+        ("cibabat", ["a"]),
+        ("CIBA", ["a"]),
+        ("bab", ["a"]),
+        ("rs", ["c", "b", "a"]),
+        ("%", ["b"]),
+        ("_", ["c"]),
+        ("\\", ["d"]),
+        ("100%", ["b"]),
+        ("_x_", []),
+        ("%a%", []),
+        ("' OR 1=1 --", []),
+        ("zz", []),
+    ],
+)
+def test_search_takes_the_keyword_to_the_letter(
+    client: Client, statements: Statements, keyword: str, found: list[str]
+) -> None:
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    names = {"a": "RSUD Cibabat", "b": "RS 100% Sehat", "c": "RS A_B", "d": "Klinik \\ Baru"}
+    for day, (faskes_id, nama) in enumerate(names.items()):
+        make_faskes(id=faskes_id, nama=nama, created_at=start + timedelta(days=day))
+    with statements.at_most(1):
+        answer = client.get("/faskes/search", query_string={"keyword": keyword})
+    assert ids(answer) == found
+    assert answer.json["status"] == ("OK" if found else "ZERO_RESULTS")
+    assert all("distance_km" not in row for row in answer.json["results"])
+
+
+@pytest.mark.parametrize("query", ["", "?keyword=", "?keyword=%20", "?keyword=" + "x" * 101])
+def test_search_without_a_keyword_is_400(client: Client, query: str) -> None:
+    assert_error(client.get(f"/faskes/search{query}"), 400, "validation_error", "keyword")
+
+
+# --- one ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_facility_by_its_id(client: Client) -> None:
+    make_faskes(id="ChIJ_a-1", nama="RSUD", alamat="Jl. A", jenis="rumah_sakit", telepon="022", rating=4.5)
+    assert client.get("/faskes/ChIJ_a-1").json == {
+        "id": "ChIJ_a-1", "nama": "RSUD", "alamat": "Jl. A", "lat": -6.88, "lng": 107.55, "jenis": "rumah_sakit",
+        "telepon": "022", "province": "Jawa Barat", "rating": 4.5, "source": "db",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("faskes_id", ["unknown", "%00", "..", "a b", "x" * 5000, "%ED%A0%80"])
+def test_an_unknown_id_is_404(client: Client, faskes_id: str) -> None:
+    assert_error(client.get(f"/faskes/{faskes_id}"), 404)
+
+
+# --- administrators -------------------------------------------------------------------------------------------------
+
+
+def test_an_admin_adds_a_facility_and_its_province_is_found(client: Client, admin: Client) -> None:
+    answer = admin.post("/faskes", {"nama": " RSUD Cibabat ", "lat": -6.88, "lng": 107.55})
+    assert answer.status_code == 201
+    assert set(answer.json) == RECORD
+    assert (answer.json["nama"], answer.json["province"], answer.json["source"]) == ("RSUD Cibabat", "Jawa Barat", "db")
+    assert client.get(f"/faskes/{answer.json['id']}").json == answer.json
+
+
+def test_an_admin_may_say_everything(admin: Client) -> None:
+    body = {
+        "id": "ChIJ-own_1", "nama": "Klinik", "alamat": "Jl. B", "lat": "1.5", "lng": 0, "jenis": "klinik",
+        "telepon": "021", "province": "north sumatra", "rating": 5,
+    }  # fmt: skip
+    answer = admin.post("/faskes/", body)
+    assert answer.status_code == 201
+    assert answer.json == {**body, "lat": 1.5, "province": "Sumatera Utara", "source": "db"}
+
+
+def test_a_facility_at_sea_has_no_province(admin: Client) -> None:
+    assert admin.post("/faskes", {"nama": "Kapal", "lat": -10.5, "lng": 100}).json["province"] is None
+
+
+def test_an_id_that_is_taken_is_409(admin: Client) -> None:
+    make_faskes(id="taken")
+    assert_error(admin.post("/faskes", {"id": "taken", "nama": "B", "lat": 0, "lng": 0}), 409, "faskes_taken")
+    assert admin.get("/faskes/taken").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"nama": None}, "nama"), ({"nama": " "}, "nama"), ({"nama": "x" * 256}, "nama"), ({"lat": None}, "lat"),
+        ({"lat": 91}, "lat"), ({"lat": "nan"}, "lat"), ({"lat": True}, "lat"), ({"lat": [1]}, "lat"),
+        ({"lng": 180.5}, "lng"), ({"lng": {}}, "lng"), ({"province": "Wakanda"}, "province"), ({"rating": 6}, "rating"),
+        ({"rating": -1}, "rating"), ({"id": ""}, "id"), ({"id": "a/b"}, "id"), ({"id": "a\n"}, "id"),
+        ({"id": "x" * 256}, "id"), ({"id": "nearby"}, "id"), ({"id": "search"}, "id"), ({"id": 7}, "id"),
+        ({"jenis": "x" * 51}, "jenis"), ({"telepon": 7}, "telepon"), ({"alamat": "x" * 501}, "alamat"),
+    ],
+)  # fmt: skip
+def test_a_facility_that_breaks_a_rule_is_400(admin: Client, changes: dict[str, Any], field: str) -> None:
+    good = {"nama": "Klinik", "lat": -6.88, "lng": 107.55}
+    if changes != {"id": "a\n"}:  # blanks around it are stripped
+        assert_error(admin.post("/faskes", {**good, **changes}), 400, "validation_error", field)
+    if field != "id":
+        row = make_faskes()
+        assert_error(admin.put(f"/faskes/{row.id}", changes), 400, "validation_error", field)
+
+
+@pytest.mark.parametrize("missing", ["nama", "lat", "lng"])
+def test_name_and_position_are_needed(admin: Client, missing: str) -> None:
+    body = {"nama": "Klinik", "lat": -6.88, "lng": 107.55}
+    del body[missing]
+    assert_error(admin.post("/faskes", body), 400, "validation_error", missing)
+
+
+def test_an_edit_changes_only_what_it_names(admin: Client) -> None:
+    row = make_faskes(nama="Lama", alamat="Jl. A", telepon="1", province="Banten")
+    answer = admin.put(f"/faskes/{row.id}", {"nama": "Baru", "telepon": ""})
+    assert answer.status_code == 200
+    assert (answer.json["nama"], answer.json["alamat"], answer.json["telepon"]) == ("Baru", "Jl. A", None)
+    assert answer.json["province"] == "Banten"
+
+
+def test_a_facility_that_moves_gets_the_province_of_its_new_place(admin: Client) -> None:
+    row = make_faskes()
+    assert admin.put(f"/faskes/{row.id}", {"lat": -8.67, "lng": 115.21}).json["province"] == "Bali"
+    assert admin.put(f"/faskes/{row.id}", {"lat": -6.88, "lng": 107.55, "province": "Aceh"}).json["province"] == "Aceh"
+    assert admin.put(f"/faskes/{row.id}", {"province": None}).json["province"] == "Jawa Barat"
+
+
+def test_an_edited_record_of_the_provider_becomes_the_services_own(admin: Client) -> None:
+    row = make_faskes(source="places")
+    assert admin.put(f"/faskes/{row.id}", {"nama": "Benar"}).json["source"] == "db"
+
+
+def test_an_id_and_a_source_in_an_edit_are_ignored(admin: Client) -> None:
+    row = make_faskes(id="stays")
+    answer = admin.put("/faskes/stays", {"id": "other", "source": "places", "nama": "B"})
+    assert (answer.json["id"], answer.json["source"]) == ("stays", "db")
+    assert row.id == "stays"
+
+
+def test_an_admin_deletes_a_facility(client: Client, admin: Client) -> None:
+    make_faskes(id="gone")
+    answer = admin.delete("/faskes/gone")
+    assert answer.status_code == 200
+    assert answer.json["message"]
+    assert_error(client.get("/faskes/gone"), 404)
+    assert_error(admin.delete("/faskes/gone"), 404)
+    assert_error(admin.put("/faskes/gone", {"nama": "B"}), 404)
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/faskes"), ("PUT", "/faskes/x"), ("DELETE", "/faskes/x")])
+def test_only_an_admin_changes_facilities(client: Client, method: str, path: str) -> None:
+    assert_error(client.open(method, path, json={}), 401)
+    assert_error(client.as_(make_user()).open(method, path, json={}), 403)

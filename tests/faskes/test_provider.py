@@ -1,0 +1,275 @@
+"""The places provider behind `/faskes/nearby` and `/faskes/:id`: asked rarely, remembered by all, never in the way."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db
+from app.core.redis import WEB, connect
+from app.faskes.models import Faskes
+from app.faskes.service import finding, spots
+from app.providers import places
+from app.providers.http import Http
+from app.providers.places import Place
+from dev.simulators import Server
+from tests.client import Client, assert_error
+from tests.conftest import config_for_tests
+from tests.factories import make_admin
+from tests.faskes.places import CIMAHI, make_faskes
+
+JAYAPURA = (-2.533, 140.718)
+HOSPITAL = "ChIJsimulasiJayapura"
+
+
+@pytest.fixture
+def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """The application with a places provider whose tokens work at once and whose faults do not take long."""
+    sim.places.delay_s = 0
+    config = config_for_tests(**sim.places.env())
+    asked = places.from_config(config)
+    assert asked is not None
+    asked._http = Http("places", reach=asked._http._reach, connect_s=0.3, read_s=0.4, budget_s=1, attempts=1)
+    monkeypatch.setitem(real_app.extensions, "config", config)
+    yield sim
+    places.from_config.cache_clear()
+
+
+def around(client: Client, at: tuple[float, float], radius: int = 5000, **query: Any) -> Any:
+    answer = client.get("/faskes/nearby", query_string={"lat": at[0], "lng": at[1], "radius": radius, **query})
+    assert answer.status_code == 200, answer.json
+    return answer.json
+
+
+def ids(body: Any) -> list[str]:
+    return [row["id"] for row in body["results"]]
+
+
+def test_the_provider_is_asked_where_the_database_holds_nothing(client: Client, provider: Server) -> None:
+    body = around(client, JAYAPURA)
+    assert body == {
+        "status": "OK",
+        "results": [
+            {
+                "id": HOSPITAL, "nama": "RSUD Jayapura", "alamat": "Jl. Jend. Sudirman No. 1", "lat": -2.533,
+                "lng": 140.718, "jenis": "rumah_sakit", "telepon": None, "province": "Papua", "rating": 4.2,
+                "source": "places", "distance_km": 0.0,
+            }
+        ],
+    }  # fmt: skip
+    assert provider.places.searches() == 1
+
+
+def test_three_pages_are_followed_and_stored(client: Client, provider: Server) -> None:
+    body = around(client, CIMAHI)
+    assert len(ids(body)) == len(set(ids(body))) == 60
+    distances = [row["distance_km"] for row in body["results"]]
+    assert distances == sorted(distances)
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Faskes).where(Faskes.source == "places")) == 60
+    assert {row["jenis"] for row in body["results"]} == {"rumah_sakit", "klinik", "puskesmas"}
+
+
+def test_the_provider_is_not_asked_where_the_database_holds_something(client: Client, provider: Server) -> None:
+    make_faskes(id="own")
+    assert ids(around(client, CIMAHI)) == ["own"]
+    assert provider.places.searches() == 0
+
+
+def test_a_search_within_a_kilometre_asks_nobody_again(client: Client, provider: Server) -> None:
+    first = around(client, JAYAPURA)
+    moved = (JAYAPURA[0] + 0.9 / 111.195, JAYAPURA[1])
+    second = around(client, moved)
+    assert ids(second) == ids(first)
+    assert second["results"][0]["distance_km"] == pytest.approx(0.9, abs=0.01)
+    assert provider.places.searches() == 1
+
+
+@pytest.mark.parametrize(
+    ("north_km", "radius", "searches"), [(0.9, 5000, 1), (0.9, 300, 1), (1.1, 5000, 2), (0, 5001, 2), (0, 5000, 1)]
+)
+def test_an_empty_place_is_remembered_for_a_kilometre_and_up_to_its_radius(
+    client: Client, provider: Server, north_km: float, radius: int, searches: int
+) -> None:
+    sea = (-10.5, 100.0)
+    assert around(client, sea) == {"results": [], "status": "ZERO_RESULTS"}
+    assert around(client, (sea[0] + north_km / 111.195, sea[1]), radius)["results"] == []
+    assert provider.places.searches() == searches
+
+
+def test_memory_lasts_four_hours(client: Client, provider: Server, app: Flask) -> None:
+    around(client, (-10.5, 100.0))
+    (key,) = app.extensions["redis"].keys("faskes:spot:*")
+    assert 4 * 3600 - 5 < app.extensions["redis"].ttl(key) <= 4 * 3600
+    app.extensions["redis"].delete(key)
+    around(client, (-10.5, 100.0))
+    assert provider.places.searches() == 2
+
+
+def test_at_the_pole_everybody_asks_anew(client: Client, provider: Server) -> None:
+    for _ in range(2):
+        assert around(client, (89.0, 0.0))["status"] == "ZERO_RESULTS"
+    assert provider.places.searches() == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["down", "drop", "hang", "slow", "not_http", "garbage", "wrong_type", "oversize", "redirect", "status",
+     "OVER_QUERY_LIMIT", "REQUEST_DENIED", "INVALID_REQUEST", "UNKNOWN_ERROR"],
+)  # fmt: skip
+def test_a_provider_that_fails_is_no_error_and_is_not_remembered(client: Client, provider: Server, fault: str) -> None:
+    provider.fault("places", fault, times=None)
+    started = time.monotonic()
+    assert around(client, JAYAPURA) == {"results": [], "status": "ZERO_RESULTS"}
+    assert time.monotonic() - started < 8
+    provider.clear_faults()
+    assert ids(around(client, JAYAPURA)) == [HOSPITAL]
+
+
+def test_without_redis_there_is_no_memory_and_no_error(
+    client: Client, provider: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = connect("redis://127.0.0.1:1", **WEB)
+    monkeypatch.setitem(app.extensions, "redis", nobody)
+    for _ in range(2):
+        assert around(client, (-10.5, 100.0))["status"] == "ZERO_RESULTS"
+    assert ids(around(client, JAYAPURA)) == [HOSPITAL]
+    assert provider.places.searches() == 3
+    assert client.get(f"/faskes/{HOSPITAL}").status_code == 200
+    nobody.close()
+
+
+def test_what_the_provider_says_refreshes_its_own_records_only(app: Flask) -> None:
+    make_faskes(id="theirs", nama="Lama", telepon="022", source="places")
+    make_faskes(id="ours", nama="Benar", source="db")
+    finding.store([Place("theirs", "Baru", *CIMAHI), Place("ours", "Salah", *CIMAHI)])
+    db.session.expire_all()
+    assert db.session.get_one(Faskes, "theirs").nama == "Baru"
+    assert db.session.get_one(Faskes, "theirs").telepon == "022"
+    assert db.session.get_one(Faskes, "ours").nama == "Benar"
+
+
+@pytest.mark.parametrize(
+    ("name", "types", "kind"),
+    [
+        ("Puskesmas Cimahi", ("hospital",), "puskesmas"),
+        ("RSUD Cibabat", ("point_of_interest",), "rumah_sakit"),
+        ("Santosa", ("hospital",), "rumah_sakit"),
+        ("Klinik Gigi", ("dentist",), "klinik"),
+        ("Kimia Farma", ("pharmacy",), "apotek"),
+        ("drg. Ani", ("dentist",), "dokter_gigi"),
+        ("Sesuatu", (), None),
+    ],
+)
+def test_the_kind_follows_the_name_then_the_types(name: str, types: tuple[str, ...], kind: str | None) -> None:
+    assert finding.kind_of(Place("x", name, 0, 0, types=types)) == kind
+
+
+# --- one place ------------------------------------------------------------------------------------------------------
+
+
+def test_a_place_that_is_not_stored_is_asked_for_and_kept(client: Client, provider: Server) -> None:
+    for _ in range(2):
+        answer = client.get(f"/faskes/{HOSPITAL}")
+        assert answer.status_code == 200
+        assert (answer.json["nama"], answer.json["telepon"]) == ("RSUD Jayapura", "(022) 6652025")
+    assert len(provider.places.calls) == 1
+
+
+def test_a_place_that_nobody_knows_is_404_and_asked_for_once(client: Client, provider: Server) -> None:
+    for _ in range(3):
+        assert_error(client.get("/faskes/ChIJnobody"), 404, "not_found")
+    assert len(provider.places.calls) == 1
+
+
+def test_an_id_that_cannot_be_one_is_not_asked_for(client: Client, provider: Server) -> None:
+    for faskes_id in ("%00", "a%20b", "x" * 256, "..%5c"):
+        assert_error(client.get(f"/faskes/{faskes_id}"), 404)
+    assert not provider.places.calls
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"), [("hang", 504), ("slow", 504), ("down", 502), ("garbage", 502), ("REQUEST_DENIED", 502)]
+)
+def test_a_provider_that_fails_for_an_unknown_place_is_502_or_504(
+    client: Client, provider: Server, fault: str, status: int
+) -> None:
+    provider.fault("places", fault, times=None)
+    answer = client.get(f"/faskes/{HOSPITAL}")
+    assert_error(answer, status)
+    assert "REQUEST_DENIED" not in answer.text
+    make_faskes(id=HOSPITAL)
+    assert client.get(f"/faskes/{HOSPITAL}").status_code == 200
+
+
+# --- together -------------------------------------------------------------------------------------------------------
+
+
+def at_once(*calls: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=call) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_two_who_miss_at_the_same_moment_ask_once(committed: Flask, provider: Server) -> None:
+    provider.fault("places", "latency", times=None, seconds=0.3)
+    found: list[list[str]] = []
+
+    def search(north_km: float) -> None:
+        with committed.app_context():
+            found.append(ids(around(Client(committed), (JAYAPURA[0] + north_km / 111.195, JAYAPURA[1]))))
+
+    at_once(*(partial(search, north_km) for north_km in (0, 0, 0.2, 0.4)))
+    assert found == [[HOSPITAL]] * 4
+    assert provider.places.searches() == 1
+
+
+def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(committed: Flask, provider: Server) -> None:
+    provider.fault("places", "hang", times=None)
+    statuses: list[str] = []
+
+    def search() -> None:
+        with committed.app_context():
+            statuses.append(around(Client(committed), JAYAPURA)["status"])
+
+    started = time.monotonic()
+    at_once(search, search, search)
+    assert statuses == ["ZERO_RESULTS"] * 3
+    assert time.monotonic() - started < 3
+
+
+def test_a_claim_whose_owner_died_ends_by_itself(app: Flask) -> None:
+    first = spots.claim(*JAYAPURA, 5000)
+    second = spots.claim(*JAYAPURA, 5000)
+    assert (first.state, second.state) == (spots.State.YOURS, spots.State.ASKING)
+    left = app.extensions["redis"].ttl(f"faskes:spot:{first.name}")
+    assert 8 <= left <= spots.CLAIM_S
+    app.extensions["redis"].delete(f"faskes:spot:{first.name}")
+    assert spots.claim(*JAYAPURA, 5000).state is spots.State.YOURS
+
+
+def test_a_rollback_gives_the_spot_back(committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise sa.exc.OperationalError("INSERT", {}, Exception("gone"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(finding, "store", fail)
+        answer = Client(committed).get("/faskes/nearby", query_string={"lat": JAYAPURA[0], "lng": JAYAPURA[1]})
+        assert answer.status_code == 503
+    assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]
+
+
+def test_what_an_admin_enters_shows_at_once_at_a_remembered_spot(client: Client, provider: Server) -> None:
+    admin = client.as_(make_admin())
+    sea = (-10.5, 100.0)
+    assert ids(around(client, sea)) == []
+    made = admin.post("/faskes", {"nama": "Kapal rumah sakit", "lat": sea[0], "lng": sea[1]})
+    assert ids(around(client, sea)) == [made.json["id"]]

@@ -1,0 +1,146 @@
+"""Counters under storms of real threads and real commits, and the plans of the hot statements."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db, unit_of_work
+from app.core.errors import AppError
+from app.forum.jobs import repair
+from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
+from app.forum.service import marks, replies, threads
+from app.identity.models import SessionKind
+from app.identity.sessions import Caller
+from tests.factories import make_user
+
+CLEAN = {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
+
+THREADS = 8
+
+
+@pytest.fixture
+def people(committed: Flask) -> list[Caller]:
+    with unit_of_work():
+        users = [make_user() for _ in range(4)]
+    return [Caller(user.id, frozenset({"pasien"}), uuid.uuid4(), SessionKind.USER) for user in users]
+
+
+def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
+    """Do `work(0)`, `work(1)`, ... from several threads at once, each in a unit of work; errors of ours are answers."""
+
+    def once(number: int) -> Any:
+        with app.app_context():
+            try:
+                with unit_of_work():
+                    return work(number)
+            except AppError as error:
+                return error
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(once, range(times)))
+
+
+def start_thread(author: Caller) -> int:
+    with unit_of_work():
+        data = {"category_id": 1, "title": "Badai", "content": "x", "use_pseudonym": False}
+        return int(threads.create(data, author)["id"])
+
+
+def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> int:
+    data = {"content": "x", "use_pseudonym": False, "parent_id": parent_id}
+    return int(replies.create(thread_id, data, author)["id"])
+
+
+def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: list[Caller]) -> None:
+    thread_id = start_thread(people[0])
+    for toggle in (marks.like_thread, marks.save_thread):
+        answers = storm(committed, lambda _, toggle=toggle: toggle(thread_id, people[1].id), 200)
+        assert (answers.count(True), answers.count(False)) == (100, 100)
+    assert repair() == CLEAN
+    assert db.session.scalar(sa.select(ForumThread.likes_count)) == 0
+
+
+def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: list[Caller]) -> None:
+    """5,000 toggles of four people on threads and replies, from eight threads."""
+    thread_ids = [start_thread(people[0]) for _ in range(3)]
+    with unit_of_work():
+        reply_ids = [reply_to(thread_ids[0], people[1]) for _ in range(3)]
+    choice = random.Random(1)
+    plan = [
+        choice.choice(
+            [
+                (marks.like_thread, choice.choice(thread_ids)), (marks.save_thread, choice.choice(thread_ids)),
+                (marks.like_reply, choice.choice(reply_ids)), (marks.save_reply, choice.choice(reply_ids)),
+            ]
+        )
+        for _ in range(5000)
+    ]  # fmt: skip
+
+    def toggle(number: int) -> bool:
+        action, post_id = plan[number]
+        return action(post_id, people[number % len(people)].id)
+
+    answers = storm(committed, toggle, len(plan))
+    assert {type(answer) for answer in answers} == {bool}
+    for model, mark in ((ForumThread, ThreadMark), (ForumReply, ReplyMark)):
+        for flag, counter in (("is_liked", "likes_count"), ("is_saved", "saves_count")):
+            counted = db.session.scalar(sa.select(sa.func.count()).where(getattr(mark, flag)))
+            assert db.session.scalar(sa.select(sa.func.sum(getattr(model, counter)))) == counted
+    assert repair() == CLEAN
+
+
+def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed: Flask, people: list[Caller]) -> None:
+    thread_ids = [start_thread(people[0]) for _ in range(4)]
+
+    def work(number: int) -> Any:
+        choice = random.Random(number)
+        thread_id = choice.choice(thread_ids)
+        found = db.session.scalars(sa.select(ForumReply.id).where(ForumReply.thread_id == thread_id)).all()
+        match choice.randrange(12):
+            case 0 | 1 | 2 | 3:
+                return reply_to(thread_id, people[0], choice.choice([None, *found]))
+            case 4 | 5 if found:
+                return replies.delete(choice.choice(found), people[0])
+            case 6 | 7 if found:
+                return marks.like_reply(choice.choice(found), people[number % 4].id)
+            case 8:
+                return threads.update(thread_id, {"category_id": choice.randrange(1, 5)}, people[0])
+            case 9 if number > 500 and thread_id == thread_ids[0]:
+                return threads.delete(thread_id, people[0])
+            case 10:
+                return reply_to(thread_id, people[0])
+            case _:
+                return marks.save_thread(thread_id, people[number % 4].id)
+
+    answers = storm(committed, work, 1000)
+    refused = {answer.code for answer in answers if isinstance(answer, AppError)}
+    assert refused <= {"not_found", "validation_error"}
+    assert repair() == CLEAN
+    assert db.session.scalar(sa.select(sa.func.count(ForumThread.id))) == 3
+    stubs = sa.select(sa.func.count()).where(ForumReply.is_deleted, ForumReply.likes_count > 0)
+    assert db.session.scalar(stubs) == 0
+
+
+def test_repair_puts_wrong_counters_right_and_then_finds_nothing(committed: Flask, people: list[Caller]) -> None:
+    thread_id = start_thread(people[0])
+    with unit_of_work():
+        reply_to(thread_id, people[1])
+        marks.like_thread(thread_id, people[1].id)
+    with unit_of_work():
+        db.session.execute(sa.update(ForumThread).values(likes_count=7, replies_count=7))
+        db.session.execute(sa.update(ForumCategory).where(ForumCategory.id == 1).values(threads_count=7))
+        db.session.execute(sa.update(ForumReply).values(saves_count=7))
+    runner = committed.test_cli_runner()
+    said = runner.invoke(args=["forum", "repair"]).output
+    assert said.splitlines() == [f"{table}: 1 rows repaired." for table in CLEAN]
+    thread = db.session.get_one(ForumThread, thread_id)
+    assert (thread.likes_count, thread.replies_count) == (1, 1)
+    assert repair() == CLEAN

@@ -1,0 +1,181 @@
+"""The list of threads: order, filters, pages, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from app.forum.service.marks import take_back_all
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.forum.posts import category_id, read_thread, write_reply, write_thread
+from tests.statements import Statements
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user(nama_ktp="Siti Aminah"))
+
+
+@pytest.fixture
+def budi(client: Client) -> Client:
+    return client.as_(make_user("pendamping"))
+
+
+def ids(client: Client, query: str = "") -> list[int]:
+    answer = client.get(f"/forum/threads{query}")
+    assert answer.status_code == 200, answer.json
+    return [row["id"] for row in answer.json]
+
+
+def test_empty_list_is_an_empty_array(client: Client) -> None:
+    answer = client.get("/forum/threads")
+    assert (answer.status_code, answer.json, answer.headers["X-Total-Count"]) == (200, [], "0")
+    assert ids(client, "?category_id=999999&page=7") == []
+
+
+def test_newest_comes_first_and_rows_omit_replies(client: Client, siti: Client, budi: Client) -> None:
+    written = [write_thread(siti) for _ in range(3)]
+    write_reply(budi, written[0]["id"])
+    rows = client.get("/forum/threads").json
+    assert [row["id"] for row in rows] == [thread["id"] for thread in reversed(written)]
+    whole = read_thread(client, written[0]["id"])
+    del whole["replies"]
+    assert rows[-1] == whole
+    assert rows[-1]["replies_count"] == 1
+
+
+def test_category_filters(client: Client, siti: Client) -> None:
+    first = write_thread(siti)["id"]
+    other = write_thread(siti, category_id=category_id("Umum"))["id"]
+    assert ids(client, f"?category_id={category_id()}") == [first]
+    assert ids(client, f"?category_id={category_id('Umum')}") == [other]
+    assert client.get(f"/forum/threads?category_id={category_id()}").headers["X-Total-Count"] == "1"
+
+
+def test_pages_say_how_many_there_are_and_where_they_go_on(client: Client, siti: Client) -> None:
+    written = [write_thread(siti)["id"] for _ in range(5)][::-1]
+    answer = client.get("/forum/threads?page=2&per_page=2")
+    assert [row["id"] for row in answer.json] == written[2:4]
+    assert answer.headers["X-Total-Count"] == "5"
+    links = answer.headers["Link"]
+    for page, rel in ((1, "first"), (1, "prev"), (3, "next"), (3, "last")):
+        assert f'/api/forum/threads?page={page}&per_page=2>; rel="{rel}"' in links
+    beyond = client.get("/forum/threads?page=9&per_page=2")
+    assert (beyond.json, beyond.headers["X-Total-Count"]) == ([], "5")
+
+
+def test_scrolling_by_the_last_id_sees_each_thread_once(client: Client, siti: Client) -> None:
+    written = [write_thread(siti)["id"] for _ in range(5)][::-1]
+    seen = ids(client, "?per_page=2")
+    while len(seen) < 5:
+        write_thread(siti)  # what comes meanwhile shifts nothing
+        answer = client.get(f"/forum/threads?per_page=2&before={seen[-1]}")
+        seen += [row["id"] for row in answer.json]
+        expected = f'/api/forum/threads?before={seen[-1]}&per_page=2>; rel="next"'
+        assert (expected in answer.headers.get("Link", "")) == (len(answer.json) == 2)
+    assert seen == written
+
+
+def test_saved_and_mine_are_the_callers(client: Client, siti: Client, budi: Client) -> None:
+    first, second, third = (write_thread(writer)["id"] for writer in (siti, budi, siti))
+    for thread_id in (first, second):
+        budi.post(f"/forum/threads/{thread_id}/save")
+    siti.post(f"/forum/threads/{third}/like")
+    assert ids(budi, "?saved=true") == [second, first]
+    assert ids(budi, "?saved=true&mine=true") == [second]
+    assert ids(siti, "?mine=true") == [third, first]
+    assert ids(siti, "?saved=true") == []
+    assert ids(budi, "?saved=true&per_page=1&page=2") == [first]
+    assert ids(budi, f"?saved=true&before={second}&category_id={category_id()}") == [first]
+    answer = budi.get("/forum/threads?saved=true&per_page=1")
+    assert (answer.headers["X-Total-Count"], answer.json[0]["is_saved"]) == ("2", True)
+    budi.post(f"/forum/threads/{first}/save")
+    assert ids(budi, "?saved=true") == [second]
+
+
+@pytest.mark.parametrize("query", ["?saved=true", "?mine=true"])
+def test_saved_and_mine_need_a_token(client: Client, query: str) -> None:
+    assert_error(client.get(f"/forum/threads{query}"), 401, "unauthorized")
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("?page=0", "page"), ("?per_page=101", "per_page"), ("?category_id=x", "category_id"), ("?before=-1", "before"),
+        ("?before=99999999999999999999", "before"), ("?saved=mungkin", "saved"),
+    ],
+)  # fmt: skip
+def test_bad_query_is_refused(client: Client, query: str, field: str) -> None:
+    assert_error(client.get(f"/forum/threads{query}"), 400, "validation_error", field)
+
+
+def test_likes_and_saves_toggle_and_are_counted(client: Client, siti: Client, budi: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply_id = write_reply(siti, thread_id)["id"]
+    for path, read in (
+        (f"/forum/threads/{thread_id}", lambda reader: read_thread(reader, thread_id)),
+        (f"/forum/replies/{reply_id}", lambda reader: read_thread(reader, thread_id)["replies"][0]),
+    ):
+        _check_toggles(path, read, client, budi, siti)
+
+
+def _check_toggles(path: str, read: Callable[[Client], dict[str, object]], *readers: Client) -> None:
+    nobody, budi, siti = readers
+    for action, flag, count in (("like", "is_liked", "likes_count"), ("save", "is_saved", "saves_count")):
+        assert budi.post(f"{path}/{action}").json == {flag: True}
+        assert siti.post(f"{path}/{action}/").json == {flag: True}
+        assert [read(reader)[flag] for reader in readers] == [False, True, True]
+        assert read(nobody)[count] == 2
+        assert budi.post(f"{path}/{action}").json == {flag: False}
+        assert [read(reader)[flag] for reader in readers] == [False, False, True]
+        assert read(nobody)[count] == 1
+
+
+def test_likes_of_an_account_that_goes_are_taken_back(client: Client, siti: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply_id = write_reply(siti, thread_id)["id"]
+    user = make_user()
+    budi = client.as_(user)
+    for path in (f"threads/{thread_id}/like", f"replies/{reply_id}/save", f"replies/{reply_id}/like"):
+        for person in (budi, siti):
+            person.post(f"/forum/{path}")
+    budi.post(f"/forum/replies/{reply_id}/like")
+    take_back_all(user.id)
+    thread = read_thread(client, thread_id)
+    (reply,) = thread["replies"]
+    assert (thread["likes_count"], reply["saves_count"], reply["likes_count"]) == (1, 1, 1)
+
+
+def test_list_costs_one_statement_however_long_it_is(client: Client, siti: Client, statements: Statements) -> None:
+    for _ in range(3):
+        write_thread(siti)
+    for query in (
+        "",
+        "?per_page=2",
+        "?per_page=2&page=2",
+        f"?category_id={category_id()}",
+        "?per_page=2&before=999999",
+    ):
+        with statements.at_most(1):
+            client.get(f"/forum/threads{query}")
+        with statements.at_most(2):
+            siti.get(f"/forum/threads{query}")
+    for query in ("?saved=true", "?mine=true"):
+        with statements.at_most(2):
+            siti.get(f"/forum/threads{query}")
+
+
+def test_other_routes_cost_few_statements(client: Client, siti: Client, statements: Statements) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply_id = write_reply(siti, thread_id)["id"]
+    with statements.at_most(1):
+        client.get("/forum/categories")
+    with statements.at_most(2):
+        client.get(f"/forum/threads/{thread_id}")
+    with statements.at_most(3):
+        siti.get(f"/forum/threads/{thread_id}")
+    for path in (f"threads/{thread_id}/like", f"threads/{thread_id}/save", f"replies/{reply_id}/like"):
+        with statements.at_most(2):
+            siti.post(f"/forum/{path}")

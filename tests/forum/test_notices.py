@@ -1,0 +1,103 @@
+"""Whom the forum tells what: rows of the outbox and of the broadcasts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import clock
+from app.core.db import db
+from app.identity.models import User
+from app.notifications.models import Broadcast, BroadcastState, Delivery
+from tests.client import Client
+from tests.factories import make_user
+from tests.forum.posts import category_id, write_reply, write_thread
+
+
+@pytest.fixture
+def siti(client: Client) -> User:
+    return make_user(nama_ktp="Siti Aminah", nama_samaran="Melati")
+
+
+@pytest.fixture
+def budi(client: Client) -> User:
+    return make_user(nama_ktp="Budi Hartono", nama_samaran="Elang")
+
+
+def deliveries(**values: object) -> list[Delivery]:
+    db.session.expire_all()
+    return list(db.session.scalars(sa.select(Delivery).filter_by(**values).order_by(Delivery.id)))
+
+
+def test_author_of_a_thread_is_told_of_a_reply(client: Client, siti: User, budi: User) -> None:
+    thread = write_thread(client.as_(siti), title="Menu")
+    write_reply(client.as_(budi), thread["id"], content="rahasia dokter")
+    (delivery,) = deliveries()
+    assert delivery.payload == {"text": "Budi Hartono membalas utas Anda “Menu” di forum."}
+    assert (delivery.user_id, delivery.kind, delivery.channel, delivery.queue) == (
+        siti.id, "forum_reply", "messaging", "urgent",
+    )  # fmt: skip
+
+
+def test_nobody_is_told_of_their_own_reply(client: Client, siti: User, budi: User) -> None:
+    thread = write_thread(client.as_(siti))
+    write_reply(client.as_(siti), thread["id"])
+    assert deliveries() == []
+    write_reply(client.as_(budi), thread["id"])
+    write_reply(client.as_(siti), thread["id"])
+    assert [delivery.user_id for delivery in deliveries()] == [siti.id]
+
+
+def test_message_names_a_pseudonymous_replier_by_the_pseudonym(client: Client, siti: User, budi: User) -> None:
+    thread = write_thread(client.as_(siti), title="x" * 200)
+    write_reply(client.as_(budi), thread["id"], use_pseudonym=True)
+    (delivery,) = deliveries()
+    assert delivery.payload["text"] == f"Elang membalas utas Anda “{'x' * 79}…” di forum."
+
+
+def test_message_that_waits_goes_with_its_reply_or_thread(client: Client, siti: User, budi: User) -> None:
+    thread = write_thread(client.as_(siti))
+    first, second = (write_reply(client.as_(budi), thread["id"]) for _ in range(2))
+    client.as_(budi).delete(f"/forum/replies/{first['id']}")
+    assert [delivery.state for delivery in deliveries()] == ["cancelled", "pending"]
+    client.as_(siti).delete(f"/forum/threads/{thread['id']}")
+    assert [delivery.state for delivery in deliveries()] == ["cancelled", "cancelled"]
+    assert second["id"] > first["id"]
+
+
+def test_message_that_went_out_is_not_sent_again_by_an_edit(client: Client, siti: User, budi: User) -> None:
+    thread = write_thread(client.as_(siti))
+    reply = write_reply(client.as_(budi), thread["id"])
+    db.session.execute(sa.update(Delivery).values(state="sent"))
+    db.session.commit()
+    client.as_(budi).put(f"/forum/replies/{reply['id']}", {"use_pseudonym": True})
+    assert [delivery.state for delivery in deliveries()] == ["sent"]
+
+
+def test_new_thread_is_announced_to_those_whom_its_category_concerns(client: Client, siti: User) -> None:
+    before = clock.now()
+    thread = write_thread(client.as_(siti), title="Menu", use_pseudonym=True)
+    (broadcast,) = db.session.scalars(sa.select(Broadcast)).all()
+    assert (broadcast.kind, broadcast.subject) == ("forum_thread", f"forum_thread:{thread['id']}")
+    assert (broadcast.preference_tag, broadcast.except_user_id) == ("medical", siti.id)
+    assert broadcast.text == "Utas baru di forum Medis: “Menu”"
+    assert timedelta(seconds=29) < broadcast.starts_at - before < timedelta(seconds=302)
+
+
+def test_thread_of_the_general_category_concerns_everybody(client: Client, siti: User) -> None:
+    write_thread(client.as_(siti), category_id=category_id("Umum"))
+    assert db.session.scalars(sa.select(Broadcast.preference_tag)).all() == [None]
+
+
+def test_announcement_goes_with_its_thread(client: Client, siti: User) -> None:
+    thread = write_thread(client.as_(siti))
+    client.as_(siti).delete(f"/forum/threads/{thread['id']}")
+    assert db.session.scalars(sa.select(Broadcast.state)).all() == [BroadcastState.WITHDRAWN]
+
+
+def test_refused_thread_announces_nothing(client: Client, siti: User) -> None:
+    sent = {"category_id": 999_999, "title": "Menu", "content": "x"}
+    assert client.as_(siti).post("/forum/threads", sent).status_code == 400
+    assert db.session.scalars(sa.select(Broadcast)).all() == []

@@ -1,0 +1,71 @@
+"""The plans of the hot statements, on enough rows that a scan would show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db, unit_of_work
+from app.forum.service import reads
+from tests.factories import make_user
+
+LARGE = ("forum_threads", "forum_replies", "forum_thread_marks", "forum_reply_marks", "users")
+
+#: 20,000 threads of one reply each; 4,000 people, each of whom has saved ten threads and liked ten replies.
+FILL = (
+    """
+    INSERT INTO users (username, password_hash, nama_ktp) SELECT 'massa' || n, '', 'x' FROM generate_series(1, 4000) n
+    """,
+    """
+    INSERT INTO forum_threads (category_id, user_id, title, content)
+    SELECT 1 + n % 10, :me, 't', 'c' FROM generate_series(1, 20000) n
+    """,
+    "INSERT INTO forum_replies (thread_id, depth, user_id, content) SELECT id, 1, :me, 'c' FROM forum_threads",
+    """
+    INSERT INTO forum_thread_marks (thread_id, user_id, is_saved)
+    SELECT t.first + (u.id * 97 + n * 1999) % 20000, u.id, true
+    FROM users u, generate_series(1, 10) n, (SELECT min(id) AS first FROM forum_threads) t
+    """,
+    """
+    INSERT INTO forum_reply_marks (reply_id, user_id, is_liked)
+    SELECT t.first + (u.id * 97 + n * 1999) % 20000, u.id, true
+    FROM users u, generate_series(1, 10) n, (SELECT min(id) AS first FROM forum_replies) t
+    """,
+)
+
+
+@pytest.fixture
+def me(committed: Flask) -> Iterator[int]:
+    with unit_of_work():
+        user_id = make_user().id
+    with db.engine.begin() as connection:
+        connection.execute(sa.text("SET LOCAL statement_timeout = 0"))
+        for statement in FILL:
+            connection.execute(sa.text(statement), {"me": user_id} if ":me" in statement else {})
+    with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(sa.text(f"VACUUM ANALYZE {', '.join(LARGE)}"))
+        yield user_id
+
+
+def plan_of(statement: Any, **values: Any) -> str:
+    compiled = statement.compile(db.engine, compile_kwargs={"render_postcompile": True})
+    rows = db.session.connection().exec_driver_sql(f"EXPLAIN {compiled.string}", {**compiled.params, **values})
+    return "\n".join(rows.scalars())
+
+
+def test_no_reading_statement_scans_a_large_table(me: int) -> None:
+    values = {"me": me, "category_id": 3, "before": 9000, "size": 20, "offset": 0, "id": 5, "thread_id": 5, "first": 0}
+    pages = [
+        reads._page(by_category=by_category, before=before, saved=saved, mine=False, signed_in=saved or signed_in)
+        for by_category, before, saved, signed_in in product((True, False), repeat=4)
+    ]
+    details = [make(signed_in=signed_in) for make in (reads._one, reads._replies) for signed_in in (True, False)]
+    for statement in pages + details:
+        plan = plan_of(statement, **values)
+        scanned = [table for table in LARGE if f"Seq Scan on {table}" in plan]
+        assert not scanned, plan

@@ -1,0 +1,184 @@
+"""Replies: the tree that they make, its depth, and what becomes of it when one is deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+import sqlalchemy as sa
+
+from app.core.db import db
+from app.forum.models import MAX_DEPTH, ForumReply, ForumThread
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+from tests.forum.posts import read_thread, write_reply, write_thread
+from tests.statements import Statements
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user())
+
+
+@pytest.fixture
+def budi(client: Client) -> Client:
+    return client.as_(make_user("pendamping", nama_ktp="Budi Hartono"))
+
+
+@pytest.fixture
+def thread_id(siti: Client) -> int:
+    return int(write_thread(siti)["id"])
+
+
+def test_reply_answers_with_its_record(budi: Client, thread_id: int) -> None:
+    reply = write_reply(budi, thread_id)
+    assert reply["author"]["name"] == "Budi Hartono"
+    expected = {
+        "thread_id": thread_id, "parent_id": None, "content": "Kurangi gula.", "is_owner": True, "is_deleted": False,
+        "is_liked": False, "is_saved": False, "likes_count": 0, "saves_count": 0, "replies": [],
+    }  # fmt: skip
+    assert {name: reply[name] for name in expected} == expected
+
+
+def test_replies_nest_below_their_parents_oldest_first(
+    client: Client, siti: Client, budi: Client, thread_id: int
+) -> None:
+    first = write_reply(budi, thread_id)
+    second = write_reply(siti, thread_id)
+    below = [write_reply(siti, thread_id, parent_id=first["id"])["id"] for _ in range(2)]
+    thread = read_thread(client, thread_id)
+    assert [reply["id"] for reply in thread["replies"]] == [first["id"], second["id"]]
+    assert [reply["id"] for reply in thread["replies"][0]["replies"]] == below
+    assert thread["replies_count"] == 4
+
+
+def test_what_is_the_callers_is_said_on_every_level(siti: Client, budi: Client, thread_id: int) -> None:
+    top = write_reply(siti, thread_id)
+    nested = write_reply(budi, thread_id, parent_id=top["id"])
+    for action in ("like", "save"):
+        budi.post(f"/forum/replies/{nested['id']}/{action}")
+    found = read_thread(budi, thread_id)["replies"][0]
+    assert (found["is_liked"], found["is_saved"], found["is_owner"]) == (False, False, False)
+    (deep,) = found["replies"]
+    assert (deep["is_liked"], deep["is_saved"], deep["is_owner"]) == (True, True, True)
+    assert (deep["likes_count"], deep["saves_count"]) == (1, 1)
+
+
+def test_reply_deeper_than_the_last_level_hangs_on_it(client: Client, siti: Client, thread_id: int) -> None:
+    parent: int | None = None
+    for _ in range(MAX_DEPTH + 5):
+        parent = write_reply(siti, thread_id, parent_id=parent)["id"]
+    level: list[Any] = read_thread(client, thread_id)["replies"]
+    for _ in range(MAX_DEPTH - 1):
+        assert len(level) == 1
+        level = level[0]["replies"]
+    assert len(level) == 6
+    assert all(reply["replies"] == [] for reply in level)
+
+
+def test_parent_must_be_a_living_reply_of_this_thread(siti: Client, thread_id: int) -> None:
+    elsewhere = write_reply(siti, write_thread(siti)["id"])["id"]
+    gone = write_reply(siti, thread_id)["id"]
+    write_reply(siti, thread_id, parent_id=gone)
+    siti.delete(f"/forum/replies/{gone}")
+    for parent_id in (elsewhere, gone, 999_999):
+        answer = siti.post(f"/forum/threads/{thread_id}/reply", {"content": "x", "parent_id": parent_id})
+        assert_error(answer, 400, "validation_error", "parent_id")
+    assert read_thread(siti, thread_id)["replies_count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({}, "content"),
+        ({"content": " "}, "content"),
+        ({"content": "x" * 20_001}, "content"),
+        ({"content": "x", "parent_id": "a"}, "parent_id"),
+        ({"content": "x", "parent_id": 0}, "parent_id"),
+        ({"content": "x", "use_pseudonym": 3}, "use_pseudonym"),
+    ],
+)
+def test_bad_reply_is_refused(siti: Client, thread_id: int, sent: dict[str, Any], field: str) -> None:
+    assert_error(siti.post(f"/forum/threads/{thread_id}/reply", sent), 400, "validation_error", field)
+
+
+def test_blank_parent_of_a_form_is_none(siti: Client, thread_id: int) -> None:
+    form = {"content": "x", "parent_id": "", "use_pseudonym": "0"}
+    answer = siti.open("POST", f"/forum/threads/{thread_id}/reply", data=form, content_type="multipart/form-data")
+    assert (answer.status_code, answer.json["parent_id"]) == (201, None)
+
+
+def test_author_changes_a_reply_and_sees_what_hangs_below(siti: Client, budi: Client, thread_id: int) -> None:
+    reply = write_reply(budi, thread_id)
+    below = write_reply(siti, thread_id, parent_id=reply["id"])
+    answer = budi.put(f"/forum/replies/{reply['id']}", {"content": "Lebih baik", "parent_id": below["id"]})
+    assert answer.status_code == 200
+    assert (answer.json["content"], answer.json["parent_id"]) == ("Lebih baik", None)
+    assert [node["id"] for node in answer.json["replies"]] == [below["id"]]
+
+
+def test_stranger_and_admin_cannot_edit_and_a_stranger_cannot_delete(
+    client: Client, siti: Client, budi: Client, thread_id: int
+) -> None:
+    reply = write_reply(budi, thread_id)
+    admin = client.as_(make_admin())
+    for other in (siti, admin):
+        assert_error(other.put(f"/forum/replies/{reply['id']}", {"content": "x"}), 403, "not_the_owner")
+    assert_error(siti.delete(f"/forum/replies/{reply['id']}"), 403, "not_the_owner")
+    assert read_thread(client, thread_id)["replies_count"] == 1
+    assert admin.delete(f"/forum/replies/{reply['id']}").json == {"message": "Balasan dihapus."}
+    assert read_thread(client, thread_id)["replies"] == []
+
+
+def test_deleted_reply_with_replies_stays_as_a_stub(client: Client, siti: Client, budi: Client, thread_id: int) -> None:
+    top = write_reply(budi, thread_id)
+    below = write_reply(siti, thread_id, parent_id=top["id"])
+    siti.post(f"/forum/replies/{top['id']}/like")
+    budi.delete(f"/forum/replies/{top['id']}")
+    thread = read_thread(budi, thread_id)
+    (stub,) = thread["replies"]
+    expected = {
+        "content": None, "author": None, "image": None, "is_deleted": True, "is_owner": False, "is_liked": False,
+        "likes_count": 0,
+    }  # fmt: skip
+    assert {name: stub[name] for name in expected} == expected
+    assert [node["id"] for node in stub["replies"]] == [below["id"]]
+    assert thread["replies_count"] == 1
+    for answer in (
+        budi.put(f"/forum/replies/{top['id']}", {"content": "kembali"}),
+        budi.delete(f"/forum/replies/{top['id']}"),
+        budi.post(f"/forum/replies/{top['id']}/like"),
+        budi.post(f"/forum/replies/{top['id']}/save"),
+    ):
+        assert_error(answer, 404, "not_found")
+    assert read_thread(client, thread_id)["replies_count"] == 1
+
+
+def test_stubs_go_with_the_last_reply_below_them(client: Client, siti: Client, thread_id: int) -> None:
+    top = write_reply(siti, thread_id)
+    middle = write_reply(siti, thread_id, parent_id=top["id"])
+    leaf = write_reply(siti, thread_id, parent_id=middle["id"])
+    for reply in (top, middle):
+        siti.delete(f"/forum/replies/{reply['id']}")
+    assert len(read_thread(client, thread_id)["replies"]) == 1
+    siti.delete(f"/forum/replies/{leaf['id']}")
+    assert read_thread(client, thread_id)["replies"] == []
+    assert db.session.scalar(sa.select(sa.func.count(ForumReply.id))) == 0
+
+
+def test_thread_of_five_thousand_replies_opens(
+    client: Client, siti: Client, thread_id: int, statements: Statements
+) -> None:
+    parent: int | None = None
+    for depth in range(1, MAX_DEPTH + 1):
+        rows = sa.insert(ForumReply).returning(ForumReply.id, sort_by_parameter_order=True)
+        values = {"thread_id": thread_id, "depth": depth, "parent_id": parent, "content": "x"}
+        parent = db.session.scalars(rows, [values] * 250).first()
+    db.session.execute(sa.update(ForumThread).values(replies_count=5000))
+    for reader, limit in ((client, 2), (siti, 3)):
+        with statements.at_most(limit):
+            answer = reader.get(f"/forum/threads/{thread_id}")
+        assert answer.status_code == 200
+        assert answer.data.count(b'"parent_id"') == 5000
+        assert orjson.loads(answer.data)["replies_count"] == 5000

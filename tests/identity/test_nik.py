@@ -1,0 +1,133 @@
+"""NIK at rest."""
+
+from __future__ import annotations
+
+import base64
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db, unit_of_work
+from app.identity import jobs, nik, users
+from app.identity.models import User
+from config import ROOT
+from tests.conftest import config_for_tests
+from tests.factories import make_user
+
+NIK = "3273014502900001"
+OLD = "old:" + base64.b64encode(b"o" * 32).decode()
+NEW = "new:" + base64.b64encode(b"n" * 32).decode()
+
+
+def use_keys(app: Flask, monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
+    monkeypatch.setitem(app.extensions, "config", config_for_tests(NIK_KEYS=keys))
+
+
+def test_a_nik_is_encrypted_anew_each_time_and_comes_back(app: Flask) -> None:
+    sealed = {nik.encrypt(NIK, 7) for _ in range(5)}
+    assert len(sealed) == 5
+    assert not any(NIK in text for text in sealed)
+    assert {nik.decrypt(text, 7) for text in sealed} == {NIK}
+
+
+def test_a_ciphertext_moved_to_another_person_does_not_decrypt(app: Flask) -> None:
+    with pytest.raises(nik.UndecryptableNik):
+        nik.decrypt(nik.encrypt(NIK, 7), 8)
+
+
+@pytest.mark.parametrize("stored", ["v1:dev:AAAA", "v1:dev:not base64!", "v1:gone:AAAA", "v1:", "v1:dev"])
+def test_what_was_tampered_with_is_refused(app: Flask, stored: str) -> None:
+    with pytest.raises(nik.UndecryptableNik):
+        nik.decrypt(stored, 7)
+
+
+@pytest.mark.parametrize("legacy", ["3273014502900001", "12-34/x", "gAAAAABlegacy=="])
+def test_legacy_values_of_any_form_stay_as_they_are(app: Flask, legacy: str) -> None:
+    assert nik.decrypt(legacy, 7) == legacy
+
+
+def test_without_a_nik_there_is_none(app: Flask) -> None:
+    assert nik.decrypt(None, 7) is None
+
+
+def test_rotation_encrypts_all_with_the_first_key_legacy_values_too(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_keys(committed, monkeypatch, OLD)
+    with unit_of_work():
+        ids = [make_user(nik=NIK).id for _ in range(5)]
+        legacy = make_user()
+        legacy.nik = "nilai lama"
+        ids.append(legacy.id)
+    use_keys(committed, monkeypatch, f"{NEW},{OLD}")
+    assert jobs.rotate_nik() == 6
+    assert jobs.rotate_nik() == 0
+    use_keys(committed, monkeypatch, NEW)
+    stored = dict(db.session.execute(sa.select(User.id, User.nik)).all())
+    assert [nik.decrypt(stored[user_id], user_id) for user_id in ids] == [NIK] * 5 + ["nilai lama"]
+    assert jobs.verify_nik() == (6, [])
+
+
+def test_verification_names_who_cannot_be_read(committed: Flask) -> None:
+    with unit_of_work():
+        fine, broken = make_user(nik=NIK), make_user(nik=NIK)
+        broken.nik = fine.nik
+        broken_id = broken.id
+    assert jobs.verify_nik() == (1, [broken_id])
+
+
+@pytest.mark.serial
+def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
+    committed: Flask, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_keys(committed, monkeypatch, OLD)
+    people = 10_000
+    with unit_of_work():
+        db.session.execute(
+            sa.text(
+                "INSERT INTO users (id, username, password_hash, nama_ktp)"
+                " SELECT n, 'orang' || n, '', 'Orang' FROM generate_series(1, :people) n"
+            ),
+            {"people": people},
+        )
+        rows = [{"user_id": n, "sealed": nik.encrypt(f"{n:016d}", n)} for n in range(1, people + 1)]
+        db.session.execute(sa.text("UPDATE users SET nik = :sealed WHERE id = :user_id"), rows)
+    env = {**os.environ, **variables, "ENVIRONMENT": "testing", "NIK_KEYS": f"{NEW},{OLD}"}
+    command = [sys.executable, "-m", "flask", "nik", "rotate"]
+    kills = 0
+    while kills < 5:
+        before = _under_new_key()
+        process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while _under_new_key() == before and process.poll() is None:
+            time.sleep(0.01)
+        assert process.poll() is None, "the rotation must be killed in its middle"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+    assert 0 < _under_new_key() < people
+    subprocess.run(command, env=env, cwd=ROOT, check=True, capture_output=True)
+    use_keys(committed, monkeypatch, NEW)
+    assert _under_new_key() == people
+    db.session.rollback()
+    stored = db.session.execute(sa.select(User.id, User.nik)).all()
+    assert all(nik.decrypt(sealed, user_id) == f"{user_id:016d}" for user_id, sealed in stored)
+
+
+def _under_new_key() -> int:
+    db.session.rollback()
+    query = sa.select(sa.func.count()).select_from(User).where(User.nik.startswith("v1:new:"))
+    return db.session.scalar(query) or 0
+
+
+def test_a_nik_can_be_given_changed_and_taken_away(app: Flask) -> None:
+    user = make_user(nik=NIK)
+    users.update(user, {"nik": "1111222233334444"})
+    assert nik.decrypt(user.nik, user.id) == "1111222233334444"
+    users.update(user, {"nik": None})
+    assert user.nik is None

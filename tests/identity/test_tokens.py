@@ -1,0 +1,117 @@
+"""Access tokens: every way in which one can be wrong is a 401, for the client then refreshes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import jwt
+import pytest
+from flask import Flask
+
+from app.core.settings import settings
+from app.identity import sessions, tokens
+from app.identity.models import RoleName, User
+from tests.client import Client, assert_error
+from tests.conftest import config_for_tests
+from tests.factories import make_superadmin, make_user
+
+
+@pytest.fixture
+def siti(client: Client) -> User:
+    return make_user(username="siti")
+
+
+def claims_of(user: User, **changes: Any) -> dict[str, Any]:
+    """The claims of a good token for a live session of `user`."""
+    good = jwt.decode(sessions.begin(user).access_token, options={"verify_signature": False})
+    return {**good, **changes}
+
+
+def sign(claims: dict[str, Any], key: str | None = None, algorithm: str = "HS256", kid: str | None = None) -> str:
+    own = settings.jwt_secret_keys[0]
+    return jwt.encode(
+        claims, own if key is None else key, algorithm=algorithm, headers={"kid": kid or tokens.key_id(own)}
+    )
+
+
+def test_a_token_names_all_claims_of_the_contract(client: Client, siti: User) -> None:
+    claims = claims_of(siti)
+    assert set(claims) == set(tokens.CLAIMS)
+    assert (claims["sub"], claims["role"], claims["roles"]) == (str(siti.id), "pasien", ["pasien"])
+    assert claims["exp"] - claims["iat"] == 15 * 60
+
+
+def _without(name: str) -> Callable[[User], str]:
+    return lambda user: sign({k: v for k, v in claims_of(user).items() if k != name})
+
+
+def _unsigned(user: User) -> str:
+    parts = ({"alg": "none", "typ": "JWT", "kid": tokens.key_id(settings.jwt_secret_keys[0])}, claims_of(user))
+    return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts) + "."
+
+
+FORGERIES: dict[str, Callable[[User], str]] = {
+    "nonsense": lambda _: "nonsense",
+    "three dots": lambda _: "..",
+    "not base64": lambda _: "ä.ö.ü",
+    "no signature": _unsigned,
+    "another key": lambda user: sign(claims_of(user), key="x" * 40),
+    "another algorithm": lambda user: sign(claims_of(user), algorithm="HS384"),
+    "unknown key id": lambda user: sign(claims_of(user), kid="123456789abc"),
+    "expired": lambda user: sign(claims_of(user, exp=int(time.time()) - 60)),
+    "not yet valid": lambda user: sign(claims_of(user, nbf=int(time.time()) + 600)),
+    "from the future": lambda user: sign(claims_of(user, iat=int(time.time()) + 600)),
+    "another issuer": lambda user: sign(claims_of(user, iss="somebody")),
+    "another audience": lambda user: sign(claims_of(user, aud="somebody")),
+    "another session": lambda user: sign(claims_of(user, sid=str(uuid.uuid4()))),
+    "session is no uuid": lambda user: sign(claims_of(user, sid="x")),
+    "session is a number": lambda user: sign(claims_of(user, sid=5)),
+    "subject is no number": lambda user: sign(claims_of(user, sub="siti")),
+    "subject is huge": lambda user: sign(claims_of(user, sub="9" * 30)),
+    "somebody else": lambda user: sign(claims_of(user, sub=str(user.id + 1))),
+    "very long": lambda user: sign(claims_of(user, jti="x" * 10_000)),
+    **{f"no {name}": _without(name) for name in tokens.CLAIMS},
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_wrong_token_is_401_where_one_is_needed_or_sent(client: Client, siti: User, forgery: str) -> None:
+    token = FORGERIES[forgery](siti)
+    header = {"Authorization": f"Bearer {token}".encode().decode("latin-1")}
+    assert_error(client.get("/profile", headers=header), 401)
+
+
+@pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Basic c2l0aTp4", ", ,", "Token x", "bearer\tx", "Bearer a b"])
+def test_a_header_that_is_no_bearer_token_is_401(client: Client, header: str) -> None:
+    assert_error(client.get("/profile", headers={"Authorization": header}), 401)
+
+
+def test_a_public_route_does_not_look_at_the_token(client: Client, siti: User) -> None:
+    response = client.with_token("nonsense").get("/kategori")
+    assert response.status_code == 200
+
+
+def test_an_older_key_still_verifies_and_the_first_one_signs(
+    app: Flask, client: Client, siti: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = client.as_(siti)
+    keys = ",".join(["n" * 40, *settings.jwt_secret_keys])
+    monkeypatch.setitem(app.extensions, "config", config_for_tests(JWT_SECRET_KEYS=keys))
+    assert old.get("/profile").status_code == 200
+    new = sessions.begin(siti).access_token
+    assert jwt.get_unverified_header(new)["kid"] == tokens.key_id("n" * 40)
+    monkeypatch.setitem(app.extensions, "config", config_for_tests(JWT_SECRET_KEYS="n" * 40))
+    assert client.with_token(new).get("/profile").status_code == 200
+    assert_error(old.get("/profile"), 401, "invalid_token")
+
+
+def test_a_superadmin_token_is_short(client: Client) -> None:
+    token = sessions.begin_superadmin(make_superadmin())
+    claims = jwt.decode(token, options={"verify_signature": False})
+    assert claims["role"] == RoleName.SUPERADMIN
+    assert claims["exp"] - claims["iat"] == 15 * 60

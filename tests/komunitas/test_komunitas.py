@@ -1,0 +1,129 @@
+"""Communities: reading, and what administrators do with them."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from app.core.db import db
+from app.kategori.models import Kategori
+from tests.client import Client, assert_error
+from tests.core import pictures
+from tests.factories import make_admin, make_user
+from tests.statements import Statements
+
+NEW = {
+    "nama": "Sahabat Diabetes",
+    "deskripsi": "Bertemu setiap Minggu.",
+    "link": "https://chat.whatsapp.com/abc",
+    "kontak": "0812-3456-7890",
+    "province": "jabar",
+}
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+def picture() -> tuple[BytesIO, str]:
+    return BytesIO(pictures.plain()), "foto.jpg"
+
+
+def test_the_record_is_the_contracts(client: Client, admin: Client) -> None:
+    kategori = Kategori(nama_kategori="Diabetes")
+    db.session.add(kategori)
+    db.session.flush()
+    response = admin.post("/komunitas", {**NEW, "province": "provinsi jawa barat", "kategori_id": kategori.id})
+    assert response.status_code == 201
+    record = response.json or {}
+    assert {name: record[name] for name in NEW} == {**NEW, "province": "Jawa Barat"}
+    assert (record["kategori_id"], record["image"]) == (kategori.id, None)
+    for path in ("/komunitas", "/komunitas/"):
+        assert client.get(path).json == [record]
+    assert client.get(f"/komunitas/{record['id']}").json == record
+    assert_error(admin.delete(f"/kategori/{kategori.id}"), 409)
+
+
+def test_the_list_is_newest_first_paged_and_one_statement(
+    client: Client, admin: Client, statements: Statements
+) -> None:
+    ids = [(admin.post("/komunitas", {"nama": f"Komunitas {n}"}).json or {})["id"] for n in range(5)]
+    with statements.at_most(1):
+        assert [row["id"] for row in client.get("/komunitas").json or []] == ids[::-1]
+    response = client.get("/komunitas?page=2&per_page=2")
+    assert [row["id"] for row in response.json or []] == [ids[2], ids[1]]
+    assert response.headers["X-Total-Count"] == "5"
+
+
+def test_an_edit_leaves_what_was_not_sent(admin: Client) -> None:
+    made = admin.post("/komunitas", {**NEW, "province": "Bali"}).json or {}
+    edited = admin.put(f"/komunitas/{made['id']}", {"nama": "Baru", "kontak": None, "link": ""}).json or {}
+    assert (edited["nama"], edited["kontak"], edited["link"]) == ("Baru", None, None)
+    assert (edited["deskripsi"], edited["province"]) == (NEW["deskripsi"], "Bali")
+
+
+def test_a_replaced_removed_or_deleted_picture_is_gone(client: Client, admin: Client) -> None:
+    made = admin.post("/komunitas", data={"nama": "Sahabat", "image": picture()}).json or {}
+    assert client.get(made["image"]).mimetype == "image/webp"
+    path = f"/komunitas/{made['id']}"
+
+    replaced = admin.put(path, data={"image": picture()}).json or {}
+    assert (replaced["nama"], replaced["image"] != made["image"]) == ("Sahabat", True)
+    assert client.get(made["image"]).status_code == 404
+
+    assert (admin.put(path, {"image": None}).json or {})["image"] is None
+    assert client.get(replaced["image"]).status_code == 404
+
+    last = admin.put(path, data={"image": picture()}).json or {}
+    assert "message" in (admin.delete(path).json or {})
+    assert client.get(last["image"]).status_code == 404
+    assert_error(client.get(path), 404)
+
+
+def test_a_refused_edit_keeps_the_picture(client: Client, admin: Client) -> None:
+    made = admin.post("/komunitas", data={"nama": "Sahabat", "image": picture()}).json or {}
+    form = {"image": picture(), "kategori_id": "999999"}
+    assert_error(admin.put(f"/komunitas/{made['id']}", data=form), 400, field="kategori_id")
+    assert client.get(made["image"]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"nama": None}, "nama"),
+        ({"nama": " "}, "nama"),
+        ({"nama": "x" * 201}, "nama"),
+        ({"deskripsi": "x" * 10_001}, "deskripsi"),
+        ({"link": "javascript:alert(1)"}, "link"),
+        ({"link": "bukan alamat"}, "link"),
+        ({"kontak": "x" * 201}, "kontak"),
+        ({"province": "Atlantis"}, "province"),
+        ({"kategori_id": 999999}, "kategori_id"),
+        ({"kategori_id": "x"}, "kategori_id"),
+        ({"image": "bukan berkas"}, "image"),
+    ],
+)
+def test_bad_input_is_400_and_names_its_field(admin: Client, change: dict[str, Any], field: str) -> None:
+    assert_error(admin.post("/komunitas", {"nama": "Sahabat", **change}), 400, field=field)
+    made = admin.post("/komunitas", {"nama": "Sahabat"}).json or {}
+    assert_error(admin.put(f"/komunitas/{made['id']}", change), 400, field=field)
+
+
+def test_what_is_no_picture_is_415(admin: Client) -> None:
+    form = {"nama": "Sahabat", "image": (BytesIO(b"%PDF-1.4"), "x.png")}
+    assert_error(admin.post("/komunitas", data=form), 415)
+
+
+def test_an_unknown_community_is_404(client: Client, admin: Client) -> None:
+    assert_error(client.get("/komunitas/999999"), 404)
+    assert_error(admin.put("/komunitas/999999", {"nama": "x"}), 404)
+    assert_error(admin.delete("/komunitas/999999"), 404)
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", ""), ("PUT", "/1"), ("DELETE", "/1")])
+def test_only_administrators_write(client: Client, method: str, path: str) -> None:
+    assert_error(client.open(method, f"/komunitas{path}", {"nama": "x"}), 401)
+    assert_error(client.as_(make_user()).open(method, f"/komunitas{path}", {"nama": "x"}), 403)

@@ -1,0 +1,120 @@
+"""Claims, leases, retries, expiry, poison."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from threading import Barrier, Thread
+
+import pytest
+from flask import Flask
+
+from app.core import clock
+from app.notifications import delivery
+from app.notifications.models import Channel, State
+from tests.notifications.conftest import add, age, reread
+
+
+def claim() -> delivery.Claimed:
+    found = delivery.claim("urgent", Channel.MESSAGING)
+    assert found is not None
+    return found
+
+
+def test_a_claimed_row_is_nobody_elses_until_its_lease_ends(app: Flask) -> None:
+    row = add()
+    first = claim()
+    assert delivery.claim("urgent", Channel.MESSAGING) is None
+    age(delivery.LEASE_S + 1, of=row)
+    second = claim()
+    assert (second.id, second.attempts, second.deaths) == (first.id, 2, 1)
+
+
+def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:
+    row = add()
+    first = claim()
+    age(delivery.LEASE_S + 1, of=row)
+    claim()
+    delivery.settle_failed(first, "late")
+    delivery.settle_sent(first, "late")
+    assert reread(row.dedupe_key).state == State.CLAIMED
+
+
+def test_the_longest_due_goes_first(app: Flask) -> None:
+    now = clock.now()
+    late = {"expires_at": now + timedelta(hours=1)}
+    add(dedupe_key="second", due_at=now - timedelta(seconds=10), **late)
+    add(dedupe_key="first", due_at=now - timedelta(seconds=20), **late)
+    assert claim().id == reread("first").id
+
+
+def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
+    row = add()
+    delivery.settle_retry(claim(), 40, "messaging: timeout")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.attempts, row.last_error) == (State.PENDING, 1, "messaging: timeout")
+    assert timedelta(seconds=30) < row.next_try_at - clock.now() <= timedelta(seconds=40)
+
+
+def test_a_retry_after_the_expiry_is_a_miss(app: Flask) -> None:
+    row = add()
+    delivery.settle_retry(claim(), 3700, "messaging: timeout")
+    assert reread(row.dedupe_key).state == State.MISSED
+
+
+def test_what_expired_is_missed_not_sent(app: Flask) -> None:
+    row, fresh = add(), add()
+    age(3601, of=row)
+    assert claim().id == fresh.id
+    assert delivery.claim("urgent", Channel.MESSAGING) is None
+    assert delivery.expire("urgent") == 1
+    row = reread(row.dedupe_key)
+    assert row.state == State.MISSED
+    assert row.settled_at is not None
+
+
+def test_sixty_minutes_late_is_still_sent(app: Flask) -> None:
+    age(3590, of=add())
+    assert delivery.expire("urgent") == 0
+    claim()
+
+
+def test_a_postponed_delivery_was_no_attempt(app: Flask) -> None:
+    row = add()
+    until = clock.now() + timedelta(minutes=10)
+    delivery.settle_postponed(claim(), until)
+    row = reread(row.dedupe_key)
+    assert (row.state, row.attempts, row.next_try_at) == (State.PENDING, 0, until)
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 5, 10])
+def test_retries_wait_two_to_the_n_with_jitter(attempts: int) -> None:
+    waits = [delivery.retry_delay_s(attempts) for _ in range(200)]
+    assert all(0.75 * 2**attempts <= wait <= 1.25 * 2**attempts for wait in waits)
+    assert len(set(waits)) > 100
+
+
+def test_retries_wait_half_an_hour_at_most_unless_the_provider_wishes_more() -> None:
+    assert all(delivery.retry_delay_s(n) <= 1800 for n in (11, 30, 5000))
+    assert delivery.retry_delay_s(1, 120.0) == 120.0
+    assert delivery.retry_delay_s(20, 7200.0) == 7200.0
+
+
+@pytest.mark.serial
+def test_many_claimers_share_the_rows_without_a_double(committed: Flask) -> None:
+    for _ in range(60):
+        add()
+    found: list[int] = []
+    start = Barrier(8)
+
+    def work() -> None:
+        with committed.app_context():
+            start.wait()
+            while row := delivery.claim("urgent", Channel.MESSAGING):
+                found.append(row.id)
+
+    threads = [Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == len(set(found)) == 60

@@ -1,0 +1,214 @@
+"""A drain against the simulated gateway: every outcome, and channels that do not wait for each other."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from threading import Event, Thread
+from time import monotonic, sleep
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core import clock, queue
+from app.core.db import db
+from app.identity.models import User
+from app.notifications import figures, jobs, lanes
+from app.notifications.delivery import Claimed, UndeliverableError
+from app.notifications.models import Channel, State
+from dev.simulators import Server
+from tests.client import Client
+from tests.factories import make_user
+from tests.notifications.conftest import add, age, reread
+
+pytestmark = pytest.mark.serial
+
+
+def committed_user() -> User:
+    user = make_user()
+    db.session.commit()
+    return user
+
+
+def test_everything_due_is_sent_once(committed: Flask, gateway: Server) -> None:
+    rows = [add() for _ in range(40)]
+    jobs.drain("urgent")
+    jobs.drain("urgent")
+    assert sorted(m.text for m in gateway.messaging.sent) == sorted(row.payload["text"] for row in rows)
+    row = reread(rows[0].dedupe_key)
+    assert (row.state, row.attempts, row.last_error) == (State.SENT, 1, None)
+    assert row.provider_ref in {message.ref for message in gateway.messaging.sent}
+
+
+def test_a_persons_message_goes_to_the_number_of_that_moment(committed: Flask, gateway: Server) -> None:
+    user = committed_user()
+    add(user_id=user.id, target=None, due_at=clock.now() + timedelta(seconds=0.2))
+    db.session.get_one(User, user.id).phone = "+6281999999999"
+    db.session.commit()
+    sleep(0.3)
+    jobs.drain("urgent")
+    assert [message.target for message in gateway.messaging.sent] == ["6281999999999"]
+
+
+def test_a_message_for_one_number_does_not_follow_to_another(committed: Flask, gateway: Server) -> None:
+    user = committed_user()
+    row = add(user_id=user.id, target="+628100000001")
+    jobs.drain("urgent")
+    assert not gateway.messaging.sent
+    row = reread(row.dedupe_key)
+    assert (row.state, row.last_error) == (State.FAILED, "the number has changed")
+
+
+def test_an_invalid_number_is_flagged_and_left_alone(committed: Flask, gateway: Server) -> None:
+    user = committed_user()
+    gateway.messaging.mark_invalid(user.phone or "")
+    first = add(user_id=user.id, target=None)
+    jobs.drain("urgent")
+    calls = len(gateway.messaging.calls)
+    second = add(user_id=user.id, target=None)
+    jobs.drain("urgent")
+    assert len(gateway.messaging.calls) == calls == 1
+    assert {reread(row.dedupe_key).state for row in (first, second)} == {State.FAILED}
+    assert db.session.get_one(User, user.id).phone_invalid_at is not None
+
+
+@pytest.mark.parametrize("kind", ["status", "drop", "garbage", "rate_limit", "disconnected", "token_invalid"])
+def test_a_passing_failure_is_tried_again(committed: Flask, gateway: Server, kind: str) -> None:
+    row = add()
+    gateway.fault("messaging", kind)
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert row.state == State.PENDING
+    assert row.last_error
+    age(60, of=row)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.SENT
+
+
+def test_a_providers_wish_to_wait_is_respected(committed: Flask, gateway: Server) -> None:
+    row = add()
+    gateway.fault("messaging", "status", status=429, retry_after=300)
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert row.next_try_at - clock.now() > timedelta(seconds=290)
+
+
+def test_a_row_that_killed_several_workers_ends(committed: Flask, gateway: Server) -> None:
+    row = add()
+    from app.notifications import delivery
+
+    for _ in range(delivery.POISON_DEATHS):
+        assert delivery.claim("urgent", Channel.MESSAGING) is not None  # and the worker dies
+        age(delivery.LEASE_S + 1, of=row)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.FAILED
+    assert not gateway.messaging.sent
+
+
+def test_a_row_that_breaks_its_sender_does_not_stop_the_others(committed: Flask, gateway: Server) -> None:
+    broken, fine = add(payload={}), add()
+    jobs.drain("urgent")
+    assert reread(broken.dedupe_key).state == State.PENDING
+    assert reread(fine.dedupe_key).state == State.SENT
+
+
+def test_a_hanging_channel_does_not_hold_up_another(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hanging = Event()
+    pushed: list[float] = []
+
+    def hang(_: Claimed) -> str | None:
+        hanging.wait(10)
+        raise UndeliverableError("let go")
+
+    monkeypatch.setitem(lanes.senders, Channel.MESSAGING, hang)
+    monkeypatch.setitem(lanes.senders, Channel.PUSH, lambda _: pushed.append(monotonic()))
+    for _ in range(20):
+        add()
+
+    def drain() -> None:
+        with committed.app_context():
+            jobs.drain("urgent")
+
+    thread = Thread(target=drain)
+    thread.start()
+    sleep(0.5)
+    added = monotonic()
+    add(channel=Channel.PUSH)
+    sleep(1)
+    assert pushed
+    assert pushed[0] - added < 0.6
+    hanging.set()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_a_drain_of_broadcasts_serves_what_is_urgent_too(committed: Flask, gateway: Server) -> None:
+    urgent, bulk = add(), add(queue="bulk")
+    jobs.drain("bulk")
+    assert reread(urgent.dedupe_key).state == reread(bulk.dedupe_key).state == State.SENT
+
+
+def test_an_urgent_drain_leaves_broadcasts_alone(committed: Flask, gateway: Server) -> None:
+    bulk = add(queue="bulk")
+    jobs.drain("urgent")
+    assert reread(bulk.dedupe_key).state == State.PENDING
+
+
+def test_the_clock_rings_for_what_is_due(committed: Flask) -> None:
+    add(due_at=clock.now() + timedelta(seconds=0.3))
+    jobs.ring_for_what_is_due()
+    assert queue.connection().llen("rq:queue:urgent") == 0
+    sleep(0.4)
+    for _ in range(3):
+        jobs.ring_for_what_is_due()
+    assert queue.connection().llen("rq:queue:urgent") == 1
+
+
+def test_without_redis_the_clock_sends_itself(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.core.redis import WEB, connect
+
+    row = add()
+    monkeypatch.setitem(committed.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
+    jobs.ring_for_what_is_due()
+    stop = monotonic() + 5
+    while reread(row.dedupe_key).state != State.SENT and monotonic() < stop:
+        sleep(0.05)
+    assert len(gateway.messaging.sent) == 1
+
+
+def test_figures_tell_what_happened_and_what_waits(committed: Flask, gateway: Server) -> None:
+    add()
+    gateway.messaging.mark_invalid("+62000")
+    add(target="+62000")
+    jobs.drain("urgent")
+    waiting = add(queue="bulk")
+    age(120, of=waiting)
+    page = Client(committed).get("/metrics").get_data(as_text=True)
+    assert 'deliveries_total{channel="messaging",outcome="sent"} 1.0' in page
+    assert 'deliveries_total{channel="messaging",outcome="failed"} 1.0' in page
+    assert 'deliveries_due{channel="messaging",queue="bulk"} 1.0' in page
+    assert 'delivery_lag_seconds_bucket{channel="messaging",le="1"} 1.0' in page
+
+
+def test_health_tells_of_late_deliveries_and_missing_workers(committed: Flask) -> None:
+    assert Client(committed).get("/readyz").json["checks"]["deliveries"] == "oldest due for 0 s"
+    age(300, of=add())
+    assert "300 s" in Client(committed).get("/readyz").json["checks"]["deliveries"]
+    problems = figures.worker_problems()
+    assert len(problems) == 4
+    assert any("urgent" in problem for problem in problems)
+
+
+def test_old_settled_rows_are_dropped_and_open_ones_kept(committed: Flask, gateway: Server) -> None:
+    old, fresh = add(), add()
+    jobs.drain("urgent")
+    waiting = add()
+    for row in (old, waiting):
+        age(jobs.KEEP_DAYS * 86400 + 60, of=row)
+    jobs.prune()
+    left = set(db.session.scalars(sa.text("SELECT dedupe_key FROM deliveries")))
+    assert left == {fresh.dedupe_key, waiting.dedupe_key}

@@ -1,0 +1,72 @@
+"""A fixed clock, and reminders as clients send them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import clock
+from app.core.db import db
+from app.notifications.models import Delivery
+
+#: A Monday, 08:00 in Jakarta.
+NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
+
+
+class Time:
+    """The service's clock, set by the test."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def move(self, **span: float) -> None:
+        self.now += timedelta(**span)
+
+
+@pytest.fixture
+def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
+    found = Time()
+    monkeypatch.setattr(clock, "now", lambda: found.now)
+    return found
+
+
+@pytest.fixture
+def obat() -> dict[str, Any]:
+    """07:00 and 19:00 in Jakarta."""
+    return {
+        "judul": "Obat diabetes",
+        "details": {
+            "nama_obat": "Metformin",
+            "frekuensi": 2,
+            "aturan": "sesudah makan",
+            "jadwal": [
+                {"jam": "00:00", "jumlah": 1, "satuan": "tablet"},
+                {"jam": "12:00", "jumlah": 0.5, "satuan": "tablet"},
+            ],
+        },
+    }
+
+
+@pytest.fixture
+def kontrol() -> dict[str, Any]:
+    return {
+        "tipe": "kontrol",
+        "judul": "Kontrol bulanan",
+        "waktu": "2026-03-03T03:00:00Z",
+        "details": {"nama_dokter": "dr. Ani", "reminder_offsets": [{"offset": "1h"}, {"offset": "1d"}]},
+    }
+
+
+def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
+    """When the deliveries of a channel are due, as `dd HH:MM` in UTC."""
+    rows = db.session.scalars(
+        sa.select(Delivery.due_at).filter_by(channel=channel, state=state).order_by(Delivery.due_at)
+    )
+    return [f"{due.astimezone(UTC):%d %H:%M}" for due in rows]
+
+
+Waiting = Callable[..., list[str]]

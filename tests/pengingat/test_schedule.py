@@ -1,0 +1,157 @@
+"""Schedules against a plain reference that looks at every single minute of the zone."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.pengingat.schedule import OFFSETS, Due, Schedule, Slot, moment_of, wall_time
+
+ZONES = (
+    "Asia/Jakarta",
+    "Asia/Makassar",
+    "Asia/Jayapura",
+    "Europe/Berlin",
+    "America/New_York",
+    "Australia/Lord_Howe",  # shifts by half an hour
+    "America/Sao_Paulo",  # used to shift at midnight
+    "Asia/Kathmandu",
+    "Pacific/Apia",  # skipped a whole day
+    "Africa/Casablanca",  # shifts around Ramadan
+    "America/St_Johns",
+)
+
+zones = st.sampled_from(ZONES).map(ZoneInfo)
+days = st.dates(date(2005, 1, 1), date(2030, 12, 31))
+walls = st.builds(time, st.integers(0, 23), st.integers(0, 59))
+moments = st.datetimes(
+    datetime(2012, 1, 1),  # noqa: DTZ001  # hypothesis puts the zone on
+    datetime(2030, 1, 1),  # noqa: DTZ001
+    timezones=st.just(UTC),
+)
+MINUTE = timedelta(minutes=1)
+
+
+def plainly(day: date, wall: time, zone: ZoneInfo) -> datetime:
+    """The first minute, going through them one by one, whose wall clock is at or past the time on that day."""
+    wanted = datetime.combine(day, wall)
+    moment = datetime.combine(day, wall, UTC) - timedelta(hours=26)
+    while moment.astimezone(zone).replace(tzinfo=None) < wanted:
+        moment += MINUTE
+    return moment
+
+
+@given(zones, days, walls)
+def test_a_wall_time_is_its_first_moment_or_the_next_valid_minute(zone: ZoneInfo, day: date, wall: time) -> None:
+    assert moment_of(day, wall, zone) == plainly(day, wall, zone)
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "wall", "expected"),
+    [
+        ("Europe/Berlin", date(2026, 3, 29), time(2, 30), "2026-03-29T01:00:00+00:00"),  # the gap's end
+        ("Europe/Berlin", date(2026, 10, 25), time(2, 30), "2026-10-25T00:30:00+00:00"),  # the first of two
+        ("Australia/Lord_Howe", date(2026, 10, 4), time(2, 15), "2026-10-03T15:30:00+00:00"),
+        ("America/Sao_Paulo", date(2018, 11, 4), time(0, 0), "2018-11-04T03:00:00+00:00"),
+        ("Asia/Jakarta", date(2026, 3, 29), time(2, 30), "2026-03-28T19:30:00+00:00"),
+    ],
+)
+def test_clock_changes_known_by_name(zone: str, day: date, wall: time, expected: str) -> None:
+    assert moment_of(day, wall, ZoneInfo(zone)).isoformat() == expected
+
+
+@given(
+    zones,
+    st.lists(walls, min_size=1, max_size=3, unique=True),
+    moments,
+    st.integers(1, 80),
+)
+def test_daily_dues_are_those_of_every_day_around(
+    zone: ZoneInfo, times: list[time], after: datetime, hours: int
+) -> None:
+    until = after + timedelta(hours=hours)
+    slots = tuple(Slot(str(n), wall) for n, wall in enumerate(times))
+    expected = {
+        Due(moment, moment, slot.name)
+        for slot in slots
+        for offset in range(-3, 7)
+        if after < (moment := moment_of((after + timedelta(days=offset)).date(), slot.time, zone)) <= until
+    }
+    assert Schedule(zone, slots).dues(after, until) == sorted(expected)
+
+
+@given(
+    zones,
+    walls,
+    st.integers(0, 6),
+    moments,
+)
+def test_weekly_dues_fall_on_the_local_weekday(zone: ZoneInfo, wall: time, weekday: int, after: datetime) -> None:
+    schedule = Schedule(zone, (Slot("0", wall, weekday),))
+    dues = schedule.dues(after, after + timedelta(weeks=3))
+    assert len(dues) in (2, 3, 4)
+    for due in dues:
+        local = due.at.astimezone(zone)
+        in_gap = local.time() != wall
+        assert local.weekday() == weekday or (in_gap and local.time() < wall)
+
+
+@given(
+    zones,
+    st.lists(walls, min_size=1, max_size=3, unique=True),
+    moments,
+    st.lists(st.integers(1, 2000), min_size=1, max_size=6),
+)
+def test_planning_in_steps_gives_what_planning_at_once_gives(
+    zone: ZoneInfo, times: list[time], start: datetime, steps: list[int]
+) -> None:
+    schedule = Schedule(zone, tuple(Slot(str(n), wall) for n, wall in enumerate(times)))
+    at, found = start, []
+    for minutes in steps:
+        found += schedule.dues(at, at + timedelta(minutes=minutes))
+        at += timedelta(minutes=minutes)
+    assert found == schedule.dues(start, at)
+
+
+@given(zones, walls, moments)
+def test_a_utc_time_of_day_means_the_wall_time_of_these_days(zone: ZoneInfo, jam: time, now: datetime) -> None:
+    found = wall_time(jam.strftime("%H:%M"), zone, now)
+    moment = now.replace(hour=jam.hour, minute=jam.minute, second=0, microsecond=0)
+    assert moment.astimezone(zone).strftime("%H:%M") == found.strftime("%H:%M")
+
+
+@given(zones, st.lists(st.sampled_from(sorted(OFFSETS)), unique=True), st.integers(-200, 200))
+def test_a_visit_is_reminded_of_before_it_or_else_at_it(zone: ZoneInfo, before: list[str], hours: int) -> None:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    visit = now + timedelta(hours=hours)
+    dues = Schedule(zone, once=visit, before=tuple(before)).dues(now, now + timedelta(days=30))
+    moments = [visit - OFFSETS[name] for name in before] or [visit]
+    assert [due.at for due in dues] == sorted(moment for moment in moments if moment > now)
+    assert all(due.occurrence == visit for due in dues)
+
+
+@given(zones, st.lists(walls, min_size=1, max_size=3, unique=True), st.integers(0, 6) | st.none())
+def test_a_schedule_survives_its_storage(zone: ZoneInfo, times: list[time], weekday: int | None) -> None:
+    schedule = Schedule(zone, tuple(Slot(str(n), wall, weekday) for n, wall in enumerate(times)))
+    assert Schedule.from_json(schedule.as_json(), zone) == schedule
+    visit = Schedule(zone, once=datetime(2026, 3, 1, 7, 30, tzinfo=UTC), before=("1h",))
+    assert Schedule.from_json(visit.as_json(), zone) == visit
+
+
+def test_the_current_occurrence_is_the_last_due_and_before_the_first_that_one() -> None:
+    zone = ZoneInfo("Asia/Jakarta")
+    schedule = Schedule(zone, (Slot("0", time(7)), Slot("1", time(19))))
+
+    def at(hour: int, day: int = 2) -> datetime:
+        return datetime(2026, 3, day, hour, tzinfo=zone)
+
+    made = at(6)
+    assert schedule.current_occurrence(made, at(6)) == at(7)
+    assert schedule.current_occurrence(made, at(8)) == at(7)
+    assert schedule.current_occurrence(made, at(18)) == at(7)
+    assert schedule.current_occurrence(made, at(20)) == at(19)
+    assert schedule.next_occurrence(at(19)) == at(7, 3)

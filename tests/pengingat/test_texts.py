@@ -1,0 +1,100 @@
+"""What reminders say."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.pengingat import texts
+from app.pengingat.models import Reminder
+from app.pengingat.schedule import Due
+
+SEVEN = datetime(2026, 3, 10, 0, 0, tzinfo=UTC)
+
+
+def reminder(tipe: str, details: dict[str, Any], zone: str = "Asia/Jakarta") -> Reminder:
+    return Reminder(tipe=tipe, judul="Judul", timezone=zone, details=details)
+
+
+def said(tipe: str, details: dict[str, Any], slot: str = "0", zone: str = "Asia/Jakarta") -> str:
+    return texts.message(reminder(tipe, details, zone), Due(SEVEN, SEVEN, slot), "Siti Aminah")
+
+
+METFORMIN = {
+    "nama_obat": "Metformin",
+    "frekuensi": 2,
+    "aturan": "setelah makan",
+    "jadwal": [
+        {"jam": "00:00", "jumlah": 1.0, "satuan": "tablet"},
+        {"jam": "12:00", "jumlah": 0.5, "satuan": "tablet"},
+    ],
+}
+
+
+def test_a_dose_says_what_how_much_and_when() -> None:
+    expected = "Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB."
+    assert said("obat", METFORMIN) == expected
+
+
+def test_each_dose_says_its_own_amount() -> None:
+    assert "(0,5 tablet, setelah makan)" in said("obat", METFORMIN, "1")
+
+
+@pytest.mark.parametrize(
+    ("zone", "time"),
+    [
+        ("Asia/Jakarta", "07.00 WIB"),
+        ("Asia/Pontianak", "07.00 WIB"),
+        ("Asia/Makassar", "08.00 WITA"),
+        ("Asia/Jayapura", "09.00 WIT"),
+        ("Europe/Berlin", "01.00 CET"),
+        ("Asia/Kathmandu", "05.45 UTC+05:45"),
+        ("Asia/Dubai", "04.00 UTC+04"),
+    ],
+)
+def test_times_are_those_of_the_persons_zone(zone: str, time: str) -> None:
+    assert said("obat", METFORMIN, zone=zone).endswith(f"pukul {time}.")
+
+
+def test_a_meal_says_what_is_on_the_plate() -> None:
+    details = {"sarapan": {"jam": "00:00", "karbohidrat": "nasi merah", "protein": "telur", "lemak": ""}}
+    assert said("makan", details, "sarapan") == (
+        "Halo Siti, waktunya sarapan pukul 07.00 WIB. Menu: karbohidrat nasi merah; protein telur."
+    )
+
+
+def test_a_meal_without_times_of_its_own_is_just_a_meal() -> None:
+    assert said("makan", {}, "makan") == "Halo Siti, waktunya makan pukul 07.00 WIB."
+
+
+def test_a_therapy_says_which_and_where() -> None:
+    details = {"jenis_terapi": "Fisioterapi", "tempat_terapi": "RSUD Cibabat"}
+    assert said("terapi", details) == ("Halo Siti, waktunya terapi Fisioterapi di RSUD Cibabat pukul 07.00 WIB.")
+    assert said("terapi", {}) == "Halo Siti, waktunya terapi Judul pukul 07.00 WIB."
+
+
+def test_a_visit_says_with_whom_where_and_on_which_day() -> None:
+    details = {"nama_dokter": "dr. Ani", "spesialisasi": "Penyakit Dalam", "nama_faskes": "RSUD Cibabat"}
+    rest = "jadwal kontrol dengan dr. Ani (Penyakit Dalam) di RSUD Cibabat, Selasa, 10 Maret 2026 pukul 07.00 WIB."
+    assert said("kontrol", details) == f"Halo Siti, {rest}"
+    assert said("kontrol", details, "1h") == f"Halo Siti, 1 jam lagi {rest}"
+    assert said("kontrol", details, "1d") == f"Halo Siti, besok {rest}"
+    assert "jadwal kontrol Judul," in said("kontrol", {})
+
+
+def test_what_people_write_stays_one_line() -> None:
+    assert "terapi a b di c" in said("terapi", {"jenis_terapi": "a\n\nb", "tempat_terapi": " c "})
+
+
+def test_a_push_is_short_and_starts_large() -> None:
+    details = {**METFORMIN, "nama_obat": "x" * 3000}
+    found = texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"))
+    assert found["title"] == "Pengingat: Judul"
+    assert found["body"].startswith("Waktunya minum")
+    assert len(found["body"]) == texts.PUSH_CHARACTERS
+
+
+def test_a_name_of_blanks_is_no_crash() -> None:
+    assert texts.first_name("  ") == "  "

@@ -1,0 +1,269 @@
+"""Kept answers: fresh, stale, fetched once however many ask, and what happens without Redis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Barrier
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from flask import Flask
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from app.core import clock
+from app.providers import cache as module
+from app.providers.cache import Cache
+from app.providers.replies import ProviderError
+
+
+@dataclass(frozen=True)
+class Thing:
+    name: str
+
+
+class Source:
+    """A provider: what it says, how long it takes, how often it was asked."""
+
+    def __init__(self, seconds: float = 0) -> None:
+        self.asked = 0
+        self.seconds = seconds
+        self.error: ProviderError | None = None
+
+    def __call__(self) -> Thing | None:
+        self.asked += 1
+        sleep(self.seconds)
+        if self.error:
+            raise self.error
+        return Thing(f"nomor {self.asked}")
+
+
+@pytest.fixture
+def kept(app: Flask) -> Cache[Thing | None]:
+    return new()
+
+
+def new() -> Cache[Thing | None]:
+    return Cache("test", lambda row: row and Thing(**row), fresh_s=900)
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Moves the clock of the copies forward."""
+    real, moved = clock.now, [0.0]
+    monkeypatch.setattr(module, "now", lambda: real() + timedelta(seconds=moved[0]))
+
+    def move(seconds: float) -> None:
+        moved[0] += seconds
+
+    return move
+
+
+@pytest.fixture
+def no_redis(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> Any:
+        raise RedisConnectionError("away")
+
+    monkeypatch.setattr(module, "connection", away)
+
+
+def forget_failures(app: Flask) -> None:
+    redis = app.extensions["redis"]
+    for key in redis.keys("cache:*:failed:*"):
+        redis.delete(key)
+
+
+def test_a_fresh_copy_serves_and_an_old_one_is_fetched_anew(
+    kept: Cache[Thing | None], later: Callable[[float], None]
+) -> None:
+    source = Source()
+    assert [kept.get("a", source), kept.get("a", source)] == [Thing("nomor 1")] * 2
+    assert kept.get("b", source) == Thing("nomor 2")
+    later(899)
+    assert kept.get("a", source) == Thing("nomor 1")
+    later(2)
+    assert kept.get("a", source) == Thing("nomor 3")
+
+
+def test_other_processes_find_the_copy(kept: Cache[Thing | None]) -> None:
+    source = Source()
+    kept.get("a", source)
+    assert new().get("a", source) == Thing("nomor 1")
+    assert new().peek("a") == Thing("nomor 1")
+    assert new().peek("b") is None
+
+
+def test_nothing_is_an_answer_too_and_is_asked_again_soon(
+    kept: Cache[Thing | None], later: Callable[[float], None]
+) -> None:
+    assert kept.get("a", lambda: None) is None
+    assert kept.get("a", Source()) is None
+    later(61)
+    assert kept.get("a", Source()) == Thing("nomor 1")
+
+
+def test_the_last_good_copy_serves_while_the_source_fails(
+    app: Flask, kept: Cache[Thing | None], later: Callable[[float], None]
+) -> None:
+    source = Source()
+    kept.get("a", source)
+    later(3 * 86400)
+    source.error = ProviderError("test", "timeout")
+    assert kept.get("a", source) == Thing("nomor 1")
+    assert kept.get("a", source) == Thing("nomor 1")
+    assert source.asked == 2  # and is left alone for a while
+    source.error = None
+    forget_failures(app)
+    assert kept.get("a", source) == Thing("nomor 3")
+
+
+def test_without_a_copy_the_failure_is_told_and_remembered_for_seconds(app: Flask, kept: Cache[Thing | None]) -> None:
+    source = Source()
+    source.error = ProviderError("test", "timeout")
+    for _ in range(3):
+        with pytest.raises(ProviderError) as caught:
+            kept.get("a", source)
+        assert caught.value.timed_out
+    assert source.asked == 1
+    assert 0 < app.extensions["redis"].ttl("cache:test:failed:a") <= 300
+
+
+def test_a_source_in_trouble_is_tried_by_one_while_the_others_are_told_at_once(
+    real_app: Flask, kept: Cache[Thing | None], later: Callable[[float], None]
+) -> None:
+    source = Source()
+    source.error = ProviderError("test", "timeout")
+    assert crowd(real_app, [kept], source, people=1) == ["timeout"]
+    later(11)
+    source.seconds = 1
+    started = monotonic()
+    waits: list[float] = []
+
+    def visit(n: int) -> None:
+        sleep(0.2 if n else 0)
+        with real_app.app_context(), pytest.raises(ProviderError):
+            kept.get("a", source)
+        waits.append(monotonic() - started)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(visit, range(8)))
+    assert source.asked == 2
+    assert sorted(waits)[6] < 0.8  # all but the one who tries
+
+
+def test_being_too_busy_to_ask_is_not_remembered(kept: Cache[Thing | None]) -> None:
+    source = Source()
+    source.error = ProviderError("test", "busy")
+    with pytest.raises(ProviderError):
+        kept.get("a", source)
+    source.error = None
+    assert kept.get("a", source) == Thing("nomor 2")
+
+
+def test_copies_are_dropped_after_a_week_and_beyond_a_number(
+    app: Flask, kept: Cache[Thing | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_COPIES", 3)
+    for key in "abcde":
+        kept.get(key, Source())
+    redis = app.extensions["redis"]
+    assert sorted(redis.keys("cache:test:copy:*")) == [b"cache:test:copy:c", b"cache:test:copy:d", b"cache:test:copy:e"]
+    assert 0 < redis.ttl("cache:test:copy:c") <= 7 * 86400
+
+
+def crowd(app: Flask, caches: list[Cache[Thing | None]], source: Source, people: int = 100) -> list[Any]:
+    """What so many get who ask at the same moment."""
+    gate = Barrier(people)
+
+    def visit(n: int) -> Any:
+        with app.app_context():
+            gate.wait()
+            try:
+                return caches[n % len(caches)].get("a", source)
+            except ProviderError as error:
+                return error.kind
+
+    with ThreadPoolExecutor(people) as pool:
+        return list(pool.map(visit, range(people)))
+
+
+def test_a_hundred_visitors_make_one_fetch(real_app: Flask, kept: Cache[Thing | None]) -> None:
+    source = Source(seconds=0.3)
+    assert crowd(real_app, [kept], source) == [Thing("nomor 1")] * 100
+    assert source.asked == 1
+
+
+def test_visitors_of_several_processes_make_one_fetch(real_app: Flask, app: Flask) -> None:
+    source = Source(seconds=0.3)
+    assert crowd(real_app, [new() for _ in range(4)], source) == [Thing("nomor 1")] * 100
+    assert source.asked == 1
+
+
+def test_a_hundred_visitors_of_a_failing_source_get_its_failure_once(
+    real_app: Flask, kept: Cache[Thing | None]
+) -> None:
+    source = Source(seconds=0.2)
+    source.error = ProviderError("test", "timeout")
+    assert crowd(real_app, [kept, new()], source) == ["timeout"] * 100
+    assert source.asked == 1
+
+
+def test_visitors_take_the_old_copy_while_one_fetches(
+    real_app: Flask, kept: Cache[Thing | None], later: Callable[[float], None]
+) -> None:
+    kept.get("a", Source())
+    later(1000)
+    source = Source(seconds=0.5)
+    source.asked = 1
+    started = monotonic()
+    found = crowd(real_app, [kept, new()], source, people=20)
+    assert monotonic() - started < 2
+    assert source.asked == 2
+    assert found.count(Thing("nomor 1")) >= 18
+    assert set(found) <= {Thing("nomor 1"), Thing("nomor 2")}
+
+
+def test_a_process_that_died_in_the_middle_holds_nobody_up_for_long(app: Flask, kept: Cache[Thing | None]) -> None:
+    app.extensions["redis"].set("cache:test:lock:a", 1, px=200)
+    started = monotonic()
+    assert kept.get("a", Source()) == Thing("nomor 1")
+    assert monotonic() - started < 1
+
+
+@pytest.mark.usefixtures("no_redis")
+def test_without_redis_a_process_keeps_its_own_copies(
+    kept: Cache[Thing | None], later: Callable[[float], None]
+) -> None:
+    source = Source()
+    assert [kept.get("a", source), kept.get("a", source)] == [Thing("nomor 1")] * 2
+    later(1000)
+    source.error = ProviderError("test", "unreachable")
+    assert kept.get("a", source) == Thing("nomor 1")
+
+
+@pytest.mark.usefixtures("no_redis")
+def test_without_redis_a_hundred_visitors_of_a_process_still_make_one_fetch(
+    real_app: Flask, kept: Cache[Thing | None]
+) -> None:
+    source = Source(seconds=0.3)
+    assert crowd(real_app, [kept], source) == [Thing("nomor 1")] * 100
+    assert source.asked == 1
+
+
+@pytest.mark.usefixtures("no_redis")
+def test_a_process_keeps_few_copies_of_its_own(kept: Cache[Thing | None]) -> None:
+    for n in range(80):
+        kept.get(str(n), Source())
+    assert len(kept._own) == module.MAX_OWN_COPIES
+
+
+def test_a_crash_of_the_fetch_is_everybodys_and_not_kept(kept: Cache[Thing | None]) -> None:
+    def crash() -> Thing:
+        raise RuntimeError("a bug")
+
+    with pytest.raises(RuntimeError):
+        kept.get("a", crash)
+    assert kept.get("a", Source()) == Thing("nomor 1")

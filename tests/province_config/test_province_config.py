@@ -1,0 +1,112 @@
+"""Home page layouts, one a province and one for those who are not logged in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+
+CIMAHI = {"lat": "-6.88", "lng": "107.55"}
+SECTIONS = [{"id": "video", "enabled": True}, {"id": "articles", "enabled": False}, {"id": "menu-1", "enabled": True}]
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+def test_a_saved_layout_is_read_by_everybody(client: Client, admin: Client) -> None:
+    saved = admin.put("/province-config/Jawa Barat", {"sections": SECTIONS})
+    assert saved.status_code == 200
+    assert saved.json["province"] == "Jawa Barat"
+    assert saved.json["sections"] == [{**section, "order": order} for order, section in enumerate(SECTIONS)]
+    assert saved.json["updated_at"].endswith("Z")
+    for path in ("/province-config/Jawa Barat", "/province-config/west%20java/", "/province-config/nearby"):
+        answer = client.get(path, query_string=CIMAHI)
+        assert answer.status_code == 200
+        assert answer.json == saved.json
+
+
+def test_order_is_the_place_in_the_array_whatever_was_sent(admin: Client) -> None:
+    sent = [{"id": "a", "enabled": True, "order": 7}, {"id": "b", "enabled": True, "order": 0}]
+    sections = admin.put("/province-config/Bali", {"sections": sent}).json["sections"]
+    assert [(section["id"], section["order"]) for section in sections] == [("a", 0), ("b", 1)]
+
+
+def test_saving_again_replaces_everything(client: Client, admin: Client) -> None:
+    admin.put("/province-config/Bali", {"sections": SECTIONS})
+    admin.put("/province-config/bali", {"sections": [{"id": "articles", "enabled": True}]})
+    assert client.get("/province-config/Bali").json["sections"] == [{"id": "articles", "enabled": True, "order": 0}]
+    admin.put("/province-config/Bali", {"sections": []})
+    assert client.get("/province-config/Bali").json["sections"] == []
+
+
+def test_default_is_a_layout_of_its_own(client: Client, admin: Client) -> None:
+    assert_error(client.get("/province-config/default"), 404)
+    saved = admin.put("/province-config/default", {"sections": SECTIONS})
+    assert saved.json["province"] == "default"
+    assert client.get("/province-config/Default").json == saved.json
+    assert admin.delete("/province-config/default").status_code == 204
+    assert_error(client.get("/province-config/default"), 404)
+
+
+@pytest.mark.parametrize("path", ["/province-config/Bali", "/province-config/Wakanda", "/province-config/%20"])
+def test_no_saved_layout_is_404(client: Client, admin: Client, path: str) -> None:
+    assert_error(client.get(path), 404, "not_found")
+    assert_error(admin.delete(path), 404, "not_found")
+
+
+def test_nearby_without_province_or_layout_is_404(client: Client, admin: Client) -> None:
+    assert_error(client.get("/province-config/nearby", query_string=CIMAHI), 404, "not_found")
+    admin.put("/province-config/default", {"sections": SECTIONS})
+    assert_error(client.get("/province-config/nearby", query_string=CIMAHI), 404, "not_found")
+    assert_error(client.get("/province-config/nearby?lat=1.29&lng=103.85"), 404, "province_not_found")
+
+
+def test_deleting_a_layout_is_204_and_then_it_is_gone(client: Client, admin: Client) -> None:
+    admin.put("/province-config/Aceh", {"sections": SECTIONS})
+    answer = admin.delete("/province-config/Nanggroe Aceh Darussalam")
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert_error(client.get("/province-config/Aceh"), 404)
+
+
+def test_saving_for_no_province_is_400(admin: Client) -> None:
+    assert_error(admin.put("/province-config/Wakanda", {"sections": SECTIONS}), 400, "validation_error", "province")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"sections": None},
+        {"sections": {}},
+        {"sections": "video"},
+        {"sections": [None]},
+        {"sections": ["video"]},
+        {"sections": [{"enabled": True}]},
+        {"sections": [{"id": "video"}]},
+        {"sections": [{"id": "", "enabled": True}]},
+        {"sections": [{"id": "x" * 65, "enabled": True}]},
+        {"sections": [{"id": "a b", "enabled": True}]},
+        {"sections": [{"id": 7, "enabled": True}]},
+        {"sections": [{"id": "video", "enabled": "yes"}]},
+        {"sections": [{"id": "video", "enabled": None}]},
+        {"sections": [{"id": "video", "enabled": True}, {"id": "video", "enabled": False}]},
+        {"sections": [{"id": f"s{number}", "enabled": True} for number in range(51)]},
+    ],
+)
+def test_a_layout_that_breaks_a_rule_is_400_and_changes_nothing(
+    client: Client, admin: Client, body: dict[str, Any]
+) -> None:
+    admin.put("/province-config/Bali", {"sections": SECTIONS})
+    assert_error(admin.put("/province-config/Bali", body), 400, "validation_error", "sections")
+    assert len(client.get("/province-config/Bali").json["sections"]) == 3
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_only_an_admin_changes_layouts(client: Client, method: str) -> None:
+    assert_error(client.open(method, "/province-config/Bali", json={"sections": []}), 401)
+    assert_error(client.as_(make_user()).open(method, "/province-config/Bali", json={"sections": []}), 403)

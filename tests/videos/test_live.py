@@ -1,0 +1,222 @@
+"""The platform's videos through our routes: kept, matched with ours, and careful with the quota."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from time import monotonic
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core import clock
+from app.providers import cache
+from app.providers import videos as platform
+from app.videos import live
+from dev.simulators import Server
+from tests.client import Client, assert_error
+from tests.factories import make_user, make_video
+from tests.statements import Statements
+
+CHANNEL = "UCkemenkesSimulasi0000001"
+ONE = "/videoplatform/videos/hdMaxres001/detail"
+ALL = (ONE, f"/videoplatform/channel/{CHANNEL}", "/videoplatform/search?q=gizi")
+
+FIELDS = {
+    "id", "video_id", "title", "channel_id", "channel_title", "thumbnail", "duration", "published_at", "is_saved",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_pause(app: Flask) -> None:
+    app.extensions.pop(live.PAUSE, None)
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Makes the kept copies so many hours older."""
+    real = clock.now
+
+    def move(hours: float) -> None:
+        monkeypatch.setattr(cache, "now", lambda: real() + timedelta(hours=hours))
+
+    return move
+
+
+def rows(client: Client, path: str) -> list[dict[str, Any]]:
+    response = client.get(path)
+    assert response.status_code == 200, response.get_data(as_text=True)
+    found = response.json or []
+    return found if isinstance(found, list) else [found]
+
+
+def test_one_live_video_has_the_contracts_fields(client: Client, outside: Server) -> None:
+    (video,) = rows(client, ONE)
+    assert set(video) == FIELDS
+    assert video == {
+        "id": None,
+        "video_id": "hdMaxres001",
+        "title": "Mengenal Diabetes Melitus",
+        "channel_id": CHANNEL,
+        "channel_title": "Kanal Kesehatan",
+        "thumbnail": "https://i.ytimg.com/vi/hdMaxres001/maxresdefault.jpg",
+        "duration": "PT4M13S",
+        "published_at": "2026-01-01T00:00:00Z",
+        "is_saved": False,
+    }
+
+
+def test_a_stored_video_is_found_by_our_id_too(client: Client, outside: Server) -> None:
+    stored = make_video(video_id="sdVideo0001", title="Judul kita")
+    for path in (f"/videoplatform/videos/{stored.id}/detail", "/videoplatform/videos/sdVideo0001/detail"):
+        (video,) = rows(client, path)
+        assert (video["id"], video["video_id"], video["title"]) == (stored.id, "sdVideo0001", "Cuci Tangan Pakai Sabun")
+
+
+def test_a_channel_and_a_search_give_bare_lists(client: Client, outside: Server) -> None:
+    channel = client.get(ALL[1])
+    assert len(channel.json or []) == 19
+    assert channel.headers["X-Total-Count"] == "19"
+    assert all(set(row) == FIELDS for row in channel.json or [])
+    assert len(client.get(f"{ALL[1]}?per_page=5").json or []) == 5
+    assert [row["title"] for row in rows(client, "/videoplatform/search?q=jantung")] == ["Senam Jantung Sehat"]
+    assert rows(client, "/videoplatform/search?q=zzz") == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/videoplatform/videos/nobodyKnows/detail",
+        "/videoplatform/videos/private0001/detail",
+        "/videoplatform/videos/a%20b/detail",
+        "/videoplatform/videos/999999/detail",
+        f"/videoplatform/videos/{'9' * 30}/detail",
+        "/videoplatform/channel/UCnobody",
+        "/videoplatform/channel/nobody",
+    ],
+)
+def test_what_the_platform_does_not_know_is_404(client: Client, outside: Server, path: str) -> None:
+    assert_error(client.get(path), 404, "not_found")
+
+
+def test_a_search_needs_words(client: Client, outside: Server) -> None:
+    assert_error(client.get("/videoplatform/search"), 400, field="q")
+    assert_error(client.get("/videoplatform/search?q=%20"), 400, field="q")
+    assert_error(client.get(f"/videoplatform/search?q={'x' * 201}"), 400, field="q")
+    assert outside.videos.units == 0
+
+
+def test_what_somebody_saved_shows_everywhere_for_one_statement(
+    client: Client, outside: Server, statements: Statements
+) -> None:
+    siti = client.as_(make_user())
+    siti.post("/videoplatform/save", {"video_id": "kanal000010", "title": "Gizi"})
+    for path in ALL[1:]:
+        saved = [row["video_id"] for row in rows(siti, path) if row["is_saved"]]
+        assert saved == ["kanal000010"]
+        with statements.at_most(2):
+            siti.get(path)
+        assert not any(row["is_saved"] for row in rows(client, path))
+
+
+def test_answers_are_kept_as_long_as_they_cost(client: Client, outside: Server, later: Callable[[float], None]) -> None:
+    for _ in range(3):
+        for path in ALL:
+            rows(client, path)
+    rows(client, "/videoplatform/search?q=%20GIZI%20%20")
+    assert outside.videos.units == 1 + 2 + 101
+    later(0.3)  # the channel's 15 minutes are over
+    for path in ALL:
+        rows(client, path)
+    assert outside.videos.units == 106
+    later(6.1)  # the search's 6 hours
+    for path in ALL:
+        rows(client, path)
+    assert (outside.videos.count("search"), outside.videos.count("playlistItems")) == (2, 3)
+
+
+def test_an_exhausted_quota_stops_every_live_call_and_old_copies_serve(
+    client: Client, outside: Server, later: Callable[[float], None]
+) -> None:
+    for path in ALL:
+        rows(client, path)
+    outside.videos.exhaust()
+    outside.videos.calls.clear()
+    later(48)
+    for path in ALL:
+        assert rows(client, path)
+    assert len(outside.videos.calls) == 1  # the first one finds out, the others need not ask
+    assert_error(client.get("/videoplatform/videos/sdVideo0001/detail"), 502, "provider_failed")
+    assert len(outside.videos.calls) == 1
+
+
+def test_the_pause_ends_with_the_platforms_day(
+    app: Flask, client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside.videos.exhaust()
+    assert_error(client.get(ONE), 502)
+    midnight = platform.next_midnight(clock.now())
+    assert abs(app.extensions["redis"].ttl(live.PAUSE) - (midnight - clock.now()).total_seconds()) < 3
+
+    outside.videos.quota += 10_000
+    app.extensions["redis"].delete("cache:video:failed:hdMaxres001")
+    monkeypatch.setattr(live, "now", lambda: midnight - timedelta(seconds=1))
+    assert_error(client.get("/videoplatform/videos/sdVideo0001/detail"), 502)
+    monkeypatch.setattr(live, "now", lambda: midnight)
+    assert rows(client, ONE)
+
+
+def test_without_a_key_live_routes_answer_502_and_stored_ones_work(client: Client) -> None:
+    for path in ALL:
+        assert_error(client.get(path), 502, "provider_not_configured")
+    stored = make_video()
+    assert client.get(f"/videoplatform/videos/{stored.id}").status_code == 200
+    assert len(rows(client, "/videoplatform/videos")) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        ({"kind": "down"}, 502),
+        ({"kind": "drop"}, 502),
+        ({"kind": "garbage"}, 502),
+        ({"kind": "wrong_type"}, 502),
+        ({"kind": "status", "status": 500}, 502),
+        ({"kind": "status", "status": 429, "retry_after": 60}, 502),
+        ({"kind": "keyInvalid"}, 502),
+        ({"kind": "hang"}, 504),
+        ({"kind": "slow"}, 504),
+    ],
+)
+def test_a_failing_platform_is_told_within_the_budget(
+    client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], status: int
+) -> None:
+    assert platform.BUDGET_S < 8
+    monkeypatch.setattr(platform, "BUDGET_S", 1.5)
+    outside.fault("videos", times=None, **fault)
+    started = monotonic()
+    response = client.get(ONE)
+    assert_error(response, status)
+    assert monotonic() - started < 2.5
+    assert "simulated-video-key" not in response.get_data(as_text=True)
+
+
+def test_old_copies_serve_while_the_platform_fails(
+    client: Client, outside: Server, later: Callable[[float], None]
+) -> None:
+    for path in ALL:
+        rows(client, path)
+    later(48)
+    outside.fault("videos", "garbage", times=None)
+    for path in ALL:
+        assert rows(client, path)
+
+
+def test_strange_values_of_the_platform_stay_data(client: Client, outside: Server) -> None:
+    hostile = {"title": "<script>alert(1)</script>" + "x" * 500, "channelTitle": 7, "publishedAt": "kemarin"}
+    hostile["thumbnails"] = {"maxres": {"url": "javascript:alert(1)"}, "high": {"url": "//x/y.jpg"}}
+    outside.videos.add("hostile0001", "x", extra=hostile)
+    (video,) = rows(client, "/videoplatform/videos/hostile0001/detail")
+    assert len(video["title"]) == 300
+    assert (video["channel_title"], video["published_at"], video["thumbnail"]) == (None, None, None)

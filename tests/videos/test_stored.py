@@ -1,0 +1,194 @@
+"""Our own videos: reading, saving, and what administrators do with them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db, unit_of_work
+from app.notifications.models import Broadcast, BroadcastState
+from app.videos import service
+from app.videos.models import SavedVideo
+from dev.simulators import Server
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user, make_video
+from tests.statements import Statements
+
+MAXRES = "https://i.ytimg.com/vi/hdMaxres001/maxresdefault.jpg"
+SAVE = {"video_id": "abc", "title": "Senam", "channel_title": "Kanal"}
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user())
+
+
+def test_an_id_is_enough_for_a_new_video(client: Client, admin: Client, outside: Server) -> None:
+    response = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
+    assert response.status_code == 201
+    video = response.json or {}
+    assert (video["title"], video["thumbnail"], video["duration"]) == ("Mengenal Diabetes Melitus", MAXRES, "PT4M13S")
+    assert video["published_at"] == "2026-01-01T00:00:00Z"
+    assert client.get(f"/videoplatform/videos/{video['id']}").json == video
+    assert client.get("/videoplatform/videos").json == [video]
+
+
+def test_what_is_sent_goes_over_what_the_platform_says_but_never_a_thumbnail(admin: Client, outside: Server) -> None:
+    sent = {"video_id": "hdNoMaxres1", "title": "Judul kita", "thumbnail": "https://evil.example/x.jpg"}
+    video = admin.post("/videoplatform/video", sent).json or {}
+    assert video["title"] == "Judul kita"
+    assert video["channel_title"] == "Kanal Kesehatan"
+    assert video["thumbnail"] == "https://i.ytimg.com/vi/hdNoMaxres1/hqdefault.jpg"
+
+
+def test_without_a_platform_a_title_is_enough(admin: Client) -> None:
+    assert_error(admin.post("/videoplatform/video", {"video_id": "abc"}), 502, "provider_not_configured")
+    video = admin.post("/videoplatform/video", {"video_id": "abc", "title": "Senam"}).json or {}
+    assert (video["title"], video["thumbnail"], video["duration"]) == ("Senam", None, None)
+
+
+def test_an_unknown_or_known_video_is_not_added(admin: Client, outside: Server) -> None:
+    assert_error(admin.post("/videoplatform/video", {"video_id": "nobodyKnows"}), 404)
+    admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
+    assert_error(admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}), 409, "video_exists")
+
+
+def test_an_edit_changes_what_was_sent_and_another_video_fills_the_rest(admin: Client, outside: Server) -> None:
+    made = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}).json or {}
+    path = f"/videoplatform/video/{made['id']}"
+    edited = admin.put(path, {"title": "Baru"}).json or {}
+    assert (edited["title"], edited["thumbnail"]) == ("Baru", MAXRES)
+    moved = admin.put(path, {"video_id": "sdVideo0001"}).json or {}
+    assert (moved["id"], moved["video_id"], moved["title"]) == (made["id"], "sdVideo0001", "Cuci Tangan Pakai Sabun")
+    assert moved["thumbnail"] == "https://i.ytimg.com/vi/sdVideo0001/hqdefault.jpg"
+    make_video(video_id="hdNoMaxres1")
+    assert_error(admin.put(path, {"video_id": "hdNoMaxres1"}), 409, "video_exists")
+
+
+def test_a_deleted_video_is_gone(client: Client, admin: Client) -> None:
+    number = make_video().id
+    assert "message" in (admin.delete(f"/videoplatform/video/{number}").json or {})
+    assert_error(client.get(f"/videoplatform/videos/{number}"), 404)
+    assert_error(admin.delete(f"/videoplatform/video/{number}"), 404)
+    assert_error(admin.put(f"/videoplatform/video/{number}", {"title": "x"}), 404)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"video_id": None}, "video_id"),
+        ({"video_id": ""}, "video_id"),
+        ({"video_id": "a b"}, "video_id"),
+        ({"video_id": "x" * 65}, "video_id"),
+        ({"video_id": "abc\n"}, None),
+        ({"title": " "}, "title"),
+        ({"title": "x" * 301}, "title"),
+        ({"channel_title": "x" * 201}, "channel_title"),
+    ],
+)
+def test_bad_input_is_400(admin: Client, siti: Client, change: dict[str, Any], field: str | None) -> None:
+    if field is not None:
+        assert_error(admin.post("/videoplatform/video", {**SAVE, **change}), 400, field=field)
+        assert_error(siti.post("/videoplatform/save", {**SAVE, **change}), 400, field=field)
+    else:  # blanks around a value are stripped everywhere
+        assert siti.post("/videoplatform/save", {**SAVE, **change}).status_code == 200
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", ""), ("PUT", "/1"), ("DELETE", "/1")])
+def test_only_administrators_write(client: Client, siti: Client, method: str, path: str) -> None:
+    assert_error(client.open(method, f"/videoplatform/video{path}", SAVE), 401)
+    assert_error(siti.open(method, f"/videoplatform/video{path}", SAVE), 403)
+
+
+def test_a_new_video_is_announced_and_no_more_once_it_is_gone(admin: Client) -> None:
+    video = admin.post("/videoplatform/video", SAVE).json or {}
+    row = db.session.scalars(sa.select(Broadcast)).one()
+    assert (row.kind, row.subject, row.text) == ("video", f"video:{video['id']}", "Video baru: Senam")
+    admin.delete(f"/videoplatform/video/{video['id']}")
+    assert db.session.scalars(sa.select(Broadcast.state)).all() == [BroadcastState.WITHDRAWN]
+
+
+def test_a_save_flips_with_every_tap(siti: Client) -> None:
+    answers = [siti.post("/videoplatform/save", SAVE).json for _ in range(3)]
+    assert answers == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
+
+
+def test_saved_videos_come_latest_first_and_only_to_their_owner(client: Client, siti: Client) -> None:
+    stored = make_video(video_id="abc")
+    siti.post("/videoplatform/save", SAVE)
+    siti.post("/videoplatform/save", {"video_id": "def", "title": "Lain"})
+    rows = siti.get("/videoplatform/saved").json or []
+    assert [(row["id"], row["video_id"], row["title"], row["is_saved"]) for row in rows] == [
+        (None, "def", "Lain", True),
+        (stored.id, "abc", "Senam", True),
+    ]
+    assert set(rows[0]) == {"id", "video_id", "title", "channel_title", "thumbnail", "is_saved", "saved_at"}
+    assert client.as_(make_user()).get("/videoplatform/saved").json == []
+    assert (siti.get(f"/videoplatform/videos/{stored.id}").json or {})["is_saved"] is True
+    assert (client.get(f"/videoplatform/videos/{stored.id}").json or {})["is_saved"] is False
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("https://i.ytimg.com/vi/abc/hqdefault.jpg", "https://i.ytimg.com/vi/abc/hqdefault.jpg"),
+        ("https://evil.example/x.jpg", None),
+        ("https://i.ytimg.com.evil.example/x.jpg", None),
+        ("https://evilytimg.com/x.jpg", None),
+        ("https://i.ytimg.com@evil.example/x.jpg", None),
+        ("http://i.ytimg.com/vi/abc/hqdefault.jpg", None),
+        ("javascript:alert(1)", None),
+        (None, None),
+    ],
+)
+def test_a_saved_thumbnail_is_the_platforms_or_none(siti: Client, sent: str | None, kept: str | None) -> None:
+    siti.post("/videoplatform/save", {**SAVE, "thumbnail_url": sent})
+    assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json or []] == [kept]
+
+
+def test_what_the_platform_said_wins_over_what_a_client_sends(siti: Client, client: Client, outside: Server) -> None:
+    client.get("/videoplatform/videos/hdMaxres001/detail")
+    sent = {**SAVE, "video_id": "hdMaxres001", "thumbnail_url": "https://i.ytimg.com/vi/other/hqdefault.jpg"}
+    siti.post("/videoplatform/save", sent)
+    make_video(video_id="stored00001", thumbnail="https://i.ytimg.com/vi/stored00001/hqdefault.jpg")
+    siti.post("/videoplatform/save", {**SAVE, "video_id": "stored00001"})
+    rows = siti.get("/videoplatform/saved").json or []
+    assert [row["thumbnail"] for row in rows] == ["https://i.ytimg.com/vi/stored00001/hqdefault.jpg", MAXRES]
+
+
+def test_saving_needs_a_login(client: Client) -> None:
+    assert_error(client.post("/videoplatform/save", SAVE), 401)
+    assert_error(client.get("/videoplatform/saved"), 401)
+
+
+def test_lists_cost_one_statement_beside_the_session(siti: Client, statements: Statements) -> None:
+    for _ in range(10):
+        siti.post("/videoplatform/save", {**SAVE, "video_id": make_video().video_id})
+    for path in ("/videoplatform/videos", "/videoplatform/saved"):
+        siti.get(path)
+        with statements.at_most(2):
+            assert len(siti.get(path).json or []) == 10
+
+
+def test_a_storm_of_taps_leaves_the_right_state(committed: Flask) -> None:
+    with unit_of_work():
+        user_id = make_user().id
+    data = {**SAVE, "thumbnail_url": None}
+
+    def tap(_: int) -> bool:
+        with committed.app_context(), unit_of_work():
+            return service.toggle_save(user_id, data)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(tap, range(101)))
+    assert (answers.count(True), answers.count(False)) == (51, 50)
+    assert db.session.scalars(sa.select(SavedVideo.saved)).all() == [True]

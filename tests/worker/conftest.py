@@ -1,0 +1,101 @@
+"""Real `rq worker` processes, as production starts them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic, sleep
+from typing import IO
+
+import pytest
+from flask import Flask
+
+from config import ROOT
+from dev.simulators import Server
+
+
+class RunningWorker:
+    """One worker process with its log."""
+
+    def __init__(self, env: dict[str, str], log: Path, *queues: str) -> None:
+        self.log = log
+        self._file: IO[bytes] = log.open("wb")
+        rq = Path(sys.executable).parent / "rq"
+        self.process = subprocess.Popen(
+            [str(rq), "worker", "-c", "worker", "-w", "worker.Worker", *queues],
+            cwd=ROOT,
+            env={**os.environ, **env},
+            stderr=self._file,
+            stdout=self._file,
+            start_new_session=True,
+        )
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def children(self) -> list[int]:
+        return [pid for pid, parent in processes().items() if parent == self.pid]
+
+    def clock(self) -> int:
+        """The clock's process id; waits for it."""
+        wait_until(lambda: bool(self.children()), 15)
+        return self.children()[0]
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            return self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        finally:
+            self._file.close()
+
+
+def processes() -> dict[int, int]:
+    """Every living process and its parent."""
+    found: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != "Z":
+                found[int(entry.name)] = int(fields[1])
+    return found
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> None:
+    stop = monotonic() + seconds
+    while not condition():
+        assert monotonic() < stop, "it never came about"
+        sleep(0.05)
+
+
+@pytest.fixture
+def start_worker(
+    committed: Flask, variables: dict[str, str], sim: Server, tmp_path: Path
+) -> Iterator[Callable[..., RunningWorker]]:
+    workers: list[RunningWorker] = []
+    env = {
+        **variables,
+        **sim.messaging.env(),
+        "ENVIRONMENT": "testing",
+        "RATE_LIMITS": "off",
+        "MEDIA_ROOT": str(tmp_path),
+    }
+
+    def start(*queues: str) -> RunningWorker:
+        workers.append(RunningWorker(env, tmp_path / f"worker{len(workers)}.log", *queues))
+        return workers[-1]
+
+    yield start
+    for worker in workers:
+        worker.end(signal.SIGKILL)

@@ -1,0 +1,125 @@
+"""The worker as a process: its clock, its jobs, its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from datetime import timedelta
+from time import sleep
+
+import pytest
+from flask import Flask
+from rq.serializers import JSONSerializer, PickleSerializer
+
+from app.core import clock, queue
+from app.notifications import figures
+from app.notifications.models import State
+from dev.simulators import Server
+from tests.notifications.conftest import add, reread
+from tests.worker.conftest import RunningWorker, processes, wait_until
+
+pytestmark = pytest.mark.serial
+
+Start = Callable[..., RunningWorker]
+
+
+def sent(key: str) -> Callable[[], bool]:
+    return lambda: reread(key).state == State.SENT
+
+
+def test_one_process_serves_both_queues_and_its_clock_finds_what_falls_due(start_worker: Start, sim: Server) -> None:
+    worker = start_worker()
+    worker.clock()
+    at_once, bulk = add(), add(queue="bulk")
+    later = add(due_at=clock.now() + timedelta(seconds=2))
+    wait_until(lambda: all(sent(row.dedupe_key)() for row in (at_once, bulk, later)), 10)
+    row = reread(later.dedupe_key)
+    assert row.settled_at is not None
+    assert 0 <= (row.settled_at - row.due_at).total_seconds() < 2
+    assert len(sim.messaging.sent) == 3
+    assert figures.worker_problems() == []
+    assert worker.end() == 0
+
+
+def test_a_job_leaves_one_json_line_without_texts_or_numbers(start_worker: Start) -> None:
+    worker = start_worker("urgent")
+    row = add()
+    wait_until(sent(row.dedupe_key), 15)
+    worker.end()
+    lines = [json.loads(line) for line in worker.log.read_text().splitlines()]
+    job = next(line for line in lines if line.get("job") == "app.notifications.jobs.drain")
+    assert job["outcome"] == "done"
+    assert job["job_id"]
+    text = worker.log.read_text()
+    assert row.payload["text"] not in text
+    assert (row.target or "?") not in text
+
+
+def test_a_clock_that_dies_is_started_again(start_worker: Start) -> None:
+    worker = start_worker()
+    first = worker.clock()
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: set(worker.children()) - {first} != set(), 5)
+    row = add(due_at=clock.now() + timedelta(seconds=1))
+    wait_until(sent(row.dedupe_key), 10)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_no_clock_outlives_its_worker(start_worker: Start, number: signal.Signals) -> None:
+    worker = start_worker()
+    child = worker.clock()
+    sleep(1)
+    worker.end(number)
+    wait_until(lambda: child not in processes(), 3)
+
+
+def test_a_worker_killed_in_the_middle_of_a_call_is_made_good(
+    start_worker: Start, sim: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.notifications import delivery
+
+    sim.fault("messaging", "hang", seconds=30)
+    worker = start_worker()
+    row = add()
+    wait_until(lambda: reread(row.dedupe_key).state == State.CLAIMED and len(sim.messaging.calls) == 1, 10)
+    for pid in worker.children():
+        os.kill(pid, signal.SIGKILL)
+    sleep(0.5)
+    assert reread(row.dedupe_key).state == State.CLAIMED
+    wait_until(sent(row.dedupe_key), delivery.LEASE_S + 10)
+    assert reread(row.dedupe_key).deaths == 1
+    assert len(sim.messaging.sent) == 1
+
+
+def test_a_pickled_job_is_not_run(start_worker: Start, tmp_path: object) -> None:
+    from rq import Queue
+
+    marker = f"{tmp_path}/ran"
+    for serializer in (PickleSerializer, JSONSerializer):
+        Queue("urgent", connection=queue.connection(), serializer=serializer).enqueue(
+            "os.mkdir", args=(f"{marker}-{serializer.__name__}",)
+        )
+    worker = start_worker("urgent")
+    wait_until(lambda: os.path.isdir(f"{marker}-JSONSerializer"), 15)  # noqa: PTH112
+    sleep(0.5)
+    assert not os.path.isdir(f"{marker}-PickleSerializer")  # noqa: PTH112
+    row = add()
+    wait_until(sent(row.dedupe_key), 10)
+    assert worker.process.poll() is None
+
+
+def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, start_worker: Start) -> None:
+    worker = start_worker()
+    worker.clock()
+    rows = [add(due_at=clock.now() + timedelta(seconds=n / 4)) for n in range(12)]
+    for _ in range(3):
+        sleep(0.7)
+        queue.connection().flushdb()
+        database = queue.connection().connection_pool.connection_kwargs["db"]
+        for client in queue.connection().client_list():
+            if client["db"] == str(database) and client["cmd"] != "client|list":
+                queue.connection().client_kill_filter(_id=client["id"])
+    wait_until(lambda: all(sent(row.dedupe_key)() for row in rows), 15)
+    assert worker.process.poll() is None
