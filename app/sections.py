@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.accounts import routes as accounts
+from app.admins import routes as admins
 from app.articles import routes as articles
 from app.caregivers import routes as caregivers
 from app.core.api import Blueprint

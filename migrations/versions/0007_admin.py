@@ -20,7 +20,9 @@ BEGIN
     END IF;
     IF TG_OP = 'DELETE' THEN
         UPDATE user_days SET users = user_days.users - gone.users
-        FROM (SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date AS day, count(*) AS users FROM before GROUP BY 1) AS gone
+        FROM (
+            SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date AS day, count(*) AS users FROM before GROUP BY 1
+        ) AS gone
         WHERE user_days.day = gone.day;
     END IF;
     IF TG_OP = 'INSERT' THEN
@@ -48,7 +50,8 @@ CREATE TRIGGER tally_truncated AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUT
 CREATE TRIGGER tally_moved AFTER UPDATE OF created_at ON users
     FOR EACH ROW WHEN (OLD.created_at IS DISTINCT FROM NEW.created_at) EXECUTE FUNCTION move_user_day();
 
-INSERT INTO user_days (day, users) SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*) FROM users GROUP BY 1;
+INSERT INTO user_days (day, users)
+SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*) FROM users GROUP BY 1;
 """
 
 APPEND_ONLY = """

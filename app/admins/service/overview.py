@@ -34,7 +34,7 @@ def overview(start: date | None = None, end: date | None = None) -> dict[str, An
         provinces = connection.execute(_PROVINCES).all()
         categories = connection.execute(_CATEGORIES).all()
         reminders = {row.tipe: row for row in connection.execute(_REMINDERS, {"now": now()})}
-        roles = dict(connection.execute(_ROLES).tuples().all())
+        roles = {row.name: row.people for row in connection.execute(_ROLES)}
         counts = connection.execute(_COUNTS).one()._asdict()
         growth = connection.execute(_GROWTH, {"start": start, "end": end}).all()
         before = connection.scalar(_BEFORE, {"start": start}) or 0
@@ -104,7 +104,7 @@ _PROVINCES = (
 )
 
 _ROLES = (
-    sa.select(Role.name, sa.func.count(user_roles.c.user_id))
+    sa.select(Role.name, sa.func.count(user_roles.c.user_id).label("people"))
     .join(user_roles, user_roles.c.role_id == Role.id)
     .group_by(Role.name)
 )
@@ -142,12 +142,11 @@ _COUNTS = sa.select(
     _all(Komunitas).label("komunitas"),
 )
 
-_between = {"start": sa.bindparam("start"), "end": sa.bindparam("end")}
-_GROWTH = sa.select(UserDay.day, UserDay.users).where(UserDay.day.between(_between["start"], _between["end"]))
-_BEFORE = sa.select(sa.func.sum(UserDay.users)).where(UserDay.day < _between["start"])
-_ACTIVITY = sa.select(LogDay.day, LogDay.events, LogDay.active_users).where(
-    LogDay.day.between(_between["start"], _between["end"])
-)
+_start: sa.BindParameter[date] = sa.bindparam("start")
+_end: sa.BindParameter[date] = sa.bindparam("end")
+_GROWTH = sa.select(UserDay.day, UserDay.users).where(UserDay.day.between(_start, _end))
+_BEFORE = sa.select(sa.func.sum(UserDay.users)).where(UserDay.day < _start)
+_ACTIVITY = sa.select(LogDay.day, LogDay.events, LogDay.active_users).where(LogDay.day.between(_start, _end))
 
 
 def _recent(start: date, end: date) -> sa.Select[*tuple[Any, ...]]:

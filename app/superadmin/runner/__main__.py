@@ -102,26 +102,36 @@ def run(request: dict[str, Any], out: BinaryIO) -> None:
     connection = psycopg2.connect(**request["connection"])
     try:
         connection.set_session(readonly=request["read_only"])
-        cursor = connection.cursor()
-        as_text(connection)
-        # It takes a snapshot too: from here on no statement can make a read-only transaction a writing one.
-        cursor.execute("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()")
-        pid, started = cursor.fetchone() or ("", "")
-        answer(out, Kind.BACKEND, {"pid": int(pid), "started": started})
-        for statement in statements[:-1]:
-            execute(cursor, statement, is_last=False)
-        result: dict[str, Any] = {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
-        if statements:
-            rows = execute(cursor, statements[-1], is_last=True)
-            result = summary(cursor, statements[-1], rows)
-            if request["csv"]:
-                write_csv(rows, out)
-            elif rows is not None:
-                collect(rows, result)
-        connection.commit()
+        with connection, connection.cursor() as cursor:  # leaving it is the commit
+            as_text(connection)
+            introduce(cursor, out)
+            result = work(cursor, statements, out if request["csv"] else None)
         answer(out, Kind.RESULT, result)
     finally:
         connection.close()
+
+
+def introduce(cursor: Cursor, out: BinaryIO) -> None:
+    """Say which backend works here."""
+    # It takes a snapshot too: from here on no statement can make a read-only transaction a writing one.
+    cursor.execute("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()")
+    pid, started = cursor.fetchone() or ("", "")
+    answer(out, Kind.BACKEND, {"pid": int(pid), "started": started})
+
+
+def work(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | None) -> dict[str, Any]:
+    """Run them all; the result of the last one, whose rows go to `csv_out` when there is such a thing."""
+    for statement in statements[:-1]:
+        execute(cursor, statement, is_last=False)
+    if not statements:
+        return {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
+    rows = execute(cursor, statements[-1], is_last=True)
+    result = summary(cursor, statements[-1], rows)
+    if csv_out is not None:
+        write_csv(rows, csv_out)
+    elif rows is not None:
+        collect(rows, result)
+    return result
 
 
 def check(statements: list[Statement]) -> None:
