@@ -38,6 +38,9 @@ class Access(Protocol):
     def enforce(self) -> None:
         """Raise `Unauthorized` or `Forbidden` for a caller who may not."""
 
+    def witness(self) -> None:
+        """Called in the unit of work once the view has done its work, which is committed with what this adds."""
+
 
 class MessageSchema(Schema):
     """What a deletion or an action without a record answers."""
@@ -165,6 +168,7 @@ def _edge(view: View, access: Access) -> View:
         access.enforce()
         with unit_of_work():
             answer: ResponseReturnValue = view(*args, **kwargs)
+            access.witness()
         return answer
 
     return call
