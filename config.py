@@ -244,6 +244,14 @@ class Config:
     superadmin_sql_mode: str = setting(
         "SUPERADMIN_SQL_MODE", "`ro` makes the SQL console read-only", default="rw", read=_choice("rw", "ro")
     )
+    superadmin_database_url: str | None = setting(
+        "SUPERADMIN_DATABASE_URL",
+        "Address that the SQL console logs in with (default: `DATABASE_URL`); `flask sql-role create` makes a role"
+        " that can only read",
+        default=None,
+        read=_database_url,
+        secret=True,
+    )
 
     # messaging
     messaging_provider: str = setting(
@@ -486,3 +494,15 @@ def _shown_default(value: Any) -> str:
             return f"`{value.relative_to(ROOT)}`"
         case _:
             return f"`{value}`"
+
+
+def env_example() -> str:
+    """The text of `.env.example`: every setting with its meaning, those that production needs first."""
+    blocks = ["# Copy to .env and fill in. `flask keys new` prints the secrets. What is commented out has a default."]
+    for spec in sorted(fields(Config), key=lambda spec: spec.default is not MISSING):
+        doc = spec.metadata["doc"].replace("`", "")
+        line = f"{spec.metadata['env']}="
+        if spec.default is not MISSING:
+            line = f"#{line}{_shown_default(spec.default).strip('`')}"
+        blocks.append(f"# {doc}\n{line}")
+    return "\n\n".join(blocks) + "\n"

@@ -13,6 +13,7 @@ from marshmallow import ValidationError
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
+import config
 from app.core import media
 from app.core.db import unit_of_work
 from app.core.errors import AppError, ValidationFailed
@@ -24,14 +25,28 @@ from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
 from app.identity.schemas import UserForm
-from app.logs import service as log_service
+from app.logs import jobs as log_jobs
 from app.notifications import broadcasts, figures
 from app.providers import vapid
 from app.roles import service as roles
+from app.superadmin.service import sql_roles
 
 
 def init_app(app: Flask) -> None:
-    for command in (users, nik, keys, seed, demo, settings_table, worker_health, broadcast, logs, forum, pictures):
+    for command in (
+        users,
+        nik,
+        keys,
+        seed,
+        demo,
+        settings_table,
+        worker_health,
+        broadcast,
+        logs,
+        forum,
+        pictures,
+        sql_role,
+    ):
         app.cli.add_command(command)
 
 
@@ -136,6 +151,19 @@ def sweep_pictures() -> None:
         click.echo(f"{media.sweep()} pictures removed.")
 
 
+# --- the SQL console ------------------------------------------------------------------------------------------------
+
+sql_role = AppGroup("sql-role", help="A database role for the SQL console that can only read.")
+
+
+@sql_role.command("create")
+@click.option("--name", default="sql_console", help="Name of the role.")
+def create_sql_role(name: str) -> None:
+    """Make the role, or give it a new password, and print the setting that lets the console log in with it."""
+    with _telling_errors():
+        click.echo(f"SUPERADMIN_DATABASE_URL={sql_roles.create(name)}")
+
+
 # --- data -----------------------------------------------------------------------------------------------------------
 
 
@@ -158,11 +186,10 @@ def demo() -> None:
 
 
 @click.command("settings")
-def settings_table() -> None:
+@click.option("--env", is_flag=True, help="The text of .env.example instead.")
+def settings_table(env: bool) -> None:
     """Print the README's table of settings."""
-    from config import markdown_table
-
-    click.echo(markdown_table())
+    click.echo(config.env_example() if env else config.markdown_table(), nl=not env)
 
 
 # --- the worker -----------------------------------------------------------------------------------------------------
@@ -214,7 +241,7 @@ logs = AppGroup("logs", help="Activity logs.")
 def prune_logs(days: int) -> None:
     """Delete old activity logs."""
     with _telling_errors():
-        click.echo(f"{log_service.prune(days)} log rows deleted.")
+        click.echo(f"{log_jobs.prune(days)} log rows deleted.")
 
 
 class _telling_errors:  # noqa: N801  # reads as a word of the `with` statement

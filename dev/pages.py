@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from markupsafe import Markup, escape
 
 from app.core.clock import JAKARTA
 from app.core.db import reading
+from app.core.settings import settings
 from app.notifications.models import deliveries
 
 #: Rows on the page; the newest come first.
@@ -54,15 +56,23 @@ def reset_password() -> str:
     return render_template("dev/reset_password.html")
 
 
+@bp.get("/push")
+def push() -> str:
+    """Subscribe this browser, and see what arrives."""
+    return render_template("dev/push.html", configured=settings.vapid_public_key is not None)
+
+
+@bp.get("/push-worker.js")
+def push_worker() -> Response:
+    """The service worker; below `/dev/` by its address, so that it may serve the page there."""
+    return bp.send_static_file("push_worker.js")
+
+
 def clickable(text: str) -> Markup:
-    """The text with its links as links."""
-    return Markup(" ").join(_linked(word) for word in text.split(" "))
-
-
-def _linked(word: str) -> Markup:
-    if word.startswith(("http://", "https://")):
-        return Markup('<a href="{0}">{0}</a>').format(word.rstrip(".,")) + word[len(word.rstrip(".,")) :]
-    return escape(word)
+    """The text with its links as links; a stop that ends a sentence is not part of one."""
+    parts = re.split(r"(https?://\S+[^\s.,])", text)
+    link = Markup('<a href="{0}">{0}</a>')
+    return Markup("").join(link.format(part) if number % 2 else escape(part) for number, part in enumerate(parts))
 
 
 def local_time(moment: datetime) -> str:

@@ -13,6 +13,8 @@ from app.core.geo import EARTH_RADIUS_KM
 #: Who vouches for a record. An administrator's edit makes it the service's own, and no search overwrites it any more.
 DB, PLACES = "db", "places"
 
+MISSING = "Fasilitas kesehatan tidak ditemukan."
+
 
 class Faskes(Base, Timestamps):
     __tablename__ = "faskes"
@@ -39,9 +41,14 @@ class Faskes(Base, Timestamps):
 
 def distance_km(lat: Any, lng: Any) -> sa.ColumnElement[float]:
     """Great-circle distance of a facility from a position, by the formula of `app.core.geo`."""
-    half = sa.func.power(sa.func.sin(sa.func.radians(Faskes.lat - lat) / 2), 2) + (
-        sa.func.cos(sa.func.radians(lat))
-        * sa.func.cos(sa.func.radians(Faskes.lat))
-        * sa.func.power(sa.func.sin(sa.func.radians(Faskes.lng - lng) / 2), 2)
-    )
-    return sa.literal_column(str(2 * EARTH_RADIUS_KM)) * sa.func.asin(sa.func.sqrt(sa.func.least(1.0, half)))
+    half_north = sa.func.sin(sa.func.radians(Faskes.lat - lat) * _HALF)
+    half_east = sa.func.sin(sa.func.radians(Faskes.lng - lng) * _HALF)
+    shrink = sa.func.cos(sa.func.radians(lat)) * sa.func.cos(sa.func.radians(Faskes.lat))
+    square = half_north * half_north + shrink * half_east * half_east
+    return _DIAMETER_KM * sa.func.asin(sa.func.sqrt(sa.func.least(_ONE, square)))
+
+
+# Written out, for a bound number would be a numeric, whose arithmetic is ten times slower.
+_HALF, _ONE, _DIAMETER_KM = (
+    sa.literal_column(f"{value!r}::float8", sa.Double) for value in (0.5, 1.0, 2 * EARTH_RADIUS_KM)
+)

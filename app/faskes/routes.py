@@ -9,8 +9,9 @@ from flask import Response, jsonify, request
 from app.core.api import Blueprint, MessageSchema
 from app.core.limits import limit
 from app.core.paging import Listing, Page, PageSchema, headers
-from app.faskes import schemas, service
+from app.faskes import schemas
 from app.faskes.schemas import Around
+from app.faskes.service import editing, finding
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 
@@ -23,7 +24,7 @@ bp = Blueprint("faskes", __name__, url_prefix="/faskes", description="Health fac
 @bp.response(200, schemas.ResultsSchema)
 def nearby(query: Around) -> Response:
     """Facilities around a position, nearest first; the places provider is asked where none is known."""
-    return results(service.nearby(query))
+    return results(finding.nearby(query))
 
 
 @bp.get("/location")
@@ -32,7 +33,7 @@ def nearby(query: Around) -> Response:
 @bp.response(200, schemas.ResultsSchema)
 def location(query: Around) -> Response:
     """Stored facilities within 50 km of a position, nearest first."""
-    return results(service.location(query))
+    return results(finding.location(query))
 
 
 @bp.get("/search")
@@ -41,7 +42,7 @@ def location(query: Around) -> Response:
 @bp.response(200, schemas.ResultsSchema)
 def search(query: dict[str, Any]) -> Response:
     """Facilities whose name contains a keyword."""
-    return results(service.search(**query))
+    return results(finding.search(**query))
 
 
 @bp.get("")
@@ -50,7 +51,7 @@ def search(query: dict[str, Any]) -> Response:
 @bp.response(200, schemas.ResultsSchema)
 def list_faskes(page: Page) -> Response:
     """All stored facilities, newest first."""
-    return results(service.list_all(page))
+    return results(finding.list_all(page))
 
 
 @bp.get("/<faskes_id>")
@@ -59,9 +60,9 @@ def list_faskes(page: Page) -> Response:
 @bp.response(200, schemas.FaskesSchema)
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def get_faskes(faskes_id: str) -> Any:
+def get_faskes(faskes_id: str) -> Response:
     """One facility by its place identifier."""
-    return service.get(faskes_id)
+    return jsonify(finding.get(faskes_id))
 
 
 @bp.post("")
@@ -71,7 +72,7 @@ def get_faskes(faskes_id: str) -> Any:
 @bp.alt_response(409, "CONFLICT")
 def create_faskes(data: dict[str, Any]) -> Any:
     """Add a facility."""
-    return service.create(data)
+    return editing.create(data)
 
 
 @bp.put("/<faskes_id>")
@@ -80,7 +81,7 @@ def create_faskes(data: dict[str, Any]) -> Any:
 @bp.response(200, schemas.FaskesSchema)
 def edit_faskes(data: dict[str, Any], faskes_id: str) -> Any:
     """Change a facility; what is not sent stays."""
-    return service.edit(faskes_id, data)
+    return editing.edit(faskes_id, data)
 
 
 @bp.delete("/<faskes_id>")
@@ -88,7 +89,7 @@ def edit_faskes(data: dict[str, Any], faskes_id: str) -> Any:
 @bp.response(200, MessageSchema)
 def delete_faskes(faskes_id: str) -> dict[str, str]:
     """Delete a facility; doctors lose it from theirs."""
-    service.delete(faskes_id)
+    editing.delete(faskes_id)
     return {"message": "Fasilitas kesehatan dihapus."}
 
 

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from redis.exceptions import RedisError
 
 from app.core import queue
-from app.core.db import db, unit_of_work
+from app.core.db import db
 
 logger = logging.getLogger(__name__)
 
@@ -102,23 +102,24 @@ def waits() -> bool:
     return any(pipeline.execute())
 
 
-def ingest(batch: int = BATCH) -> int:
-    """Store one batch, or first what drains before us left behind; returns how many new rows."""
+def take(batch: int = BATCH) -> list[str]:
+    """Move a batch to a list of its own; returns that list's name, after those that drains before us left behind."""
     redis = queue.connection()
-    mine = f"{TAKEN}:{uuid.uuid4()}"
     left = [key.decode() if isinstance(key, bytes) else key for key in redis.smembers(TAKEN)]
-    taken = redis.eval(_TAKE, 3, WAITING, mine, TAKEN, batch)
-    total = 0
-    for key in [*left, *([mine] if taken else [])]:
-        records = list(_readable(redis.lrange(key, 0, -1)))
-        if records:
-            with unit_of_work():
-                total += store(records)
-        pipeline = redis.pipeline()
-        pipeline.delete(key)
-        pipeline.srem(TAKEN, key)
-        pipeline.execute()
-    return total
+    mine = f"{TAKEN}:{uuid.uuid4()}"
+    return [*left, mine] if redis.eval(_TAKE, 3, WAITING, mine, TAKEN, batch) else left
+
+
+def records_of(key: str) -> list[dict[str, Any]]:
+    return list(_readable(queue.connection().lrange(key, 0, -1)))
+
+
+def drop(key: str) -> None:
+    """Forget a list whose records are stored."""
+    pipeline = queue.connection().pipeline()
+    pipeline.delete(key)
+    pipeline.srem(TAKEN, key)
+    pipeline.execute()
 
 
 def store(records: Sequence[dict[str, Any]]) -> int:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
-import sqlalchemy as sa
-
 from app.core import clock
-from app.core.db import db, unit_of_work
 from app.core.errors import Unauthorized
 from app.identity.sessions import caller_of
 from app.logs import buffer
-from app.logs.models import activity_logs
-
-PRUNE_BATCH = 10_000
 
 
 def accept(log: str, record: dict[str, Any], *, authorization: str | None, remote_ip: str | None, agent: str) -> None:
@@ -40,22 +33,3 @@ def _user_of(authorization: str | None) -> int | None:
         return caller_of(token.strip()).id
     except Unauthorized:
         return None
-
-
-def prune(days: int) -> int:
-    """Delete rows older than so many days, in small transactions; returns how many. The daily sums stay."""
-    before, total = clock.now() - timedelta(days=days), 0
-    old = (
-        sa.select(activity_logs.c.id)
-        .where(activity_logs.c.created_at < before)
-        .order_by(activity_logs.c.created_at)
-        .limit(PRUNE_BATCH)
-        .scalar_subquery()
-    )
-    while True:
-        with unit_of_work():
-            gone = db.session.execute(sa.delete(activity_logs).where(activity_logs.c.id.in_(old)))
-            count = int(gone.rowcount)  # type: ignore[attr-defined]  # a DELETE's result counts rows
-        total += count
-        if count < PRUNE_BATCH:
-            return total

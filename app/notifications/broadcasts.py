@@ -1,52 +1,21 @@
-"""News for many people: one row when it happens, one delivery a recipient made page by page in the worker.
-
-Broadcasts start after a random delay, keep to the daytime of each recipient, to a number a day each and a rate for all,
-and have a queue of their own, so that no reminder waits behind them.
-"""
+"""News for many people: what sections announce, and what an operator may do about it. Spreading it is the worker's."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
-from contextlib import suppress
-from datetime import date, datetime, timedelta
-from time import monotonic
+import secrets
+from datetime import timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
-from redis.exceptions import RedisError
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core import clock, provinces
-from app.core.clockwork import each_second, every
-from app.core.db import db, reading, unit_of_work
-from app.core.queue import BULK, answered, ring_now
+from app.core import clock
+from app.core.db import db
 from app.core.settings import settings
-from app.identity.models import User
-from app.notifications import lanes, outbox
-from app.notifications.delivery import Claimed, PostponedError, UndeliverableError
-from app.notifications.models import (
-    Broadcast,
-    BroadcastDay,
-    BroadcastPace,
-    BroadcastState,
-    Channel,
-    broadcast_pace,
-    deliveries,
-)
+from app.notifications import outbox
+from app.notifications.models import Broadcast, BroadcastPace, broadcast_pace, deliveries
 
-KIND = "broadcast"
-#: Recipients of one transaction.
-PAGE = 1000
-#: Then others have their turn; the clock rings again within a second.
-TURN_S = 2.0
-#: News is no news any more.
-LIFETIME = timedelta(days=7)
-#: Turns that nobody took may be made up for so long.
-BURST = timedelta(seconds=5)
 PACE_ID = 1
-KEEP_DAYS = 30
 
 
 def announce(
@@ -54,9 +23,11 @@ def announce(
 ) -> None:
     """Tell everybody with `preference_tag` (None: everybody) of `subject`, once, after a random delay.
 
-    Not `except_user_id`, who knows already. `text` is final: it must not name who wants to stay unnamed.
+    Not `except_user_id`, who knows already. `text` is final: it must not name who wants to stay unnamed. The row
+    written here is all that the request does.
     """
-    delay_s = random.uniform(*settings.broadcast_delay_seconds)  # noqa: S311  # spreads load, guards nothing
+    shortest, longest = settings.broadcast_delay_seconds
+    delay = timedelta(seconds=shortest + secrets.randbelow(longest - shortest + 1))
     db.session.execute(
         insert(Broadcast)
         .values(
@@ -65,208 +36,21 @@ def announce(
             text=text,
             preference_tag=preference_tag,
             except_user_id=except_user_id,
-            starts_at=clock.now() + timedelta(seconds=delay_s),
+            starts_at=clock.now() + delay,
         )
-        .on_conflict_do_nothing(index_elements=["subject"])
+        .on_conflict_do_nothing(index_elements=[Broadcast.subject])
     )
 
 
 def withdraw(subject: str) -> None:
-    """Stop telling: what is not out yet stays in."""
-    broadcast_id = db.session.scalar(
-        sa.update(Broadcast)
-        .where(Broadcast.subject == subject)
-        .values(state=BroadcastState.WITHDRAWN)
-        .returning(Broadcast.id)
-    )
-    if broadcast_id is not None:
-        outbox.cancel(_deliveries_of(broadcast_id))
-
-
-# --- spreading ------------------------------------------------------------------------------------------------------
-
-
-@each_second
-def ring_for_broadcasts() -> None:
-    due = sa.select(Broadcast.id).where(
-        Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= sa.func.statement_timestamp()
-    )
-    with reading() as connection:
-        ids = connection.execute(due.limit(100)).scalars().all()
-    for broadcast_id in ids:
-        ring_now(spread, broadcast_id, queue=BULK)
-
-
-def spread(broadcast_id: int) -> None:
-    """Make the deliveries of one broadcast, page by page; stopped anywhere, it goes on where it stopped."""
-    with suppress(RedisError):
-        answered(spread, broadcast_id)
-    stop = monotonic() + TURN_S
-    while spread_page(broadcast_id) and monotonic() < stop:
-        pass
-
-
-def spread_page(broadcast_id: int) -> bool:
-    """Make one page of deliveries and note how far it is, in one transaction; returns whether more may follow."""
-    with unit_of_work():
-        broadcast = db.session.scalar(
-            sa.select(Broadcast)
-            .where(Broadcast.id == broadcast_id, Broadcast.state == BroadcastState.OPEN)
-            .with_for_update(skip_locked=True)
-        )
-        if broadcast is None:
-            return False
-        people = db.session.execute(_page(broadcast)).all()
-        now = clock.now()
-        dues = {row.id: chance(zone_of(row.domicile), now) for row in people}
-        granted = _take_days([(user_id, due.date()) for user_id, due in dues.items()])
-        outbox.add_all([_draft(broadcast, user_id, dues[user_id], now) for user_id in sorted(granted)])
-        broadcast.recipients += len(granted)
-        if len(people) < PAGE:
-            broadcast.state = BroadcastState.DONE
-            return False
-        broadcast.cursor = people[-1].id
-        return True
-
-
-def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
-    query = sa.select(User.id, User.domicile).where(
-        User.id > broadcast.cursor,
-        User.accepts_broadcasts,
-        User.phone.is_not(None),
-        User.phone_invalid_at.is_(None),
-    )
-    if broadcast.preference_tag is not None:
-        query = query.where(User.preference_tags.contains([broadcast.preference_tag]))
-    if broadcast.except_user_id is not None:
-        query = query.where(User.id != broadcast.except_user_id)
-    return query.order_by(User.id).limit(PAGE)
-
-
-def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> outbox.Draft:
-    return outbox.Draft(
-        kind=KIND,
-        channel=Channel.MESSAGING,
-        queue=BULK,
-        dedupe_key=f"broadcast:{broadcast.id}:{user_id}",
-        payload={"text": broadcast.text, "day": due.date().isoformat(), "zone": str(due.tzinfo)},
-        due_at=due,
-        expires_at=now + LIFETIME,
-        user_id=user_id,
-        subject=_deliveries_of(broadcast.id),
-    )
-
-
-def _deliveries_of(broadcast_id: int) -> str:
-    return f"broadcast:{broadcast_id}"
-
-
-def zone_of(domicile: str | None) -> ZoneInfo:
-    return ZoneInfo(provinces.timezone(domicile or ""))
-
-
-def chance(zone: ZoneInfo, now: datetime) -> datetime:
-    """The first moment from `now` on that lies in the hours of broadcasts, in local time."""
-    first, last = settings.broadcast_hours
-    local = now.astimezone(zone)
-    if first <= local.hour < last:
-        return local
-    day = local.date() + timedelta(days=0 if local.hour < first else 1)
-    return datetime(day.year, day.month, day.day, first, tzinfo=zone)
-
-
-def _take_days(wanted: Sequence[tuple[int, date]]) -> set[int]:
-    """Count one broadcast more on each of these people's days; returns those who had room for it."""
-    cap = settings.broadcast_per_user_per_day
-    if not wanted or cap == 0:
-        return set()
-    statement = insert(BroadcastDay)
-    result = db.session.execute(
-        statement.on_conflict_do_update(
-            index_elements=["user_id", "day"],
-            set_={"count": BroadcastDay.count + 1},
-            where=BroadcastDay.count < cap,
-        ).returning(BroadcastDay.user_id),
-        [{"user_id": user_id, "day": day, "count": 1} for user_id, day in wanted],
-    )
-    return set(result.scalars())
-
-
-# --- sending --------------------------------------------------------------------------------------------------------
-
-
-def hold_back(found: Claimed) -> None:
-    """Whether this recipient may be told now: their hours, their day's number, their wish, all as they are today."""
-    zone = ZoneInfo(str(found.payload["zone"]))
-    now = clock.now()
-    moment = chance(zone, now)
-    if moment > now:
-        raise PostponedError(moment)
-    with reading() as connection:
-        accepts = connection.execute(sa.select(User.accepts_broadcasts).where(User.id == found.user_id)).scalar()
-    if not accepts:
-        raise UndeliverableError("wants no broadcasts")
-    today = now.astimezone(zone).date()
-    if today.isoformat() != found.payload["day"] and not _move_to(found, today):
-        raise UndeliverableError("had the day's broadcasts already")
-
-
-def _move_to(found: Claimed, day: date) -> bool:
-    """Count the delivery on another day than planned; retried later that day, it is not counted again."""
-    assert found.user_id is not None  # noqa: S101  # a broadcast is to somebody
-    with unit_of_work():
-        if not _take_days([(found.user_id, day)]):
-            return False
-        db.session.execute(
-            sa.update(deliveries)
-            .where(deliveries.c.id == found.id)
-            .values(payload={**found.payload, "day": day.isoformat()})
-        )
-        return True
-
-
-_bulk_due = sa.exists().where(
-    deliveries.c.queue == BULK,
-    deliveries.c.state.in_(("pending", "claimed")),
-    deliveries.c.next_try_at <= sa.func.statement_timestamp(),
-)
-
-
-def take_turn() -> bool:
-    """Whether a broadcast message may go now; taking the turn moves the next one on, for all workers together."""
-    now = sa.func.statement_timestamp()
-    spacing = timedelta(minutes=1) / settings.broadcast_per_minute
-    with unit_of_work():
-        turn = db.session.execute(
-            sa.update(broadcast_pace)
-            .where(
-                broadcast_pace.c.id == PACE_ID,
-                ~broadcast_pace.c.paused,
-                broadcast_pace.c.next_at <= now,
-                _bulk_due,
-            )
-            .values(next_at=sa.func.greatest(broadcast_pace.c.next_at, now - BURST) + spacing)
-            .returning(broadcast_pace.c.id)
-        ).first()
-        if turn is None:
-            db.session.execute(_first_pace())
-    return turn is not None
-
-
-def _first_pace() -> Any:
-    return (
-        insert(BroadcastPace)
-        .values(id=PACE_ID, next_at=sa.func.statement_timestamp())
-        .on_conflict_do_nothing(index_elements=["id"])
-    )
-
-
-# --- the operator ---------------------------------------------------------------------------------------------------
+    """Take a broadcast back: what of it has not gone out stays."""
+    db.session.execute(sa.delete(Broadcast).where(Broadcast.subject == subject))  # waits for a page under way
+    outbox.cancel(subject)
 
 
 def set_paused(paused: bool) -> None:
     """Hold all broadcasts, or let them go on where they stopped."""
-    db.session.execute(_first_pace())
+    db.session.execute(first_pace())
     db.session.execute(sa.update(broadcast_pace).where(broadcast_pace.c.id == PACE_ID).values(paused=paused))
 
 
@@ -282,19 +66,15 @@ def status() -> list[str]:
             .order_by(deliveries.c.state)
         )
         counts = ", ".join(f"{count} {state}" for state, count in states) or "nothing yet"
-        lines.append(
-            f"{broadcast.id} {broadcast.subject} ({broadcast.state}): {broadcast.recipients} recipients; {counts}"
-        )
+        line = f"{broadcast.id} {broadcast.subject} ({broadcast.state}): {broadcast.recipients} recipients; {counts}"
+        lines.append(line)
     return lines
 
 
-@every(3600)
-def forget_old_days() -> None:
-    with suppress(RedisError):
-        answered(forget_old_days)
-    with unit_of_work():
-        db.session.execute(sa.delete(BroadcastDay).where(BroadcastDay.day < clock.today() - timedelta(days=KEEP_DAYS)))
-
-
-lanes.guards[KIND] = hold_back
-lanes.gates[BULK] = take_turn
+def first_pace() -> Any:
+    """The statement that makes the one row of the pace, unless it is there."""
+    return (
+        insert(BroadcastPace)
+        .values(id=PACE_ID, next_at=sa.func.statement_timestamp())
+        .on_conflict_do_nothing(index_elements=["id"])
+    )

@@ -90,11 +90,10 @@ class BroadcastState(StrEnum):
     #: Waiting for its moment, or being spread page by page.
     OPEN = "open"
     DONE = "done"
-    WITHDRAWN = "withdrawn"
 
 
 class Broadcast(Base, Created):
-    """News for many: spread over its recipients by the worker, page by page."""
+    """Something new that many may want to hear of: one row an event, spread over its recipients by the worker."""
 
     __tablename__ = "broadcasts"
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dev.demo import content, forum, people
+from dev.demo import content, forum, people, places
 
 #: In this order: later parts refer to earlier ones.
-PARTS: tuple[Callable[[], None], ...] = (people.fill, content.fill, forum.fill)
+PARTS: tuple[Callable[[], None], ...] = (people.fill, content.fill, places.fill, forum.fill)
 
 
 def fill() -> str:

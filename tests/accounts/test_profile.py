@@ -52,6 +52,12 @@ def test_the_profile_is_the_whole_record_with_the_nik_decrypted(as_siti: Client,
     assert response.headers["Cache-Control"] == "no-store"
 
 
+def test_a_nik_that_cannot_be_read_keeps_nobody_out(as_siti: Client, siti: User) -> None:
+    siti.nik = "v1:gone:AAAA"
+    response = as_siti.get("/profile")
+    assert (response.status_code, response.json["nik"]) == (200, None)
+
+
 def test_a_profile_costs_three_statements(as_siti: Client, statements: Any) -> None:
     as_siti.get("/profile")
     with statements.at_most(3):  # the session, the person, their roles

@@ -27,9 +27,7 @@ EDGES = (
     "notifications/messaging.py",
     "push/sending.py",
     # Worked off in pages, each a transaction, so that a worker may die between any two.
-    "notifications/broadcasts.py",
-    "logs/buffer.py",
-    "logs/service.py",
+    "notifications/spreading.py",
 )
 
 

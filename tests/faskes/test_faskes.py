@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.core.db import db
-from app.faskes.models import Faskes
 from tests.client import Client, assert_error
 from tests.factories import make_admin, make_user
 from tests.faskes.places import make_faskes
@@ -19,9 +17,7 @@ RECORD = {"id", "nama", "alamat", "lat", "lng", "jenis", "telepon", "province", 
 
 @pytest.fixture
 def admin(client: Client) -> Client:
-    signed_in = client.as_(make_admin())
-    db.session.commit()  # a refused request rolls back what is not
-    return signed_in
+    return client.as_(make_admin())
 
 
 def ids(answer: Any) -> list[str]:
@@ -205,14 +201,13 @@ def test_an_id_and_a_source_in_an_edit_are_ignored(admin: Client) -> None:
 
 
 def test_an_admin_deletes_a_facility(client: Client, admin: Client) -> None:
-    row = make_faskes()
-    answer = admin.delete(f"/faskes/{row.id}")
+    make_faskes(id="gone")
+    answer = admin.delete("/faskes/gone")
     assert answer.status_code == 200
     assert answer.json["message"]
-    assert_error(client.get(f"/faskes/{row.id}"), 404)
-    assert_error(admin.delete(f"/faskes/{row.id}"), 404)
-    assert_error(admin.put(f"/faskes/{row.id}", {"nama": "B"}), 404)
-    assert db.session.get(Faskes, row.id) is None
+    assert_error(client.get("/faskes/gone"), 404)
+    assert_error(admin.delete("/faskes/gone"), 404)
+    assert_error(admin.put("/faskes/gone", {"nama": "B"}), 404)
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", "/faskes"), ("PUT", "/faskes/x"), ("DELETE", "/faskes/x")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,7 +21,7 @@ from app.providers.http import Http
 from app.providers.places import Place
 from dev.simulators import Server
 from tests.client import Client, assert_error
-from tests.conftest import test_config as configured
+from tests.conftest import config_for_tests
 from tests.factories import make_admin
 from tests.faskes.places import CIMAHI, make_faskes
 
@@ -33,7 +33,7 @@ HOSPITAL = "ChIJsimulasiJayapura"
 def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """The application with a places provider whose tokens work at once and whose faults do not take long."""
     sim.places.delay_s = 0
-    config = configured(**sim.places.env())
+    config = config_for_tests(**sim.places.env())
     asked = places.from_config(config)
     assert asked is not None
     asked._http = Http("places", reach=asked._http._reach, connect_s=0.3, read_s=0.4, budget_s=1, attempts=1)
@@ -211,12 +211,10 @@ def test_a_provider_that_fails_for_an_unknown_place_is_502_or_504(
 # --- together -------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def at_once(*calls: Callable[[], object]) -> Iterator[None]:
+def at_once(*calls: Callable[[], object]) -> None:
     threads = [threading.Thread(target=call) for call in calls]
     for thread in threads:
         thread.start()
-    yield
     for thread in threads:
         thread.join()
 
@@ -226,11 +224,10 @@ def test_two_who_miss_at_the_same_moment_ask_once(committed: Flask, provider: Se
     found: list[list[str]] = []
 
     def search(north_km: float) -> None:
-        client = Client(committed)
-        found.append(ids(around(client, (JAYAPURA[0] + north_km / 111.195, JAYAPURA[1]))))
+        with committed.app_context():
+            found.append(ids(around(Client(committed), (JAYAPURA[0] + north_km / 111.195, JAYAPURA[1]))))
 
-    with at_once(*(lambda km=km: search(km) for km in (0, 0, 0.2, 0.4))):
-        pass
+    at_once(*(partial(search, north_km) for north_km in (0, 0, 0.2, 0.4)))
     assert found == [[HOSPITAL]] * 4
     assert provider.places.searches() == 1
 
@@ -240,11 +237,11 @@ def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(committed: Flask,
     statuses: list[str] = []
 
     def search() -> None:
-        statuses.append(around(Client(committed), JAYAPURA)["status"])
+        with committed.app_context():
+            statuses.append(around(Client(committed), JAYAPURA)["status"])
 
     started = time.monotonic()
-    with at_once(search, search, search):
-        pass
+    at_once(search, search, search)
     assert statuses == ["ZERO_RESULTS"] * 3
     assert time.monotonic() - started < 3
 

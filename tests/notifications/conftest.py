@@ -17,7 +17,7 @@ from app.notifications import outbox
 from app.notifications.models import Channel, Delivery, deliveries
 from app.providers import messaging
 from dev.simulators import Server
-from tests.conftest import config_for_tests as config_of
+from tests.conftest import config_for_tests
 
 _numbers = count(1)
 
@@ -25,7 +25,7 @@ _numbers = count(1)
 @pytest.fixture
 def gateway(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     """Messages of the application go to the simulator."""
-    monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config_of(**sim.messaging.env())))
+    monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config_for_tests(**sim.messaging.env())))
     return sim
 
 

@@ -12,7 +12,7 @@ from app.core import clock, queue
 from app.core.db import db, unit_of_work
 from app.notifications import delivery, outbox, service
 from app.notifications.models import Channel, Delivery, State
-from tests.conftest import config_for_tests as config_of
+from tests.conftest import config_for_tests
 from tests.factories import make_user
 from tests.notifications.conftest import add, reread
 
@@ -114,7 +114,7 @@ def test_production_forgets_the_text_once_it_is_settled(
 ) -> None:
     from dataclasses import replace
 
-    config = replace(config_of(), environment=environment)
+    config = replace(config_for_tests(), environment=environment)
     monkeypatch.setitem(app.extensions, "config", config)
     for key, settle in (
         ("sent", lambda found: delivery.settle_sent(found, None)),

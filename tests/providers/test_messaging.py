@@ -7,19 +7,19 @@ import pytest
 from app.providers import messaging
 from app.providers.http import ProviderError
 from dev.simulators import Server
-from tests.conftest import config_for_tests as config_of
+from tests.conftest import config_for_tests
 
 PHONE = "+6281234567890"
 
 
 @pytest.fixture
 def fonnte(sim: Server) -> messaging.Messenger:
-    return messaging.make(config_of(**sim.messaging.env()))
+    return messaging.make(config_for_tests(**sim.messaging.env()))
 
 
 @pytest.fixture
 def whatsapp(sim: Server) -> messaging.Messenger:
-    return messaging.make(config_of(**sim.messaging.whatsapp_env()))
+    return messaging.make(config_for_tests(**sim.messaging.whatsapp_env()))
 
 
 @pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
@@ -87,4 +87,4 @@ def test_a_retry_after_comes_along(sim: Server, fonnte: messaging.Messenger) -> 
 
 
 def test_the_outbox_provider_sends_nowhere() -> None:
-    assert messaging.make(config_of()).send(PHONE, "Halo") is None
+    assert messaging.make(config_for_tests()).send(PHONE, "Halo") is None

@@ -1,4 +1,4 @@
-"""What is around a position: the database first, the places provider where it holds nothing."""
+"""Facilities by position, name or id: the database first, the places provider where it holds nothing."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.db import after_commit, db, on_rollback, reading
-from app.core.paging import Listing
+from app.core.errors import NotFound, ProviderFailed, ProviderTimeout
+from app.core.paging import Listing, Page
 from app.core.settings import current
-from app.faskes.models import PLACES, Faskes
+from app.faskes.models import MISSING, PLACES, Faskes
 from app.faskes.schemas import Around
 from app.faskes.service import reads, spots
 from app.faskes.service.reads import Record
 from app.providers import places
 from app.providers.geocoding import Offline
 from app.providers.http import ProviderError
-from app.providers.places import Place
+from app.providers.places import PLACE_ID, Place
 
 #: What the name says, then what the provider's types say.
 _BY_NAME = {
@@ -36,11 +37,11 @@ def nearby(query: Around) -> Listing[Record]:
     with reading() as connection:
         rows = reads.around(connection, query.lat, query.lng, query.radius_m)
     if not rows and (provider := places.from_config(current())):
-        rows = _asked(provider, query)
+        rows = _searched(provider, query)
     return reads.sliced(rows, query.page)
 
 
-def _asked(provider: places.Places, query: Around) -> list[Record]:
+def _searched(provider: places.Places, query: Around) -> list[Record]:
     """What the database holds once the provider has been asked, by us or by somebody else just now."""
     spot = spots.claim(query.lat, query.lng, query.radius_m)
     if spot.state is spots.State.ASKED:
@@ -58,6 +59,50 @@ def _asked(provider: places.Places, query: Around) -> list[Record]:
     store(found)
     after_commit(partial(spots.keep, spot))  # those who wait must find the rows when they look
     return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
+
+
+def list_all(page: Page) -> Listing[Record]:
+    with reading() as connection:
+        return reads.everything(connection, page)
+
+
+def location(query: Around) -> Listing[Record]:
+    """Facilities in the database alone, nearest first."""
+    with reading() as connection:
+        return reads.sliced(reads.around(connection, query.lat, query.lng, query.radius_m), query.page)
+
+
+def search(keyword: str, page: Page) -> Listing[Record]:
+    with reading() as connection:
+        return reads.search(connection, keyword, page)
+
+
+def get(faskes_id: str) -> Record:
+    """One facility; one that is not stored is asked for and kept. Raises `NotFound`, or `ProviderFailed`."""
+    if not PLACE_ID.fullmatch(faskes_id):
+        raise NotFound(MISSING)
+    with reading() as connection:
+        record = reads.one(connection, faskes_id)
+    return record or _asked(faskes_id)
+
+
+def _asked(faskes_id: str) -> Record:
+    """What the provider says of a place that is not stored, now stored."""
+    provider = places.from_config(current())
+    if provider is None or spots.is_unknown(faskes_id):
+        raise NotFound(MISSING)
+    try:
+        place = provider.details(faskes_id)
+    except ProviderError as error:
+        raise (ProviderTimeout if error.timed_out else ProviderFailed) from error
+    if place is None:
+        spots.remember_unknown(faskes_id)
+        raise NotFound(MISSING)
+    store([place])
+    record = reads.one(db.session.connection(), place.place_id)
+    if record is None:
+        raise NotFound(MISSING)
+    return record
 
 
 def store(found: Iterable[Place]) -> None:

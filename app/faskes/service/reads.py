@@ -25,6 +25,9 @@ COLUMNS = (
 )  # fmt: skip
 
 
+KEYS = tuple(column.key for column in COLUMNS)
+
+
 def _param(name: str) -> sa.BindParameter[float]:
     return sa.bindparam(name, type_=sa.Double)
 
@@ -42,13 +45,14 @@ def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     boxed = (
         sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))
         .where(sa.or_(*boxes))
+        .offset(sa.literal_column("0"))  # a fence: the distance is computed once a row, not again for filter and order
         .subquery()
     )
     return (
         sa.select(boxed)
         .where(boxed.c.distance_km <= _param("radius_km"))
         .order_by(boxed.c.distance_km, boxed.c.id)
-        .limit(MAX_UNPAGED)
+        .limit(sa.literal_column(str(MAX_UNPAGED)))
     )
 
 
@@ -57,17 +61,21 @@ _AROUND = _around(_in_box("west0", "east0"))
 _AROUND_ANTIMERIDIAN = _around(_in_box("west0", "east0"), _in_box("west1", "east1"))
 
 
-def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
-    """The facilities within `radius_m` metres, nearest first, at most as many as an unpaged list holds."""
+def around_statement(lat: float, lng: float, radius_m: float) -> tuple[sa.Select[*tuple[Any, ...]], dict[str, float]]:
+    """The statement for a circle, and its parameters."""
     box = box_around(lat, lng, radius_m / 1000)
     params = {"lat": lat, "lng": lng, "radius_km": radius_m / 1000, "south": box.south, "north": box.north}
     for number, (west, east) in enumerate(box.longitudes):
         params |= {f"west{number}": west, f"east{number}": east}
-    statement = _AROUND if len(box.longitudes) == 1 else _AROUND_ANTIMERIDIAN
-    rows = [dict(row) for row in connection.execute(statement, params).mappings()]
-    for row in rows:
-        row["distance_km"] = round(row["distance_km"], DECIMALS)
-    return rows
+    return (_AROUND if len(box.longitudes) == 1 else _AROUND_ANTIMERIDIAN), params
+
+
+def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
+    """The facilities within `radius_m` metres, nearest first, at most as many as an unpaged list holds."""
+    return [
+        {**dict(zip(KEYS, row, strict=False)), "distance_km": round(row[-1], DECIMALS)}
+        for row in connection.execute(*around_statement(lat, lng, radius_m))
+    ]
 
 
 def sliced(rows: Sequence[Record], page: Page) -> Listing[Record]:
@@ -76,11 +84,17 @@ def sliced(rows: Sequence[Record], page: Page) -> Listing[Record]:
 
 
 _LIMIT, _OFFSET = sa.bindparam("limit", type_=sa.Integer), sa.bindparam("offset", type_=sa.Integer)
+_ONE = sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id"))
 _ALL = sa.select(*COLUMNS).order_by(Faskes.created_at.desc(), Faskes.id.desc()).limit(_LIMIT).offset(_OFFSET)
 _MATCHES = Faskes.nama.ilike(sa.bindparam("pattern"), escape="\\")
 _SEARCH = _ALL.where(_MATCHES)
 _COUNT = sa.select(sa.func.count()).select_from(Faskes)
 _COUNT_MATCHES = _COUNT.where(_MATCHES)
+
+
+def one(connection: sa.Connection, faskes_id: str) -> Record | None:
+    row = connection.execute(_ONE, {"id": faskes_id}).first()
+    return dict(zip(KEYS, row, strict=True)) if row else None
 
 
 def everything(connection: sa.Connection, page: Page) -> Listing[Record]:
@@ -101,7 +115,7 @@ def _listed(
     params: dict[str, Any],
 ) -> Listing[Record]:
     found = connection.execute(statement, {**params, "limit": page.size, "offset": page.offset})
-    rows = [dict(row) for row in found.mappings()]
+    rows = [dict(zip(KEYS, row, strict=True)) for row in found]
     if len(rows) < page.size and (rows or page.offset == 0):
         return Listing(rows, page.offset + len(rows), page)
     return Listing(rows, connection.execute(count, params).scalar_one(), page)

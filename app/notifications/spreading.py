@@ -1,0 +1,221 @@
+"""The worker's part in broadcasts: one delivery a recipient, made page by page and sent when it suits each of them.
+
+Broadcasts start after a random delay, keep to the daytime of each recipient, to a number a day each and a rate for all,
+and have a queue of their own, so that no reminder waits behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from time import monotonic
+from zoneinfo import ZoneInfo
+
+import sqlalchemy as sa
+from redis.exceptions import RedisError
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core import clock, provinces
+from app.core.clockwork import each_second, every
+from app.core.db import db, reading, unit_of_work
+from app.core.queue import BULK, answered, ring_now
+from app.core.settings import settings
+from app.identity.models import User
+from app.notifications import lanes, outbox
+from app.notifications.broadcasts import PACE_ID, first_pace
+from app.notifications.delivery import Claimed, PostponedError, UndeliverableError
+from app.notifications.models import (
+    Broadcast,
+    BroadcastDay,
+    BroadcastState,
+    Channel,
+    broadcast_pace,
+    deliveries,
+)
+
+KIND = "broadcast"
+#: Recipients of one transaction.
+PAGE = 1000
+#: Then others have their turn; the clock rings again within a second.
+TURN_S = 2.0
+#: News is no news any more.
+LIFETIME = timedelta(days=7)
+#: Turns that nobody took may be made up for so long.
+BURST = timedelta(seconds=5)
+KEEP_DAYS = 30
+
+
+@each_second
+def ring_for_broadcasts() -> None:
+    due = sa.select(Broadcast.id).where(
+        Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= sa.func.statement_timestamp()
+    )
+    with reading() as connection:
+        ids = connection.execute(due.limit(100)).scalars().all()
+    for broadcast_id in ids:
+        ring_now(spread, broadcast_id, queue=BULK)
+
+
+def spread(broadcast_id: int) -> None:
+    """Make the deliveries of one broadcast, page by page; stopped anywhere, it goes on where it stopped."""
+    with suppress(RedisError):
+        answered(spread, broadcast_id)
+    stop = monotonic() + TURN_S
+    while spread_page(broadcast_id) and monotonic() < stop:
+        pass
+
+
+def spread_page(broadcast_id: int) -> bool:
+    """Make one page of deliveries and note how far it is, in one transaction; returns whether more may follow."""
+    with unit_of_work():
+        broadcast = db.session.scalar(
+            sa.select(Broadcast)
+            .where(Broadcast.id == broadcast_id, Broadcast.state == BroadcastState.OPEN)
+            .with_for_update(skip_locked=True)
+        )
+        if broadcast is None:
+            return False
+        people = db.session.execute(_page(broadcast)).all()
+        now = clock.now()
+        dues = {row.id: chance(zone_of(row.domicile), now) for row in people}
+        granted = _take_days([(user_id, due.date()) for user_id, due in dues.items()])
+        outbox.add_all([_draft(broadcast, user_id, dues[user_id], now) for user_id in sorted(granted)])
+        broadcast.recipients += len(granted)
+        if len(people) < PAGE:
+            broadcast.state = BroadcastState.DONE
+            return False
+        broadcast.cursor = people[-1].id
+        return True
+
+
+def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
+    query = sa.select(User.id, User.domicile).where(
+        User.id > broadcast.cursor,
+        User.accepts_broadcasts,
+        User.phone.is_not(None),
+        User.phone_invalid_at.is_(None),
+    )
+    if broadcast.preference_tag is not None:
+        query = query.where(User.preference_tags.contains([broadcast.preference_tag]))
+    if broadcast.except_user_id is not None:
+        query = query.where(User.id != broadcast.except_user_id)
+    return query.order_by(User.id).limit(PAGE)
+
+
+def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> outbox.Draft:
+    return outbox.Draft(
+        kind=KIND,
+        channel=Channel.MESSAGING,
+        queue=BULK,
+        dedupe_key=f"broadcast:{broadcast.id}:{user_id}",
+        payload={"text": broadcast.text, "day": due.date().isoformat(), "zone": str(due.tzinfo)},
+        due_at=due,
+        expires_at=now + LIFETIME,
+        user_id=user_id,
+        subject=broadcast.subject,
+    )
+
+
+def zone_of(domicile: str | None) -> ZoneInfo:
+    return ZoneInfo(provinces.timezone(domicile or ""))
+
+
+def chance(zone: ZoneInfo, now: datetime) -> datetime:
+    """The first moment from `now` on that lies in the hours of broadcasts, in local time."""
+    first, last = settings.broadcast_hours
+    local = now.astimezone(zone)
+    if first <= local.hour < last:
+        return local
+    day = local.date() + timedelta(days=0 if local.hour < first else 1)
+    return datetime(day.year, day.month, day.day, first, tzinfo=zone)
+
+
+def _take_days(wanted: Sequence[tuple[int, date]]) -> set[int]:
+    """Count one broadcast more on each of these people's days; returns those who had room for it."""
+    cap = settings.broadcast_per_user_per_day
+    if not wanted or cap == 0:
+        return set()
+    statement = insert(BroadcastDay)
+    result = db.session.execute(
+        statement.on_conflict_do_update(
+            index_elements=["user_id", "day"],
+            set_={"count": BroadcastDay.count + 1},
+            where=BroadcastDay.count < cap,
+        ).returning(BroadcastDay.user_id),
+        [{"user_id": user_id, "day": day, "count": 1} for user_id, day in wanted],
+    )
+    return set(result.scalars())
+
+
+# --- sending --------------------------------------------------------------------------------------------------------
+
+
+def hold_back(found: Claimed) -> None:
+    """Whether this recipient may be told now: their hours, their day's number, their wish, all as they are today."""
+    zone = ZoneInfo(str(found.payload["zone"]))
+    now = clock.now()
+    moment = chance(zone, now)
+    if moment > now:
+        raise PostponedError(moment)
+    with reading() as connection:
+        accepts = connection.execute(sa.select(User.accepts_broadcasts).where(User.id == found.user_id)).scalar()
+    if not accepts:
+        raise UndeliverableError("wants no broadcasts")
+    today = now.astimezone(zone).date()
+    if today.isoformat() != found.payload["day"] and not _move_to(found, today):
+        raise UndeliverableError("had the day's broadcasts already")
+
+
+def _move_to(found: Claimed, day: date) -> bool:
+    """Count the delivery on another day than planned; retried later that day, it is not counted again."""
+    assert found.user_id is not None  # noqa: S101  # a broadcast is to somebody
+    with unit_of_work():
+        if not _take_days([(found.user_id, day)]):
+            return False
+        db.session.execute(
+            sa.update(deliveries)
+            .where(deliveries.c.id == found.id)
+            .values(payload={**found.payload, "day": day.isoformat()})
+        )
+        return True
+
+
+_bulk_due = sa.exists().where(
+    deliveries.c.queue == BULK,
+    deliveries.c.state.in_(("pending", "claimed")),
+    deliveries.c.next_try_at <= sa.func.statement_timestamp(),
+)
+
+
+def take_turn() -> bool:
+    """Whether a broadcast message may go now; taking the turn moves the next one on, for all workers together."""
+    now = sa.func.statement_timestamp()
+    spacing = timedelta(minutes=1) / settings.broadcast_per_minute
+    with unit_of_work():
+        turn = db.session.execute(
+            sa.update(broadcast_pace)
+            .where(
+                broadcast_pace.c.id == PACE_ID,
+                ~broadcast_pace.c.paused,
+                broadcast_pace.c.next_at <= now,
+                _bulk_due,
+            )
+            .values(next_at=sa.func.greatest(broadcast_pace.c.next_at, now - BURST) + spacing)
+            .returning(broadcast_pace.c.id)
+        ).first()
+        if turn is None:
+            db.session.execute(first_pace())
+    return turn is not None
+
+
+@every(3600)
+def forget_old_days() -> None:
+    with suppress(RedisError):
+        answered(forget_old_days)
+    with unit_of_work():
+        db.session.execute(sa.delete(BroadcastDay).where(BroadcastDay.day < clock.today() - timedelta(days=KEEP_DAYS)))
+
+
+lanes.guards[KIND] = hold_back
+lanes.gates[BULK] = take_turn

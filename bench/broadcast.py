@@ -1,0 +1,62 @@
+"""A broadcast to 100,000 people: nothing for the request to do, flat memory in the worker, resumable."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import psutil
+import psycopg2
+import sqlalchemy as sa
+
+from app.core import queue
+from app.core.db import db, unit_of_work
+from app.notifications import broadcasts, spreading
+from app.notifications.models import Broadcast, deliveries
+from bench.ground import Ground, Result, at_most
+
+PEOPLE = 100_000
+
+FILL = f"""
+INSERT INTO users (username, password_hash, nama_ktp, phone, nomor_hp, preference_tags)
+SELECT 'orang' || n, '-', 'Orang ' || n, '+62812' || lpad(n::text, 8, '0'), '0812' || lpad(n::text, 8, '0'), '{{}}'
+FROM generate_series(1, {PEOPLE}) AS n;
+ANALYZE users;
+"""
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    connection = psycopg2.connect(ground.database_url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(FILL)
+    connection.close()
+    with ground.app.app_context():
+        with unit_of_work():
+            broadcasts.announce(kind="article", subject="article:1", text="Artikel baru")
+            db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now()))
+        spreading.ring_for_broadcasts()
+        rung = queue.connection().llen("rq:queue:bulk")
+        yield Result("jobs enqueued for a broadcast", "at most 1", str(rung), rung <= 1)
+        broadcast_id = _broadcast().id
+        for _ in range(10):
+            spreading.spread_page(broadcast_id)
+        before = psutil.Process().memory_info().rss
+        started = time.perf_counter()
+        while spreading.spread_page(broadcast_id):
+            pass
+        seconds = time.perf_counter() - started
+        grown = (psutil.Process().memory_info().rss - before) / 2**20
+        with unit_of_work():
+            made = db.session.scalar(sa.select(sa.func.count()).select_from(deliveries))
+        yield Result(
+            f"a broadcast to {PEOPLE:,} people, stopped once",
+            "one delivery each",
+            f"{made:,} in {seconds:.0f} s",
+            made == _broadcast().recipients == PEOPLE,
+        )
+        yield at_most("memory that it takes", grown, 16, "MiB more")
+
+
+def _broadcast() -> Broadcast:
+    with unit_of_work():
+        return db.session.scalars(sa.select(Broadcast)).one()

@@ -1,0 +1,351 @@
+"""`make chaos`: reminders fall due while everything around them is killed at random; then nothing may be missing.
+
+Workers, horses and clocks are killed by SIGKILL, Valkey is killed or emptied, PostgreSQL crashes. Everything that dies
+is started again, as systemd would. Printed at the end: what was lost, sent twice, and how late the latest was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg2
+import redis
+from flask import Flask
+from flask_migrate import upgrade
+
+from app import create_app
+from app.cli import seed_all
+from app.core.db import db, unit_of_work
+from app.identity import users
+from app.pengingat import service
+from app.providers import vapid
+from config import ROOT, Config
+from dev.family import Child, Family
+from dev.servers import Postgres, Valkey, start_postgres, start_valkey
+from dev.simulators import Server, simulators
+
+QUEUES = ("urgent", "urgent", "bulk")
+#: How often each fault comes, in parts of all.
+FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
+PEOPLE = 50
+#: After the last reminder: a claim whose worker died waits for its lease, then there are retries.
+SETTLE_S = 75.0
+LATEST_S = 60.0
+MOST_DOUBLED = 0.05
+
+
+@dataclass(frozen=True)
+class Plan:
+    reminders: int = 2000
+    seconds: float = 300
+    faults: int = 80
+    seed: int = 1
+
+
+@dataclass
+class Outcome:
+    plan: Plan
+    faults: Counter[str] = field(default_factory=Counter)
+    #: By reminder: how often its message reached the phone, and how late the first was.
+    arrived: Counter[str] = field(default_factory=Counter)
+    late_s: dict[str, float] = field(default_factory=dict)
+    pushes: Counter[str] = field(default_factory=Counter)
+    #: Calls that were under way when something was killed.
+    deaths: int = 0
+    unsettled: int = 0
+
+    @property
+    def lost(self) -> int:
+        return self.plan.reminders - len(self.arrived)
+
+    @property
+    def lost_pushes(self) -> int:
+        return self.plan.reminders - len(self.pushes)
+
+    @property
+    def doubled(self) -> int:
+        return sum(1 for count in self.arrived.values() if count > 1)
+
+    @property
+    def latest_s(self) -> float:
+        return max(self.late_s.values(), default=0.0)
+
+    @property
+    def holds(self) -> bool:
+        return (
+            self.lost == self.lost_pushes == self.unsettled == 0
+            and self.doubled <= min(self.deaths, MOST_DOUBLED * self.plan.reminders)
+            and self.latest_s <= LATEST_S
+            and min(self.late_s.values(), default=0.0) >= 0
+        )
+
+    def table(self) -> str:
+        late = sorted(self.late_s.values())
+        middle = late[len(late) // 2] if late else 0.0
+        rows = [
+            ("reminders", f"{self.plan.reminders} due within {self.plan.seconds:.0f} s"),
+            ("faults", ", ".join(f"{count} x {kind}" for kind, count in sorted(self.faults.items()))),
+            ("messages lost", f"{self.lost} (target 0)"),
+            ("pushes lost", f"{self.lost_pushes} (target 0)"),
+            ("deliveries left open", f"{self.unsettled} (target 0)"),
+            ("messages sent twice", f"{self.doubled} (target: at most {self.deaths}, the calls under way at a kill)"),
+            ("earliest", f"{min(late, default=0.0):.2f} s after due (target: never before)"),
+            ("median", f"{middle:.2f} s after due"),
+            ("latest", f"{self.latest_s:.1f} s after due (target {LATEST_S:.0f} s)"),
+            ("verdict", "holds" if self.holds else "FAILS"),
+        ]
+        return "\n".join(f"{name:22} {value}" for name, value in rows)
+
+
+class Chaos:
+    """The servers, the workers, and the one who kills them."""
+
+    def __init__(self, plan: Plan, folder: Path, family: Family, sim: Server) -> None:
+        self.plan, self.folder, self.family, self.sim = plan, folder, family, sim
+        self.random = random.Random(plan.seed)
+        self.outcome = Outcome(plan)
+        self.postgres: Postgres = start_postgres(family, folder / "postgres")
+        self.valkey: Valkey = start_valkey(family, folder / "valkey")
+        public, private = vapid.new_keys()
+        self.settings = {
+            "ENVIRONMENT": "testing",
+            "RATE_LIMITS": "off",
+            "DATABASE_URL": self.postgres.url(),
+            "REDIS_URL": self.valkey.url,
+            "MEDIA_ROOT": str(folder / "media"),
+            "VAPID_PUBLIC_KEY": public,
+            "VAPID_PRIVATE_KEY": private,
+            "VAPID_SUBJECT": "mailto:operator@example.com",
+            **sim.messaging.env(),
+        }
+        self.app: Flask = create_app(Config.from_env(self.settings))
+        self.redis_child: Child = self.valkey.child
+        self.workers: list[Child] = []
+        self.due: dict[str, datetime] = {}
+
+    # --- the world ---
+
+    def prepare(self) -> None:
+        with self.app.app_context():
+            upgrade()
+            seed_all()
+            with unit_of_work():
+                made = [
+                    users.create(
+                        {
+                            "username": f"chaos.{n}",
+                            "password": "rahasia123",
+                            "nama_ktp": f"Orang {n}",
+                            "nomor_hp": f"0812{n:08d}",
+                        },
+                        ["pasien"],
+                    )
+                    for n in range(PEOPLE)
+                ]
+                ids = [user.id for user in made]
+            self._subscribe(ids)
+            self._remind(ids)
+
+    def _subscribe(self, ids: list[int]) -> None:
+        from app.push import service as push
+
+        for user_id in ids:
+            browser = self.sim.push.subscribe(self.settings["VAPID_PUBLIC_KEY"])
+            with unit_of_work():
+                push.subscribe(endpoint=browser["endpoint"], keys=browser["keys"], user_id=None, caller_id=user_id)
+
+    def _remind(self, ids: list[int]) -> None:
+        start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50 + 8)
+        for n in range(self.plan.reminders):
+            due = start + timedelta(seconds=self.random.uniform(0, self.plan.seconds))
+            name = f"pengingat-{n:05d}"
+            with unit_of_work():
+                service.create(
+                    self.random.choice(ids),
+                    tipe="terapi",
+                    judul=name,
+                    timezone="Asia/Jakarta",
+                    details={},
+                    waktu=due,
+                )
+            self.due[name] = due
+
+    def start_workers(self) -> None:
+        self.workers = [self._start_worker(n) for n in range(len(QUEUES))]
+
+    def _start_worker(self, number: int) -> Child:
+        command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", QUEUES[number]]
+        return self.family.spawn(f"worker-{number}", command, env={**os.environ, **self.settings}, cwd=ROOT)
+
+    def keep_up(self) -> None:
+        """Start again what has died, as systemd would."""
+        for number, child in enumerate(self.workers):
+            if child.ended():
+                self.family.children.remove(child)
+                self.workers[number] = self._start_worker(number)
+        if self.redis_child.ended():
+            self.family.children.remove(self.redis_child)
+            command = self.redis_child.process.args[5:]  # type: ignore[index]  # after the launcher's own words
+            self.redis_child = self.family.spawn("valkey", command, cwd=self.folder / "valkey")
+
+    # --- the faults ---
+
+    def run(self) -> Outcome:
+        self.prepare()
+        self.start_workers()
+        end = max(self.due.values()).timestamp()
+        kinds = self._kinds()
+        first = min(self.due.values()).timestamp()
+        moments = sorted(self.random.uniform(first, end) for _ in kinds)
+        for moment, kind in zip(moments, kinds, strict=True):
+            while time.time() < moment:
+                self.keep_up()
+                time.sleep(0.1)
+            if self._do(kind):
+                self.outcome.faults[kind] += 1
+        settled = end + SETTLE_S
+        while time.time() < settled and not (time.time() > end + 1 and self._all_settled()):
+            self.keep_up()
+            time.sleep(0.3)
+        return self._judge()
+
+    def _kinds(self) -> list[str]:
+        weights = list(FAULTS.values())
+        first = list(FAULTS)[: self.plan.faults]  # each at least once
+        rest = self.random.choices(list(FAULTS), weights, k=self.plan.faults - len(first))
+        kinds = first + rest
+        self.random.shuffle(kinds)
+        return kinds
+
+    def _do(self, kind: str) -> bool:
+        faults: dict[str, Callable[[], bool]] = {
+            "horse": lambda: self._kill_below(lambda pid, leader: os.getpgid(pid) == pid != leader),
+            "clock": lambda: self._kill_below(lambda pid, leader: os.getpgid(pid) == leader),
+            "worker": self._kill_worker,
+            "redis killed": self._kill_redis,
+            "redis emptied": self._empty_redis,
+            "postgres crash": self._crash_postgres,
+        }
+        with contextlib.suppress(psutil.Error, ProcessLookupError):
+            return faults[kind]()
+        return False
+
+    def _kill_below(self, wanted: Callable[[int, int], bool]) -> bool:
+        """Kill a process that a worker has forked: a horse leads a group of its own, a clock stays in the worker's.
+
+        A horse lives for milliseconds: it is waited for.
+        """
+        stop = time.monotonic() + 2
+        while time.monotonic() < stop:
+            for worker in self.random.sample(self.workers, len(self.workers)):
+                leader = worker.process.pid
+                with contextlib.suppress(psutil.Error, ProcessLookupError):
+                    for child in psutil.Process(leader).children(recursive=True):
+                        if wanted(child.pid, os.getpgid(leader)) and "rq" in " ".join(child.cmdline()):
+                            child.kill()
+                            return True
+            time.sleep(0.003)
+        return False
+
+    def _kill_worker(self) -> bool:
+        worker = self.random.choice(self.workers)
+        worker.process.kill()
+        return True
+
+    def _kill_redis(self) -> bool:
+        self.redis_child.process.kill()
+        self.redis_child.process.wait(5)
+        return True
+
+    def _empty_redis(self) -> bool:
+        try:
+            redis.Redis.from_url(self.settings["REDIS_URL"]).flushall()
+        except redis.RedisError:
+            return False
+        return True
+
+    def _crash_postgres(self) -> bool:
+        """Kill one backend: the server ends all the others at once and recovers from its log, as after any crash."""
+        for process in psutil.process_iter(["cmdline"]):
+            words = " ".join(process.info["cmdline"] or [])
+            if words.startswith("postgres: ") and "[local]" in words and process.ppid() == self._postmaster():
+                process.kill()
+                return True
+        return False
+
+    def _postmaster(self) -> int:
+        return int((self.folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+
+    # --- the verdict ---
+
+    def _all_settled(self) -> bool:
+        try:
+            with self._database() as cursor:
+                cursor.execute("SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed')")
+                return bool(cursor.fetchone() == (0,))
+        except psycopg2.Error:
+            return False
+
+    @contextlib.contextmanager
+    def _database(self) -> Iterator[Any]:
+        with (
+            contextlib.closing(psycopg2.connect(self.settings["DATABASE_URL"])) as connection,
+            connection.cursor() as cursor,
+        ):
+            yield cursor
+
+    def _judge(self) -> Outcome:
+        found = self.outcome
+        for message in self.sim.messaging.sent:
+            name = next(word for word in message.text.split() if word.startswith("pengingat-"))
+            found.arrived[name] += 1
+            found.late_s.setdefault(name, message.at - self.due[name].timestamp())
+        for push in self.sim.push.messages:
+            found.pushes[next(word for word in (push.text or "").split() if word.startswith("pengingat-"))] += 1
+        with self._database() as cursor:
+            cursor.execute(
+                "SELECT coalesce(sum(deaths) FILTER (WHERE channel = 'messaging'), 0), "
+                "count(*) FILTER (WHERE state IN ('pending', 'claimed')) FROM deliveries"
+            )
+            deaths, found.unsettled = cursor.fetchone()
+            found.deaths = int(deaths)
+        with self.app.app_context():
+            db.engine.dispose()
+            self.app.extensions["reader"].dispose()
+        return found
+
+
+def run(plan: Plan) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
+        folder = Path(name)
+        folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
+        with Family(folder / "logs", register=folder / "processes") as family:
+            return Chaos(plan, folder, family, sim).run()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
+    for name, kind in (("reminders", int), ("seconds", float), ("faults", int), ("seed", int)):
+        parser.add_argument(f"--{name}", type=kind, default=getattr(Plan, name))
+    plan = Plan(**vars(parser.parse_args()))
+    print(f"{plan.reminders} reminders within {plan.seconds:.0f} s, {plan.faults} faults, seed {plan.seed} ...")
+    outcome = run(plan)
+    print(outcome.table())
+    return 0 if outcome.holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""The clock's tick when nothing is due, beside 1,000,000 reminders and as many planned deliveries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+
+import psycopg2
+import sqlalchemy as sa
+
+from app.core.db import reading
+from app.identity.models import User
+from app.notifications import jobs
+from bench.ground import Ground, Result, at_most
+
+REMINDERS = 1_000_000
+ROUNDS = 7
+CALLS = 300
+
+FILL = f"""
+INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
+SELECT 1, 'kontrol', 'Kontrol', now() + n * interval '1 minute', 'Asia/Jakarta', '{{}}',
+    '{{"once": "2030-01-01T00:00:00+00:00", "before": []}}', now(), now() + interval '36 hours'
+FROM generate_series(1, {REMINDERS}) AS n;
+INSERT INTO deliveries (dedupe_key, queue, channel, kind, payload, due_at, expires_at, next_try_at)
+SELECT 'pengingat:' || n, 'urgent', CASE n % 2 WHEN 0 THEN 'messaging' ELSE 'push_fan_out' END, 'reminder', '{{}}',
+    now() + interval '1 hour' + n * interval '0.1 seconds', now() + interval '3 days',
+    now() + interval '1 hour' + n * interval '0.1 seconds'
+FROM generate_series(1, {REMINDERS}) AS n;
+ANALYZE reminders; ANALYZE deliveries;
+"""
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    ground.people(1)
+    connection = psycopg2.connect(ground.database_url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(FILL)
+    connection.close()
+    by_key = sa.select(User.id, User.username).where(User.id == 1)
+    with ground.app.app_context():
+
+        def select() -> None:
+            with reading() as reader:
+                reader.execute(by_key).one()
+
+        ticks: list[float] = []
+        for _ in range(ROUNDS):
+            floor = _seconds(select)
+            ticks.append(_seconds(jobs.ring_for_what_is_due) / floor)
+    yield at_most(f"a tick with nothing due, {REMINDERS:,} reminders", median(ticks), 2, "primary-key selects")
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    work()
+    started = time.perf_counter()
+    for _ in range(CALLS):
+        work()
+    return time.perf_counter() - started

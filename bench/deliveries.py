@@ -1,0 +1,115 @@
+"""Deliveries: how many a second leave with two workers, and how late the last of many that are due at once is."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import sqlalchemy as sa
+
+from app.core.db import db, unit_of_work
+from app.notifications import outbox
+from app.notifications.models import Channel, deliveries
+from bench.ground import Ground, Result, at_least, at_most
+from config import ROOT
+
+WORKERS = 2
+MANY = 5000
+AT_ONCE = 500
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    with _gateway() as settings, working(ground, settings), ground.app.app_context():
+        _add("warm", 50)
+        _wait("warm")
+        _add("rate", MANY)
+        _wait("rate")
+        yield at_least(f"deliveries with {WORKERS} workers", _rate("rate"), 250, "a second")
+        _add("burst", AT_ONCE, due_in=timedelta(seconds=3), within=timedelta(seconds=1))
+        _wait("burst")
+        yield at_most(f"{AT_ONCE} due in one second, p99", _late("burst"), 5, "s late")
+
+
+@contextlib.contextmanager
+def _gateway() -> Iterator[dict[str, str]]:
+    """The messaging gateway's stand-in in a process of its own; gives the settings that lead to it."""
+    command = [sys.executable, "-m", "dev.simulators"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        found: dict[str, str] = json.loads(process.stdout.readline())["env"]
+        yield {name: value for name, value in found.items() if name.startswith("MESSAGING_")}
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@contextlib.contextmanager
+def working(ground: Ground, settings: dict[str, str], count: int = WORKERS) -> Iterator[None]:
+    """So many workers of the urgent queue while the block lasts."""
+    command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", "urgent"]
+    env = {**os.environ, **ground.env, **settings, "LOG_LEVEL": "WARNING"}
+    processes = [subprocess.Popen(command, cwd=ROOT, env=env) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(60)
+
+
+def _add(name: str, count: int, due_in: timedelta = timedelta(0), within: timedelta = timedelta(0)) -> None:
+    start = datetime.now(UTC) + due_in
+    with unit_of_work():
+        outbox.add_all(
+            [
+                outbox.Draft(
+                    kind="bench",
+                    channel=Channel.MESSAGING,
+                    dedupe_key=f"{name}:{n}",
+                    payload={"text": f"Halo {n}"},
+                    target=f"+62812{n:08d}",
+                    due_at=start + within * n / count,
+                    expires_at=start + timedelta(hours=1),
+                )
+                for n in range(count)
+            ]
+        )
+
+
+def _wait(name: str) -> None:
+    stop = time.monotonic() + 180
+    while time.monotonic() < stop:
+        with unit_of_work():
+            states = set(db.session.scalars(_of(name, deliveries.c.state).distinct()))
+        if states == {"sent"}:
+            return
+        time.sleep(0.2)
+    raise SystemExit(f"{name}: {states}")
+
+
+def _rate(name: str) -> float:
+    """From the first that was sent to the last."""
+    settled = deliveries.c.settled_at
+    with unit_of_work():
+        count, seconds = db.session.execute(
+            _of(name, sa.func.count(), sa.extract("epoch", sa.func.max(settled) - sa.func.min(settled)))
+        ).one()
+    return float(count) / float(seconds)
+
+
+def _late(name: str) -> float:
+    late = sa.extract("epoch", deliveries.c.settled_at - deliveries.c.due_at)
+    with unit_of_work():
+        return float(db.session.scalar(_of(name, sa.func.percentile_cont(0.99).within_group(late))) or 0)
+
+
+def _of(name: str, *what: sa.ColumnElement[object]) -> sa.Select[object]:
+    return sa.select(*what).where(deliveries.c.dedupe_key.like(f"{name}:%"))

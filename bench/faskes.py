@@ -1,0 +1,95 @@
+"""Facilities at 200,000 places: around positions from the database, at one that was just asked for, and by name."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import hashlib
+import random
+from collections.abc import Iterator
+
+import psycopg2
+import sqlalchemy as sa
+
+from app.core.db import reading
+from app.faskes.models import distance_km
+from app.faskes.service import reads
+from app.providers.gazetteer import PLACES
+from bench.ground import Ground, Result, at_least, at_most
+from bench.wrk import Target
+from dev.simulators import simulators
+
+FASKES = 200_000
+
+#: Degrees that a position strays from a village, so that crowded Java does not decide everything: within the radius
+#: of the usual search lie a few facilities.
+SPREAD = 0.5
+RADIUS_M = 5000
+
+FILL = """
+INSERT INTO faskes (id, nama, alamat, lat, lng, jenis, telepon, province, rating)
+SELECT 'bench-' || n, (ARRAY['RSUD', 'Klinik', 'Puskesmas', 'Apotek'])[1 + n %% 4] || ' ' || left(md5(n::text), 8),
+       'Jl. Contoh No. ' || n, lat, lng, 'klinik', '022-' || n, 'Jawa Barat', 4.2
+FROM unnest(%s::float[], %s::float[]) WITH ORDINALITY AS places (lat, lng, n)
+"""
+
+
+def positions(count: int, seed: int) -> list[tuple[float, float]]:
+    """Positions all over the country, denser where villages are."""
+    draw = random.Random(seed)
+    with gzip.open(PLACES, "rt", encoding="utf-8", newline="") as file:
+        villages = [(float(lat), float(lng)) for lat, lng, _, province in csv.reader(file) if province]
+    chosen = draw.choices(villages, k=count)
+    return [(round(lat + draw.gauss(0, SPREAD), 6), round(lng + draw.gauss(0, SPREAD), 6)) for lat, lng in chosen]
+
+
+def fill(url: str) -> None:
+    lats, lngs = zip(*positions(FASKES, seed=1), strict=True)
+    with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        cursor.execute("SET synchronous_commit = off")
+        cursor.execute(FILL, [list(lats), list(lngs)])
+        cursor.execute("VACUUM ANALYZE faskes")
+
+
+def nearby_paths() -> list[str]:
+    return [f"/api/faskes/nearby?lat={lat}&lng={lng}" for lat, lng in positions(500, seed=2)]
+
+
+def search_paths() -> list[str]:
+    """Selective words: each is in one name."""
+    words = (hashlib.md5(str(n).encode()).hexdigest()[:8] for n in range(1, FASKES, 700))
+    return [f"/api/faskes/search?keyword={word}" for word in words]
+
+
+def times_faster_than_a_scan(ground: Ground) -> float:
+    """How many times longer the database, by its own clock, takes to compute the distance of every row."""
+    far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
+    scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
+    spent = {"indexed": 0.0, "scanned": 0.0}
+    with ground.app.app_context(), reading() as connection:
+        connection.execute(sa.text("SET max_parallel_workers_per_gather = 0"))
+        for lat, lng in positions(30, seed=4):
+            for name, (statement, params) in {
+                "indexed": reads.around_statement(lat, lng, RADIUS_M),
+                "scanned": (scan, {"lat": lat, "lng": lng}),
+            }.items():
+                literal = statement.params(params).compile(connection, compile_kwargs={"literal_binds": True})
+                plan = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {literal}").scalar_one()
+                spent[name] += plan[0]["Execution Time"]
+    return spent["scanned"] / spent["indexed"]
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    fill(ground.database_url)
+    yield at_least("nearby, against a full scan", times_faster_than_a_scan(ground), 200, "times")
+    rates = ground.compare({"nearby": Target(nearby_paths()), "search": Target(search_paths())})
+    yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["F1"], 0.65)
+    yield at_least("/faskes/search, a selective word", rates["search"] / rates["F1"], 0.6)
+    with simulators() as sim:
+        # Open sea, where the database holds nothing: only memory keeps the provider from being asked.
+        rates = ground.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
+        asked = sim.places.searches()
+    yield at_least("/faskes/nearby at a remembered spot", rates["hit"] / rates["H"], 0.8, "H")
+    yield at_most("calls of the provider at that spot", asked, 1, "calls")

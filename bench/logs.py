@@ -1,0 +1,83 @@
+"""Activity logs: accepting them, and storing them in batches rather than one job a record."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core import clock, queue
+from app.core.db import db, unit_of_work
+from app.logs import buffer, jobs
+from app.logs.models import ActivityLog
+from bench.deliveries import working
+from bench.ground import Ground, Result, at_least
+from bench.wrk import Target
+
+MANY = 50_000
+#: One RQ job a record takes a fork and five round trips; these are enough to know its pace.
+FEW = 150
+
+RECORD = {
+    "event_type": "click",
+    "event_name": "buka_artikel",
+    "screen_name": "Beranda",
+    "activity_description": "Membuka artikel tentang diabetes",
+    "session_id": "s-1",
+    "user_ip": "203.0.113.7",
+}
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    target = Target(["/api/log/user-log"], method="POST", body=json.dumps(RECORD))
+    rates = ground.compare({"log": target})
+    yield at_least("POST /log/user-log", rates["log"] / rates["F1"], 0.7)
+    with ground.app.app_context():
+        accepted = _stored() + queue.connection().llen(buffer.WAITING)
+        jobs_rate = _one_job_a_record(ground)
+        jobs.ingest()
+        while buffer.waits():
+            jobs.ingest()
+        known = _stored()
+        yield Result("logs lost or doubled", "0", f"{accepted + FEW - known}", accepted + FEW == known)
+        for n in range(MANY):
+            buffer.put(record(n))
+        started = time.perf_counter()
+        while buffer.waits():
+            jobs.ingest()
+        batches_rate = MANY / (time.perf_counter() - started)
+        assert _stored() == known + MANY
+    yield at_least("ingestion in batches", batches_rate / jobs_rate, 500, "times one job a record")
+
+
+def record(n: int) -> dict[str, Any]:
+    return {**RECORD, "log": "user", "user_id": n % 100, "created_at": clock.now(), "extra": {}, "session_id": f"s-{n}"}
+
+
+def store_one(n: int) -> None:
+    """What the batches are measured against: a job that stores one record."""
+    import uuid
+
+    with unit_of_work():
+        buffer.store([{**record(n), "event_id": str(uuid.uuid4())}])
+
+
+def _one_job_a_record(ground: Ground) -> float:
+    for n in range(FEW):
+        queue.push(store_one, n)
+    before = _stored()
+    with working(ground, {}, count=1):
+        while _stored() == before:
+            time.sleep(0.02)
+        started, first = time.perf_counter(), _stored()
+        while _stored() < before + FEW:
+            time.sleep(0.05)
+        return (before + FEW - first) / (time.perf_counter() - started)
+
+
+def _stored() -> int:
+    with unit_of_work():
+        return int(db.session.scalar(sa.select(sa.func.count()).select_from(ActivityLog)) or 0)

@@ -1,0 +1,35 @@
+// Shows a push as a notification, and tells the pages of /dev/ about it.
+self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+
+self.addEventListener("push", (event) => {
+  const payload = read(event.data);
+  event.waitUntil(Promise.all([tell(payload), show(payload)]));
+});
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(self.clients.openWindow("/dev/push"));
+});
+
+function read(data) {
+  try {
+    return data.json();
+  } catch {
+    return { title: "(unreadable)", body: data ? data.text() : "" };
+  }
+}
+
+async function tell(payload) {
+  const pages = await self.clients.matchAll({ includeUncontrolled: true, type: "window" });
+  for (const page of pages) page.postMessage({ at: new Date().toISOString(), payload });
+}
+
+// Without the permission a notification is refused; the page has been told all the same.
+async function show(payload) {
+  try {
+    await self.registration.showNotification(payload.title, { body: payload.body, data: payload.url });
+  } catch {
+    // nothing to show it on
+  }
+}

@@ -1,0 +1,64 @@
+"""A real Chromium on the service that `make run` starts; whatever is wrong on a page fails the test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.e2e.launcher import Launcher, copy_checkout
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Where the system's Chromium is; installed from Debian where that is possible."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        subprocess.run(["apt-get", "update", "-qq"], check=False)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=False, stdout=subprocess.DEVNULL)
+        found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("no Chromium here, and none could be installed: apt-get install chromium")
+    return found
+
+
+@pytest.fixture(scope="session")
+def service(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    with Launcher(copy_checkout(tmp_path_factory.mktemp("browser") / "checkout")) as launcher:
+        yield launcher
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+                 "--disable-component-update", "--disable-sync"]  # fmt: skip
+        browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Page]:
+    """A fresh page. A console error, an uncaught exception or a request to another host fails the test."""
+    context = browser.new_context(base_url=service.url)
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: problems.append(request.url) if _is_elsewhere(request.url) else None)
+    yield page
+    context.close()
+    assert problems == []
+
+
+def _is_elsewhere(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme not in ("data", "blob") and parts.hostname not in ("127.0.0.1", "localhost")

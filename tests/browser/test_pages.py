@@ -1,0 +1,48 @@
+"""The pages for people, as a browser sees them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.launcher import Launcher
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_first_page_leads_to_the_others(page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_role("heading", name="Health-support service")).to_be_visible()
+    page.get_by_role("link", name="API documentation").click()
+    expect(page).to_have_url(re.compile("/api/docs/"))
+    expect(page.get_by_text("accounts", exact=True).first).to_be_visible()
+
+
+def test_a_route_is_called_from_its_documentation(page: Page) -> None:
+    page.goto("/api/docs/")
+    page.locator("#operations-tag-accounts").click()
+    operation = page.locator(".opblock", has_text="/api/provinces")
+    operation.locator(".opblock-summary-control").click()
+    operation.get_by_role("button", name="Try it out").click()
+    operation.get_by_role("button", name="Execute").click()
+    answer = operation.locator(".live-responses-table .response").first
+    expect(answer).to_contain_text("200")
+    expect(answer).to_contain_text("Papua Barat Daya")
+
+
+def test_a_forgotten_password_is_reset_through_the_outbox(page: Page, service: Launcher) -> None:
+    asked = page.request.get("/api/send-verification-code", params={"phone": "081298765432"})
+    assert asked.ok, asked.text()
+    page.goto("/dev/outbox")
+    link = page.get_by_role("link", name=re.compile("reset-password")).first
+    expect(link).to_be_visible(timeout=15_000)
+    href = link.get_attribute("href") or ""
+    assert re.fullmatch(rf"http://localhost:{service.port}/dev/reset-password\?code=[\w-]+", href)
+    page.goto(href)
+    page.locator("input[type=password]").first.fill("sandi-baru-1")
+    page.get_by_role("button").click()
+    expect(page.get_by_text(re.compile("berhasil", re.IGNORECASE))).to_be_visible()
+    login = page.request.post("/api/login", data={"username": "budi", "password": "sandi-baru-1"})
+    assert login.status == 200, login.text()

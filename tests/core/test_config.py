@@ -1,0 +1,107 @@
+"""Settings: typed, complete, loud."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from pathlib import Path
+
+import pytest
+
+from config import Config, ConfigError, development_defaults
+
+GOOD = {
+    "ENVIRONMENT": "production",
+    "DATABASE_URL": "postgres://u:p@db/health",
+    "REDIS_URL": "rediss://redis:6379/0",
+    "FRONTEND_URL": "https://app.example.org/",
+    "SECRET_KEY": secrets.token_urlsafe(48),
+    "JWT_SECRET_KEYS": f"{secrets.token_urlsafe(48)}, {secrets.token_urlsafe(48)}",
+    "NIK_KEYS": "a:" + base64.b64encode(secrets.token_bytes(32)).decode(),
+    "VAPID_PUBLIC_KEY": "x",
+    "VAPID_PRIVATE_KEY": "a-private-key",
+    "VAPID_SUBJECT": "mailto:a@example.org",
+}
+
+
+def problems(**changes: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        Config.from_env({name: value for name, value in {**GOOD, **changes}.items() if value})
+    return str(caught.value)
+
+
+def test_good_settings_are_typed() -> None:
+    config = Config.from_env(GOOD)
+    assert config.is_production
+    assert config.database_url == "postgresql+psycopg2://u:p@db/health"
+    assert config.allowed_origins == ("https://app.example.org",)
+    assert len(config.jwt_secret_keys) == 2
+    assert config.broadcast_delay_seconds == (30, 300)
+    assert config.rate_limits is True
+
+
+def test_the_environment_is_production_unless_it_is_said() -> None:
+    assert Config.from_env({k: v for k, v in GOOD.items() if k != "ENVIRONMENT"}).is_production
+
+
+def test_everything_missing_is_named_at_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        Config.from_env({})
+    for name in ("DATABASE_URL", "REDIS_URL", "FRONTEND_URL", "SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS"):
+        assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "0"), ("PORT", "x"), ("PORT", "99999"), ("ENVIRONMENT", "staging"), ("RATE_LIMITS", "perhaps"),
+        ("DATABASE_URL", "mysql://x"), ("REDIS_URL", "http://x"), ("FRONTEND_URL", "app.example.org"),
+        ("BROADCAST_HOURS", "20-8"), ("BROADCAST_HOURS", "8"), ("BROADCAST_DELAY_SECONDS", "a-b"),
+        ("NIK_KEYS", "a:short"), ("NIK_KEYS", "nokid"), ("SUPERADMIN_SQL_MODE", "admin"), ("GEOCODER", "stars"),
+        ("MESSAGING_PROVIDER", "pigeon"), ("CORS_ORIGINS", "*"), ("TRUSTED_PROXIES", "-1"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named(name: str, value: str) -> None:
+    assert name in problems(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SECRET_KEY", "short"),
+        ("SECRET_KEY", "a" * 64),
+        *((name, development_defaults()[name]) for name in ("SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS")),
+    ],
+)
+def test_production_refuses_weak_and_default_secrets(name: str, value: str) -> None:
+    assert f"{name} is weak" in problems(**{name: value})
+
+
+def test_production_refuses_a_secret_for_two_purposes() -> None:
+    assert "repeats a secret" in problems(SECRET_KEY=GOOD["JWT_SECRET_KEYS"].split(",")[0])
+
+
+def test_what_goes_together_is_asked_for_together() -> None:
+    assert "MESSAGING_TOKEN" in problems(MESSAGING_PROVIDER="fonnte")
+    assert "MESSAGING_SENDER_ID" in problems(MESSAGING_PROVIDER="whatsapp_cloud", MESSAGING_TOKEN="x")
+    assert "GEOCODER_KEY" in problems(GEOCODER="google")
+    assert "VAPID" in problems(VAPID_PRIVATE_KEY="")
+
+
+def test_a_secret_may_come_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text(GOOD["SECRET_KEY"] + "\n")
+    given = {k: v for k, v in GOOD.items() if k != "SECRET_KEY"}
+    assert Config.from_env({**given, "SECRET_KEY_FILE": str(file)}).secret_key == GOOD["SECRET_KEY"]
+    with pytest.raises(ConfigError, match="SECRET_KEY cannot be read"):
+        Config.from_env({**given, "SECRET_KEY_FILE": str(tmp_path / "gone")})
+
+
+def test_no_secret_shows_in_the_representation() -> None:
+    shown = repr(Config.from_env(GOOD))
+    for name in ("SECRET_KEY", "DATABASE_URL", "VAPID_PRIVATE_KEY"):
+        assert GOOD[name] not in shown
+
+
+def test_development_needs_nothing() -> None:
+    assert Config.from_env({"ENVIRONMENT": "development"}).is_development

@@ -1,0 +1,96 @@
+"""The pages for developers: what they show, and that they are nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app import create_app
+from app.core import clock
+from app.core.db import db
+from app.notifications import outbox
+from app.notifications.models import Channel, deliveries
+from config import Config
+from tests.conftest import config_for_tests
+
+
+@pytest.fixture
+def developing(variables: dict[str, str]) -> Iterator[Flask]:
+    app = create_app(Config.from_env({"ENVIRONMENT": "development", **variables}))
+    with app.app_context():
+        yield app
+        db.session.rollback()
+        db.session.execute(deliveries.delete())
+        db.session.commit()
+        db.session.remove()
+        db.engine.dispose()
+        app.extensions["reader"].dispose()
+    app.extensions["redis"].close()
+
+
+def add(text: str, **fields: object) -> None:
+    from app.core.db import unit_of_work
+
+    with unit_of_work():
+        outbox.add(
+            **{
+                "kind": "password_reset",
+                "channel": Channel.MESSAGING,
+                "dedupe_key": text,
+                "payload": {"text": text},
+                "target": "+6281",
+                "expires_at": clock.now() + timedelta(hours=1),
+                **fields,
+            }
+        )
+
+
+def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing: Flask) -> None:
+    add("Tautan: http://localhost:8000/dev/reset-password?code=a_b-c.")
+    add("kedua", channel=Channel.PUSH, payload={"title": "Judul", "body": "Isi push", "url": "/forum/5"})
+    page = developing.test_client().get("/dev/outbox")
+    text = page.get_data(as_text=True)
+    assert text.index("Isi push") < text.index("Tautan:")
+    assert '<a href="http://localhost:8000/dev/reset-password?code=a_b-c">' in text
+    assert "/forum/5" in text
+    assert 'class="state pending"' in text
+
+
+def test_what_people_wrote_is_text_not_markup(developing: Flask) -> None:
+    add("<script>alert(1)</script> http://x/<b>")
+    text = developing.test_client().get("/dev/outbox").get_data(as_text=True)
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;" in text
+    assert "<b>" not in text
+
+
+@pytest.mark.parametrize("path", ["/dev/outbox", "/dev/reset-password?code=x", "/dev/push"])
+def test_pages_run_no_foreign_or_inline_code(developing: Flask, path: str) -> None:
+    page = developing.test_client().get(path)
+    assert page.status_code == 200
+    policy = page.headers["Content-Security-Policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    for source in re.findall(r'(?:src|href)="([^"]+)"', page.get_data(as_text=True)):
+        assert source.startswith("/")
+        if source.startswith(("/dev/static", "/static")):
+            with developing.test_client().get(source) as file:
+                assert file.status_code == 200
+
+
+def test_the_service_worker_may_serve_the_pages(developing: Flask) -> None:
+    with developing.test_client().get("/dev/push-worker.js") as answer:
+        assert answer.status_code == 200
+        assert "javascript" in answer.mimetype
+
+
+@pytest.mark.parametrize("environment", ["testing", "production"])
+def test_the_pages_are_in_development_alone(environment: str) -> None:
+    from dataclasses import replace
+
+    app = create_app(replace(config_for_tests(), environment=environment))
+    assert not [rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/dev")]

@@ -1,0 +1,199 @@
+"""Activity logs from the request to the table: accepted always, lost never, doubled never."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from threading import Thread
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core import clock, queue
+from app.core.db import db, unit_of_work
+from app.core.redis import WEB, connect
+from app.logs import buffer, jobs
+from app.logs.models import ActivityLog, LogDay
+from tests.client import Client, assert_error
+from tests.factories import make_user
+
+RECORD = {
+    "event_type": "click",
+    "event_name": "buka_artikel",
+    "screen_name": "Beranda",
+    "activity_description": "Membuka artikel",
+    "session_id": "s-1",
+    "user_ip": "203.0.113.7",
+}
+
+
+@pytest.fixture(autouse=True)
+def redis_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffer, "_rests_until", 0.0)
+
+
+def rows() -> list[ActivityLog]:
+    return list(db.session.scalars(sa.select(ActivityLog).order_by(ActivityLog.id)))
+
+
+def waiting() -> int:
+    return int(queue.connection().llen(buffer.WAITING))
+
+
+@pytest.mark.parametrize(("route", "log"), [("/log/user-log", "user"), ("/log/admin-log", "admin")])
+def test_a_record_is_queued_and_then_stored(client: Client, route: str, log: str) -> None:
+    answer = client.post(route, {**RECORD, "perangkat": {"os": "android"}}, headers={"User-Agent": "Uji/1"})
+    assert (answer.status_code, answer.json) == (202, {"status": "queued"})
+    assert (waiting(), rows()) == (1, [])
+    jobs.ingest()
+    (row,) = rows()
+    assert {name: getattr(row, name) for name in RECORD} == RECORD
+    assert (row.log, row.user_id, row.extra) == (log, None, {"perangkat": {"os": "android"}})
+    assert (row.remote_ip, row.user_agent) == ("127.0.0.1", "Uji/1")
+    assert clock.now() - row.created_at < timedelta(minutes=1)
+
+
+def test_accepting_a_record_costs_no_statement(client: Client, statements: Any) -> None:
+    with statements.at_most(0):
+        client.post("/log/user-log", RECORD)
+
+
+def test_a_good_token_names_the_user(client: Client) -> None:
+    user = make_user()
+    user_id = user.id
+    client.as_(user).post("/log/user-log", {**RECORD, "user_id": 999})
+    jobs.ingest()
+    assert (rows()[0].user_id, rows()[0].extra) == (user_id, {"user_id": 999})
+
+
+@pytest.mark.parametrize("header", ["Bearer falsch", "Bearer ", "Basic x", ", ,", ""])
+def test_a_bad_token_loses_no_record(client: Client, header: str) -> None:
+    answer = client.post("/log/user-log", RECORD, headers={"Authorization": header})
+    assert answer.status_code == 202
+    jobs.ingest()
+    assert rows()[0].user_id is None
+
+
+def test_fields_have_other_names_too(client: Client) -> None:
+    client.post("/log/user-log", {"activity": "a", "ip": "1.2.3.4"})
+    client.post("/log/user-log", {"description": "b", "ip_address": "5.6.7.8"})
+    jobs.ingest()
+    assert [(row.activity_description, row.user_ip) for row in rows()] == [("a", "1.2.3.4"), ("b", "5.6.7.8")]
+
+
+def test_odd_values_are_kept_as_text(client: Client) -> None:
+    client.post("/log/user-log", {"event_type": 7, "event_name": ["a"], "screen_name": None, "session_id": True})
+    jobs.ingest()
+    row = rows()[0]
+    assert (row.event_type, row.event_name, row.screen_name, row.session_id) == ("7", '["a"]', None, "true")
+
+
+def test_what_is_no_record_is_refused(client: Client) -> None:
+    assert_error(client.post("/log/user-log", {"event_name": "x" * 9000}), 400)
+    assert_error(client.post("/log/user-log", data="[1]", content_type="application/json"), 400)
+    assert_error(client.post("/log/user-log", data="{", content_type="application/json"), 400)
+    assert_error(client.post("/log/user-log", {"event_name": "a\0b"}), 400)
+    assert waiting() == 0
+
+
+def test_without_redis_a_record_is_stored_at_once(client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
+    for _ in range(3):
+        assert client.post("/log/user-log", RECORD).status_code == 202
+    assert len(rows()) == 3
+
+
+def put(count: int) -> None:
+    for n in range(count):
+        buffer.put({**RECORD, "log": "user", "session_id": str(n), "created_at": clock.now(), "extra": {}})
+
+
+def test_a_drain_that_died_before_its_insert_is_made_good(app: Flask) -> None:
+    put(5)
+    assert len(buffer.take()) == 1  # and it dies
+    put(2)
+    jobs.ingest()
+    assert len(rows()) == 7
+    assert not buffer.waits()
+
+
+def test_a_drain_that_died_after_its_insert_doubles_nothing(app: Flask) -> None:
+    put(5)
+    (key,) = buffer.take()
+    with unit_of_work():
+        buffer.store(buffer.records_of(key))  # and it dies before it drops the list
+    jobs.ingest()
+    assert len(rows()) == 5
+    assert db.session.scalar(sa.select(LogDay.events)) == 5
+    assert not buffer.waits()
+
+
+def test_a_record_that_redis_took_although_it_seemed_away_is_one_row(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from redis.exceptions import TimeoutError as RedisTimeoutError
+
+    redis = queue.connection()
+    push = redis.rpush
+
+    def too_slow(*args: Any) -> None:
+        push(*args)
+        raise RedisTimeoutError
+
+    monkeypatch.setattr(redis, "rpush", too_slow)
+    put(1)
+    assert (len(rows()), waiting()) == (1, 1)
+    jobs.ingest()
+    assert len(rows()) == 1
+
+
+def test_the_clock_rings_only_when_there_is_something(app: Flask) -> None:
+    jobs.ring_for_logs()
+    assert queue.connection().llen("rq:queue:bulk") == 0
+    put(1)
+    jobs.ring_for_logs()
+    jobs.ring_for_logs()
+    assert queue.connection().llen("rq:queue:bulk") == 1
+
+
+@pytest.mark.serial
+def test_many_drains_at_once_store_every_record_once(committed: Flask) -> None:
+    put(3000)
+
+    def work() -> None:
+        with committed.app_context():
+            for _ in range(10):
+                for key in buffer.take(100):
+                    with unit_of_work():
+                        buffer.store(buffer.records_of(key))
+                    buffer.drop(key)
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    jobs.ingest()
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(ActivityLog)) == 3000
+    assert db.session.scalar(sa.select(sa.func.sum(LogDay.events))) == 3000
+
+
+def test_the_days_sums_count_events_and_people_by_jakartas_day(app: Flask) -> None:
+    evening = datetime(2026, 3, 1, 16, 59, tzinfo=UTC)  # 23:59 in Jakarta
+    for user_id, at in ((1, evening), (1, evening), (2, evening), (None, evening), (1, evening + timedelta(minutes=1))):
+        buffer.put({"log": "user", "user_id": user_id, "created_at": at, "extra": {}})
+    jobs.ingest()
+    found = {row.day: (row.events, row.active_users) for row in db.session.scalars(sa.select(LogDay))}
+    assert found == {date(2026, 3, 1): (4, 2), date(2026, 3, 2): (1, 1)}
+
+
+def test_a_command_prunes_rows_and_keeps_the_sums(app: Flask) -> None:
+    for days in (1, 29, 31, 400):
+        buffer.put({"log": "user", "created_at": clock.now() - timedelta(days=days), "extra": {}})
+    jobs.ingest()
+    assert jobs.prune(30) == 2
+    assert len(rows()) == 2
+    assert db.session.scalar(sa.select(sa.func.sum(LogDay.events))) == 4
+    result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "0"])
+    assert result.exit_code == 2

@@ -1,0 +1,203 @@
+"""Subscribing, unsubscribing, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db
+from app.providers import webpush
+from app.push import service
+from app.push.models import PushSubscription
+from dev.simulators import Server
+from tests.client import Client, assert_error
+from tests.conftest import config_for_tests
+from tests.factories import make_user
+
+
+def endpoints(user_id: int | None) -> list[str]:
+    return list(
+        db.session.scalars(
+            sa.select(PushSubscription.endpoint).filter_by(user_id=user_id).order_by(PushSubscription.id)
+        )
+    )
+
+
+def test_the_public_key_is_the_configured_one(client: Client, keys: str) -> None:
+    assert client.get("/push/public-key").json == {"public_key": keys}
+
+
+def test_without_keys_there_is_no_web_push(client: Client) -> None:
+    assert_error(client.get("/push/public-key"), 502, "provider_not_configured")
+
+
+def test_anybody_may_subscribe(client: Client, browser: dict[str, Any]) -> None:
+    answer = client.post("/push/subscribe", browser)
+    assert answer.status_code == 201
+    assert answer.json["endpoint"] == browser["endpoint"]
+    assert answer.json["user_id"] is None
+    assert answer.json["is_verified"] is False
+
+
+def test_a_token_proves_whose_browser_it_is(client: Client, browser: dict[str, Any]) -> None:
+    user, other = make_user(), make_user()
+    answer = client.as_(user).post("/push/subscribe", {**browser, "user_id": other.id})
+    assert (answer.json["user_id"], answer.json["is_verified"]) == (user.id, True)
+
+
+def test_a_user_id_alone_is_a_claim(client: Client, browser: dict[str, Any]) -> None:
+    user = make_user()
+    answer = client.post("/push/subscribe", {**browser, "user_id": user.id})
+    assert (answer.json["user_id"], answer.json["is_verified"]) == (user.id, False)
+
+
+def test_a_known_endpoint_gets_its_new_owner_and_keys(
+    client: Client, browser: dict[str, Any], sim: Server, keys: str
+) -> None:
+    user = make_user()
+    first = client.as_(user).post("/push/subscribe", browser).json
+    again = client.post("/push/subscribe", {**browser, "keys": sim.push.subscribe(keys)["keys"]})
+    assert again.status_code == 200
+    assert again.json["id"] == first["id"]
+    assert (again.json["user_id"], again.json["is_verified"]) == (None, False)
+
+
+def test_a_bad_token_is_told_so_that_the_client_refreshes(client: Client, browser: dict[str, Any]) -> None:
+    assert_error(client.with_token("falsch").post("/push/subscribe", browser), 401)
+
+
+def test_nobodys_id_is_refused(client: Client, browser: dict[str, Any]) -> None:
+    assert_error(client.post("/push/subscribe", {**browser, "user_id": 999_999}), 400, field="user_id")
+    assert_error(client.post("/push/subscribe", {**browser, "user_id": "1; DROP"}), 400, field="user_id")
+
+
+def test_unsubscribing_forgets(client: Client, browser: dict[str, Any]) -> None:
+    client.post("/push/subscribe", browser)
+    sent = {"endpoint": browser["endpoint"]}
+    assert client.delete("/push/subscribe", sent).json == {"message": "Langganan dihapus."}
+    assert_error(client.delete("/push/subscribe", sent), 404)
+
+
+def test_a_person_keeps_the_ten_newest(client: Client, sim: Server, keys: str) -> None:
+    user = make_user()
+    made = [sim.push.subscribe(keys) for _ in range(12)]
+    for browser in made:
+        client.as_(user).post("/push/subscribe", browser)
+    assert endpoints(user.id) == [browser["endpoint"] for browser in made[2:]]
+
+
+def test_claims_never_crowd_out_proven_browsers(client: Client, sim: Server, keys: str) -> None:
+    user = make_user()
+    proven = [sim.push.subscribe(keys) for _ in range(3)]
+    for browser in proven:
+        client.as_(user).post("/push/subscribe", browser)
+    for _ in range(15):
+        client.post("/push/subscribe", {**sim.push.subscribe(keys), "user_id": user.id})
+    left = endpoints(user.id)
+    assert len(left) == service.MOST_A_USER
+    assert {browser["endpoint"] for browser in proven} <= set(left)
+
+
+POINT = "BAt4_j3lgrrGAgWQrPXXGmIRXB2ugQz9Jn3MHLk7ky42V7xmKw0cH4RJr8cCjqKZqkgJ7A2YBQG9u2iJHchfMzM"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"p256dh": ""},
+        {"p256dh": "bukan kunci"},
+        {"p256dh": base64.urlsafe_b64encode(b"\x04" + b"\x01" * 64).decode()},  # not on the curve
+        {"p256dh": base64.urlsafe_b64encode(b"\x02" + b"\x01" * 32).decode()},  # compressed
+        {"p256dh": base64.urlsafe_b64encode(b"\x00").decode()},  # infinity
+        {"p256dh": 7},
+        {"auth": ""},
+        {"auth": base64.urlsafe_b64encode(b"x" * 15).decode()},
+        {"auth": base64.urlsafe_b64encode(b"x" * 17).decode()},
+        {"auth": "!" * 22},
+        {"auth": None},
+    ],
+)
+def test_keys_that_no_browser_has_are_refused(client: Client, browser: dict[str, Any], change: dict[str, Any]) -> None:
+    sent = {**browser, "keys": {**browser["keys"], **change}}
+    assert_error(client.post("/push/subscribe", sent), 400, field="keys")
+
+
+HOSTILE = [
+    "",
+    "push",
+    "ftp://push.example.com/a",
+    "javascript:alert(1)",
+    "file:///etc/passwd",
+    "http://push.example.com/a",
+    "https://",
+    "https://localhost/a",
+    "https://sub.localhost/a",
+    "https://printer.local/a",
+    "https://metadata.google.internal/a",
+    "https://intranet/a",
+    "https://127.0.0.1/a",
+    "https://127.1/a",
+    "https://2130706433/a",
+    "https://0x7f.0.0.1/a",
+    "https://0177.0.0.1/a",
+    "https://10.0.0.1/a",
+    "https://172.16.0.1/a",
+    "https://192.168.1.1/a",
+    "https://169.254.169.254/latest/meta-data/",
+    "https://100.64.0.1/a",
+    "https://0.0.0.0/a",
+    "https://[::1]/a",
+    "https://[::ffff:127.0.0.1]/a",
+    "https://[fd00::1]/a",
+    "https://[fe80::1%25eth0]/a",
+    "https://user:secret@push.example.com/a",
+    "https://push.example.com:0/a",
+    "https://push.example.com:99999/a",
+    "https://push.example.com/a b",
+    "https://push.example.com/\\evil",
+    "https://push.example.com/a#b",
+    "https://[/a",
+    "https://push.example.com/" + "x" * 2000,
+]
+
+
+@pytest.mark.parametrize("endpoint", HOSTILE)
+def test_an_endpoint_that_is_no_public_push_service_is_refused(
+    client: Client, browser: dict[str, Any], endpoint: str, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    production = replace(app.extensions["config"], environment="production")
+    monkeypatch.setitem(app.extensions, "config", production)
+    assert_error(client.post("/push/subscribe", {**browser, "endpoint": endpoint}), 400, field="endpoint")
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "https://fcm.googleapis.com/fcm/send/abc:APA91b",
+        "https://updates.push.services.mozilla.com/wpush/v2/gAAAA",
+        "https://web.push.apple.com/QK-x",
+        "https://8.8.8.8/a",
+        "https://push.example.com:8443/a?b=c",
+    ],
+)
+def test_real_push_services_are_welcome(endpoint: str) -> None:
+    assert webpush.may_be_endpoint(endpoint, config_for_tests())
+
+
+def test_an_operator_may_name_the_hosts() -> None:
+    config = config_for_tests(PUSH_HOSTS="googleapis.com, push.apple.com")
+    assert webpush.may_be_endpoint("https://fcm.googleapis.com/a", config)
+    assert webpush.may_be_endpoint("https://push.apple.com/a", config)
+    assert not webpush.may_be_endpoint("https://evilgoogleapis.com/a", config)
+    assert not webpush.may_be_endpoint("https://push.example.com/a", config)
+
+
+def test_loopback_is_for_development_and_tests_alone() -> None:
+    assert webpush.may_be_endpoint("http://127.0.0.1:8080/push/a", config_for_tests())
+    assert not webpush.may_be_endpoint("http://10.0.0.1:8080/push/a", config_for_tests())
