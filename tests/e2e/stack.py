@@ -49,11 +49,19 @@ class Stack:
 
     def __enter__(self) -> Self:
         self.start()
+        try:
+            self._wait()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _wait(self) -> None:
         stop = time.monotonic() + 60
         while time.monotonic() < stop:
             try:
                 if self.is_ready():
-                    return self
+                    return
             except requests.RequestException:
                 pass
             assert all(process.poll() is None for process in self.processes), self.log.read_text()
@@ -64,7 +72,7 @@ class Stack:
         for process in self.processes:
             process.send_signal(signal.SIGTERM)
         for process in self.processes:
-            process.wait(20)
+            process.wait(40)
 
     def is_ready(self) -> bool:
         return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=2).status_code == 200
