@@ -83,6 +83,12 @@ class Stack:
     def start_worker(self, *queues: str) -> subprocess.Popen[bytes]:
         return self.spawn(str(PROGRAMS / "rq"), "worker", "-c", "worker", "-w", "worker.Worker", *queues)
 
+    def flask(self, *words: str) -> str:
+        """What a `flask` command prints."""
+        command = [sys.executable, "-m", "flask", *words]
+        done = subprocess.run(command, cwd=ROOT, env=self.env, check=True, capture_output=True, text=True)
+        return done.stdout
+
     def spawn(self, *command: str, **settings: str) -> subprocess.Popen[bytes]:
         env = {**self.env, **settings}
         with self.log.open("ab") as log:
