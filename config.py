@@ -244,6 +244,14 @@ class Config:
     superadmin_sql_mode: str = setting(
         "SUPERADMIN_SQL_MODE", "`ro` makes the SQL console read-only", default="rw", read=_choice("rw", "ro")
     )
+    superadmin_database_url: str | None = setting(
+        "SUPERADMIN_DATABASE_URL",
+        "Address that the SQL console logs in with (default: `DATABASE_URL`); `flask sql-role create` makes a role"
+        " that can only read",
+        default=None,
+        read=_database_url,
+        secret=True,
+    )
 
     # messaging
     messaging_provider: str = setting(

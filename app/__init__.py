@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from flask import Flask
+from typing import TYPE_CHECKING
 
-from config import Config
+if TYPE_CHECKING:  # the runner of the SQL console is a part of this package, and has no use for a web framework
+    from flask import Flask
+
+    from config import Config
 
 
 def create_app(config: Config) -> Flask:
     """The whole application for one configuration."""
+    from flask import Flask
+
     from app import cli, sections
     from app.core import api, db, errors, health, limits, logging, media, metrics, pages, queue, web
 

@@ -29,10 +29,24 @@ from app.logs import jobs as log_jobs
 from app.notifications import broadcasts, figures
 from app.providers import vapid
 from app.roles import service as roles
+from app.superadmin.service import sql_roles
 
 
 def init_app(app: Flask) -> None:
-    for command in (users, nik, keys, seed, demo, settings_table, worker_health, broadcast, logs, forum, pictures):
+    for command in (
+        users,
+        nik,
+        keys,
+        seed,
+        demo,
+        settings_table,
+        worker_health,
+        broadcast,
+        logs,
+        forum,
+        pictures,
+        sql_role,
+    ):
         app.cli.add_command(command)
 
 
@@ -135,6 +149,19 @@ def sweep_pictures() -> None:
     """Remove pictures older than a day that no record names: what killed processes left behind."""
     with _telling_errors(), unit_of_work():
         click.echo(f"{media.sweep()} pictures removed.")
+
+
+# --- the SQL console ------------------------------------------------------------------------------------------------
+
+sql_role = AppGroup("sql-role", help="A database role for the SQL console that can only read.")
+
+
+@sql_role.command("create")
+@click.option("--name", default="sql_console", help="Name of the role.")
+def create_sql_role(name: str) -> None:
+    """Make the role, or give it a new password, and print the setting that lets the console log in with it."""
+    with _telling_errors():
+        click.echo(f"SUPERADMIN_DATABASE_URL={sql_roles.create(name)}")
 
 
 # --- data -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.accounts import routes as accounts
+from app.admins import routes as admins
 from app.articles import routes as articles
 from app.caregivers import routes as caregivers
 from app.core.api import Blueprint
@@ -18,6 +19,7 @@ from app.pengingat import routes as pengingat
 from app.province_config import routes as province_config
 from app.push import routes as push
 from app.roles import routes as roles
+from app.superadmin import routes as superadmin
 from app.videos import routes as videos
 
 
@@ -26,4 +28,5 @@ def blueprints() -> list[Blueprint]:
     people = (accounts, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, push, logs)
-    return [section.bp for section in (*people, *content, *delivery)]
+    administration = (admins, superadmin)
+    return [section.bp for section in (*people, *content, *delivery, *administration)]

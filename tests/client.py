@@ -72,7 +72,7 @@ def assert_error(response: TestResponse, status: int, code: str | None = None, f
     assert response.mimetype == "application/json"
     body = response.json
     assert body is not None
-    assert set(body) <= {"error", "message", "errors", "request_id"}
+    assert set(body) <= {"error", "message", "errors", "sqlstate", "request_id"}
     assert body["message"]
     assert body["request_id"] == response.headers["X-Request-ID"]
     if code is not None:

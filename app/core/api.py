@@ -38,6 +38,9 @@ class Access(Protocol):
     def enforce(self) -> None:
         """Raise `Unauthorized` or `Forbidden` for a caller who may not."""
 
+    def witness(self) -> None:
+        """Called in the unit of work once the view has done its work, which is committed with what this adds."""
+
 
 class MessageSchema(Schema):
     """What a deletion or an action without a record answers."""
@@ -79,7 +82,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         access: Access | None = getattr(view_func, "access", None)
         if view_func is None or access is None:
             raise TypeError(f"{rule}: every route says who may call it")
-        documented = self.doc(security=access.security, **_responses(rule, access))(view_func)
+        documented = self.doc(security=access.security, **_responses(rule, access, view_func))(view_func)
         super().add_url_rule(rule, endpoint, _edge(documented, access), *args, **options)
 
     def arguments(self, schema: Any, **kwargs: Any) -> Callable[[V], View]:
@@ -165,18 +168,29 @@ def _edge(view: View, access: Access) -> View:
         access.enforce()
         with unit_of_work():
             answer: ResponseReturnValue = view(*args, **kwargs)
+            access.witness()
         return answer
 
     return call
 
 
-def _responses(rule: str, access: Access) -> dict[str, Any]:
+#: What a paged list tells beside its rows.
+PAGE_HEADERS = {
+    "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer"}},
+    "Link": {"description": "RFC 8288: first, prev, next and last page", "schema": {"type": "string"}},
+}
+
+
+def _responses(rule: str, access: Access, view: View) -> dict[str, Any]:
     """The refusals that follow from the rule itself; `default` documents the others in the same shape."""
-    found: dict[str, Any] = {"429": "TOO_MANY_REQUESTS"}
+    found: dict[str | int, Any] = {"429": "TOO_MANY_REQUESTS"}
     if {"bearer": []} in access.security:
         found["401"] = "UNAUTHORIZED"
     if access.description:
         found["403"] = "FORBIDDEN"
     if "<" in rule:
         found["404"] = "NOT_FOUND"
+    taken = getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", [])
+    if any(isinstance(parameter["schema"], paging.PageSchema) for parameter in taken):
+        found[200] = {"headers": PAGE_HEADERS}  # the key that flask-smorest uses
     return {"responses": found, **({"description": access.description} if access.description else {})}

@@ -140,6 +140,17 @@ def reading() -> Iterator[sa.Connection]:
 
 
 @contextmanager
+def streaming() -> Iterator[sa.Connection]:
+    """A connection of its own for a read that may take long, as an export does: it holds up no pool.
+
+    It may be left, and given up, in another thread or outside of any context.
+    """
+    engine: sa.Engine = current_app.extensions["streams"]
+    with engine.connect() as connection:
+        yield connection
+
+
+@contextmanager
 def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = None) -> Iterator[None]:
     """Turn a violated constraint into its meaning.
 
@@ -176,10 +187,15 @@ def assign(row: M, data: Fields) -> M:
     return row
 
 
+#: A request ends in seconds; an export goes on as long as its client reads.
+OPTIONS = "-c timezone=UTC -c statement_timeout=15000 -c idle_in_transaction_session_timeout=30000"
+STREAM_OPTIONS = "-c timezone=UTC -c default_transaction_read_only=on -c idle_in_transaction_session_timeout=300000"
+
+
 def init_app(app: Flask, config: Config) -> None:
     connect = {
         "connect_timeout": 3,
-        "options": "-c timezone=UTC -c statement_timeout=15000 -c idle_in_transaction_session_timeout=30000",
+        "options": OPTIONS,
         # A dead database host is noticed in seconds, not in the kernel's two hours.
         "keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10000,
     }  # fmt: skip
@@ -199,3 +215,6 @@ def init_app(app: Flask, config: Config) -> None:
         **pool,
     )
     app.extensions["reader"] = reader
+    app.extensions["streams"] = sa.create_engine(
+        config.database_url, poolclass=sa.NullPool, connect_args={**connect, "options": STREAM_OPTIONS}
+    )

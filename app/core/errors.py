@@ -41,6 +41,8 @@ class AppError(Exception):
         self.code = code or self.code
         self.errors = errors
         self.retry_after = retry_after
+        #: What the answer says beside the one shape: the SQL console's `sqlstate`.
+        self.extra: dict[str, str] = {}
         super().__init__(self.message)
 
 
@@ -163,6 +165,7 @@ class ErrorSchema(Schema):
     errors = fields.Dict(
         metadata={"description": "Validation only: the sentences of each field", "example": {"nik": ["harus 16 digit"]}}
     )
+    sqlstate = fields.String(metadata={"description": "SQL console only: the database's code", "example": "42P01"})
     request_id = fields.String(
         required=True,
         metadata={"description": "Equals the X-Request-ID header", "example": "3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e"},
@@ -175,10 +178,11 @@ def answer(
     message: str,
     *,
     errors: type_of_errors | None = None,
+    extra: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """The error answer in the one shape."""
-    body: dict[str, Any] = {"error": code, "message": message}
+    body: dict[str, Any] = {"error": code, "message": message, **(extra or {})}
     if errors is not None:
         body["errors"] = errors
     body["request_id"] = g.get("request_id", "")
@@ -189,7 +193,7 @@ def answer(
 
 def handle_app_error(error: AppError) -> Response:
     headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return answer(error.status, error.code, error.message, errors=error.errors, headers=headers)
+    return answer(error.status, error.code, error.message, errors=error.errors, extra=error.extra, headers=headers)
 
 
 def handle_http_exception(error: HTTPException) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -45,6 +45,10 @@ class Role(Base):
     __table_args__ = (sa.Index("uq_roles_name", sa.text("lower(name)"), unique=True),)
 
 
+#: What administrators search people by. The pseudonym is not among it: the search would lift it.
+SEARCHED = ("username", "nama_ktp", "email", "nomor_hp", "phone")
+
+
 class User(Base, Timestamps):
     __tablename__ = "users"
 
@@ -79,6 +83,12 @@ class User(Base, Timestamps):
         sa.Index("uq_users_phone", "phone", unique=True),
         sa.Index("ix_users_domicile", "domicile"),
         sa.Index("ix_users_created_at", "created_at", "id"),
+        sa.Index(
+            "ix_users_searched",
+            *SEARCHED,
+            postgresql_using="gin",
+            postgresql_ops=dict.fromkeys(SEARCHED, "gin_trgm_ops"),
+        ),
     )
 
     @property
@@ -93,6 +103,18 @@ class User(Base, Timestamps):
     def role(self) -> str | None:
         """The highest of the person's roles."""
         return highest(self.role_names)
+
+
+class UserDay(Base):
+    """How many of today's people came on a day (of Jakarta). Triggers on `users` keep it.
+
+    It counts people, finds a deep page of them and draws their growth at a cost that does not grow with them.
+    """
+
+    __tablename__ = "user_days"
+
+    day: Mapped[date] = mapped_column(primary_key=True)
+    users: Mapped[int]
 
 
 class SessionKind(StrEnum):
@@ -121,6 +143,27 @@ class PasswordReset(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     token_hash: Mapped[str] = mapped_column(unique=True, comment="SHA-256 of the code in the link")
     expires_at: Mapped[datetime]
+
+
+class AuditEntry(Base, Created):
+    """What somebody privileged did. A trigger refuses every change of a row, and its removal."""
+
+    __tablename__ = "audit_entries"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    actor_id: Mapped[int | None] = mapped_column(
+        comment="who did it; null: the operator, by a command. No foreign key: the row outlives the person"
+    )
+    action: Mapped[str]
+    subject: Mapped[str] = mapped_column(comment="what it was done to, as in user:12 or export:users")
+    details: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    ip: Mapped[str | None]
+
+    __table_args__ = (
+        # The log as administrators page through it, without and with the statements of super-admins.
+        sa.Index("ix_audit_entries_public", "id", postgresql_where=sa.text("action <> 'sql'")),
+        sa.Index("ix_audit_entries_actor_id", "actor_id", "id"),
+    )
 
 
 def highest(names: set[str]) -> str | None:

@@ -53,8 +53,8 @@ class PersonSchema(Schema):
     domicile = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
 
 
-class UserSchema(PersonSchema):
-    """The whole person, for themselves and for the administrator's detail."""
+class AccountSchema(PersonSchema):
+    """A person in an administrators' list: all but what is theirs alone, NIK and preferences."""
 
     email = fields.String(allow_none=True, metadata={"example": "siti@example.com"})
     nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
@@ -62,11 +62,16 @@ class UserSchema(PersonSchema):
     role = fields.String(allow_none=True, metadata={"example": "pasien"})
     roles = fields.List(fields.Nested(RoleSchema))
     role_ids = fields.List(fields.Integer())
-    nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})
-    preferences = fields.Raw(allow_none=True, metadata={"example": {"medical": True, "religion": ["islam"]}})
     is_verified = fields.Boolean()
     created_at = Timestamp()
     updated_at = Timestamp()
+
+
+class UserSchema(AccountSchema):
+    """The whole person, for themselves and for the administrator's detail."""
+
+    nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})
+    preferences = fields.Raw(allow_none=True, metadata={"example": {"medical": True, "religion": ["islam"]}})
 
     def decrypted_nik(self, user: User) -> str | None:
         try:

@@ -27,6 +27,8 @@ class Caller:
     roles: frozenset[str]
     session_id: uuid.UUID
     kind: SessionKind
+    #: The address that the request came from, for the audit log.
+    ip: str | None = None
 
     def has(self, *names: str) -> bool:
         return not self.roles.isdisjoint(names)
@@ -120,7 +122,7 @@ _CALLER = (
 )  # fmt: skip
 
 
-def caller_of(access_token: str) -> Caller:
+def caller_of(access_token: str, ip: str | None = None) -> Caller:
     """Who holds this access token; `Unauthorized` when it is wrong or its session has ended."""
     claims = tokens.read_access(access_token)
     with reading() as connection:
@@ -131,7 +133,7 @@ def caller_of(access_token: str) -> Caller:
     # The idle time is the refresh token's affair: an access token is shorter than any of them.
     if not _is_alive(kind, row.created_at, now(), roles):
         raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
-    return Caller(claims.user_id, roles, claims.session_id, kind)
+    return Caller(claims.user_id, roles, claims.session_id, kind, ip)
 
 
 def _is_alive(kind: SessionKind, created_at: datetime, used_at: datetime, roles: Collection[str]) -> bool:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core.db import Fields, db, get_or_404, translating
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, ValidationFailed
-from app.identity import nik, passwords, phones, preferences, sessions
+from app.identity import audit, nik, passwords, phones, preferences, sessions
 from app.identity.models import SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.sessions import Caller
 
@@ -140,30 +140,29 @@ def add_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give roles; those that the person has already are ignored."""
     user = changeable(user_id, by)
     roles = roles_by_id(role_ids)
-    _check_superadmin(roles, by)
-    user.roles = sorted({*user.roles, *roles}, key=lambda role: role.id)
-    db.session.flush()
-    return user
+    check_may_promote(roles, by)
+    return _have_roles(user, {*user.roles, *roles}, by)
 
 
 def remove_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Take roles away, at once for all the person's sessions; the last administrator stays one."""
     user = changeable(user_id, by)
     roles = roles_by_id(role_ids)
-    _check_superadmin([role for role in roles if role in user.roles], by)
-    if any(role.name == RoleName.ADMIN and role in user.roles for role in roles):
-        keep_last_admin(user)
-    user.roles = [role for role in user.roles if role not in roles]
-    db.session.flush()
-    return user
+    check_may_promote([role for role in roles if role in user.roles], by)
+    return _have_roles(user, set(user.roles) - set(roles), by)
+
+
+def replace_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
+    """Give a person these roles and no others."""
+    user = changeable(user_id, by)
+    roles = set(roles_by_id(role_ids))
+    check_may_promote(roles ^ set(user.roles), by)
+    return _have_roles(user, roles, by)
 
 
 def set_only_role(user: User, name: RoleName) -> None:
     """Make one role the person's only one. The operator's command: it asks nobody, but keeps the last administrator."""
-    if RoleName.ADMIN in user.role_names and name != RoleName.ADMIN:
-        keep_last_admin(user)
-    user.roles = roles_named([name])
-    db.session.flush()
+    _have_roles(user, set(roles_named([name])), by=None)
 
 
 def changeable(user_id: int, by: Caller) -> User:
@@ -171,6 +170,25 @@ def changeable(user_id: int, by: Caller) -> User:
     user = get_or_404(User, user_id, "Pengguna tidak ditemukan.")
     if RoleName.SUPERADMIN in user.role_names and not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat mengubah superadmin.", code="superadmin_only")
+    return user
+
+
+def _have_roles(user: User, roles: set[Role], by: Caller | None) -> User:
+    """Set the roles, at once for all the person's sessions, and write it down; the last administrator stays one."""
+    before, after = user.role_names, {role.name for role in roles}
+    if RoleName.ADMIN in before - after:
+        keep_last_admin(user)
+    if before != after:
+        audit.record(
+            by,
+            audit.Action.ROLES_CHANGED,
+            f"user:{user.id}",
+            username=user.username,
+            given=sorted(after - before),
+            taken=sorted(before - after),
+        )
+    user.roles = sorted(roles, key=lambda role: role.id)
+    db.session.flush()
     return user
 
 
@@ -182,7 +200,7 @@ def keep_last_admin(user: User) -> None:
         raise Conflict("Administrator terakhir tidak dapat dihapus.", code="last_admin")
 
 
-def _check_superadmin(roles: Iterable[Role], by: Caller) -> None:
+def check_may_promote(roles: Iterable[Role], by: Caller) -> None:
     if any(role.name == RoleName.SUPERADMIN for role in roles) and not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat memberi atau mencabut peran superadmin.", code="superadmin_only")
 

@@ -44,6 +44,7 @@ def me(committed: Flask) -> Iterator[int]:
     with unit_of_work():
         user_id = make_user().id
     with db.engine.begin() as connection:
+        connection.execute(sa.text("SET LOCAL statement_timeout = 0"))
         for statement in FILL:
             connection.execute(sa.text(statement), {"me": user_id} if ":me" in statement else {})
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

@@ -1,0 +1,179 @@
+"""Administration: people, caregiver relations, statistics, exports, the audit log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.admins import schemas
+from app.admins.service import exports, overview, people, relations
+from app.caregivers import service as caregivers
+from app.caregivers.schemas import LinkedPersonSchema, LinkSchema
+from app.core.api import Blueprint, MessageSchema
+from app.core.exports import streams
+from app.core.paging import AdminListSchema, Page, PageSchema
+from app.identity import audit
+from app.identity.access import caller, requires
+from app.identity.models import RoleName
+from app.identity.schemas import AccountSchema, UserSchema
+
+bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, relations, statistics, exports, audit")
+
+# --- administrators -------------------------------------------------------------------------------------------------
+
+
+@bp.get("")
+@requires(RoleName.ADMIN)
+@bp.arguments(AdminListSchema, location="query")
+@bp.response(200, AccountSchema(many=True))
+def list_admins(query: dict[str, Any]) -> Any:
+    """All administrators."""
+    return people.admins(**query)
+
+
+@bp.post("")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.AdminForm, location="multipart")
+@bp.response(201, AccountSchema)
+@bp.alt_response(409, "CONFLICT")
+def create_admin(data: dict[str, Any]) -> Any:
+    """Add an administrator; without a username one is made from the e-mail."""
+    return people.create_admin(data, by=caller)
+
+
+@bp.get("/<username>")
+@requires(RoleName.ADMIN)
+@bp.response(200, AccountSchema)
+def get_admin(username: str) -> Any:
+    """One administrator, by username."""
+    return people.admin_named(username)
+
+
+@bp.put("/<int:user_id>")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.AdminEdit, location="multipart")
+@bp.response(200, AccountSchema)
+@bp.alt_response(409, "CONFLICT")
+def edit_admin(data: dict[str, Any], user_id: int) -> Any:
+    """Change an administrator; what is not sent stays."""
+    return people.edit_admin(user_id, data, by=caller)
+
+
+@bp.delete("/<int:user_id>")
+@requires(RoleName.ADMIN)
+@bp.response(200, MessageSchema)
+@bp.alt_response(409, "CONFLICT")
+def delete_admin(user_id: int) -> dict[str, str]:
+    """Delete an administrator, but neither oneself nor the last one."""
+    people.delete_admin(user_id, by=caller)
+    return {"message": "Administrator dihapus."}
+
+
+# --- users ----------------------------------------------------------------------------------------------------------
+
+
+@bp.get("/users")
+@requires(RoleName.ADMIN)
+@bp.arguments(AdminListSchema, location="query")
+@bp.response(200, AccountSchema(many=True))
+def list_users(query: dict[str, Any]) -> Any:
+    """Everybody; `q` looks into username, name, e-mail and phone number, and counts up to 10,000 that it finds."""
+    return people.people(**query)
+
+
+@bp.get("/users/<int:user_id>")
+@requires(RoleName.ADMIN)
+@bp.response(200, UserSchema)
+def get_user(user_id: int) -> Any:
+    """One person, NIK decrypted; that it was looked at goes into the audit log."""
+    return people.person(user_id, by=caller)
+
+
+@bp.put("/users/<int:user_id>")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.PersonEdit)
+@bp.response(200, AccountSchema)
+@bp.alt_response(409, "CONFLICT")
+def change_user(data: dict[str, Any], user_id: int) -> Any:
+    """Verify a person, or replace their roles."""
+    return people.change_person(user_id, data, by=caller)
+
+
+# --- caregivers and patients ----------------------------------------------------------------------------------------
+
+
+@bp.get("/caregiver-patient/all")
+@requires(RoleName.ADMIN)
+@bp.arguments(AdminListSchema, location="query")
+@bp.response(200, schemas.RelationSchema(many=True))
+def list_relations(query: dict[str, Any]) -> Any:
+    """All links between caregivers and patients."""
+    return relations.relations(**query)
+
+
+@bp.get("/caregiver-patient")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.CaregiverQuerySchema, location="query")
+@bp.arguments(PageSchema, location="query")
+@bp.response(200, LinkedPersonSchema(many=True))
+def patients_of(query: dict[str, int], page: Page) -> Any:
+    """The patients of one caregiver."""
+    return caregivers.patients_of(query["caregiver_id"], page)
+
+
+@bp.post("/caregiver-patient")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.LinkForm)
+@bp.response(201, LinkSchema)
+@bp.alt_response(200, schema=LinkSchema, description="The link existed already", success=True)
+@bp.alt_response(404, "NOT_FOUND")
+def link(data: dict[str, int]) -> Any:
+    """Link a caregiver and a patient."""
+    made, is_new = caregivers.link(**data)
+    return made, 201 if is_new else 200
+
+
+@bp.delete("/caregiver-patient")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.LinkForm)
+@bp.response(200, MessageSchema)
+@bp.alt_response(404, "NOT_FOUND")
+def unlink(data: dict[str, int]) -> dict[str, str]:
+    """Cut the link between a caregiver and a patient."""
+    relations.cut(**data, by=caller)
+    return {"message": "Hubungan dihapus."}
+
+
+# --- statistics -----------------------------------------------------------------------------------------------------
+
+
+@bp.get("/overview")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.RangeSchema, location="query")
+@bp.response(200, schemas.OverviewSchema)
+def get_overview(query: dict[str, Any]) -> Any:
+    """Totals, provinces, growth, activity and categories; the last 30 days by default, ten years at most."""
+    return overview.overview(**query)
+
+
+# --- exports --------------------------------------------------------------------------------------------------------
+
+
+@bp.get("/export/<report>")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.ExportQuerySchema, location="query")
+@bp.response(200, {"type": "string", "format": "binary"}, content_type="text/csv")
+def export(query: dict[str, Any], report: str) -> Any:
+    """Download a report (users, admins, activity-logs, domicile) as csv, xlsx or pdf (at most 5,000 rows)."""
+    return streams.answer(exports.export(report, caller, **query))
+
+
+# --- audit ----------------------------------------------------------------------------------------------------------
+
+
+@bp.get("/audit")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.AuditQuerySchema, location="query")
+@bp.response(200, schemas.AuditEntrySchema(many=True))
+def list_audit(query: dict[str, Any]) -> Any:
+    """Who looked at a NIK, exported, changed roles or deleted; statements of the SQL console for super-admins alone."""
+    return audit.entries(caller, **query)

@@ -1,0 +1,180 @@
+"""What the administrators' routes take and give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
+
+from app.caregivers.schemas import LinkSchema
+from app.core.fields import Form, RecordId, Text, Timestamp
+from app.core.paging import AdminListSchema
+from app.identity.audit import Action
+from app.identity.models import RoleName
+from app.identity.schemas import Password, PersonSchema, PhoneNumber, PictureForm, Username
+
+# --- people ---------------------------------------------------------------------------------------------------------
+
+
+class AdminEdit(Form, PictureForm):
+    """A partial edit: what is not sent stays."""
+
+    username = Username()
+    email = fields.Email(validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
+    password = Password()
+    nama_ktp = Text(100, minimum=1, example="Rina Wijaya")
+    nomor_hp = PhoneNumber(allow_none=True)
+    role = fields.String(
+        validate=validate.OneOf([RoleName.ADMIN, RoleName.SUPERADMIN]),
+        metadata={"example": "admin", "description": "Only a super-admin hands out superadmin"},
+    )
+
+
+class AdminForm(AdminEdit):
+    username = Username(allow_none=True)
+    email = fields.Email(required=True, validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
+    password = Password(required=True)
+    nama_ktp = Text(100, required=True, example="Rina Wijaya")
+
+
+class PersonEdit(Schema):
+    is_verified = fields.Boolean()
+    role_ids = fields.List(RecordId(), validate=validate.Length(max=50), metadata={"example": [4]})
+
+
+# --- caregivers and patients ----------------------------------------------------------------------------------------
+
+
+class CaregiverQuerySchema(Schema):
+    caregiver_id = RecordId(required=True, metadata={"example": 7})
+
+
+class LinkForm(Schema):
+    caregiver_id = RecordId(required=True, metadata={"example": 7})
+    patient_id = RecordId(required=True, metadata={"example": 12})
+
+
+class RelationSchema(LinkSchema):
+    """A link and the people at both its ends."""
+
+    caregiver = fields.Nested(PersonSchema)
+    patient = fields.Nested(PersonSchema)
+
+
+# --- audit ----------------------------------------------------------------------------------------------------------
+
+
+class AuditQuerySchema(AdminListSchema):
+    action = fields.String(validate=validate.OneOf(list(Action)), load_default=None, metadata={"example": "nik_read"})
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        action = data.pop("action")
+        return {"action": action, **super().to_page(data, **kwargs)}
+
+
+class AuditEntrySchema(Schema):
+    id = fields.Integer(metadata={"example": 1})
+    created_at = Timestamp()
+    actor_id = fields.Integer(allow_none=True, metadata={"description": "null: the operator, by a command"})
+    actor = fields.String(allow_none=True, metadata={"example": "rina", "description": "null: no longer there"})
+    action = fields.String(metadata={"example": "nik_read"})
+    subject = fields.String(metadata={"example": "user:12"})
+    details = fields.Dict()
+    ip = fields.String(allow_none=True, metadata={"example": "203.0.113.7"})
+
+
+# --- statistics and exports -----------------------------------------------------------------------------------------
+
+
+class RangeSchema(Schema):
+    """Days of Jakarta, both included."""
+
+    start = fields.Date(metadata={"example": "2026-03-01"})
+    end = fields.Date(metadata={"example": "2026-03-31"})
+
+    @validates_schema
+    def in_order(self, data: dict[str, Any], **_: Any) -> None:
+        if "start" in data and "end" in data and data["start"] > data["end"]:
+            raise ValidationError({"start": ["tidak boleh sesudah end."]})
+
+
+class RangeShownSchema(Schema):
+    start = fields.Date(metadata={"example": "2026-03-01"})
+    end = fields.Date(metadata={"example": "2026-03-31"})
+    timezone = fields.String(metadata={"example": "Asia/Jakarta"})
+
+
+class TotalsSchema(Schema):
+    """Of all that there is now, whatever the range."""
+
+    users = fields.Integer(metadata={"example": 120})
+    pasien = fields.Integer(metadata={"example": 80})
+    pendamping = fields.Integer(metadata={"example": 30})
+    admins = fields.Integer(metadata={"example": 3})
+    verified = fields.Integer(metadata={"example": 60})
+    threads = fields.Integer(metadata={"example": 44})
+    replies = fields.Integer(metadata={"example": 310})
+    reminders = fields.Integer(metadata={"example": 500})
+    articles = fields.Integer(metadata={"example": 12})
+    videos = fields.Integer(metadata={"example": 9})
+    faskes = fields.Integer(metadata={"example": 40})
+    dokter = fields.Integer(metadata={"example": 15})
+    komunitas = fields.Integer(metadata={"example": 6})
+
+
+class ProvinceCountSchema(Schema):
+    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    count = fields.Integer(metadata={"example": 21})
+
+
+class GrowthSchema(Schema):
+    date = fields.Date(metadata={"example": "2026-03-01"})
+    users = fields.Integer(metadata={"example": 3})
+    cumulative = fields.Integer(metadata={"example": 91})
+
+
+class ActivitySchema(Schema):
+    date = fields.Date(metadata={"example": "2026-03-01"})
+    events = fields.Integer(metadata={"example": 210})
+    active_users = fields.Integer(metadata={"example": 33})
+
+
+class ForumCountSchema(Schema):
+    category_id = fields.Integer(metadata={"example": 2})
+    name = fields.String(metadata={"example": "Medis"})
+    threads = fields.Integer(metadata={"example": 12})
+    replies = fields.Integer(metadata={"example": 80})
+
+
+class ReminderCountSchema(Schema):
+    tipe = fields.String(metadata={"example": "obat"})
+    count = fields.Integer(metadata={"example": 300})
+    done = fields.Integer(metadata={"example": 120})
+
+
+class RecentActivitySchema(Schema):
+    id = fields.Integer(metadata={"example": 1})
+    user_id = fields.Integer(allow_none=True, metadata={"example": 12})
+    username = fields.String(allow_none=True, metadata={"example": "siti"})
+    event_type = fields.String(allow_none=True, metadata={"example": "screen"})
+    event_name = fields.String(allow_none=True, metadata={"example": "open"})
+    activity_description = fields.String(allow_none=True, metadata={"example": "membuka beranda"})
+    created_at = Timestamp()
+
+
+class OverviewSchema(Schema):
+    range = fields.Nested(RangeShownSchema)
+    totals = fields.Nested(TotalsSchema)
+    by_province = fields.List(fields.Nested(ProvinceCountSchema))
+    growth = fields.List(fields.Nested(GrowthSchema))
+    activity = fields.List(fields.Nested(ActivitySchema))
+    forum_categories = fields.List(fields.Nested(ForumCountSchema))
+    reminder_categories = fields.List(fields.Nested(ReminderCountSchema))
+    recent_activity = fields.List(fields.Nested(RecentActivitySchema))
+
+
+class ExportQuerySchema(RangeSchema):
+    format = fields.String(
+        validate=validate.OneOf(["csv", "pdf", "xlsx"]), load_default="csv", metadata={"example": "csv"}
+    )

@@ -1,0 +1,177 @@
+"""Administrators and users, as administrators see and change them."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core import media
+from app.core.clock import JAKARTA
+from app.core.db import Fields, db, get_or_404
+from app.core.errors import Conflict, NotFound
+from app.core.paging import Listing, Page, contains, paginate
+from app.identity import audit, users
+from app.identity.models import SEARCHED, RoleName, User, UserDay
+from app.identity.sessions import PRIVILEGED, Caller
+
+MISSING = "Administrator tidak ditemukan."
+
+#: A search that finds more than this is told to be this many: nobody pages so far, and counting all of them costs.
+MOST_COUNTED = 10_000
+
+
+# --- users ----------------------------------------------------------------------------------------------------------
+
+
+def people(page: Page, q: str | None) -> Listing[User]:
+    """Everybody, newest first; `q` is a part of username, name, e-mail or phone number."""
+    return _found(q, page) if q else _all(page)
+
+
+def person(user_id: int, by: Caller) -> User:
+    """The whole person; when there is a NIK to see, that somebody saw it is written down."""
+    user = get_or_404(User, user_id, "Pengguna tidak ditemukan.")
+    if user.nik is not None:
+        audit.record(by, audit.Action.NIK_READ, f"user:{user.id}", username=user.username)
+    return user
+
+
+def change_person(user_id: int, data: Fields, by: Caller) -> User:
+    """Verify a person, or give them other roles, which holds at once for all their sessions."""
+    user = users.changeable(user_id, by)
+    if data.get("is_verified", user.is_verified) != user.is_verified:
+        users.update(user, {"is_verified": data["is_verified"]})
+        audit.record(
+            by, audit.Action.USER_CHANGED, f"user:{user.id}", username=user.username, is_verified=user.is_verified
+        )
+    if "role_ids" in data:
+        users.replace_roles(user_id, data["role_ids"], by)
+    return user
+
+
+def _all(page: Page) -> Listing[User]:
+    """A page found by the tally of days: neither its depth nor the number of people makes it dearer."""
+    later = sa.func.sum(UserDay.users).over(order_by=UserDay.day.desc()) - UserDay.users
+    days = sa.select(UserDay.day, UserDay.users, later.label("later")).where(UserDay.users > 0).subquery()
+    reached = days.c.later <= page.offset
+    total, day, skipped = db.session.execute(
+        sa.select(
+            sa.func.coalesce(sa.func.sum(days.c.users), 0),
+            sa.func.min(days.c.day).filter(reached),
+            sa.func.max(days.c.later).filter(reached),
+        )
+    ).one()
+    if day is None:
+        return Listing([], 0, page)
+    midnight = datetime.combine(day + timedelta(days=1), time(), JAKARTA)
+    ids = _newest().where(User.created_at < midnight).offset(page.offset - int(skipped)).limit(page.size)
+    return Listing(_loaded(ids), int(total), page)
+
+
+def _found(q: str, page: Page) -> Listing[User]:
+    matches = sa.or_(*(getattr(User, name).ilike(contains(q)) for name in SEARCHED))
+    rows = _loaded(_newest().where(matches).offset(page.offset).limit(page.size))
+    if len(rows) < page.size and (rows or page.offset == 0):
+        return Listing(rows, page.offset + len(rows), page)
+    some = sa.select(User.id).where(matches).limit(MOST_COUNTED).subquery()
+    return Listing(rows, db.session.scalar(sa.select(sa.func.count()).select_from(some)) or 0, page)
+
+
+def _newest() -> sa.Select[int]:
+    return sa.select(User.id).order_by(User.created_at.desc(), User.id.desc())
+
+
+def _loaded(ids: sa.Select[int]) -> list[User]:
+    """The people with these ids, in their order: what is skipped is skipped in the index alone."""
+    wanted = ids.subquery()
+    query = sa.select(User).join(wanted, wanted.c.id == User.id).order_by(User.created_at.desc(), User.id.desc())
+    return list(db.session.scalars(query))
+
+
+# --- administrators -------------------------------------------------------------------------------------------------
+
+
+def admins(page: Page, q: str | None) -> Listing[User]:
+    """Everybody with the role admin, newest first."""
+    query = users.with_role(RoleName.ADMIN)
+    if q:
+        query = query.where(sa.or_(*(getattr(User, name).ilike(contains(q)) for name in SEARCHED)))
+    return paginate(query, page)
+
+
+def admin_named(username: str) -> User:
+    query = users.with_role(RoleName.ADMIN).where(sa.func.lower(User.username) == username.lower())
+    admin = db.session.scalar(query)
+    if admin is None:
+        raise NotFound(MISSING)
+    return admin
+
+
+def create_admin(data: dict[str, Any], by: Caller) -> User:
+    """A new administrator; without a username one is made from the e-mail."""
+    role = RoleName(data.pop("role", RoleName.ADMIN))
+    users.check_may_promote(users.roles_named([role]), by)
+    data["username"] = data.get("username") or _free_username(data["email"])
+    _store_picture(data)
+    admin = users.create(data, [role])
+    audit.record(by, audit.Action.ADMIN_CREATED, f"user:{admin.id}", username=admin.username, role=role)
+    return admin
+
+
+def edit_admin(user_id: int, data: dict[str, Any], by: Caller) -> User:
+    """Change what `data` names; a new password ends every session of the administrator."""
+    admin = _changeable_admin(user_id, by)
+    role = data.pop("role", None)
+    if "image" in data:
+        media.discard(admin.image)
+        _store_picture(data)
+    if data:
+        users.update(admin, data)
+        audit.record(by, audit.Action.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=sorted(data))
+    if role is not None:
+        kept = {other.id for other in admin.roles if other.name not in PRIVILEGED}
+        users.replace_roles(user_id, kept | {found.id for found in users.roles_named([role])}, by)
+    return admin
+
+
+def delete_admin(user_id: int, by: Caller) -> None:
+    """Delete an administrator for good; never oneself, and never the last one."""
+    admin = _changeable_admin(user_id, by)
+    if admin.id == by.id:
+        raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")
+    if RoleName.ADMIN in admin.role_names:
+        users.keep_last_admin(admin)
+    audit.record(by, audit.Action.DELETED, f"user:{admin.id}", username=admin.username, roles=sorted(admin.role_names))
+    media.discard(admin.image)
+    db.session.delete(admin)
+    db.session.flush()
+
+
+def _changeable_admin(user_id: int, by: Caller) -> User:
+    user = users.changeable(user_id, by)
+    if user.role_names.isdisjoint(PRIVILEGED):
+        raise NotFound(MISSING)
+    return user
+
+
+def _store_picture(data: dict[str, Any]) -> None:
+    if upload := data.get("image"):
+        data["image"] = media.save(upload, longest_edge=media.PROFILE_EDGE)
+
+
+def _free_username(email: str) -> str:
+    """`rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` when that is taken."""
+    base = re.sub(r"[^a-z0-9_.]", "", email.partition("@")[0].partition("+")[0].lower())[:40]
+    if users.username_problem(base):
+        base = f"admin.{base}".rstrip(".")
+    taken = set(
+        db.session.scalars(
+            sa.select(sa.func.lower(User.username)).where(
+                sa.func.lower(User.username).startswith(base, autoescape=True)
+            )
+        )
+    )
+    return next(name for n in range(1, len(taken) + 2) if (name := base if n == 1 else f"{base}{n}") not in taken)

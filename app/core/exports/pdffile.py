@@ -1,0 +1,272 @@
+"""PDF: a report as a person expects it on paper, with headings on every page, wrapped cells and a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fpdf import FPDF
+from fpdf.fonts import TTFFont
+
+from app.core.clock import JAKARTA, now
+from app.core.db import streaming
+from app.core.errors import BadRequest
+from app.core.exports import fonts
+from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
+from app.core.exports.streams import Chunks, turn
+from app.core.exports.table import Column, Kind, Table
+
+MIMETYPE = "application/pdf"
+
+MAX_ROWS = 5000
+
+MARGIN = 12.0
+PADDING = 1.3
+LINE_MM = 3.9
+HEADING_MM = 7.0
+FONT_PT = 7.5
+#: One cell holds so many lines at most; a text that needs more ends in an ellipsis.
+MOST_LINES = 12
+
+MONTHS = (
+    "Januari", "Februari", "Maret", "April", "Mei", "Juni",
+    "Juli", "Agustus", "September", "Oktober", "November", "Desember",
+)  # fmt: skip
+
+FAMILY, FALLBACK = "Sans", "Arabic"
+
+Rows = Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What stands on the pages beside the rows. The chart is made from the rows."""
+
+    title: str
+    start: date
+    end: date
+    chart: Callable[[Rows, date, date], Chart] | None = None
+    landscape: bool = True
+
+
+def stream(table: Table, paper: Paper) -> Chunks:
+    """The document in one piece; `too_many_rows` for more than a person would print."""
+    with turn():
+        with streaming() as connection:
+            rows = connection.execute(table.statement.limit(MAX_ROWS + 1)).all()
+        if len(rows) > MAX_ROWS:
+            raise BadRequest(
+                f"PDF memuat paling banyak {number(MAX_ROWS)} baris. Persempit rentang atau pilih csv atau xlsx.",
+                code="too_many_rows",
+            )
+        yield _document(table.columns, rows, paper)
+
+
+def day_text(day: date) -> str:
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def _document(columns: Sequence[Column], rows: Rows, paper: Paper) -> bytes:
+    kinds = [column.kind for column in columns]
+    cells = [[_text(kind, value) for kind, value in zip(kinds, row, strict=True)] for row in rows]
+    chart = paper.chart(rows, paper.start, paper.end) if paper.chart and rows else None
+    with TemporaryDirectory(prefix="export-") as folder:
+        pdf = _Pages(paper, columns, len(rows))
+        pdf.use_fonts(Path(folder), [text for row in cells for text in row], chart.texts if chart else [])
+        pdf.fill(cells, chart)
+        return bytes(pdf.output())
+
+
+def _text(kind: Kind, value: Any) -> str:
+    """A value as people in Indonesia read it."""
+    match kind:
+        case _ if value is None:
+            return ""
+        case Kind.TIME:
+            moment: datetime = value.astimezone(JAKARTA)
+            return f"{moment:%d-%m-%Y %H.%M}"
+        case Kind.FLAG:
+            return "Ya" if value else "Tidak"
+        case Kind.NUMBER:
+            return str(value).replace(".", ",")
+        case _:
+            lines = (" ".join(line.split()) for line in str(value).splitlines())
+            return fonts.legible("\n".join(lines))
+
+
+class _Pages(FPDF):
+    def __init__(self, paper: Paper, columns: Sequence[Column], count: int) -> None:
+        super().__init__(orientation="landscape" if paper.landscape else "portrait", format="A4")
+        self.paper = paper
+        self.columns = columns
+        self.range_text = f"{day_text(paper.start)} – {day_text(paper.end)}"
+        self.about = f"{number(count)} baris · dibuat {_text(Kind.TIME, now())} WIB · waktu dalam WIB"
+        self.set_title(paper.title)
+        self.set_lang("id-ID")
+        self.set_creation_date(now())
+        self.set_margins(MARGIN, MARGIN)
+        self.set_auto_page_break(False)
+        room = self.w - 2 * MARGIN
+        shares = sum(column.share for column in columns)
+        self.widths = [room * column.share / shares for column in columns]
+
+    # --- fonts ------------------------------------------------------------------------------------------------------
+
+    def use_fonts(self, folder: Path, body: list[str], chart: list[str]) -> None:
+        """Load the characters that the document shows, and no others."""
+        headings = [self.paper.title, self.range_text, self.about, "Halaman dari 0123456789 …"]
+        headings += [column.label for column in self.columns] + chart
+        strong = frozenset(map(ord, "".join(headings)))
+        shown = frozenset(map(ord, "".join({character for text in body for character in text}))) | strong
+        self._add(folder, FAMILY, "", fonts.NOTO_SANS, fonts.REGULAR, shown)
+        self._add(folder, FAMILY, "B", fonts.NOTO_SANS, fonts.BOLD, strong)
+        others = (shown - fonts.covered(fonts.NOTO_SANS)) & fonts.covered(fonts.NOTO_SANS_ARABIC)
+        if others:
+            self._add(folder, FALLBACK, "", fonts.NOTO_SANS_ARABIC, fonts.REGULAR, others)
+            self.set_fallback_fonts([FALLBACK], exact_match=False)
+        self.set_font(FAMILY, size=FONT_PT)
+
+    def _add(self, folder: Path, family: str, style: str, font: str, weight: int, shown: frozenset[int]) -> None:
+        path = folder / f"{family}{style}.ttf"
+        path.write_bytes(fonts.instance(font, weight, shown & fonts.covered(font)))
+        self.add_font(family, style, path)
+
+    # --- pages ------------------------------------------------------------------------------------------------------
+
+    def fill(self, cells: list[list[str]], chart: Chart | None) -> None:
+        self.add_page()
+        if chart:
+            chart.draw(self, MARGIN, self.y, self.w - 2 * MARGIN)
+            self.y += chart.height + 4
+            if self.y > self.h - 40:
+                self.add_page()
+        self._headings()
+        for n, row in enumerate(cells):
+            self._row(row, shaded=n % 2 == 1)
+        if not cells:
+            self.set_text_color(*FAINT)
+            self.text(MARGIN + PADDING, self.y + 6, "Tidak ada data dalam rentang ini.")
+
+    def header(self) -> None:
+        self.set_fill_color(*ACCENT)
+        self.rect(0, 0, self.w, 3, style="F")
+        self.set_text_color(*INK)
+        if self.page_no() > 1:
+            self._write(MARGIN, 11, self.paper.title, "B", 8, INK)
+            self._write(self.w - MARGIN, 11, self.range_text, "", 8, FAINT, right=True)
+            self.y = 15
+            return
+        self._write(MARGIN, 18, self.paper.title, "B", 17, INK)
+        self._write(MARGIN, 25, self.range_text, "", 10, ACCENT)
+        self._write(self.w - MARGIN, 25, self.about, "", 7.5, FAINT, right=True)
+        self.y = 31
+
+    def footer(self) -> None:
+        self.set_draw_color(*RULE)
+        self.line(MARGIN, self.h - 10, self.w - MARGIN, self.h - 10)
+        self.set_font(FAMILY, "", 7.5)
+        self.set_text_color(*FAINT)
+        self.set_xy(MARGIN, self.h - 9)
+        self.cell(self.w - 2 * MARGIN, 5, f"Halaman {self.page_no()} dari {{nb}}", align="R")
+
+    def _write(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        style: str,
+        size: float,
+        color: tuple[int, int, int],
+        *,
+        right: bool = False,
+    ) -> None:
+        self.set_font(FAMILY, style, size)
+        self.set_text_color(*color)
+        self.text(x - self.get_string_width(text) if right else x, y, text)
+
+    # --- the table --------------------------------------------------------------------------------------------------
+
+    def _headings(self) -> None:
+        self.set_fill_color(*TINT)
+        self.rect(MARGIN, self.y, self.w - 2 * MARGIN, HEADING_MM, style="F")
+        self.set_font(FAMILY, "B", FONT_PT)
+        self.set_text_color(*INK)
+        x = MARGIN
+        for column, width in zip(self.columns, self.widths, strict=True):
+            at = x + PADDING
+            if column.kind is Kind.NUMBER:
+                at = x + width - PADDING - self.get_string_width(column.label)
+            self.text(at, self.y + 4.6, column.label)
+            x += width
+        self.y += HEADING_MM
+        self.set_font(FAMILY, "", FONT_PT)
+
+    def _row(self, row: list[str], *, shaded: bool) -> None:
+        wrapped = [self._wrapped(text, width - 2 * PADDING) for text, width in zip(row, self.widths, strict=True)]
+        height = LINE_MM * max(1, *map(len, wrapped)) + 1.6
+        if self.y + height > self.h - 12:
+            self.add_page()
+            self._headings()
+        if shaded:
+            self.set_fill_color(249, 250, 251)
+            self.rect(MARGIN, self.y, self.w - 2 * MARGIN, height, style="F")
+        self.set_draw_color(*RULE)
+        self.set_line_width(0.15)
+        self.line(MARGIN, self.y, self.w - MARGIN, self.y)
+        self.set_text_color(*INK)
+        x, top = MARGIN, self.y
+        for column, lines, width in zip(self.columns, wrapped, self.widths, strict=True):
+            for n, line in enumerate(lines):
+                self._line(line, x + PADDING, top + n * LINE_MM, width - 2 * PADDING, column.kind is Kind.NUMBER)
+            x += width
+        self.y = top + height
+
+    def _line(self, text: str, x: float, y: float, width: float, right: bool) -> None:
+        if fonts.is_complex(text):
+            self.set_text_shaping(True)
+            self.set_xy(x - self.c_margin, y + 0.6)
+            self.cell(width, LINE_MM, text)
+            self.set_text_shaping(False)
+            return
+        self.text(x + width - self._width(text) if right else x, y + 3.5, text)
+
+    def _wrapped(self, text: str, width: float) -> list[str]:
+        """The lines of a cell: broken at blanks, a word that is wider than the cell anywhere."""
+        lines: list[str] = []
+        for paragraph in text.split("\n"):
+            line = ""
+            for word in paragraph.split(" "):
+                joined = f"{line} {word}" if line else word
+                if self._width(joined) <= width:
+                    line = joined
+                    continue
+                if line:
+                    lines.append(line)
+                line = word
+                while self._width(line) > width and len(lines) <= MOST_LINES:
+                    fitting = self._fitting(line, width)
+                    lines.append(line[:fitting])
+                    line = line[fitting:]
+            lines.append(line)
+            if len(lines) > MOST_LINES:
+                return [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1][:-1] + "…"]
+        return lines
+
+    def _fitting(self, word: str, width: float) -> int:
+        """How many characters of a long word fit; behind a sign of punctuation if there is one near the end."""
+        n = 1
+        while n < len(word) and self._width(word[: n + 1]) <= width:
+            n += 1
+        return next((k for k in range(n, max(1, n - 8), -1) if word[k - 1] in "@._-/"), n)
+
+    def _width(self, text: str) -> float:
+        if fonts.is_complex(text):
+            return float(self.get_string_width(text))
+        font = self.current_font
+        if not isinstance(font, TTFFont):
+            raise TypeError("a core font cannot show every script")
+        return float(sum(font.cw[ord(character)] for character in text) * self.font_size * 0.001)

@@ -1,0 +1,258 @@
+"""The process that runs one request of the SQL console and ends.
+
+A single cell arrives whole in the driver, however big it is. So the statement runs in a process of its own, which the
+kernel lets have so much memory and no more: what breaks is this process, never the service.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import psycopg2
+from psycopg2.extensions import connection as Connection  # noqa: N812  # a class, whatever its case
+from psycopg2.extensions import cursor as Cursor  # noqa: N812
+
+from app.superadmin.runner.frames import Kind, packed
+from app.superadmin.runner.statements import Statement, split
+from app.superadmin.runner.values import to_json, unique
+
+#: What a statement's result may take beside what the process has when it begins.
+MEMORY_BYTES = 32 * 1024 * 1024
+
+MAX_ROWS = 1000
+MAX_RESULT_BYTES = 4 * 1024 * 1024
+CHUNK_BYTES = 64 * 1024
+MAX_FETCHED = 500
+
+#: A cursor cannot be opened for it: it writes within WITH, or it is a SELECT INTO.
+NOT_FOR_A_CURSOR = ("0A000", "42P11")
+
+#: Their `row_count` is the rows touched, not those shown.
+WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
+
+CONNECTION_FAILURE = "08006"
+INSUFFICIENT_PRIVILEGE = "42501"
+INVALID_TRANSACTION_TERMINATION = "2D000"
+
+DANGEROUS = ("\t", "\r", "+", "-", "=", "@")
+NUMBERS = frozenset({20, 21, 23, 26, 700, 701, 1700})
+
+
+class Refused(Exception):
+    def __init__(self, message: str, sqlstate: str) -> None:
+        super().__init__(message)
+        self.sqlstate = sqlstate
+
+
+class Rows:
+    """The rows of the last statement, in batches that stay small however big the rows are."""
+
+    def __init__(self, cursor: Cursor, *, fetches: bool) -> None:
+        self._cursor = cursor
+        self._fetches = fetches
+        self._batch: list[tuple[str | None, ...]] = []
+        if fetches:
+            cursor.execute("FETCH FORWARD 1 FROM console")
+        description = cursor.description or ()
+        self.names = unique(column.name for column in description)
+        self.oids = [column.type_code for column in description]
+        self._batch = self._read()
+
+    def __iter__(self) -> Iterator[tuple[str | None, ...]]:
+        while self._batch:
+            size = sum(len(cell or "") for row in self._batch for cell in row) / len(self._batch)
+            yield from self._batch
+            if not self._fetches:
+                self._batch = self._read()
+                continue
+            self._batch = []  # let go of before the next one comes
+            wanted = max(1, min(MAX_FETCHED, int(CHUNK_BYTES / max(1, size))))
+            self._cursor.execute(f"FETCH FORWARD {wanted} FROM console")
+            self._batch = self._read()
+
+    def _read(self) -> list[tuple[str | None, ...]]:
+        return self._cursor.fetchmany(MAX_FETCHED)
+
+
+def main() -> None:
+    request = json.load(sys.stdin)
+    out = sys.stdout.buffer
+    limit_memory()
+    try:
+        run(request, out)
+    except Refused as error:
+        answer(out, Kind.ERROR, {"message": str(error), "sqlstate": error.sqlstate})
+    except (MemoryError, psycopg2.Error) as error:
+        answer(out, Kind.ERROR, told(error))
+    except UnicodeError:
+        answer(out, Kind.ERROR, {"message": "the result is not in UTF-8", "sqlstate": "22021"})
+
+
+def run(request: dict[str, Any], out: BinaryIO) -> None:
+    """Run every statement in one transaction; the answer goes out after the commit, CSV as it comes."""
+    statements = split(request["query"])
+    check(statements)
+    connection = psycopg2.connect(**request["connection"])
+    try:
+        connection.set_session(readonly=request["read_only"])
+        with connection, connection.cursor() as cursor:  # leaving it is the commit
+            as_text(connection)
+            introduce(cursor, out)
+            result = work(cursor, statements, out if request["csv"] else None)
+        answer(out, Kind.RESULT, result)
+    finally:
+        connection.close()
+
+
+def introduce(cursor: Cursor, out: BinaryIO) -> None:
+    """Say which backend works here."""
+    # It takes a snapshot too: from here on no statement can make a read-only transaction a writing one.
+    cursor.execute("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()")
+    pid, started = cursor.fetchone() or ("", "")
+    answer(out, Kind.BACKEND, {"pid": int(pid), "started": started})
+
+
+def work(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | None) -> dict[str, Any]:
+    """Run them all; the result of the last one, whose rows go to `csv_out` when there is such a thing."""
+    for statement in statements[:-1]:
+        execute(cursor, statement, is_last=False)
+    if not statements:
+        return {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
+    rows = execute(cursor, statements[-1], is_last=True)
+    result = summary(cursor, statements[-1], rows)
+    if csv_out is not None:
+        write_csv(rows, csv_out)
+    elif rows is not None:
+        collect(rows, result)
+    return result
+
+
+def check(statements: list[Statement]) -> None:
+    for statement in statements:
+        if statement.controls_transaction:
+            raise Refused(
+                "one request is one transaction: it cannot begin or end another", INVALID_TRANSACTION_TERMINATION
+            )
+        if statement.is_copy:
+            raise Refused("COPY reads and writes files of the database server: use the export", INSUFFICIENT_PRIVILEGE)
+
+
+def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> Rows | None:
+    """Run a statement; the rows of the last one, if it has any.
+
+    Rows that nobody wants are never sent, and those of the last statement come by a cursor where one can be opened.
+    """
+    if statement.reads and opened(cursor, statement):
+        if is_last:
+            return Rows(cursor, fetches=True)
+        cursor.execute("MOVE FORWARD ALL FROM console")
+        cursor.execute("CLOSE console")
+        return None
+    cursor.execute(statement.text)
+    return Rows(cursor, fetches=False) if is_last and cursor.description else None
+
+
+def opened(cursor: Cursor, statement: Statement) -> bool:
+    """Whether a cursor now stands for the statement."""
+    cursor.execute("SAVEPOINT console")
+    try:
+        cursor.execute(f"DECLARE console NO SCROLL CURSOR FOR {statement.text}")
+    except psycopg2.Error as error:
+        if error.pgcode not in NOT_FOR_A_CURSOR:
+            raise
+        cursor.execute("ROLLBACK TO SAVEPOINT console")
+        return False
+    cursor.execute("RELEASE SAVEPOINT console")
+    return True
+
+
+def summary(cursor: Cursor, statement: Statement, rows: Rows | None) -> dict[str, Any]:
+    tag = "SELECT" if statement.reads and rows else " ".join((cursor.statusmessage or "").split())
+    command = " ".join(word for word in tag.split() if not word.isdigit())
+    touched = 0 if rows and command not in WRITES else max(0, cursor.rowcount)
+    columns = rows.names if rows else []
+    return {"columns": columns, "rows": [], "row_count": touched, "truncated": False, "command": command}
+
+
+def collect(rows: Rows, result: dict[str, Any]) -> None:
+    """The first rows, as many as may be; for a write, `row_count` stays what it touched."""
+    size = 0
+    for row in rows:
+        size += sum(len(cell or "") + 16 for cell in row)
+        if len(result["rows"]) == MAX_ROWS or (size > MAX_RESULT_BYTES and result["rows"]):
+            result["truncated"] = True
+            break
+        if size > MAX_RESULT_BYTES:
+            raise MemoryError
+        values = (to_json(cell, oid) for cell, oid in zip(row, rows.oids, strict=True))
+        result["rows"].append(dict(zip(rows.names, values, strict=True)))
+    if result["command"] not in WRITES:
+        result["row_count"] = len(result["rows"])
+
+
+def write_csv(rows: Rows | None, out: BinaryIO) -> None:
+    """All rows, in pieces, with a byte-order mark and without formulas."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    buffer.write("\ufeff")
+    if rows is not None:
+        writer.writerow([harmless(name) for name in rows.names])
+        numeric = [oid in NUMBERS for oid in rows.oids]
+        for row in rows:
+            writer.writerow(
+                cell if cell is None or number else harmless(cell) for cell, number in zip(row, numeric, strict=True)
+            )
+            if buffer.tell() >= CHUNK_BYTES:
+                out.write(packed(Kind.CHUNK, buffer.getvalue().encode()))
+                buffer.seek(0)
+                buffer.truncate()
+    out.write(packed(Kind.CHUNK, buffer.getvalue().encode()))
+    out.flush()
+
+
+def harmless(text: str) -> str:
+    return "'" + text if text.startswith(DANGEROUS) else text
+
+
+def as_text(connection: Connection) -> None:
+    """Hand out every value as the text that PostgreSQL wrote, whatever its type."""
+    known = tuple(psycopg2.extensions.string_types)
+    plain = psycopg2.extensions.new_type(known, "PLAIN", lambda value, _: value)
+    psycopg2.extensions.register_type(plain, connection)
+    connection.set_client_encoding("UTF8")
+
+
+def told(error: BaseException) -> dict[str, Any]:
+    """A database's error in its own words, or that the result does not fit into the memory that there is."""
+    code = getattr(error, "pgcode", None)
+    if isinstance(error, MemoryError) or (code is None and "memory" in str(error)):
+        return {"too_large": True}
+    diagnosis = getattr(error, "diag", None)
+    message = getattr(diagnosis, "message_primary", None) or str(error).strip().partition("\n")[0]
+    return {"message": message, "sqlstate": code or CONNECTION_FAILURE}
+
+
+def answer(out: BinaryIO, kind: Kind, body: dict[str, Any]) -> None:
+    out.write(packed(kind, json.dumps(body).encode()))
+    out.flush()
+
+
+def limit_memory() -> None:
+    """Let the kernel refuse more than `MEMORY_BYTES` on top of what the process has now (Linux only)."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return
+    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    allowed = int(lines["VmData"].split()[0]) * 1024 + MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
+
+
+if __name__ == "__main__":
+    main()

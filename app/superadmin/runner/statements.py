@@ -1,0 +1,93 @@
+"""A text of SQL taken apart into its statements, the way PostgreSQL's own scanner sees them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+TOKEN = re.compile(
+    r"""
+    (?P<comment>   --[^\n]* )
+  | (?P<block>     /\* )
+  | (?P<quoted>    [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" )
+  | (?P<dollar>    \$(?:[A-Za-z_\u0080-\uffff][\w]*)?\$ )
+  | (?P<word>      [A-Za-z_\u0080-\uffff][\w$]* )
+  | (?P<mark>      [;()] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+#: What would end the one transaction that a request is.
+TRANSACTION_CONTROL = frozenset({"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"})
+
+#: What a cursor can be opened for.
+READS = frozenset({"SELECT", "VALUES", "TABLE", "WITH"})
+
+
+@dataclass
+class Statement:
+    """One statement: its text, and its words outside of quotes and comments."""
+
+    text: str = ""
+    words: list[str] = field(default_factory=list)
+
+    @property
+    def begins_with(self) -> str:
+        return self.words[0] if self.words else ""
+
+    @property
+    def controls_transaction(self) -> bool:
+        return self.begins_with in TRANSACTION_CONTROL or self.words[:2] == ["PREPARE", "TRANSACTION"]
+
+    @property
+    def is_copy(self) -> bool:
+        return self.begins_with == "COPY"
+
+    @property
+    def reads(self) -> bool:
+        return self.begins_with in READS
+
+
+def split(sql: str) -> list[Statement]:
+    """The statements of a text; what is unfinished runs to its end, for PostgreSQL to complain about."""
+    found: list[Statement] = []
+    words: list[str] = []
+    begin = position = parentheses = body = 0
+    while match := TOKEN.search(sql, position):
+        position = match.end()
+        match match.lastgroup:
+            case "block":
+                position = _end_of_comment(sql, position)
+            case "dollar":
+                closing = sql.find(match[0], position)
+                position = len(sql) if closing < 0 else closing + len(match[0])
+            case "word":
+                words.append(match[0].upper())
+                body = _depth_of_body(words, body)
+            case "mark" if match[0] != ";":
+                parentheses += 1 if match[0] == "(" else -1
+            case "mark" if parentheses <= 0 and not body:
+                found.append(Statement(sql[begin : match.start()].strip(), words))
+                words, begin, parentheses = [], position, 0
+    found.append(Statement(sql[begin:].strip(), words))
+    # Without a word or a parenthesis it is blank, or nothing but a comment.
+    return [statement for statement in found if statement.words or statement.text.startswith("(")]
+
+
+def _depth_of_body(words: list[str], depth: int) -> int:
+    """How deep in the body of a function in SQL's own form (`BEGIN ATOMIC ... END`), whose semicolons are its own."""
+    if words[0] == "CREATE" and words[-2:] == ["BEGIN", "ATOMIC"]:
+        return depth + 1
+    if depth and words[-1] == "CASE":
+        return depth + 1
+    return depth - 1 if depth and words[-1] == "END" else depth
+
+
+def _end_of_comment(sql: str, position: int) -> int:
+    """Behind a block comment, which may hold others."""
+    depth = 1
+    for match in re.compile(r"/\*|\*/").finditer(sql, position):
+        depth += 1 if match[0] == "/*" else -1
+        if not depth:
+            return match.end()
+    return len(sql)

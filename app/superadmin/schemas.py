@@ -1,0 +1,52 @@
+"""What the super-admin routes take and give."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, ValidationError, fields, validate
+
+MAX_QUERY_BYTES = 20 * 1024
+
+
+def _short_enough(value: str) -> None:
+    if len(value.encode()) > MAX_QUERY_BYTES:
+        raise ValidationError("paling banyak 20 KB.")
+
+
+class QuerySchema(Schema):
+    query = fields.String(
+        required=True, validate=[validate.Length(1), _short_enough], metadata={"example": "SELECT count(*) FROM users"}
+    )
+
+
+class ResultSchema(Schema):
+    """Of the last statement. For writes `row_count` is the rows touched."""
+
+    columns = fields.List(fields.String(), metadata={"example": ["count"]})
+    rows = fields.List(fields.Dict(), metadata={"example": [{"count": 120}]})
+    row_count = fields.Integer(metadata={"example": 1})
+    truncated = fields.Boolean(metadata={"description": "Whether there were more rows than came back (1,000 at most)"})
+    duration_ms = fields.Integer(metadata={"example": 3})
+    command = fields.String(metadata={"example": "SELECT"})
+
+
+class TablesQuerySchema(Schema):
+    detail = fields.Boolean(load_default=False, metadata={"description": "Objects with sizes instead of names"})
+
+
+class RowsQuerySchema(Schema):
+    limit = fields.Integer(load_default=100, validate=validate.Range(1, 1000))
+    offset = fields.Integer(load_default=0, validate=validate.Range(0, 2**53))
+
+
+class ColumnSchema(Schema):
+    name = fields.String(metadata={"example": "id"})
+    type = fields.String(metadata={"example": "bigint"})
+
+
+class TableSchema(Schema):
+    table = fields.String(metadata={"example": "users"})
+    columns = fields.List(fields.Nested(ColumnSchema))
+    rows = fields.List(fields.Dict())
+    total = fields.Integer(metadata={"example": 120})
+    limit = fields.Integer(metadata={"example": 100})
+    offset = fields.Integer(metadata={"example": 0})

@@ -1,0 +1,88 @@
+"""The audit log: who sees it, and that nobody changes it."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import ProgrammingError
+
+from app.core.db import db
+from app.identity import audit
+from app.identity.models import RoleName
+from app.roles import service as roles
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_superadmin, make_user
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin(username="rina"))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit_entries SET action = 'nothing'",
+        "DELETE FROM audit_entries",
+        "DELETE FROM audit_entries WHERE id = -1",
+        "TRUNCATE audit_entries",
+        "INSERT INTO audit_entries (id, action, subject) VALUES (1, 'a', 'b') ON CONFLICT (id) DO UPDATE SET ip = 'x'",
+    ],
+)
+def test_the_log_is_append_only(admin: Client, statement: str) -> None:
+    audit.record(None, audit.Action.DELETED, "user:1")
+    db.session.flush()
+    with pytest.raises(ProgrammingError, match="append-only"), db.session.begin_nested():
+        db.session.execute(sa.text(statement))
+
+
+def test_the_log_is_paged_newest_first(admin: Client) -> None:
+    for n in range(5):
+        audit.record(None, audit.Action.EXPORT, f"export:{n}")
+        db.session.flush()
+    response = admin.get("/admins/audit?page=1&per_page=2")
+    assert [row["subject"] for row in response.json] == ["export:4", "export:3"]
+    assert response.headers["X-Total-Count"] == "5"
+    assert response.json[0]["actor"] is None
+    assert [row["subject"] for row in admin.get("/admins/audit?q=export:1").json] == ["export:1"]
+
+
+def test_statements_are_shown_to_superadmins_alone(admin: Client, client: Client) -> None:
+    audit.record(None, audit.Action.SQL, "query", query="SELECT 1")
+    audit.record(None, audit.Action.EXPORT, "export:users")
+    db.session.flush()
+    assert [row["action"] for row in admin.get("/admins/audit").json] == ["export"]
+    assert admin.get("/admins/audit?action=sql").json == []
+    superadmin = client.as_superadmin(make_superadmin())
+    assert [row["action"] for row in superadmin.get("/admins/audit").json] == ["export", "sql"]
+
+
+def test_a_deletion_anywhere_by_an_administrator_is_written_down(admin: Client) -> None:
+    role_id = roles.create_role({"name": "relawan", "is_editable": True}).id
+    assert admin.delete(f"/roles/{role_id}").status_code == 200
+    (row,) = admin.get("/admins/audit").json
+    assert (row["actor"], row["action"], row["subject"]) == ("rina", "deleted", f"roles/{role_id}")
+
+
+def test_what_failed_is_not_written_down(admin: Client) -> None:
+    assert admin.delete("/roles/999999").status_code == 404
+    assert admin.get("/admins/audit").json == []
+
+
+def test_given_and_taken_roles_are_written_down_once_each(admin: Client) -> None:
+    siti = make_user(username="siti")
+    role = roles.create_role({"name": "relawan", "is_editable": True})
+    for _ in range(2):  # the second time changes nothing
+        admin.post(f"/admins/{siti.id}/roles", {"role_ids": [role.id]})
+    admin.delete(f"/admins/{siti.id}/roles", {"role_ids": [role.id]})
+    rows = admin.get("/admins/audit").json
+    assert [(row["details"]["given"], row["details"]["taken"]) for row in rows] == [
+        ([], ["relawan"]),
+        (["relawan"], []),
+    ]
+
+
+@pytest.mark.parametrize("role", [RoleName.PASIEN, RoleName.PENDAMPING])
+def test_others_do_not_see_the_log(client: Client, role: RoleName) -> None:
+    assert_error(client.as_(make_user(role)).get("/admins/audit"), 403)
+    assert_error(client.get("/admins/audit"), 401)

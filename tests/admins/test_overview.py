@@ -1,0 +1,181 @@
+"""The overview: the whole shape, any range, and every figure equal to a live count."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.clock import now, today
+from app.core.db import db
+from app.forum.models import ForumCategory, ForumReply
+from app.identity.models import RoleName, User
+from app.logs import buffer
+from app.logs.models import ActivityLog
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+from tests.statements import Statements
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin(username="rina"))
+
+
+def overview(admin: Client, **query: Any) -> dict[str, Any]:
+    response = admin.get("/admins/overview", query_string=query)
+    assert response.status_code == 200, response.json
+    return response.json
+
+
+def test_the_whole_shape_is_there_even_with_nothing_in_it(admin: Client) -> None:
+    found = overview(admin)
+    assert set(found) == {
+        "range",
+        "totals",
+        "by_province",
+        "growth",
+        "activity",
+        "forum_categories",
+        "reminder_categories",
+        "recent_activity",
+    }
+    assert found["range"] == {
+        "start": str(today() - timedelta(days=29)),
+        "end": str(today()),
+        "timezone": "Asia/Jakarta",
+    }
+    assert found["totals"] == {
+        "users": 1, "pasien": 0, "pendamping": 0, "admins": 1, "verified": 0, "threads": 0, "replies": 0,
+        "reminders": 0, "articles": 0, "videos": 0, "faskes": 0, "dokter": 0, "komunitas": 0,
+    }  # fmt: skip
+    assert found["by_province"] == [{"province": None, "count": 1}]
+    assert len(found["growth"]) == len(found["activity"]) == 30
+    assert found["growth"][-1] == {"date": str(today()), "users": 1, "cumulative": 1}
+    assert found["activity"][0] == {"date": str(today() - timedelta(days=29)), "events": 0, "active_users": 0}
+    assert [row["tipe"] for row in found["reminder_categories"]] == ["obat", "makan", "terapi", "kontrol"]
+    assert found["forum_categories"][0]["name"] == "Umum"
+    assert found["recent_activity"] == []
+
+
+def test_people_are_counted_by_role_province_and_standing(admin: Client) -> None:
+    make_user(domicile="Jawa Barat", is_verified=True)
+    make_user(domicile="Jawa Barat")
+    make_user(RoleName.PENDAMPING, domicile="Aceh")
+    found = overview(admin)
+    assert {name: found["totals"][name] for name in ("users", "pasien", "pendamping", "admins", "verified")} == {
+        "users": 4,
+        "pasien": 2,
+        "pendamping": 1,
+        "admins": 1,
+        "verified": 1,
+    }
+    assert found["by_province"] == [
+        {"province": "Jawa Barat", "count": 2},
+        {"province": "Aceh", "count": 1},
+        {"province": None, "count": 1},
+    ]
+
+
+def test_a_day_begins_and_ends_in_jakarta(admin: Client) -> None:
+    for moment in ("2026-03-01T16:59:59Z", "2026-03-01T17:00:00Z", "2026-03-03T10:00:00Z"):
+        make_user().created_at = datetime.fromisoformat(moment)
+    db.session.flush()
+    growth = overview(admin, start="2026-03-02", end="2026-03-04")["growth"]
+    assert growth == [
+        {"date": "2026-03-02", "users": 1, "cumulative": 2},
+        {"date": "2026-03-03", "users": 1, "cumulative": 3},
+        {"date": "2026-03-04", "users": 0, "cumulative": 3},
+    ]
+
+
+def record(user: User | None, moment: datetime, **values: Any) -> dict[str, Any]:
+    return {
+        "event_id": str(uuid.uuid4()),
+        "log": "user",
+        "user_id": user.id if user else None,
+        "created_at": moment.isoformat(),
+        "event_type": "screen",
+        "event_name": "open",
+        "extra": {},
+        **values,
+    }
+
+
+def test_forum_and_activity_equal_a_live_count(admin: Client) -> None:
+    siti, budi = make_user(username="siti"), make_user()
+    category = db.session.scalars(sa.select(ForumCategory).order_by(ForumCategory.id)).first()
+    assert category is not None
+    seed_forum(siti, budi, category.id)
+    moments = [now() - timedelta(hours=6 * n) for n in range(20)]
+    buffer.store([record([siti, budi, None][n % 3], moment) for n, moment in enumerate(moments)])
+    found = overview(admin)
+    live = db.session.execute(
+        sa.select(
+            sa.cast(sa.func.timezone("Asia/Jakarta", ActivityLog.created_at), sa.Date).label("day"),
+            sa.func.count(),
+            sa.func.count(ActivityLog.user_id.distinct()),
+        ).group_by("day")
+    )
+    wanted = {str(day): (events, active) for day, events, active in live}
+    shown = {row["date"]: (row["events"], row["active_users"]) for row in found["activity"] if row["events"]}
+    assert shown == wanted
+    (row,) = [row for row in found["forum_categories"] if row["threads"]]
+    assert row == {"category_id": category.id, "name": category.name, "threads": 2, "replies": 3}
+    assert found["totals"]["replies"] == db.session.scalar(sa.select(sa.func.count()).where(~ForumReply.is_deleted))
+    assert [row["username"] for row in found["recent_activity"][:3]] == ["siti", budi.username, None]
+
+
+def seed_forum(siti: User, budi: User, category_id: int) -> None:
+    for n in range(2):
+        db.session.execute(
+            sa.text(
+                "WITH t AS (INSERT INTO forum_threads (category_id, user_id, title, content, replies_count)"
+                " VALUES (:c, :u, 'x', 'x', :n) RETURNING id)"
+                " INSERT INTO forum_replies (thread_id, depth, user_id, content)"
+                " SELECT t.id, 1, :b, 'x' FROM t, generate_series(1, :n)"
+            ),
+            {"c": category_id, "u": siti.id, "b": budi.id, "n": n + 1},
+        )
+    db.session.execute(sa.update(ForumCategory).where(ForumCategory.id == category_id).values(threads_count=2))
+
+
+def test_the_cost_is_a_fixed_number_of_statements(admin: Client, statements: Statements) -> None:
+    with statements.at_most(10):
+        overview(admin, start="2020-01-01", end="2026-03-01")
+
+
+@pytest.mark.parametrize(
+    ("query", "days"),
+    [
+        ({"start": "2026-03-01", "end": "2026-03-01"}, 1),
+        ({"end": "2026-03-31"}, 30),
+        ({"start": "2024-02-01", "end": "2024-02-29"}, 29),
+        ({"start": "9999-12-31"}, 1),
+        ({"end": "0001-01-05"}, 5),
+    ],
+)
+def test_any_range_has_every_one_of_its_days(admin: Client, query: dict[str, str], days: int) -> None:
+    found = overview(admin, **query)
+    assert len(found["growth"]) == len(found["activity"]) == days
+    assert found["growth"][-1]["date"] == found["range"]["end"]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"start": "2026-03-02", "end": "2026-03-01"}, "start"),
+        ({"start": "kemarin"}, "start"),
+        ({"end": "2026-02-30"}, "end"),
+        ({"start": "2000-01-01", "end": "2026-01-01"}, "start"),
+    ],
+)
+def test_a_wrong_range_is_refused(admin: Client, query: dict[str, str], field: str) -> None:
+    assert_error(admin.get("/admins/overview", query_string=query), 400, "validation_error", field)
+
+
+def test_only_administrators_see_it(client: Client) -> None:
+    assert_error(client.as_(make_user()).get("/admins/overview"), 403)

@@ -1,0 +1,20 @@
+"""The console works on connections of its own, so its tests commit."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.core.db import db
+from app.identity.models import RoleName
+from tests.client import Client
+from tests.factories import make_user
+
+
+@pytest.fixture
+def boss(committed: Flask) -> Client:
+    """A super-admin, who is there for other connections too."""
+    user = make_user(RoleName.SUPERADMIN, username="bos", nik="3273014502900001")
+    client = Client(committed).as_superadmin(user)
+    db.session.commit()
+    return client

@@ -1,0 +1,174 @@
+"""The SQL console: results, errors, transactions, the audit row, and who may use it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db
+from app.identity.models import AuditEntry, RoleName, User
+from tests.client import Client, assert_error
+from tests.factories import make_superadmin, make_user
+
+
+def run(client: Client, sql: str) -> Any:
+    response = client.post("/superadmin/query", {"query": sql})
+    assert response.status_code == 200, response.json
+    return response.json
+
+
+def test_a_select_gives_columns_and_rows(boss: Client) -> None:
+    result = run(boss, "SELECT 1 AS satu, 'dua' AS dua")
+    assert result.pop("duration_ms") >= 0
+    assert result == {
+        "columns": ["satu", "dua"],
+        "rows": [{"satu": 1, "dua": "dua"}],
+        "row_count": 1,
+        "truncated": False,
+        "command": "SELECT",
+    }
+
+
+def test_a_write_tells_the_rows_it_touched(boss: Client) -> None:
+    result = run(boss, "UPDATE users SET nama_ktp = 'Bos Besar' WHERE username = 'bos'")
+    assert (result["command"], result["row_count"], result["rows"]) == ("UPDATE", 1, [])
+    assert run(boss, "SELECT nama_ktp FROM users")["rows"] == [{"nama_ktp": "Bos Besar"}]
+
+
+@pytest.mark.parametrize(
+    ("sql", "command", "count", "rows"),
+    [
+        ("INSERT INTO kategori (nama_kategori) VALUES ('a'), ('b') RETURNING nama_kategori", "INSERT", 2, 2),
+        (
+            "WITH k AS (INSERT INTO kategori (nama_kategori) VALUES ('c') RETURNING 1) TABLE k",
+            "SELECT",
+            1,
+            1,
+        ),
+        ("VALUES (1), (2)", "SELECT", 2, 2),
+        ("SHOW server_version", "SHOW", 1, 1),
+        ("EXPLAIN SELECT 1", "EXPLAIN", 1, 1),
+        ("CREATE TEMP TABLE t (a int)", "CREATE TABLE", 0, 0),
+        (
+            "CREATE TEMP TABLE t (a int); INSERT INTO t SELECT generate_series(1,1500) RETURNING 1",
+            "INSERT",
+            1500,
+            1000,
+        ),
+        ("SELECT 1; DELETE FROM kategori", "DELETE", 0, 0),
+        ("-- nothing but a comment", "", 0, 0),
+        ("DO $$ BEGIN PERFORM 1; END $$", "DO", 0, 0),
+    ],
+)
+def test_every_kind_of_statement_has_its_answer(boss: Client, sql: str, command: str, count: int, rows: int) -> None:
+    result = run(boss, sql)
+    assert (result["command"], result["row_count"], len(result["rows"])) == (command, count, rows)
+
+
+def test_a_thousand_rows_come_back_at_most(boss: Client) -> None:
+    result = run(boss, "SELECT generate_series(1, 1000) AS n")
+    assert (len(result["rows"]), result["truncated"]) == (1000, False)
+    result = run(boss, "SELECT generate_series(1, 1001) AS n")
+    assert (len(result["rows"]), result["row_count"], result["truncated"]) == (1000, 1000, True)
+
+
+def test_equal_names_are_told_apart(boss: Client) -> None:
+    assert run(boss, "SELECT 1 AS a, 2 AS a, 3 AS a, 4 AS a_2")["columns"] == ["a", "a_2", "a_3", "a_2_2"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate"),
+    [
+        ("SELEC 1", "42601"),
+        ("SELECT * FROM tidak_ada", "42P01"),
+        ("SELECT 1/0", "22012"),
+        ("INSERT INTO roles (name) VALUES ('PASIEN')", "23505"),
+        ("VACUUM", "25001"),
+        ("SELECT 'unfinished", "42601"),
+    ],
+)
+def test_a_database_error_comes_in_its_own_words(boss: Client, sql: str, sqlstate: str) -> None:
+    response = boss.post("/superadmin/query", {"query": sql})
+    assert_error(response, 400, "sql_error")
+    assert response.json["sqlstate"] == sqlstate
+
+
+def test_a_failing_statement_leaves_nothing_behind(boss: Client) -> None:
+    sql = "INSERT INTO kategori (nama_kategori) VALUES ('a'); CREATE TABLE t (a int); SELECT 1/0"
+    assert_error(boss.post("/superadmin/query", {"query": sql}), 400, "sql_error")
+    assert run(boss, "SELECT * FROM kategori")["rows"] == []
+    assert run(boss, "SELECT to_regclass('t') AS t")["rows"] == [{"t": None}]
+
+
+def test_a_statement_is_written_down_before_it_runs(boss: Client) -> None:
+    sql = "SELECT count(*) AS n FROM audit_entries WHERE action = 'sql' AND details->>'query' LIKE '%count%'"
+    assert run(boss, sql)["rows"] == [{"n": 1}]
+    boss.post("/superadmin/query", {"query": "SELECT 1/0"})
+    boss.post("/superadmin/query/export", {"query": "SELECT 2"})
+    rows = db.session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id.desc()).limit(2)).all()
+    assert [(row.subject, row.details["query"]) for row in rows] == [
+        ("query/export", "SELECT 2"),
+        ("query", "SELECT 1/0"),
+    ]
+    assert rows[0].ip == "127.0.0.1"
+
+
+@pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": 5}, {"query": "SELECT '" + "x" * 20480 + "'"}])
+def test_a_query_is_needed_and_has_at_most_20_kb(boss: Client, body: dict[str, Any]) -> None:
+    assert_error(boss.post("/superadmin/query", body), 400, "validation_error", "query")
+
+
+def test_a_query_is_exported_whole_and_without_formulas(boss: Client) -> None:
+    text = "CASE WHEN n = 1 THEN '=1+1' ELSE 'baris \"' || n || '\"' END"
+    sql = f"SELECT n, {text} AS teks FROM generate_series(1, 30000) n"
+    response = boss.post("/superadmin/query/export", {"query": sql})
+    assert response.mimetype == "text/csv"
+    assert response.headers["Content-Disposition"] == 'attachment; filename="query.csv"'
+    lines = response.get_data().decode("utf-8-sig").splitlines()
+    assert lines[:3] == ["n,teks", "1,'=1+1", '2,"baris ""2"""']
+    assert len(lines) == 30001
+
+
+def test_a_failing_export_is_an_error_not_a_file(boss: Client) -> None:
+    assert_error(boss.post("/superadmin/query/export", {"query": "SELECT * FROM tidak_ada"}), 400, "sql_error")
+
+
+@pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
+@pytest.mark.parametrize("role", [RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])
+def test_nobody_else_runs_sql(client: Client, path: str, role: RoleName) -> None:
+    body = {"query": "SELECT 1"}
+    assert_error(client.as_(make_user(role)).post(path, body), 403)
+    assert_error(client.as_(make_superadmin()).post(path, body), 403)  # from /login, not /superadmin/login
+    assert_error(client.post(path, body), 401)
+
+
+def test_a_taken_role_closes_the_console_at_once(boss: Client) -> None:
+    assert run(boss, "DELETE FROM user_roles")["row_count"] == 1
+    assert_error(boss.post("/superadmin/query", {"query": "SELECT 1"}), 403)
+
+
+def test_no_secret_of_the_service_is_in_the_runner(boss: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.superadmin.service import console
+
+    seen: list[dict[str, str]] = []
+    popen = console.subprocess.Popen
+
+    def start(*args: Any, env: dict[str, str], **options: Any) -> Any:
+        seen.append(env)
+        return popen(*args, env=env, **options)
+
+    monkeypatch.setenv("SECRET_KEY", "rahasia")
+    monkeypatch.setattr(console.subprocess, "Popen", start)
+    run(boss, "SELECT 1")
+    assert "SECRET_KEY" not in seen[0]
+
+
+def test_a_user_deleted_by_sql_is_gone_for_the_service(boss: Client, committed: Flask) -> None:
+    siti_id = make_user(username="siti").id
+    db.session.commit()
+    run(boss, f"DELETE FROM users WHERE id = {siti_id}")
+    db.session.expire_all()
+    assert db.session.get(User, siti_id) is None

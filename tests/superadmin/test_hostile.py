@@ -1,0 +1,232 @@
+"""Statements that mean harm: each gets its answer, and the service goes on, no bigger than before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+from time import sleep
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db
+from app.superadmin.service import console
+from tests.client import Client, assert_error
+
+MEBIBYTE = 1024 * 1024
+
+#: What the service and its runner may take more, together.
+ALLOWED_BYTES = 64 * MEBIBYTE
+
+
+def resident(pid: int | str, field: str = "VmRSS") -> int:
+    """Resident memory of a process in bytes; 0 of one that is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(rf"{field}:\s+(\d+) kB", status)
+    return int(found[1]) * 1024 if found else 0
+
+
+class Watched:
+    """Watches what this process and its runners take while a block runs."""
+
+    def __init__(self) -> None:
+        self.runners: list[int] = []
+        self.peak = 0
+        self._before = resident("self")
+        self._over = Event()
+        self._thread = Thread(target=self._watch)
+
+    def __enter__(self) -> Watched:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.002):
+            runners = sum(resident(pid) for pid in self.runners)
+            self.peak = max(self.peak, runners + resident("self") - self._before)
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
+    popen = console.subprocess.Popen
+    with Watched() as found:
+
+        def start(*args: Any, **options: Any) -> Any:
+            process = popen(*args, **options)
+            found.runners.append(process.pid)
+            return process
+
+        monkeypatch.setattr(console.subprocess, "Popen", start)
+        yield found
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "LIMIT_S", 2.0)
+    monkeypatch.setattr(console, "GRACE_S", 0.3)
+
+
+def nobody_works() -> bool:
+    """Whether no console's backend is left; one that was terminated takes a moment to go."""
+    working = sa.text("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sql-console'")
+    for _ in range(50):
+        with db.engine.connect() as connection:
+            if not connection.scalar(working):
+                return True
+        sleep(0.1)
+    return False
+
+
+def still_serves(boss: Client) -> None:
+    """The database may have lost connections; the service makes new ones."""
+    body = {"query": "SELECT count(*) AS n FROM users"}
+    responses = (boss.post("/superadmin/query", body) for _ in range(4))
+    served = next(response for response in responses if response.status_code != 503)
+    assert served.json["rows"] == [{"n": 1}]
+
+
+FOREVER = "SELECT pg_sleep(60)"
+BOMB = "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n FROM t) SELECT count(*) FROM t"
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    "sql",
+    [
+        FOREVER,
+        f"SET statement_timeout = 0; {FOREVER}",
+        f"SET idle_in_transaction_session_timeout = 0; SET client_connection_check_interval = 0; {FOREVER}",
+        f"SELECT pg_advisory_lock(7); {FOREVER}",
+        f"LOCK TABLE users IN ACCESS EXCLUSIVE MODE; {FOREVER}",
+        f"UPDATE users SET nama_ktp = 'x'; {FOREVER}",
+        BOMB,
+        "DO $$ BEGIN LOOP END LOOP; END $$",
+        "DO $$ BEGIN LOOP BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP; END $$",
+        "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b",
+    ],
+)
+def test_what_does_not_end_is_ended(boss: Client, watched: Watched, sql: str) -> None:
+    assert_error(boss.post("/superadmin/query", {"query": sql}), 400, "query_timeout")
+    assert nobody_works()
+    assert db.session.scalar(sa.text("SELECT pg_try_advisory_lock(7)"))
+    assert db.session.scalar(sa.text("SELECT nama_ktp FROM users")) != "x"
+    db.session.rollback()
+    assert watched.peak < ALLOWED_BYTES
+    still_serves(boss)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT repeat('x', 200000000)",
+        "SELECT repeat('x', 5000000) FROM generate_series(1, 40)",
+        "SELECT array_fill('x'::text, ARRAY[30000000])",
+        "INSERT INTO kategori (nama_kategori) SELECT 'k' || n FROM generate_series(1, 800000) n RETURNING *",
+    ],
+)
+def test_what_is_too_large_is_refused_and_leaves_nothing(boss: Client, watched: Watched, sql: str) -> None:
+    assert_error(boss.post("/superadmin/query", {"query": sql}), 400, "result_too_large")
+    assert watched.peak < ALLOWED_BYTES
+    assert db.session.scalar(sa.text("SELECT count(*) FROM kategori")) == 0
+    db.session.rollback()
+    still_serves(boss)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM generate_series(1, 5000000)",
+        "SELECT * FROM generate_series(1, 5000000); SELECT * FROM generate_series(1, 2000)",
+        "SELECT repeat('x', 20000) FROM generate_series(1, 5000)",
+        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT n FROM t",
+    ],
+)
+def test_of_too_many_rows_the_first_come_back(boss: Client, watched: Watched, sql: str) -> None:
+    response = boss.post("/superadmin/query", {"query": sql})
+    assert response.status_code == 200, response.json
+    assert response.json["truncated"] is True
+    assert 100 < len(response.json["rows"]) <= 1000
+    assert watched.peak < ALLOWED_BYTES
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate"),
+    [
+        ("COPY (SELECT 1) TO PROGRAM 'touch /tmp/escaped'", "42501"),
+        ("copy/**/kategori FROM PROGRAM 'id'", "42501"),
+        ("DO $$ BEGIN EXECUTE 'CO' || 'PY (SELECT 1) TO PROGRAM ''id'''; END $$", "42501"),
+        ("COPY users TO STDOUT", "42501"),
+        ("SELECT pg_read_file('/etc/passwd')", "42501"),
+        ("SELECT lo_import('/etc/passwd')", "42501"),
+        ("SET SESSION AUTHORIZATION postgres", "42501"),
+        ("ALTER ROLE CURRENT_USER SUPERUSER", "42501"),
+        ("ALTER SYSTEM SET shared_buffers = '1MB'", "25001"),
+        ("SELECT pg_terminate_backend(pg_backend_pid())", "08006"),
+        ("DELETE FROM audit_entries", "42501"),
+        ("TRUNCATE audit_entries", "42501"),
+        ("DELETE FROM kategori; COMMIT; SELECT 1/0", "2D000"),
+        ("/* a /* nested */ comment */ rollback", "2D000"),
+        ("SELECT 1; BEGIN; SELECT 2", "2D000"),
+        ("PREPARE TRANSACTION 'left behind'", "2D000"),
+        ("DO $$ BEGIN COMMIT; END $$", "2D000"),
+        ("CREATE DATABASE other", "25001"),
+        ("SELECT " + "(" * 10000 + "1" + ")" * 10000, "42601"),
+        ("SELECT '\"\\u0000\"'::jsonb", "22P05"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_in_the_databases_words(boss: Client, sql: str, sqlstate: str) -> None:
+    response = boss.post("/superadmin/query", {"query": sql})
+    assert_error(response, 400, "sql_error")
+    assert response.json["sqlstate"] == sqlstate, response.json
+    assert not Path("/tmp/escaped").exists()
+
+
+def test_killing_every_other_connection_does_not_take_the_service_down(boss: Client) -> None:
+    sql = (
+        "SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    assert boss.post("/superadmin/query", {"query": sql}).status_code == 200
+    db.session.remove()
+    still_serves(boss)
+    db.engine.dispose()
+
+
+def test_many_at_once_wait_or_are_told_to(boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "PATIENCE_S", 0.2)
+    statuses: list[int] = []
+
+    def ask() -> None:
+        with committed.app_context():
+            statuses.append(boss.post("/superadmin/query", {"query": "SELECT pg_sleep(1)"}).status_code)
+
+    threads = [Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [200, 200, 429, 429]
+
+
+def test_a_client_that_leaves_an_export_frees_everything(boss: Client, committed: Flask) -> None:
+    response = committed.test_client().post(
+        "/api/superadmin/query/export",
+        json={"query": "SELECT repeat('x', 1000) FROM generate_series(1, 5000000)"},
+        headers={"Authorization": f"Bearer {boss.token}"},
+    )
+    chunks = response.iter_encoded()
+    assert next(chunks)
+    response.close()
+    assert nobody_works()
+    still_serves(boss)
