@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import hashlib
 import random
+from collections.abc import Iterator
 
 import psycopg2
+import sqlalchemy as sa
 
+from app.core.db import reading
+from app.faskes.models import distance_km
+from app.faskes.service import reads
 from app.providers.gazetteer import PLACES
+from bench.ground import Ground, Result, at_least, at_most
+from bench.wrk import Target
+from dev.simulators import simulators
 
 FASKES = 200_000
 
-#: Degrees that a position strays from a village: some ten facilities lie within five kilometres of the usual one.
-SPREAD = 0.15
+#: Degrees that a position strays from a village, so that crowded Java does not decide everything: within the radius
+#: of the usual search lie a few facilities.
+SPREAD = 0.5
+RADIUS_M = 5000
 
 FILL = """
 INSERT INTO faskes (id, nama, alamat, lat, lng, jenis, telepon, province, rating)
@@ -34,15 +45,12 @@ def positions(count: int, seed: int) -> list[tuple[float, float]]:
 
 
 def fill(url: str) -> None:
-    """Fill an empty, migrated database; takes half a minute."""
     lats, lngs = zip(*positions(FASKES, seed=1), strict=True)
-    connection = psycopg2.connect(url)
-    connection.autocommit = True
-    with connection.cursor() as cursor:
+    with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
         cursor.execute("SET synchronous_commit = off")
         cursor.execute(FILL, [list(lats), list(lngs)])
         cursor.execute("VACUUM ANALYZE faskes")
-    connection.close()
 
 
 def nearby_paths() -> list[str]:
@@ -53,3 +61,35 @@ def search_paths() -> list[str]:
     """Selective words: each is in one name."""
     words = (hashlib.md5(str(n).encode()).hexdigest()[:8] for n in range(1, FASKES, 700))
     return [f"/api/faskes/search?keyword={word}" for word in words]
+
+
+def times_faster_than_a_scan(ground: Ground) -> float:
+    """How many times longer the database, by its own clock, takes to compute the distance of every row."""
+    far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
+    scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
+    spent = {"indexed": 0.0, "scanned": 0.0}
+    with ground.app.app_context(), reading() as connection:
+        connection.execute(sa.text("SET max_parallel_workers_per_gather = 0"))
+        for lat, lng in positions(30, seed=4):
+            for name, (statement, params) in {
+                "indexed": reads.around_statement(lat, lng, RADIUS_M),
+                "scanned": (scan, {"lat": lat, "lng": lng}),
+            }.items():
+                literal = statement.params(params).compile(connection, compile_kwargs={"literal_binds": True})
+                plan = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {literal}").scalar_one()
+                spent[name] += plan[0]["Execution Time"]
+    return spent["scanned"] / spent["indexed"]
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    fill(ground.database_url)
+    yield at_least("nearby, against a full scan", times_faster_than_a_scan(ground), 200, "times")
+    rates = ground.compare({"nearby": Target(nearby_paths()), "search": Target(search_paths())})
+    yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["F1"], 0.65)
+    yield at_least("/faskes/search, a selective word", rates["search"] / rates["F1"], 0.6)
+    with simulators() as sim:
+        # Open sea, where the database holds nothing: only memory keeps the provider from being asked.
+        rates = ground.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
+        asked = sim.places.searches()
+    yield at_least("/faskes/nearby at a remembered spot", rates["hit"] / rates["H"], 0.8, "H")
+    yield at_most("calls of the provider at that spot", asked, 1, "calls")

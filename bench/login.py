@@ -12,7 +12,7 @@ from bench.ground import Ground, Result, at_least
 from bench.wrk import Target
 
 ROUNDS = 5
-SECONDS = 3.0
+SECONDS = 3
 
 READS = Target(["/api/roles", "/api/kategori"])
 LOGINS = Target(["/api/login"], method="POST", body=json.dumps({"username": "bench.0", "password": "rahasia123"}))

@@ -43,14 +43,14 @@ class Target:
         return SCRIPT.format(**tables, body=json.dumps(self.body), method=json.dumps(self.method))
 
 
-def command(url: str, script: Path, *, seconds: float, connections: int, threads: int = 1) -> list[str]:
+def command(url: str, script: Path, *, seconds: int, connections: int, threads: int = 1) -> list[str]:
     wrk = shutil.which("wrk")
     if wrk is None:
         raise SystemExit("The benchmarks need wrk: apt-get install wrk")
-    return [wrk, f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "20s", "-s", str(script), url]
+    return [wrk, f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s", "-s", str(script), url]
 
 
-def rate(url: str, target: Target, *, seconds: float = 2, connections: int = 16) -> float:
+def rate(url: str, target: Target, *, seconds: int = 2, connections: int = 16) -> float:
     """Requests a second that `target` gets good answers to. An error answer stops the benchmark."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(target.script())
@@ -69,10 +69,10 @@ def rate(url: str, target: Target, *, seconds: float = 2, connections: int = 16)
     return float(found[1])
 
 
-def rates(url: str, targets: Mapping[str, Target], *, rounds: int = 5, seconds: float = 2) -> dict[str, float]:
+def rates(url: str, targets: Mapping[str, Target], *, rounds: int = 5, seconds: int = 2) -> dict[str, float]:
     """Requests a second of each target: the medians of interleaved rounds, after a round to get warm."""
     for target in targets.values():
-        rate(url, target, seconds=0.5)
+        rate(url, target, seconds=1)
     found: dict[str, list[float]] = {name: [] for name in targets}
     for _ in range(rounds):
         for name, target in targets.items():

@@ -6,7 +6,6 @@ on a raw pooled autocommit psycopg2 connection. Neither has anything of ours aro
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from flask import Flask, jsonify
@@ -19,9 +18,8 @@ from config import Config
 config = Config.from_env()
 
 
-@cache
-def pool() -> ThreadedConnectionPool:
-    return ThreadedConnectionPool(16, 16, config.database_url.replace("+psycopg2", ""))
+#: Each worker imports this module itself, so none shares a connection with another.
+pool = ThreadedConnectionPool(16, 16, config.database_url.replace("+psycopg2", ""))
 
 
 def floors() -> Flask:
@@ -33,14 +31,14 @@ def floors() -> Flask:
 
     @floor.get("/select/<int:user_id>")
     def select(user_id: int) -> Any:
-        connection = pool().getconn()
+        connection = pool.getconn()
         try:
             connection.autocommit = True
             with connection.cursor() as cursor:
                 cursor.execute("SELECT id, username, nama_ktp FROM users WHERE id = %s", [user_id])
                 row = cursor.fetchone()
         finally:
-            pool().putconn(connection)
+            pool.putconn(connection)
         return jsonify(row)
 
     return floor

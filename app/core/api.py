@@ -82,7 +82,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         access: Access | None = getattr(view_func, "access", None)
         if view_func is None or access is None:
             raise TypeError(f"{rule}: every route says who may call it")
-        documented = self.doc(security=access.security, **_responses(rule, access))(view_func)
+        documented = self.doc(security=access.security, **_responses(rule, access, view_func))(view_func)
         super().add_url_rule(rule, endpoint, _edge(documented, access), *args, **options)
 
     def arguments(self, schema: Any, **kwargs: Any) -> Callable[[V], View]:
@@ -174,13 +174,23 @@ def _edge(view: View, access: Access) -> View:
     return call
 
 
-def _responses(rule: str, access: Access) -> dict[str, Any]:
+#: What a paged list tells beside its rows.
+PAGE_HEADERS = {
+    "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer"}},
+    "Link": {"description": "RFC 8288: first, prev, next and last page", "schema": {"type": "string"}},
+}
+
+
+def _responses(rule: str, access: Access, view: View) -> dict[str, Any]:
     """The refusals that follow from the rule itself; `default` documents the others in the same shape."""
-    found: dict[str, Any] = {"429": "TOO_MANY_REQUESTS"}
+    found: dict[str | int, Any] = {"429": "TOO_MANY_REQUESTS"}
     if {"bearer": []} in access.security:
         found["401"] = "UNAUTHORIZED"
     if access.description:
         found["403"] = "FORBIDDEN"
     if "<" in rule:
         found["404"] = "NOT_FOUND"
+    taken = getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", [])
+    if any(isinstance(parameter["schema"], paging.PageSchema) for parameter in taken):
+        found[200] = {"headers": PAGE_HEADERS}  # the key that flask-smorest uses
     return {"responses": found, **({"description": access.description} if access.description else {})}

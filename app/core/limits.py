@@ -50,6 +50,8 @@ def init_app(app: Flask, config: Config) -> None:
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2}
     app.config["RATELIMIT_ENABLED"] = True  # set up in any case; `enabled` below is what counts
     limiter.init_app(app)
+    # Every limit here is a route's own and checked as the route is called; a look before all others costs for nothing.
+    app.before_request_funcs[None].remove(limiter._check_request_limit)  # noqa: SLF001  # it has no public name
     limiter.enabled = config.rate_limits
     app.register_error_handler(RateLimitExceeded, _refuse)
 

@@ -6,7 +6,7 @@ import logging
 import sys
 
 from flask import g, has_app_context
-from pythonjsonlogger.json import JsonFormatter
+from pythonjsonlogger.orjson import OrjsonFormatter
 
 from config import Config
 
@@ -26,7 +26,7 @@ def configure(config: Config) -> None:
     """Send all loggers of the process to one JSON handler."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
-        JsonFormatter(
+        OrjsonFormatter(
             "{asctime}{levelname}{name}{message}",
             style="{",
             rename_fields={"asctime": "time", "levelname": "level", "name": "logger"},
@@ -34,6 +34,8 @@ def configure(config: Config) -> None:
         )
     )
     handler.addFilter(ContextFilter())
+    # No line shows them; each costs every record.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(config.log_level)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
-import uuid
 from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
 import orjson
-from flask import Flask, Response, g, request
+from flask import Flask, Request, Response, g, request
+from flask.globals import request_ctx
 from flask.json.provider import JSONProvider
+from flask.sessions import SessionInterface, SessionMixin
 from flask_cors import CORS
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -34,6 +36,8 @@ SAFE_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
+
+WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
 
 #: Paths that machines ask all the time; their log lines would drown the others.
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -60,8 +64,20 @@ def raw_json(payload: Any, status: int = 200, headers: Mapping[str, str] | None 
     return Response(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, mimetype="application/json")
 
 
+class NoSessions(SessionInterface):
+    """There are no cookies here: who somebody is, the bearer token says."""
+
+    def open_session(self, app: Flask, request: Request) -> SessionMixin | None:
+        return self.make_null_session(app)
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Nothing to save."""
+
+
 def init_app(app: Flask, config: Config) -> None:
     app.json = OrjsonProvider(app)
+    app.session_interface = NoSessions()
+    app.ensure_sync = _as_it_is  # type: ignore[assignment, method-assign]  # no view is async; asking each of them costs
     app.config["MAX_CONTENT_LENGTH"] = MAX_MULTIPART_BYTES
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_JSON_BYTES
     app.config["MAX_FORM_PARTS"] = 100
@@ -79,45 +95,50 @@ def init_app(app: Flask, config: Config) -> None:
     )
     app.before_request(_begin)
     app.after_request(_finish)
-    app.extensions["hsts"] = config.is_production
+
+
+def _as_it_is(view: Any) -> Any:
+    return view
 
 
 def _begin() -> None:
     g.started = perf_counter()
     g.caller = None  # who it is, the access rule finds out
     sent = request.headers.get("X-Request-ID", "")
-    g.request_id = sent if REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex
-    if request.mimetype not in FORM_TYPES:
+    g.request_id = sent if REQUEST_ID.fullmatch(sent) else os.urandom(16).hex()
+    if request.method in WITH_BODY and request.mimetype not in FORM_TYPES:
         request.max_content_length = MAX_JSON_BYTES
 
 
 def _finish(response: Response) -> Response:
+    asked = request_ctx.request  # looked up once, not at each mention
     headers = response.headers
     headers["X-Request-ID"] = g.request_id
     for name, value in SAFE_HEADERS.items():
-        headers.setdefault(name, value)
-    if request.is_secure:
+        if name not in headers:
+            headers.add(name, value)
+    if asked.is_secure:
         headers.setdefault("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-    if "Authorization" in request.headers:
+    if "Authorization" in asked.headers:
         headers["Cache-Control"] = "no-store"
-    if request.path.startswith("/api/"):
-        response.vary.update(("Authorization", "Origin"))
-    _tell(response)
+    if asked.path.startswith("/api/"):
+        headers.add("Vary", "Authorization, Origin")
+    _tell(asked, response)
     return response
 
 
-def _tell(response: Response) -> None:
+def _tell(asked: Request, response: Response) -> None:
     """One log line and one observation a request: the rule rather than the path, and no query, body or address."""
     seconds = perf_counter() - g.started
-    route = request.url_rule.rule if request.url_rule else "(none)"
-    metrics.REQUESTS.labels(request.method, route, response.status_code).observe(seconds)
-    if request.path in QUIET and response.status_code < 500:
+    route = asked.url_rule.rule if asked.url_rule else "(none)"
+    metrics.REQUESTS.labels(asked.method, route, response.status_code).observe(seconds)
+    if asked.path in QUIET and response.status_code < 500:
         return
     caller = g.caller
     logger.info(
         "request",
         extra={
-            "method": request.method,
+            "method": asked.method,
             "route": route,
             "status": response.status_code,
             "ms": round(seconds * 1000, 1),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import inf
 
 import pytest
 from flask import Flask
@@ -80,38 +80,33 @@ def test_limits_hold_while_redis_is_away(real_app: Flask, variables: dict[str, s
 @pytest.mark.serial
 def test_an_unknown_person_takes_as_long_as_a_known_one(client: Client) -> None:
     make_user(username="siti")
-    median_ms(client, "siti", "salah-sekali")
-    for _ in range(4):  # a busy machine gets another chance; a difference of ours would stay
-        known, unknown = median_ms(client, "siti", "salah-sekali"), median_ms(client, "nobody", "salah-sekali")
-        if abs(known - unknown) <= 0.1 * known:
-            return
-    raise AssertionError(f"known {known:.1f} ms, unknown {unknown:.1f} ms")
+    assert_alike(
+        lambda: client.post("/login", {"username": "siti", "password": "salah-sekali"}),
+        lambda: client.post("/login", {"username": "nobody", "password": "salah-sekali"}),
+    )
 
 
 @pytest.mark.serial
 def test_a_reset_link_for_an_unknown_number_takes_as_long(client: Client) -> None:
     make_user(nomor_hp="081234567890")
+    assert_alike(
+        lambda: client.get("/send-verification-code?phone=081234567890"),
+        lambda: client.get("/send-verification-code?phone=081999999999"),
+    )
 
-    def median(phone: str) -> float:
-        times = []
-        for _ in range(40):
-            started = time.perf_counter()
-            client.get("/send-verification-code", query_string={"phone": phone})
-            times.append(time.perf_counter() - started)
-        return statistics.median(times)
 
-    median("081234567890")
-    for _ in range(4):
-        known, unknown = median("081234567890"), median("081999999999")
-        if abs(known - unknown) <= 0.1 * known:
+def assert_alike(known: Callable[[], object], unknown: Callable[[], object]) -> None:
+    """Both take the same time, within 10 %: the quickest of many calls, for what else the machine does only adds.
+
+    A busy machine gets more chances; a difference of ours would stay.
+    """
+    best = {known: inf, unknown: inf}
+    for _ in range(10):
+        for _ in range(15):
+            for call in (known, unknown):
+                started = time.perf_counter()
+                call()
+                best[call] = min(best[call], time.perf_counter() - started)
+        if abs(best[known] - best[unknown]) <= 0.1 * best[known]:
             return
-    raise AssertionError(f"known {known * 1000:.1f} ms, unknown {unknown * 1000:.1f} ms")
-
-
-def median_ms(client: Client, username: str, password: str) -> float:
-    times = []
-    for _ in range(15):
-        started = time.perf_counter()
-        client.post("/login", {"username": username, "password": password})
-        times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1000
+    raise AssertionError(f"known {best[known] * 1000:.1f} ms, unknown {best[unknown] * 1000:.1f} ms")

@@ -63,6 +63,12 @@ def test_the_openapi_document_is_whole(client: Client) -> None:
     assert {"200", "400", "401", "409", "429", "default"} <= set(profile["responses"])
 
 
+def test_a_paged_list_documents_its_headers(client: Client) -> None:
+    listing = client.get("/api/openapi.json").json["paths"]["/api/roles"]["get"]
+    assert set(listing["responses"]["200"]["headers"]) == {"X-Total-Count", "Link"}
+    assert listing["responses"]["200"]["content"]
+
+
 def test_every_operation_is_described(client: Client) -> None:
     document = client.get("/api/openapi.json").json
     for path, operations in document["paths"].items():

@@ -88,7 +88,7 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
 
     # One log line a request, and nothing secret in any.
     log = stack.log.read_text()
-    assert '"route": "/api/send-verification-code"' in log
+    assert '"route":"/api/send-verification-code"' in log
     for secret in ("081234567890", "6281234567890", body["code"], "rahasia123", refresh):
         assert secret not in log
 

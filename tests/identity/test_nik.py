@@ -22,6 +22,8 @@ from tests.factories import make_user
 
 NIK = "3273014502900001"
 OLD = "old:" + base64.b64encode(b"o" * 32).decode()
+#: Of the people of the rotation; nobody else has such ids.
+FIRST = 1_000_000
 NEW = "new:" + base64.b64encode(b"n" * 32).decode()
 
 
@@ -92,11 +94,11 @@ def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
         db.session.execute(
             sa.text(
                 "INSERT INTO users (id, username, password_hash, nama_ktp)"
-                " SELECT n, 'orang' || n, '', 'Orang' FROM generate_series(1, :people) n"
+                " SELECT n, 'orang' || n, '', 'Orang' FROM generate_series(CAST(:first AS bigint), :last) n"
             ),
-            {"people": people},
+            {"first": FIRST, "last": FIRST + people - 1},
         )
-        rows = [{"user_id": n, "sealed": nik.encrypt(f"{n:016d}", n)} for n in range(1, people + 1)]
+        rows = [{"user_id": n, "sealed": nik.encrypt(f"{n:016d}", n)} for n in range(FIRST, FIRST + people)]
         db.session.execute(sa.text("UPDATE users SET nik = :sealed WHERE id = :user_id"), rows)
     env = {**os.environ, **variables, "ENVIRONMENT": "testing", "NIK_KEYS": f"{NEW},{OLD}"}
     command = [sys.executable, "-m", "flask", "nik", "rotate"]

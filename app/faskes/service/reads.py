@@ -61,16 +61,20 @@ _AROUND = _around(_in_box("west0", "east0"))
 _AROUND_ANTIMERIDIAN = _around(_in_box("west0", "east0"), _in_box("west1", "east1"))
 
 
-def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
-    """The facilities within `radius_m` metres, nearest first, at most as many as an unpaged list holds."""
+def around_statement(lat: float, lng: float, radius_m: float) -> tuple[sa.Select[*tuple[Any, ...]], dict[str, float]]:
+    """The statement for a circle, and its parameters."""
     box = box_around(lat, lng, radius_m / 1000)
     params = {"lat": lat, "lng": lng, "radius_km": radius_m / 1000, "south": box.south, "north": box.north}
     for number, (west, east) in enumerate(box.longitudes):
         params |= {f"west{number}": west, f"east{number}": east}
-    statement = _AROUND if len(box.longitudes) == 1 else _AROUND_ANTIMERIDIAN
+    return (_AROUND if len(box.longitudes) == 1 else _AROUND_ANTIMERIDIAN), params
+
+
+def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
+    """The facilities within `radius_m` metres, nearest first, at most as many as an unpaged list holds."""
     return [
         {**dict(zip(KEYS, row, strict=False)), "distance_km": round(row[-1], DECIMALS)}
-        for row in connection.execute(statement, params)
+        for row in connection.execute(*around_statement(lat, lng, radius_m))
     ]
 
 

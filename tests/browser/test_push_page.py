@@ -1,0 +1,53 @@
+"""The page for web push: a real service worker, up to where a push service of the browser's maker would be needed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.launcher import Launcher
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_page_runs_its_service_worker_and_shows_a_push(page: Page) -> None:
+    devtools = page.context.new_cdp_session(page)
+    registrations: list[dict[str, Any]] = []
+    devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
+    devtools.send("ServiceWorker.enable")
+    page.goto("/dev/push")
+    expect(page.locator("#worker")).to_contain_text(re.compile("activat"), timeout=10_000)
+    origin = page.url.removesuffix("/dev/push")
+    devtools.send(
+        "ServiceWorker.deliverPushMessage",
+        {
+            "origin": origin,
+            "registrationId": registrations[0]["registrationId"],
+            "data": json.dumps({"title": "Pengingat", "body": "Waktunya minum Metformin."}),
+        },
+    )
+    expect(page.locator("#received li").first).to_contain_text("Waktunya minum Metformin.", timeout=10_000)
+
+
+def test_the_permission_is_asked_and_the_subscription_tried(browser: Browser, service: Launcher) -> None:
+    # Not the fixture's page: Chromium says on the console that a private window has no push service.
+    context = browser.new_context(base_url=service.url, permissions=["notifications"])
+    page = context.new_page()
+    page.goto("/dev/push")
+    page.get_by_role("button", name="Log in and subscribe").click()
+    # It cannot get further than to the browser's own push service here: everything before that has to work.
+    expect(page.locator("#step")).to_have_text(
+        re.compile("subscribed|failed: .*(push service|[Rr]egistration)"), timeout=20_000
+    )
+    expect(page.locator("#permission")).to_have_text("granted")
+    context.close()
+
+
+def test_a_refused_permission_is_told(page: Page) -> None:
+    page.goto("/dev/push")
+    page.get_by_role("button", name="Log in and subscribe").click()
+    expect(page.locator("#step")).to_have_text(re.compile("the permission was not given"), timeout=10_000)
