@@ -12,7 +12,7 @@ import time
 from bench.ground import Result, ground
 
 #: In this order.
-BENCHMARKS = ("faskes", "login", "deliveries", "clock", "logs", "broadcast")
+BENCHMARKS = ("faskes", "login", "deliveries", "clock", "logs", "broadcast", "users", "overview", "export")
 
 
 def main(names: list[str]) -> int:

@@ -35,7 +35,8 @@ HEADINGS = {
 #: Each could run as a formula somewhere, or break a cell, a row, a sheet or a page.
 HOSTILE = [
     "=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1", '=HYPERLINK("http://x","y")', "=cmd|' /C calc'!A0", "'=1+1",
-    '"=1+1"', "=1+1;=2+2", "a,=1+1", "=\n1", "\u202e=1+1", "＝1+1", "﻿=1+1", "<b>=1</b>", "&amp;", "{=1}", "%0A=1", "=" * 2000,
+    '"=1+1"', "=1+1;=2+2", "a,=1+1", "=\n1", "\u202e=1+1", "＝1+1", "﻿=1+1", "<b>=1</b>", "&amp;", "{=1}", "%0A=1",
+    "=" * 2000,
     "a\nb", 'ku"tip', "koma, titik;", "\u0007bel", "\ufffe", "😀 emoji", "محمد بن عبد الله", "अमिताभ", "Дмитрий 陳大文",
 ]  # fmt: skip
 
@@ -74,12 +75,12 @@ def test_every_report_comes_in_every_format_under_its_name(admin: Client, report
     make_user(domicile="Aceh")
     buffer.store([record(None, now())])
     name = rf'attachment; filename="{report}_\d{{4}}-\d\d-\d\d_\d{{4}}-\d\d-\d\d\.(csv|xlsx|pdf)"'
-    for format, mimetype in [
+    for kind, mimetype in [
         ("csv", "text/csv"),
         ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         ("pdf", "application/pdf"),
     ]:
-        response = get(admin, report, format=format)
+        response = get(admin, report, format=kind)
         assert response.mimetype == mimetype
         assert re.fullmatch(name, response.headers["Content-Disposition"])
     assert get(admin, report).mimetype == "text/csv"
@@ -102,8 +103,8 @@ def test_a_range_is_days_of_jakarta_and_names_the_file(admin: Client) -> None:
 
 def test_people_come_with_roles_and_without_nik(admin: Client) -> None:
     siti = make_user(RoleName.PASIEN, RoleName.PENDAMPING, username="siti", nik="3273014502900001", is_verified=True)
-    for format in ("csv", "xlsx"):
-        rows = (read_csv if format == "csv" else read_xlsx)(get(admin, "users", format=format))
+    for kind, read in (("csv", read_csv), ("xlsx", read_xlsx)):
+        rows = read(get(admin, "users", format=kind))
         row = dict(zip(rows[0], next(row for row in rows if row[1] == "siti"), strict=True))
         assert set(row["roles"].split(", ")) == {"pasien", "pendamping"}
         assert str(row["id"]) == str(siti.id)
@@ -156,7 +157,7 @@ def test_a_pdf_has_title_range_headings_and_page_numbers_on_every_page(admin: Cl
     assert f"Halaman {pages} dari {pages}" in text
     assert "Pendaftaran per hari" in text
     assert "120 baris" in text
-    assert all(f"Nama {n}\n" in text for n in (1, 60, 120))
+    assert all(re.search(rf"\bNama {n}\b", text) for n in (1, 60, 120))
 
 
 def test_names_in_other_scripts_are_legible(admin: Client) -> None:
@@ -195,8 +196,8 @@ def test_what_cannot_be_exported_is_refused(admin: Client, client: Client) -> No
     assert_error(client.as_(make_user()).get("/admins/export/users"), 403)
 
 
-@pytest.mark.parametrize("format", ["csv", "xlsx"])
-def test_a_client_that_leaves_frees_everything(committed: Flask, format: str, tmp_path: Any, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_a_client_that_leaves_frees_everything(committed: Flask, kind: str, tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     admin = Client(committed).as_(make_admin())
     db.session.execute(
@@ -207,7 +208,7 @@ def test_a_client_that_leaves_frees_everything(committed: Flask, format: str, tm
     )
     db.session.commit()
     response = committed.test_client().get(
-        f"/api/admins/export/users?format={format}", headers={"Authorization": f"Bearer {admin.token}"}
+        f"/api/admins/export/users?format={kind}", headers={"Authorization": f"Bearer {admin.token}"}
     )
     chunks = response.iter_encoded()
     assert next(chunks) is not None
