@@ -98,7 +98,7 @@ class Ground:
 
 
 @contextlib.contextmanager
-def ground() -> Iterator[Ground]:
+def ground(**settings: str) -> Iterator[Ground]:
     with temporary_servers() as servers, tempfile.TemporaryDirectory() as media:
         env = {
             "ENVIRONMENT": "testing",
@@ -106,6 +106,7 @@ def ground() -> Iterator[Ground]:
             "DATABASE_URL": servers[DATABASE_VARIABLE],
             "REDIS_URL": servers[REDIS_VARIABLE],
             "MEDIA_ROOT": media,
+            **settings,
         }
         made = Ground(env)
         with made.app.app_context():

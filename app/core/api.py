@@ -11,6 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import flask_smorest
+from apispec.ext.marshmallow.common import resolve_schema_instance
 from flask import Flask, request
 from flask.typing import ResponseReturnValue
 from marshmallow import Schema, fields
@@ -117,7 +118,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
     def _prepare_arguments_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         doc = super()._prepare_arguments_doc(doc, doc_info, **kwargs)
-        content = doc.get("requestBody", {}).get("content", {})
+        body = doc.get("requestBody", {})
+        content = body.get("content", {})
+        if body:
+            sent = resolve_schema_instance(next(iter(content.values()))["schema"])
+            body["required"] = not isinstance(sent, Schema) or any(each.required for each in sent.load_fields.values())
         if "multipart/form-data" in content:
             # Every multipart route takes plain JSON too, when there is no file.
             content["application/json"] = dict(content["multipart/form-data"])
@@ -143,9 +148,6 @@ api = Api(
             "application in Indonesia. Every error has one shape; every list is bounded and paged."
         },
         "servers": [{"url": "/"}],
-        "components": {
-            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
-        },
     }
 )
 
@@ -158,8 +160,44 @@ def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     app.config["OPENAPI_URL_PREFIX"] = PREFIX
     app.config["OPENAPI_JSON_PATH"] = "openapi.json"
     api.init_app(app)
+    api.spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"})
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
+    document = api.spec.to_dict()
+    _welcome_unknown_fields(document)
+    _translate_patterns(document)
+
+
+def _welcome_unknown_fields(document: dict[str, Any]) -> None:
+    """Say of all that is sent what the parser does: fields that it does not know are ignored."""
+    waiting = [op["requestBody"] for path in document["paths"].values() for op in path.values() if "requestBody" in op]
+    seen: set[str] = set()
+    while waiting:
+        match waiting.pop():
+            case {"$ref": str(ref)}:
+                name = ref.rpartition("/")[2]
+                if name not in seen:
+                    seen.add(name)
+                    waiting.append(document["components"]["schemas"][name])
+            case dict() as node:
+                if node.get("additionalProperties") is False:
+                    del node["additionalProperties"]
+                waiting.extend(node.values())
+            case list() as nodes:
+                waiting.extend(nodes)
+
+
+def _translate_patterns(node: Any) -> None:
+    """Python matches from the start and has its own word for the end; the document's patterns are JavaScript's."""
+    match node:
+        case dict():
+            if isinstance(node.get("pattern"), str):
+                node["pattern"] = "^" + node["pattern"].removeprefix("^").replace(r"\Z", "$")
+            for each in node.values():
+                _translate_patterns(each)
+        case list():
+            for each in node:
+                _translate_patterns(each)
 
 
 def _edge(view: View, access: Access) -> View:

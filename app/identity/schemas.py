@@ -122,7 +122,7 @@ class Preferences(JsonText):
     default_error_messages = {"invalid": "harus objek, larik, atau teks JSON, paling banyak 8 KB."}  # noqa: RUF012
 
     def __init__(self, **kwargs: Any) -> None:
-        metadata = {"type": ["object", "array", "string", "null"], "example": {"medical": True, "religion": ["islam"]}}
+        metadata = {"type": ["object", "array", "string"], "example": {"medical": True, "religion": ["islam"]}}
         super().__init__(allow_none=True, metadata=metadata, **kwargs)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:

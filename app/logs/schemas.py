@@ -19,8 +19,11 @@ ALIASES = {
 NAMED = ("event_type", "event_name", "screen_name", "activity_description", "session_id", "user_ip")
 
 
-def _field(example: str) -> fields.String:
-    return fields.String(allow_none=True, metadata={"example": example})
+def _field(example: str) -> fields.Raw:
+    return fields.Raw(
+        allow_none=True,
+        metadata={"example": example, "description": "Text; anything else is kept as its JSON text"},
+    )
 
 
 class LogSchema(Schema):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from app.core.api import Blueprint, MessageSchema
@@ -59,7 +60,7 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 @limit("20 per minute", key=target)
 @bp.arguments(schemas.SendSchema)
 @bp.response(200, schemas.SentSchema)
-@bp.alt_response(413, "PAYLOAD_TOO_LARGE")
+@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Pythons call it otherwise
 def send(data: dict[str, Any]) -> dict[str, int]:
     """Push to all browsers of a user, through the worker."""
     return service.send(**data)

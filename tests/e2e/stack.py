@@ -15,6 +15,8 @@ import requests
 from config import ROOT
 from tests.e2e.launcher import free_port
 
+PROGRAMS = Path(sys.executable).parent
+
 
 class Stack:
     """`with Stack(env, folder) as stack:` serves while the block lasts."""
@@ -40,14 +42,17 @@ class Stack:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/api"
 
+    def start(self) -> None:
+        """Start the processes; another arrangement of them overrides this."""
+        self.start_web()
+        self.start_worker()
+
     def __enter__(self) -> Self:
-        bin_folder = Path(sys.executable).parent
-        self._start(str(bin_folder / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app")
-        self._start(str(bin_folder / "rq"), "worker", "-c", "worker", "-w", "worker.Worker")
+        self.start()
         stop = time.monotonic() + 60
         while time.monotonic() < stop:
             try:
-                if requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=2).status_code == 200:
+                if self.is_ready():
                     return self
             except requests.RequestException:
                 pass
@@ -61,11 +66,21 @@ class Stack:
         for process in self.processes:
             process.wait(20)
 
-    def _start(self, *command: str) -> None:
+    def is_ready(self) -> bool:
+        return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=2).status_code == 200
+
+    def start_web(self, **settings: str) -> subprocess.Popen[bytes]:
+        return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", **settings)
+
+    def start_worker(self, *queues: str) -> subprocess.Popen[bytes]:
+        return self.spawn(str(PROGRAMS / "rq"), "worker", "-c", "worker", "-w", "worker.Worker", *queues)
+
+    def spawn(self, *command: str, **settings: str) -> subprocess.Popen[bytes]:
+        env = {**self.env, **settings}
         with self.log.open("ab") as log:
-            self.processes.append(
-                subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True)
-            )
+            process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log, start_new_session=True)
+        self.processes.append(process)
+        return process
 
     def call(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}

@@ -1,0 +1,103 @@
+"""What is no proper HTTP gets a refusal or a closed connection, and harms nobody else."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+
+import pytest
+import requests
+
+from tests.e2e.stack import Stack
+
+pytestmark = pytest.mark.serial
+
+HOST = b"Host: localhost\r\n"
+POST = b"POST /api/log/user-log HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
+
+
+class WebAlone(Stack):
+    """One gunicorn: nothing here comes as far as a worker."""
+
+    def start(self) -> None:
+        self.start_web()
+
+
+@pytest.fixture(scope="module")
+def web(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with WebAlone({**variables, "RATE_LIMITS": "off"}, tmp_path_factory.mktemp("web")) as web:
+        yield web
+
+
+def statuses(web: Stack, sent: bytes) -> list[int]:
+    """The statuses of all answers to `sent`; empty when the connection is closed without a word."""
+    with socket.create_connection(("127.0.0.1", web.port), timeout=10) as connection:
+        answer = b""
+        try:
+            connection.sendall(sent)
+            connection.shutdown(socket.SHUT_WR)
+            while part := connection.recv(65536):
+                answer += part
+        except (ConnectionError, BrokenPipeError):
+            pass
+    return [int(found) for found in re.findall(rb"HTTP/1\.[01] (\d{3}) ", answer)]
+
+
+ABUSES = {
+    "a header of 64 KiB": b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Long: " + b"a" * 65536 + b"\r\n\r\n",
+    "a thousand headers": b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Many: 1\r\n" * 1000 + b"\r\n",
+    "a request line of 64 KiB": b"GET /" + b"a" * 65536 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
+    "both lengths": POST
+    + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n",
+    "two lengths": POST + b"Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}",
+    "a negative length": POST + b"Content-Length: -1\r\n\r\n{}",
+    "a signed length": POST + b"Content-Length: +2\r\n\r\n{}",
+    "a length in words": POST + b"Content-Length: two\r\n\r\n{}",
+    "a blank before the colon": POST + b"Content-Length : 2\r\n\r\n{}",
+    "a header without a colon": b"GET /healthz HTTP/1.1\r\n" + HOST + b"nonsense\r\n\r\n",
+    "a folded header": b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-A: 1\r\n 2\r\n\r\n",
+    "a header with NUL": b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-A: a\0b\r\n\r\n",
+    "a path with NUL": b"GET /heal\0thz HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a lone carriage return": b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-A: 1\rX-B: 2\r\n\r\n",
+    "a chunk of no length": POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+    "a chunk longer than it says": POST + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{}{}{}\r\n0\r\n\r\n",
+    "a chunk of 2^70 bytes": POST + b"Transfer-Encoding: chunked\r\n\r\n4000000000000000000\r\n{}\r\n0\r\n\r\n",
+    "chunked twice": POST + b"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
+    "chunked, but not last": POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    "HTTP/0.9": b"GET /healthz\r\n",
+    "HTTP/9.9": b"GET /healthz HTTP/9.9\r\n" + HOST + b"\r\n",
+    "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)) * 2,
+    "noise": bytes(range(255, -1, -1)) * 40 + b"\r\n\r\n",
+    "a method of 1,000 letters": b"A" * 1000 + b" /healthz HTTP/1.1\r\n" + HOST + b"\r\n",
+    "half a body": POST + b"Content-Length: 400\r\n\r\n{}",
+}
+
+
+@pytest.mark.parametrize("abuse", ABUSES.values(), ids=ABUSES)
+def test_abuse_is_refused_or_cut_off(web: Stack, abuse: bytes) -> None:
+    assert all(400 <= status < 500 for status in statuses(web, abuse))
+    assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=5).status_code == 200
+
+
+def test_requests_in_one_breath_are_answered_in_turn(web: Stack) -> None:
+    asked = [b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n", b"GET /nowhere HTTP/1.1\r\n" + HOST + b"\r\n"]
+    assert statuses(web, asked[0] + asked[1] + asked[0]) == [200, 404, 200]
+
+
+def test_a_body_that_nobody_read_is_not_the_next_request(web: Stack) -> None:
+    smuggled = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
+    refused = b"POST /nowhere HTTP/1.1\r\n" + HOST + b"Content-Length: %d\r\n\r\n" % len(smuggled)
+    assert statuses(web, refused + smuggled) == [404]
+
+
+def test_half_sent_requests_leave_nothing_behind(web: Stack) -> None:
+    """While they are held, they hold gunicorn's threads: that is why nginx stands in front (test_behind_nginx)."""
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", web.port), timeout=5) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Slow: ")
+    assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=5).status_code == 200
+
+
+def test_the_log_holds_no_crash(web: Stack) -> None:
+    assert "Traceback" not in web.log.read_text()

@@ -1,0 +1,87 @@
+"""The OpenAPI document: sound by itself, and true of what the service answers. `make fuzz` does the same for long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from jsonschema_rs import Draft202012Validator, meta
+
+from app import create_app
+from app.core.db import db, unit_of_work
+from app.identity.models import RoleName
+from app.providers import vapid
+from bench.fuzz import WHO, fuzz
+from dev import demo
+from dev.simulators import Server
+from tests.client import Client
+from tests.conftest import config_for_tests
+
+METHODS = ("get", "post", "put", "delete")
+
+
+@pytest.fixture
+def document(client: Client) -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/openapi.json").json
+    return found
+
+
+@pytest.fixture
+def served(committed: Flask, variables: dict[str, str], sim: Server) -> Iterator[Flask]:
+    """The application with demo data and stand-ins for all that is outside."""
+    public, private = vapid.new_keys()
+    keys = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private, "VAPID_SUBJECT": "mailto:fuzz@example.org"}
+    app = create_app(config_for_tests(**variables, **sim.env, **keys, LOG_LEVEL="ERROR"))
+    with app.app_context():
+        with unit_of_work():
+            demo.fill()
+        yield app
+        db.engine.dispose()
+        app.extensions["reader"].dispose()
+
+
+@pytest.mark.parametrize("role", WHO, ids=lambda role: role or "nobody")
+def test_no_generated_request_gets_an_answer_that_the_document_does_not_describe(
+    served: Flask, role: RoleName | None
+) -> None:
+    found = fuzz(served, role, examples=2, seed=20_260_301, edges=False)
+    assert not found.faults, str(found)
+    assert max(found.answers) < 500, found.answers
+    assert found.answers[200] > 30, found.answers
+
+
+def test_every_schema_is_sound(document: dict[str, Any]) -> None:
+    for name, schema in document["components"]["schemas"].items():
+        meta.validate(schema)
+        asked = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+        assert not Draft202012Validator(asked).is_valid("a text, which no schema of ours is"), name
+
+
+def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    waiting: list[Any] = [document]
+    while waiting:
+        match waiting.pop():
+            case {"$ref": str(ref)}:
+                _, section, kind, name = ref.split("/")
+                assert name in document[section][kind], ref
+            case dict() as node:
+                waiting.extend(node.values())
+            case list() as nodes:
+                waiting.extend(nodes)
+
+
+def test_a_body_is_required_where_a_field_is_and_may_hold_unknown_fields(document: dict[str, Any]) -> None:
+    bodies = {
+        (path, method): operation["requestBody"]
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if method in METHODS and "requestBody" in operation
+    }
+    assert bodies["/api/login", "post"]["required"] is True
+    assert bodies["/api/profile", "put"]["required"] is False
+    for body in bodies.values():
+        for content in body["content"].values():
+            name = content["schema"]["$ref"].rpartition("/")[2]
+            assert document["components"]["schemas"][name].get("additionalProperties") is not False, name
