@@ -33,20 +33,8 @@ from app.superadmin.service import sql_roles
 
 
 def init_app(app: Flask) -> None:
-    for command in (
-        users,
-        nik,
-        keys,
-        seed,
-        demo,
-        settings_table,
-        worker_health,
-        broadcast,
-        logs,
-        forum,
-        pictures,
-        sql_role,
-    ):
+    setup = (users, nik, keys, seed, demo, settings_table, sql_role)
+    for command in (*setup, worker_health, broadcast, logs, forum, pictures):
         app.cli.add_command(command)
 
 
@@ -160,8 +148,9 @@ sql_role = AppGroup("sql-role", help="A database role for the SQL console that c
 @click.option("--name", default="sql_console", help="Name of the role.")
 def create_sql_role(name: str) -> None:
     """Make the role, or give it a new password, and print the setting that lets the console log in with it."""
-    with _telling_errors():
-        click.echo(f"SUPERADMIN_DATABASE_URL={sql_roles.create(name)}")
+    with _telling_errors(), unit_of_work():
+        address = sql_roles.create(name)
+    click.echo(f"SUPERADMIN_DATABASE_URL={address}")
 
 
 # --- data -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import time
 from bench.ground import Result, ground
 
 #: In this order.
-BENCHMARKS = ("faskes", "login", "deliveries", "clock", "logs", "broadcast")
+BENCHMARKS = ("login", "faskes", "forum", "deliveries", "clock", "logs", "broadcast", "export", "overview", "users")
 
 
 def main(names: list[str]) -> int:

@@ -122,7 +122,7 @@ def client(app: Flask) -> Client:
 def statements(app: Flask) -> Iterator[Statements]:
     """Counts the SQL statements of a block: `with statements.at_most(2): ...`."""
     recorder = Statements()
-    connection = db.session.connection().engine
-    sa.event.listen(connection, "before_cursor_execute", recorder.record)
+    connection = db.session.connection().connection.dbapi_connection
+    connection.cursor_factory = recorder.cursor
     yield recorder
-    sa.event.remove(connection, "before_cursor_execute", recorder.record)
+    connection.cursor_factory = None

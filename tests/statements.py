@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import psycopg2.extensions
+
 #: Not work of the code under test: savepoints stand in for its commits.
 FRAME = ("SAVEPOINT", "RELEASE SAVEPOINT", "ROLLBACK TO SAVEPOINT")
 
@@ -14,9 +16,13 @@ class Statements:
     def __init__(self) -> None:
         self.seen: list[str] = []
 
-    def record(self, _conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
+    def record(self, statement: str) -> None:
         if not statement.startswith(FRAME):
             self.seen.append(statement)
+
+    def cursor(self, *args: Any, **options: Any) -> psycopg2.extensions.cursor:
+        """A psycopg2 cursor that is recorded, whoever opened it: SQLAlchemy, or a hot read past it."""
+        return _Recorded(self, *args, **options)
 
     @contextmanager
     def at_most(self, limit: int) -> Iterator[None]:
@@ -24,3 +30,13 @@ class Statements:
         yield
         made = self.seen[before:]
         assert len(made) <= limit, f"{len(made)} statements, {limit} allowed:\n" + "\n---\n".join(made)
+
+
+class _Recorded(psycopg2.extensions.cursor):
+    def __init__(self, recorder: Statements, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._recorder = recorder
+
+    def execute(self, query: str, vars: Any = None) -> None:  # noqa: A002  # psycopg2 calls it so
+        self._recorder.record(query)
+        super().execute(query, vars)

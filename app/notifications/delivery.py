@@ -88,6 +88,18 @@ _claim = (
     .returning(*(_rows[name] for name in Claimed.__dataclass_fields__))
 )
 
+_sent = (
+    sa.update(deliveries)
+    .where(_rows.id == sa.bindparam("of_id"), _rows.claim_token == _token)
+    .values(
+        state=State.SENT,
+        provider_ref=sa.bindparam("ref"),
+        last_error=None,
+        settled_at=sa.func.statement_timestamp(),
+    )
+)
+_sent_and_forgotten = _sent.values(payload=sa.literal({}, JSONB))
+
 
 def claim(queue: str, channel: str) -> Claimed | None:
     """Take the lane's longest due delivery, or None. Rows that others are at are passed over."""
@@ -100,7 +112,9 @@ def claim(queue: str, channel: str) -> Claimed | None:
 
 def settle_sent(delivery: Claimed, provider_ref: str | None) -> None:
     """It is out. That holds too when it was cancelled meanwhile, so that nothing brings it back to life."""
-    _settle(delivery, state=State.SENT, provider_ref=provider_ref, last_error=None, **final())
+    parameters = {"of_id": delivery.id, "token": delivery.claim_token, "ref": provider_ref}
+    with unit_of_work():
+        db.session.execute(_sent_and_forgotten if settings.is_production else _sent, parameters)
 
 
 def settle_failed(delivery: Claimed, reason: str) -> None:

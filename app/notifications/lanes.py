@@ -28,8 +28,8 @@ senders: dict[Channel, Sender] = {}
 #: Asked before a delivery of a kind is sent; raises as a sender does when now is not the time.
 guards: dict[str, Callable[[Claimed], None]] = {}
 
-#: Asked before a queue's next row is claimed: whether it may go on at all.
-gates: dict[str, Callable[[], bool]] = {}
+#: Asked before a queue's next row of a channel is claimed: whether it may go on at all.
+gates: dict[str, Callable[[Channel], bool]] = {}
 
 #: Calls of one lane at one time.
 THREADS = 16
@@ -98,7 +98,7 @@ class Lane:
 
     def _next(self) -> Claimed | None:
         gate = gates.get(self.queue)
-        return delivery.claim(self.queue, self.channel) if gate is None or gate() else None
+        return delivery.claim(self.queue, self.channel) if gate is None or gate(self.channel) else None
 
     def _handle(self, found: Claimed) -> None:
         if found.deaths >= delivery.POISON_DEATHS:

@@ -183,13 +183,14 @@ def _move_to(found: Claimed, day: date) -> bool:
 
 _bulk_due = sa.exists().where(
     deliveries.c.queue == BULK,
+    deliveries.c.channel == sa.bindparam("of_channel"),
     deliveries.c.state.in_(("pending", "claimed")),
     deliveries.c.next_try_at <= sa.func.statement_timestamp(),
 )
 
 
-def take_turn() -> bool:
-    """Whether a broadcast message may go now; taking the turn moves the next one on, for all workers together."""
+def take_turn(channel: Channel = Channel.MESSAGING) -> bool:
+    """Whether a broadcast message that is due may go now; taking the turn moves the next one on, for all workers."""
     now = sa.func.statement_timestamp()
     spacing = timedelta(minutes=1) / settings.broadcast_per_minute
     with unit_of_work():
@@ -202,7 +203,8 @@ def take_turn() -> bool:
                 _bulk_due,
             )
             .values(next_at=sa.func.greatest(broadcast_pace.c.next_at, now - BURST) + spacing)
-            .returning(broadcast_pace.c.id)
+            .returning(broadcast_pace.c.id),
+            {"of_channel": channel},
         ).first()
         if turn is None:
             db.session.execute(first_pace())

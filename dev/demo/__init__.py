@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dev.demo import content, forum, people, places
+from dev.demo import content, forum, people, places, reminders
 
 #: In this order: later parts refer to earlier ones.
-PARTS: tuple[Callable[[], None], ...] = (people.fill, content.fill, places.fill, forum.fill)
+PARTS: tuple[Callable[[], None], ...] = (people.fill, content.fill, places.fill, forum.fill, reminders.fill)
 
 
 def fill() -> str:

@@ -98,7 +98,7 @@ def test_an_administrator_is_found_by_username(admin: Client, username: str) -> 
     assert admin.get(f"/admins/{username}").json["username"] == "rina"
 
 
-@pytest.mark.parametrize("username", ["siti", "tidakada", "12"])
+@pytest.mark.parametrize("username", ["siti", "tidakada", "12", "%00", "ü"])
 def test_who_is_no_administrator_is_not_found(admin: Client, username: str) -> None:
     make_user(username="siti")
     assert_error(admin.get(f"/admins/{username}"), 404)

@@ -165,6 +165,7 @@ def test_list_costs_one_statement_however_long_it_is(client: Client, siti: Clien
     for query in ("?saved=true", "?mine=true"):
         with statements.at_most(2):
             siti.get(f"/forum/threads{query}")
+    assert sum("AS total LEFT OUTER JOIN" in statement for statement in statements.seen) == 5 * 2 + 2
 
 
 def test_other_routes_cost_few_statements(client: Client, siti: Client, statements: Statements) -> None:

@@ -104,7 +104,7 @@ def admins(page: Page, q: str | None) -> Listing[User]:
 
 def admin_named(username: str) -> User:
     query = users.with_role(RoleName.ADMIN).where(sa.func.lower(User.username) == username.lower())
-    admin = db.session.scalar(query)
+    admin = db.session.scalar(query) if users.username_problem(username) is None else None
     if admin is None:
         raise NotFound(MISSING)
     return admin

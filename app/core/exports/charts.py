@@ -16,6 +16,7 @@ TINT = (204, 232, 228)
 
 ROW_MM = 5.2
 LABEL_MM = 46
+WIDEST_COLUMN_MM = 12
 COLUMNS_MM = 46
 
 
@@ -90,7 +91,8 @@ def _columns(pdf: FPDF, values: Sequence[tuple[str, float]], x: float, y: float,
         height = (COLUMNS_MM - 2) * value / top
         pdf.set_fill_color(*ACCENT)
         if value:
-            pdf.rect(left + slot * (n + 0.15), bottom - height, slot * 0.7, height, style="F")
+            column = min(slot * 0.7, WIDEST_COLUMN_MM)  # a single day is a column too, not a wall
+            pdf.rect(left + slot * (n + 0.5) - column / 2, bottom - height, column, height, style="F")
         if n % every == 0:
             pdf.text(left + slot * (n + 0.5) - pdf.get_string_width(label) / 2, bottom + 4, label)
 

@@ -32,6 +32,8 @@ FONT_PT = 7.5
 #: One cell holds so many lines at most; a text that needs more ends in an ellipsis.
 MOST_LINES = 12
 
+NOTHING = "Tidak ada data dalam rentang ini."
+
 MONTHS = (
     "Januari", "Februari", "Maret", "April", "Mei", "Juni",
     "Juli", "Agustus", "September", "Oktober", "November", "Desember",
@@ -118,7 +120,7 @@ class _Pages(FPDF):
 
     def use_fonts(self, folder: Path, body: list[str], chart: list[str]) -> None:
         """Load the characters that the document shows, and no others."""
-        headings = [self.paper.title, self.range_text, self.about, "Halaman dari 0123456789 …"]
+        headings = [self.paper.title, self.range_text, self.about, "Halaman dari 0123456789 …", NOTHING]
         headings += [column.label for column in self.columns] + chart
         strong = frozenset(map(ord, "".join(headings)))
         shown = frozenset(map(ord, "".join({character for text in body for character in text}))) | strong
@@ -149,7 +151,7 @@ class _Pages(FPDF):
             self._row(row, shaded=n % 2 == 1)
         if not cells:
             self.set_text_color(*FAINT)
-            self.text(MARGIN + PADDING, self.y + 6, "Tidak ada data dalam rentang ini.")
+            self.text(MARGIN + PADDING, self.y + 6, NOTHING)
 
     def header(self) -> None:
         self.set_fill_color(*ACCENT)

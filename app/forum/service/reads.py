@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.core.db import HotRead
 from app.core.errors import NotFound
 from app.core.paging import Listing
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
@@ -58,14 +59,19 @@ def _own(post: Any, mark: Any, *, signed_in: bool) -> list[Any]:
 
 # --- categories -----------------------------------------------------------------------------------------------------
 
-_CATEGORIES = sa.select(
-    ForumCategory.id, ForumCategory.name, ForumCategory.preference_tag, ForumCategory.threads_count
-).order_by(ForumCategory.id)
+_CATEGORIES = HotRead(
+    sa.select(ForumCategory.id, ForumCategory.name, ForumCategory.preference_tag, ForumCategory.threads_count).order_by(
+        ForumCategory.id
+    )
+)
 
 
 def categories(connection: sa.Connection) -> list[Record]:
     """All categories, in the order that they were seeded in."""
-    return [dict(row) for row in connection.execute(_CATEGORIES).mappings()]
+    return [
+        {"id": id_, "name": name, "preference_tag": tag, "threads_count": count}
+        for id_, name, tag, count in _CATEGORIES.rows(connection)
+    ]
 
 
 # --- threads --------------------------------------------------------------------------------------------------------
@@ -113,7 +119,6 @@ def _with_people(thread: Any, source: Any, *, signed_in: bool) -> Any:
     return source
 
 
-@cache
 def _page(*, by_category: bool, before: bool, saved: bool, mine: bool, signed_in: bool) -> sa.Select[Any]:
     """One statement for a page and the total: the page is cut first, and people are joined to its rows alone.
 
@@ -154,9 +159,14 @@ def _page(*, by_category: bool, before: bool, saved: bool, mine: bool, signed_in
     )
 
 
+@cache
+def _hot_page(**kinds: bool) -> HotRead:
+    return HotRead(_page(**kinds))
+
+
 def threads(connection: sa.Connection, query: ThreadQuery, me: int | None) -> Listing[Record]:
     """One page of threads, newest first, and how many there are in all."""
-    statement = _page(
+    statement = _hot_page(
         by_category=query.category_id is not None,
         before=query.before is not None,
         saved=query.saved,
@@ -165,7 +175,7 @@ def threads(connection: sa.Connection, query: ThreadQuery, me: int | None) -> Li
     )
     values = {"category_id": query.category_id, "before": query.before, "me": me}
     limits = {"size": query.page.size, "offset": query.page.offset}
-    rows = connection.execute(statement, values | limits).all()
+    rows = statement.rows(connection, values | limits)
     found = [_thread(row[:-1]) for row in rows if row[0] is not None]
     return Listing(found, int(rows[0][-1]), query.page)
 
@@ -175,19 +185,23 @@ def last_id(listing: Listing[Record]) -> int | None:
     return listing.rows[-1]["id"] if len(listing.rows) == listing.page.size else None
 
 
-@cache
 def _one(*, signed_in: bool) -> sa.Select[Any]:
     source = _with_people(ForumThread, sa.inspect(ForumThread).local_table, signed_in=signed_in)
     columns = _thread_columns(ForumThread, signed_in=signed_in)
     return sa.select(*columns).select_from(source).where(ForumThread.id == sa.bindparam("id", type_=sa.BigInteger))
 
 
+@cache
+def _hot_one(*, signed_in: bool) -> HotRead:
+    return HotRead(_one(signed_in=signed_in))
+
+
 def thread(connection: sa.Connection, thread_id: int, me: int | None) -> Record:
     """A thread with the tree of its replies, oldest first on every level."""
-    row = connection.execute(_one(signed_in=me is not None), {"id": thread_id, "me": me}).first()
-    if row is None:
+    rows = _hot_one(signed_in=me is not None).rows(connection, {"id": thread_id, "me": me})
+    if not rows:
         raise NotFound(NO_THREAD)
-    record = _thread(row)
+    record = _thread(rows[0])
     record["replies"] = _tree(connection, thread_id, me)
     return record
 
@@ -195,7 +209,6 @@ def thread(connection: sa.Connection, thread_id: int, me: int | None) -> Record:
 # --- replies --------------------------------------------------------------------------------------------------------
 
 
-@cache
 def _replies(*, signed_in: bool) -> sa.Select[Any]:
     source = sa.inspect(ForumReply).local_table.outerjoin(User, User.id == ForumReply.user_id)
     if signed_in:
@@ -216,6 +229,11 @@ def _replies(*, signed_in: bool) -> sa.Select[Any]:
     )  # fmt: skip
 
 
+@cache
+def _hot_replies(*, signed_in: bool) -> HotRead:
+    return HotRead(_replies(signed_in=signed_in))
+
+
 def reply(connection: sa.Connection, thread_id: int, reply_id: int, me: int | None) -> Record:
     """A reply with all below it."""
     return _tree(connection, thread_id, me, first=reply_id)[0]
@@ -229,7 +247,7 @@ def _tree(connection: sa.Connection, thread_id: int, me: int | None, *, first: i
     for (
         id_, parent_id, content, image, use_pseudonym, author_id, author, author_image, likes, saves,
         is_liked, is_saved, is_owner, is_deleted, created_at, updated_at,
-    ) in connection.execute(_replies(signed_in=me is not None), values):  # fmt: skip
+    ) in _hot_replies(signed_in=me is not None).rows(connection, values):  # fmt: skip
         below: list[Record] = []
         nodes[id_] = below
         nodes.get(parent_id, roots).append(

@@ -38,7 +38,6 @@ _TABLES = sa.text(
            pg_total_relation_size(c.oid) AS bytes
     FROM pg_class c
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'm', 'v')
-      AND (CAST(:name AS text) IS NULL OR c.relname = :name)
     ORDER BY c.relname
     """
 )
@@ -121,15 +120,15 @@ def export(name: str, by: Caller) -> Download:
     return Download(f"{table.name}.csv", csvfile.MIMETYPE, begun(csvfile.stream(Table(tuple(columns), source))))
 
 
-def _tables(name: str | None = None) -> list[Any]:
+def _tables() -> list[Any]:
     with reading() as connection:
-        return list(connection.execute(_TABLES, {"name": name}).all())
+        return list(connection.execute(_TABLES).all())
 
 
 def _find(name: str) -> Found:
-    known = _tables(name)
-    if not known:
+    known = next((row for row in _tables() if row.name == name), None)
+    if known is None:
         raise NotFound("Tabel tidak ditemukan.", code="unknown_table")
     with reading() as connection:
-        columns = list(connection.execute(_COLUMNS, {"oid": known[0].oid}).all())
-    return Found(known[0].name, known[0].rows_estimate, columns)
+        columns = list(connection.execute(_COLUMNS, {"oid": known.oid}).all())
+    return Found(known.name, known.rows_estimate, columns)

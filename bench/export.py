@@ -1,0 +1,93 @@
+"""Exports: CSV of 1,000,000 rows beside a bare COPY, and the memory of CSV and XLSX."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psycopg2
+
+from app.admins.service.reports import REPORTS, within
+from app.core.exports import csvfile, xlsxfile
+from app.core.exports.table import Table
+from bench.ground import Ground, Result, at_least, at_most
+
+CSV_ROWS = 1_000_000
+XLSX_ROWS = 200_000
+ROUNDS = 5
+MEBIBYTE = 1024 * 1024
+
+FILL = f"""
+INSERT INTO activity_logs (event_id, log, user_id, event_type, event_name, screen_name, activity_description,
+    session_id, user_ip, remote_ip, created_at)
+SELECT gen_random_uuid(), 'user', 1, 'screen', 'open_' || n % 50, 'Beranda', 'membuka artikel nomor ' || n,
+    md5((n / 20)::text), '203.0.113.' || n % 250, '203.0.113.1', now() - n * interval '5 seconds'
+FROM generate_series(1, {CSV_ROWS}) n;
+VACUUM ANALYZE activity_logs;
+"""
+
+BARE = """
+COPY (
+    SELECT l.created_at, l.log, u.username, l.event_type, l.event_name, l.screen_name, l.activity_description,
+        l.session_id, coalesce(l.user_ip, l.remote_ip)
+    FROM activity_logs l LEFT JOIN users u ON u.id = l.user_id ORDER BY l.created_at DESC, l.id DESC
+) TO STDOUT (FORMAT csv)
+"""
+
+
+class Nowhere:
+    def write(self, data: bytes) -> int:
+        return len(data)
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    ground.people(1)
+    connection = psycopg2.connect(ground.database_url)
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        for statement in FILL.strip().split(";\n"):
+            cursor.execute(statement.removesuffix(";"))
+        report = REPORTS["activity-logs"]
+        table = report.table(within(report.moment, None, None))
+        some = Table(table.columns, table.source.limit(XLSX_ROWS))
+        with ground.app.app_context():
+            bare: list[float] = []
+            ours: list[float] = []
+            grown = 0
+            for _ in range(ROUNDS):
+                bare.append(_seconds(lambda: cursor.copy_expert(BARE, Nowhere())))
+                before = _resident(peak=False)
+                _reset_peak()
+                ours.append(_seconds(lambda: _drain(csvfile.stream(table))))
+                grown = max(grown, _resident(peak=True) - before)
+            yield at_least(f"CSV of {CSV_ROWS:,} rows", median(bare) / median(ours), 0.7, "bare COPY")
+            yield at_most("CSV: memory", grown / MEBIBYTE, 16, "MiB")
+            before = _resident(peak=False)
+            _reset_peak()
+            _drain(xlsxfile.stream(some, title="Log"))
+            yield at_most(f"XLSX of {XLSX_ROWS:,} rows: memory", (_resident(peak=True) - before) / MEBIBYTE, 32, "MiB")
+    connection.close()
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _drain(chunks: Any) -> None:
+    for _ in chunks:
+        pass
+
+
+def _resident(*, peak: bool) -> int:
+    found = re.search(rf"{'VmHWM' if peak else 'VmRSS'}:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(found[1]) * 1024 if found else 0
+
+
+def _reset_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")

@@ -1,0 +1,150 @@
+"""The forum at 100,000 threads and 1,000,000 replies: its pages, threads of ten and of 5,000 replies, its toggles."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+
+import psycopg2
+
+from app.forum.jobs import repair
+from bench.ground import Ground, Result, at_least, at_most
+from bench.wrk import Target
+
+PEOPLE = 10_000
+THREADS = 100_000
+REPLIES = 1_000_000
+MARKS = 400_000
+#: Replies of the longest thread, which is the last one; every other holds ten.
+LONG = 5_000
+
+#: Names of people who log in; the others are made here, without passwords.
+CALLERS = 16
+
+#: Made inside PostgreSQL, one table after the other.
+FILL = f"""
+INSERT INTO users (username, password_hash, nama_ktp, nama_samaran)
+SELECT 'orang.' || n, '', 'Orang Nomor ' || n, 'Samaran ' || n FROM generate_series(1, {PEOPLE}) n;
+
+CREATE TEMP TABLE person AS SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM users;
+CREATE UNIQUE INDEX ON person (n);
+CREATE TEMP TABLE category AS SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM forum_categories;
+
+INSERT INTO forum_threads (id, category_id, user_id, title, content, use_pseudonym)
+SELECT t, c.id, p.id, 'Utas nomor ' || t, repeat('Apa yang boleh dimakan? ', 10), t % 3 = 0
+FROM generate_series(1::bigint, {THREADS}) t
+JOIN category c ON c.n = t % (SELECT count(*) FROM category) JOIN person p ON p.n = t * 7919 % {PEOPLE};
+
+-- Ten to a thread, the second five of them below the first one.
+INSERT INTO forum_replies (id, thread_id, parent_id, depth, user_id, content, use_pseudonym)
+SELECT r, 1 + (r - 1) / 10, CASE WHEN (r - 1) % 10 > 4 THEN r - (r - 1) % 10 END, 1 + ((r - 1) % 10 > 4)::int,
+       p.id, repeat('Kurangi gula dan garam. ', 4), r % 5 = 0
+FROM generate_series(1::bigint, {REPLIES - LONG}) r JOIN person p ON p.n = r * 6007 % {PEOPLE};
+-- The last thread's, in chains of twenty.
+INSERT INTO forum_replies (id, thread_id, parent_id, depth, user_id, content, use_pseudonym)
+SELECT r, {THREADS}, CASE WHEN r % 20 > 0 THEN r - 1 END, 1 + r % 20,
+       p.id, repeat('Kurangi gula dan garam. ', 4), r % 5 = 0
+FROM generate_series({REPLIES}::bigint, {REPLIES + LONG - 1}) r JOIN person p ON p.n = r * 6007 % {PEOPLE};
+
+INSERT INTO forum_thread_marks (thread_id, user_id, is_liked, is_saved)
+SELECT DISTINCT ON (1, 2) 1 + k * 104729 % {THREADS}, p.id, true, k % 4 = 0
+FROM generate_series(1::bigint, {MARKS}) k JOIN person p ON p.n = k % {PEOPLE};
+INSERT INTO forum_reply_marks (reply_id, user_id, is_liked)
+SELECT DISTINCT ON (1, 2) 1 + k * 104729 % {REPLIES // 2}, p.id, true
+FROM generate_series(1::bigint, {MARKS}) k JOIN person p ON p.n = k % {PEOPLE};
+
+UPDATE forum_threads t
+SET likes_count = coalesce(m.likes, 0), saves_count = coalesce(m.saves, 0), replies_count = coalesce(r.replies, 0)
+FROM (SELECT thread_id, count(*) AS replies FROM forum_replies GROUP BY thread_id) r
+FULL JOIN (SELECT thread_id, count(*) FILTER (WHERE is_liked) AS likes, count(*) FILTER (WHERE is_saved) AS saves
+           FROM forum_thread_marks GROUP BY thread_id) m USING (thread_id)
+WHERE thread_id = t.id;
+UPDATE forum_replies r SET likes_count = m.likes
+FROM (SELECT reply_id, count(*) AS likes FROM forum_reply_marks GROUP BY reply_id) m WHERE m.reply_id = r.id;
+UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM forum_threads t WHERE t.category_id = c.id);
+SELECT setval('forum_threads_id_seq', {THREADS + 1}), setval('forum_replies_id_seq', {REPLIES + LONG});
+"""
+
+#: Foreign keys and further indexes, which are cheaper to make once than to keep with every row: how to drop them, and
+#: how to make them again.
+SCAFFOLD = """
+SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
+       format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+FROM pg_constraint WHERE contype = 'f' AND conrelid::regclass::text LIKE 'forum%'
+UNION ALL
+SELECT format('DROP INDEX %I', indexname), indexdef FROM pg_indexes
+WHERE tablename LIKE 'forum%' AND indexname NOT IN (SELECT conname FROM pg_constraint)
+"""
+
+BARE = """
+SELECT r.id, r.parent_id, r.content, r.image, r.use_pseudonym, r.likes_count, r.saves_count, r.is_deleted, r.created_at,
+       r.updated_at, u.id, u.nama_ktp, u.nama_samaran, u.image
+FROM forum_replies r JOIN users u ON u.id = r.user_id WHERE r.thread_id = %s ORDER BY r.id
+"""
+
+
+def fill(url: str) -> float:
+    """Fill a migrated and seeded database; returns how many seconds that took."""
+    started = time.monotonic()
+    with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        cursor.execute("SET synchronous_commit = off; SET work_mem = '128MB'; SET maintenance_work_mem = '256MB'")
+        cursor.execute(SCAFFOLD)
+        drops, makes = zip(*cursor.fetchall(), strict=True)
+        for statement in (*drops, FILL, *makes, "VACUUM ANALYZE"):
+            cursor.execute(statement)
+    return time.monotonic() - started
+
+
+def bare_seconds(url: str) -> float:
+    """How long the rows of the longest thread alone take, by psycopg2 on a connection that is open."""
+    with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        spent = []
+        for _ in range(15):
+            started = time.perf_counter()
+            cursor.execute(BARE, [THREADS])
+            assert len(cursor.fetchall()) == LONG
+            spent.append(time.perf_counter() - started)
+    return sorted(spent)[len(spent) // 2]
+
+
+def long_thread_seconds(ground: Ground, token: str) -> float:
+    """How long the same thread takes as an answer, in this process."""
+    client = ground.app.test_client()
+    spent = []
+    for _ in range(15):
+        started = time.perf_counter()
+        answer = client.get(f"/api/forum/threads/{THREADS}", headers={"Authorization": f"Bearer {token}"})
+        spent.append(time.perf_counter() - started)
+        assert answer.status_code == 200
+    return sorted(spent)[len(spent) // 2]
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    tokens = ground.people(CALLERS)
+    yield at_most("making 100,000 threads and 1,000,000 replies", fill(ground.database_url), 120, "s")
+    some = range(1, THREADS, 211)
+    pages = [f"/api/forum/threads?per_page=20&before={before}" for before in range(100, THREADS, 997)]
+    pages += ["/api/forum/threads?per_page=20"] * len(pages)
+    details = [f"/api/forum/threads/{n}" for n in some]
+    rates = ground.compare(
+        {
+            "list": Target(pages),
+            "list, signed in": Target(pages, tokens=tokens),
+            "thread": Target(details),
+            "thread, signed in": Target(details, tokens=tokens),
+            "like": Target([f"/api/forum/threads/{n}/like" for n in some], "POST", tokens),
+            "save a reply": Target([f"/api/forum/replies/{n}/save" for n in some], "POST", tokens),
+        }
+    )
+    for name, target in (
+        ("list", 0.75), ("list, signed in", 0.6), ("thread", 0.6), ("thread, signed in", 0.5), ("like", 0.45),
+        ("save a reply", 0.45),
+    ):  # fmt: skip
+        yield at_least(f"forum: {name}", rates[name] / rates["F1"], target)
+    bare = bare_seconds(ground.database_url)
+    long = long_thread_seconds(ground, tokens[0])
+    yield at_most("forum: thread of 5,000 replies", long / bare, 4, "times the bare rows")
+    with ground.app.app_context():
+        yield at_most("forum: counters that are wrong afterwards", sum(repair().values()), 0, "rows")

@@ -1,0 +1,71 @@
+"""The overview beside a log of 1,000,000 rows: against counting them live, and against an empty log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+
+import psycopg2
+
+from app.admins.service import overview
+from bench.ground import Ground, Result, at_least, at_most
+
+ROWS = 1_000_000
+ROUNDS = 7
+
+PEOPLE = """
+INSERT INTO users (username, password_hash, nama_ktp, domicile, is_verified, created_at)
+SELECT 'orang' || n, 'x', 'Orang ' || n, (ARRAY['Jawa Barat', 'Bali', 'Aceh', NULL])[1 + n % 4], n % 3 = 0,
+    now() - n * interval '10 minutes'
+FROM generate_series(1, 5000) n
+"""
+
+FILL = f"""
+INSERT INTO activity_logs (event_id, log, user_id, event_type, event_name, created_at)
+SELECT gen_random_uuid(), 'user', 1 + n % 5000, 'screen', 'open', now() - n * interval '2.5 seconds'
+FROM generate_series(1, {ROWS}) n
+"""
+
+SUMS = """
+INSERT INTO log_days (day, events, active_users)
+SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*), count(DISTINCT user_id) FROM activity_logs GROUP BY 1
+"""
+
+#: What `activity`, `growth` and the rest would be without sums.
+LIVE = (
+    "SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*), count(DISTINCT user_id) FROM activity_logs"
+    " WHERE created_at >= now() - interval '30 days' GROUP BY 1",
+    "SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*) FROM users GROUP BY 1",
+)
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    connection = psycopg2.connect(ground.database_url)
+    connection.autocommit = True
+    with connection.cursor() as cursor, ground.app.app_context():
+        cursor.execute(PEOPLE)
+        cursor.execute("VACUUM ANALYZE")
+        empty = _median(overview.overview)
+        cursor.execute(FILL)
+        cursor.execute(SUMS)
+        cursor.execute("VACUUM ANALYZE")
+
+        def live() -> None:
+            for statement in LIVE:
+                cursor.execute(statement)
+                cursor.fetchall()
+
+        counted, ours = _median(live), _median(overview.overview)
+    connection.close()
+    yield at_least(f"overview, {ROWS:,} log rows", counted / ours, 30, "times live")
+    yield at_most(f"overview, {ROWS:,} log rows", ours / empty, 1.5, "times an empty log")
+
+
+def _median(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return median(times)

@@ -1,0 +1,52 @@
+"""The administrators' list of 200,000 users: first, middle and last page, and a search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+
+import psycopg2
+
+from app.admins.service import people
+from app.core.db import db
+from app.core.paging import Page
+from bench.ground import Ground, Result, at_most
+
+USERS = 200_000
+ROUNDS = 15
+
+FILL = f"""
+INSERT INTO users (username, password_hash, nama_ktp, email, nomor_hp, phone, created_at)
+SELECT 'orang' || n, 'x', 'Nama Lengkap ' || md5(n::text), 'orang' || n || '@contoh.id', '0812' || n, '+62812' || n,
+    now() - n * interval '5 minutes'
+FROM generate_series(1, {USERS}) n
+"""
+
+
+def run(ground: Ground) -> Iterator[Result]:
+    connection = psycopg2.connect(ground.database_url)
+    connection.autocommit = True
+    with connection.cursor() as cursor, ground.app.app_context():
+        twenty = people.people
+        ground.people(20)
+        few = _median(lambda: twenty(Page(1, 20), None))
+        cursor.execute(FILL)
+        cursor.execute("VACUUM ANALYZE")
+        pages = USERS // 20
+        for name, number in (("first", 1), ("middle", pages // 2), ("last", pages)):
+            taken = _median(lambda number=number: twenty(Page(number, 20), None))  # type: ignore[misc]
+            yield at_most(f"{name} page of {USERS:,} users", taken / few, 3, "times that of 20 users")
+        found = _median(lambda: twenty(Page(1, 20), "orang199999"))
+        yield at_most(f"search in {USERS:,} users", found / few, 3, "times the page of 20 users")
+    connection.close()
+
+
+def _median(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+        db.session.remove()
+    return median(times)

@@ -1,0 +1,237 @@
+"""Reports as files, opened by other libraries than those that wrote them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any
+
+import openpyxl
+import pypdf
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.core.clock import now
+from app.core.db import db
+from app.core.exports import pdffile, streams
+from app.identity.models import RoleName, User
+from app.logs import buffer
+from tests.admins.test_overview import record
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+
+REPORTS = ("users", "admins", "activity-logs", "domicile")
+
+HEADINGS = {
+    "users": "id,username,nama_ktp,email,nomor_hp,roles,domicile,is_verified,created_at",
+    "admins": "id,username,nama_ktp,email,nomor_hp,roles,is_verified,created_at",
+    "activity-logs": "created_at,log,user,event_type,event_name,screen_name,activity_description,session_id,ip",
+    "domicile": "province,count,percent",
+}
+
+#: Each could run as a formula somewhere, or break a cell, a row, a sheet or a page.
+HOSTILE = [
+    "=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1", '=HYPERLINK("http://x","y")', "=cmd|' /C calc'!A0", "'=1+1",
+    '"=1+1"', "=1+1;=2+2", "a,=1+1", "=\n1", "\u202e=1+1", "＝1+1", "﻿=1+1", "<b>=1</b>", "&amp;", "{=1}", "%0A=1",
+    "=" * 2000,
+    "a\nb", 'ku"tip', "koma, titik;", "\u0007bel", "\ufffe", "😀 emoji", "محمد بن عبد الله", "अमिताभ", "Дмитрий 陳大文",
+]  # fmt: skip
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin(username="rina", nama_ktp="Rina Wijaya"))
+
+
+def get(admin: Client, report: str, **query: Any) -> TestResponse:
+    response = admin.get(f"/admins/export/{report}", query_string=query)
+    assert response.status_code == 200, response.get_data(as_text=True)
+    return response
+
+
+def read_csv(response: TestResponse) -> list[list[str]]:
+    data = response.get_data()
+    assert data.startswith(b"\xef\xbb\xbf")
+    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def read_xlsx(response: TestResponse) -> list[list[Any]]:
+    book = openpyxl.load_workbook(io.BytesIO(response.get_data()))
+    cells = [list(row) for row in book.active.iter_rows()]
+    assert not any(cell.data_type == "f" for row in cells for cell in row)
+    return [[cell.value for cell in row] for row in cells]
+
+
+def read_pdf(response: TestResponse) -> tuple[str, int]:
+    reader = pypdf.PdfReader(io.BytesIO(response.get_data()))
+    return "\n".join(page.extract_text() for page in reader.pages), len(reader.pages)
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_every_report_comes_in_every_format_under_its_name(admin: Client, report: str) -> None:
+    make_user(domicile="Aceh")
+    buffer.store([record(None, now())])
+    name = rf'attachment; filename="{report}_\d{{4}}-\d\d-\d\d_\d{{4}}-\d\d-\d\d\.(csv|xlsx|pdf)"'
+    for kind, mimetype in [
+        ("csv", "text/csv"),
+        ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        ("pdf", "application/pdf"),
+    ]:
+        response = get(admin, report, format=kind)
+        assert response.mimetype == mimetype
+        assert re.fullmatch(name, response.headers["Content-Disposition"])
+    assert get(admin, report).mimetype == "text/csv"
+    rows = read_csv(get(admin, report))
+    assert rows[0] == HEADINGS[report].split(",")
+    sheet = read_xlsx(get(admin, report, format="xlsx"))
+    assert sheet[0] == rows[0]
+    assert len(sheet) == len(rows) > 1
+
+
+def test_a_range_is_days_of_jakarta_and_names_the_file(admin: Client) -> None:
+    for name, moment in [("a", "2026-03-01T16:59Z"), ("b", "2026-03-01T17:00Z"), ("c", "2026-03-02T17:00Z")]:
+        make_user(username=f"user_{name}").created_at = moment
+    db.session.flush()
+    response = get(admin, "users", start="2026-03-02", end="2026-03-02")
+    assert 'filename="users_2026-03-02_2026-03-02.csv"' in response.headers["Content-Disposition"]
+    assert [row[1] for row in read_csv(response)[1:]] == ["user_b"]
+    assert get(admin, "users").headers["Content-Disposition"].startswith('attachment; filename="users_2026-03-01_')
+
+
+def test_people_come_with_roles_and_without_nik(admin: Client) -> None:
+    siti = make_user(RoleName.PASIEN, RoleName.PENDAMPING, username="siti", nik="3273014502900001", is_verified=True)
+    for kind, read in (("csv", read_csv), ("xlsx", read_xlsx)):
+        rows = read(get(admin, "users", format=kind))
+        row = dict(zip(rows[0], next(row for row in rows if row[1] == "siti"), strict=True))
+        assert set(row["roles"].split(", ")) == {"pasien", "pendamping"}
+        assert str(row["id"]) == str(siti.id)
+        assert str(row["is_verified"]).lower() == "true"
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row["created_at"])
+        assert "3273014502900001" not in str(rows)
+    assert [row[1] for row in read_csv(get(admin, "admins"))[1:]] == ["rina"]
+
+
+def test_domicile_counts_and_shares(admin: Client) -> None:
+    for domicile in ("Jawa Barat", "Jawa Barat", "Aceh"):
+        make_user(domicile=domicile)
+    rows = read_csv(get(admin, "domicile"))[1:]
+    assert rows == [["Jawa Barat", "2", "50.00"], ["Aceh", "1", "25.00"], ["Tidak diisi", "1", "25.00"]]
+    assert read_xlsx(get(admin, "domicile", format="xlsx"))[1] == ["Jawa Barat", 2, 50]
+
+
+def test_activities_come_with_their_people(admin: Client) -> None:
+    siti = make_user(username="siti")
+    buffer.store([record(siti, now(), activity_description="membuka", user_ip=None, remote_ip="203.0.113.7")])
+    (row,) = read_csv(get(admin, "activity-logs"))[1:]
+    assert row[1:5] == ["user", "siti", "screen", "open"]
+    assert (row[6], row[8]) == ("membuka", "203.0.113.7")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_cell_is_a_text_in_every_format(admin: Client, text: str) -> None:
+    db.session.execute(sa.update(User).values(nama_ktp=text))
+    db.session.expire_all()
+    cell = read_csv(get(admin, "users"))[1][2]
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert cell.removeprefix("'") == text.removeprefix("'")
+    shown = read_xlsx(get(admin, "users", format="xlsx"))[1][2]
+    assert isinstance(shown, str)
+    assert "rina" in read_pdf(get(admin, "users", format="pdf"))[0]
+
+
+def test_a_pdf_has_title_range_headings_and_page_numbers_on_every_page(admin: Client) -> None:
+    db.session.execute(
+        sa.text(
+            "INSERT INTO users (username, password_hash, nama_ktp, created_at)"
+            " SELECT 'user' || n, 'x', 'Nama ' || n, '2026-03-01T10:00Z'::timestamptz + n * interval '1 hour'"
+            " FROM generate_series(1, 120) n"
+        )
+    )
+    text, pages = read_pdf(get(admin, "users", format="pdf", start="2026-03-01", end="2026-03-31"))
+    assert pages > 2
+    assert text.count("Laporan Pengguna") == text.count("Nama pengguna") == pages
+    assert text.count("1 Maret 2026 – 31 Maret 2026") == pages
+    assert f"Halaman {pages} dari {pages}" in text
+    assert "Pendaftaran per hari" in text
+    assert "120 baris" in text
+    assert all(re.search(rf"\bNama {n}\b", text) for n in (1, 60, 120))
+
+
+def test_names_in_other_scripts_are_legible(admin: Client) -> None:
+    make_user(nama_ktp="Дмитрий Αλέξης")
+    text, _ = read_pdf(get(admin, "users", format="pdf"))
+    assert "Дмитрий Αλέξης" in text
+
+
+def test_an_empty_pdf_says_so(admin: Client) -> None:
+    text, _ = read_pdf(get(admin, "activity-logs", format="pdf"))
+    assert "Tidak ada data" in text
+
+
+def test_a_pdf_has_a_limit_and_the_others_have_none(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdffile, "MAX_ROWS", 3)
+    for _ in range(3):
+        make_user()
+    response = admin.get("/admins/export/users?format=pdf")
+    assert_error(response, 400, "too_many_rows")
+    assert "csv" in response.json["message"]
+    assert len(read_csv(get(admin, "users"))) == 5
+    assert len(read_xlsx(get(admin, "users", format="xlsx"))) == 5
+
+
+def test_every_export_is_written_down(admin: Client) -> None:
+    get(admin, "users", format="xlsx", start="2026-03-01", end="2026-03-31")
+    (row,) = admin.get("/admins/audit").json
+    assert (row["action"], row["subject"]) == ("export", "export:users")
+    assert row["details"] == {"format": "xlsx", "start": "2026-03-01", "end": "2026-03-31"}
+
+
+def test_what_cannot_be_exported_is_refused(admin: Client, client: Client) -> None:
+    assert_error(admin.get("/admins/export/passwords"), 404, "unknown_report")
+    assert_error(admin.get("/admins/export/users?format=doc"), 400, "validation_error", "format")
+    assert_error(admin.get("/admins/export/users?start=2026-02-02&end=2026-02-01"), 400, "validation_error", "start")
+    assert_error(client.as_(make_user()).get("/admins/export/users"), 403)
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_a_client_that_leaves_frees_everything(committed: Flask, kind: str, tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    admin = Client(committed).as_(make_admin())
+    db.session.execute(
+        sa.text(
+            "INSERT INTO users (username, password_hash, nama_ktp)"
+            " SELECT 'user' || n, 'x', repeat('Nama ', 20) FROM generate_series(1, 20000) n"
+        )
+    )
+    db.session.commit()
+    response = committed.test_client().get(
+        f"/api/admins/export/users?format={kind}", headers={"Authorization": f"Bearer {admin.token}"}
+    )
+    chunks = response.iter_encoded()
+    assert next(chunks) is not None
+    assert next(chunks)
+    response.close()
+    open_statements = sa.text(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
+        " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    )
+    assert db.session.scalar(open_statements) == 0
+    assert list(tmp_path.iterdir()) == []
+    assert all(streams._turns.acquire(blocking=False) for _ in range(streams.AT_A_TIME))
+    for _ in range(streams.AT_A_TIME):
+        streams._turns.release()
+
+
+def test_too_many_at_once_are_told_to_wait(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "PATIENCE_S", 0.01)
+    taken = [streams._turns.acquire(blocking=False) for _ in range(streams.AT_A_TIME)]
+    try:
+        response = admin.get("/admins/export/users")
+        assert_error(response, 429, "too_many_requests")
+        assert response.headers["Retry-After"] == "30"
+    finally:
+        for _ in taken:
+            streams._turns.release()

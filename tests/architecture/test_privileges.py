@@ -1,0 +1,115 @@
+"""Privilege words in bodies: whatever a person sends beside what is asked, nobody gains anything by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.db import db
+from app.forum.models import ForumThread
+from app.identity.models import Role, RoleName, User, user_roles
+from app.pengingat.models import Reminder
+from tests.client import Client
+from tests.factories import make_admin, make_user
+
+REGISTRATION = {
+    "username": "ani",
+    "password": "rahasia123",
+    "nama_ktp": "Ani",
+    "nama_samaran": "Mawar",
+    "nomor_hp": "081399990000",
+}
+OBAT = {
+    "judul": "Obat pagi",
+    "details": {
+        "nama_obat": "Metformin",
+        "frekuensi": 1,
+        "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
+        "aturan": "setelah makan",
+    },
+}
+
+#: A good body for every route that a person without privileges may write to and that keeps something.
+BODIES: dict[str, Any] = {
+    "POST /register": REGISTRATION,
+    "PUT /profile": {"nama_ktp": "Siti A."},
+    "POST /forum/threads": {"category_id": 1, "title": "Halo", "content": "Isi"},
+    "POST /forum/threads/{thread}/reply": {"content": "Balasan"},
+    "PUT /forum/threads/{thread}": {"title": "Halo lagi"},
+    "POST /pengingat/obat": OBAT,
+    "PUT /pengingat/{reminder}": {"judul": "Lain"},
+    "POST /log/user-log": {"event_type": "x", "event_name": "y", "screen_name": "z", "session_id": "s"},
+    "POST /articles/save": {"url": "https://ayosehat.kemkes.go.id/a", "title": "A"},
+    "POST /videoplatform/save": {"video_id": "dQw4w9WgXcQ", "title": "V"},
+}
+
+
+@pytest.fixture
+def words(client: Client) -> dict[str, Any]:
+    """Everything that sounds like a privilege, or like being somebody else."""
+    admin = make_admin()
+    return {
+        "id": admin.id, "user_id": admin.id, "author_id": admin.id, "owner_id": admin.id, "created_by": admin.id,
+        "is_verified": True, "is_admin": True, "is_superadmin": True, "is_owner": True, "is_editable": True,
+        "admin": True, "verified": True, "roles": ["admin"], "kind": "superadmin", "sid": "x",
+        "password_hash": "x", "accepts_broadcasts": False, "phone": "+628111", "phone_invalid_at": None,
+        "likes_count": 9999, "saves_count": 9999, "replies_count": 9999,
+        "created_at": "2000-01-01T00:00:00Z", "planned_until": "2000-01-01T00:00:00Z",
+    }  # fmt: skip
+
+
+def privileges(without: set[int]) -> list[Any]:
+    """Who has which role and is verified, of everybody who was there before."""
+    users = db.session.execute(
+        sa.select(User.id, User.username, User.is_verified, User.password_hash, User.phone, User.created_at).order_by(
+            User.id
+        )
+    )
+    roles = db.session.execute(sa.select(user_roles).order_by(user_roles.c.user_id, user_roles.c.role_id))
+    return [row for rows in (users, roles) for row in rows if row[0] not in without]
+
+
+@pytest.mark.parametrize("route", BODIES)
+def test_privilege_words_beside_a_good_body_change_nothing(client: Client, words: dict[str, Any], route: str) -> None:
+    siti = make_user()
+    as_siti = client.as_(siti)
+    thread = as_siti.post("/forum/threads", BODIES["POST /forum/threads"]).json["id"]
+    reminder = as_siti.post("/pengingat/obat", OBAT).json["id"]
+    before = privileges(set())
+    known = {row[0] for row in before}
+    method, path = route.format(thread=thread, reminder=reminder).split(" ")
+    answer = as_siti.open(method, path, {**words, **BODIES[route]})
+    assert answer.status_code in (200, 201, 202), answer.text
+    made = set(db.session.scalars(sa.select(User.id))) - known
+    assert privileges(made) == before
+    for new in made:
+        user = db.session.get_one(User, new)
+        assert (user.role, user.is_verified) == ("pasien", False)
+    for model in (ForumThread, Reminder):
+        assert set(db.session.scalars(sa.select(model.user_id))) == {siti.id}
+    assert not db.session.scalar(sa.select(ForumThread.id).where(ForumThread.likes_count > 100))
+
+
+@pytest.mark.parametrize("name", [RoleName.ADMIN, RoleName.SUPERADMIN])
+@pytest.mark.parametrize(
+    "send",
+    [
+        lambda client, role: client.post("/register", {**REGISTRATION, "role_ids": [role.id]}),
+        lambda client, role: client.post("/register", {**REGISTRATION, "role": role.name}),
+        lambda client, role: client.as_(make_user()).put("/profile", {"role_ids": [role.id]}),
+        lambda client, role: client.as_(make_user()).put("/profile", data={"role_ids": str(role.id)}),
+        lambda client, role: client.as_(make_user()).post(f"/admins/{make_user().id}/roles", {"role_ids": [role.id]}),
+    ],
+    ids=["register by id", "register by name", "profile", "profile form", "admin route"],
+)
+def test_a_role_that_is_asked_for_outright_is_refused(
+    client: Client, name: str, send: Callable[[Client, Role], Any]
+) -> None:
+    role = db.session.scalars(sa.select(Role).where(Role.name == name)).one()
+    holders = sa.select(sa.func.count()).select_from(user_roles).where(user_roles.c.role_id == role.id)
+    before = db.session.scalar(holders)
+    assert send(client, role).status_code == 403
+    assert db.session.scalar(holders) == before

@@ -1,0 +1,81 @@
+"""`SUPERADMIN_SQL_MODE=ro`: nothing is written, whatever the statement tries."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import db
+from tests.client import Client, assert_error
+
+
+@pytest.fixture
+def reader(boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """The super-admin of a service whose console is read-only."""
+    config = dataclasses.replace(committed.extensions["config"], superadmin_sql_mode="ro")
+    monkeypatch.setitem(committed.extensions, "config", config)
+    return boss
+
+
+def test_reading_works(reader: Client) -> None:
+    response = reader.post("/superadmin/query", {"query": "SELECT username FROM users"})
+    assert response.json["rows"] == [{"username": "bos"}]
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate"),
+    [
+        ("DELETE FROM users", "25006"),
+        ("WITH gone AS (DELETE FROM users RETURNING 1) SELECT * FROM gone", "25006"),
+        ("CREATE TABLE t (a int)", "25006"),
+        ("SELECT nextval('users_id_seq')", "25006"),
+        ("SET TRANSACTION READ WRITE; DELETE FROM users", "25001"),
+        ("SET transaction_read_only = off; DELETE FROM users", "25001"),
+        ("SELECT set_config('transaction_read_only', 'off', false); DELETE FROM users", "25001"),
+        ("SET default_transaction_read_only = off; COMMIT; DELETE FROM users", "2D000"),
+        ("DO $$ BEGIN DELETE FROM users; END $$", "25006"),
+    ],
+)
+def test_nothing_is_written(reader: Client, sql: str, sqlstate: str) -> None:
+    response = reader.post("/superadmin/query", {"query": sql})
+    assert_error(response, 400, "sql_error")
+    assert response.json["sqlstate"] == sqlstate, response.json
+    assert db.session.scalar(sa.text("SELECT count(*) FROM users")) == 1
+
+
+def test_a_statement_is_written_down_all_the_same(reader: Client) -> None:
+    reader.post("/superadmin/query", {"query": "DELETE FROM users"})
+    assert [row["subject"] for row in reader.get("/admins/audit").json] == ["query"]
+
+
+@pytest.fixture
+def creator(committed: Flask) -> Iterator[Flask]:
+    """A service whose role goes again with the test."""
+    yield committed
+    with db.engine.begin() as connection:
+        connection.execute(sa.text("DROP OWNED BY sql_console CASCADE"))
+        connection.execute(sa.text("DROP ROLE sql_console"))
+
+
+def test_the_command_makes_a_role_that_can_only_read(
+    boss: Client, creator: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):  # the second time it gets a new password
+        result = creator.test_cli_runner().invoke(args=["sql-role", "create"])
+        assert result.exit_code == 0, result.output
+    url = result.output.strip().removeprefix("SUPERADMIN_DATABASE_URL=")
+    config = dataclasses.replace(
+        creator.extensions["config"], superadmin_database_url=url.replace("postgresql:", "postgresql+psycopg2:")
+    )
+    monkeypatch.setitem(creator.extensions, "config", config)
+    answer = boss.post("/superadmin/query", {"query": "SELECT current_user AS me, count(*) AS n FROM users"})
+    assert answer.json["rows"] == [{"me": "sql_console", "n": 1}]
+    for sql in ("DELETE FROM users", "SET transaction_read_only = off; DELETE FROM users", "SET ROLE health"):
+        response = boss.post("/superadmin/query", {"query": sql})
+        assert_error(response, 400, "sql_error")
+        assert response.json["sqlstate"] in ("25006", "25001", "42501")
+    assert db.session.scalar(sa.text("SELECT count(*) FROM users")) == 1
