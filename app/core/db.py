@@ -220,27 +220,46 @@ def assign(row: M, data: Fields) -> M:
 
 
 #: A request ends in seconds; an export goes on as long as its client reads.
-OPTIONS = "-c timezone=UTC -c statement_timeout=15000 -c idle_in_transaction_session_timeout=30000"
-STREAM_OPTIONS = "-c timezone=UTC -c default_transaction_read_only=on -c idle_in_transaction_session_timeout=300000"
+REQUEST = {"timezone": "UTC", "statement_timeout": "15000", "idle_in_transaction_session_timeout": "30000"}
+STREAM = {"timezone": "UTC", "default_transaction_read_only": "on", "idle_in_transaction_session_timeout": "300000"}
+UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"}
+
+
+def direct(settings: Mapping[str, str]) -> sa.Engine:
+    """Connections past a pooler, each opened when it is asked for, with session settings of their own."""
+    config: Config = current_app.extensions["config"]
+    return sa.create_engine(config.database_url, poolclass=sa.NullPool, connect_args=_options(settings))
+
+
+def keep_request_settings() -> None:
+    """Give the role of the service the settings of a request: a pooler lets no session bring its own."""
+    with direct(UNLIMITED).begin() as connection:
+        for name, value in REQUEST.items():
+            connection.exec_driver_sql(f"ALTER ROLE CURRENT_USER SET {name} = '{value}'")
+
+
+def _options(settings: Mapping[str, str]) -> dict[str, str]:
+    return {"options": " ".join(f"-c {name}={value}" for name, value in settings.items())}
 
 
 def init_app(app: Flask, config: Config) -> None:
     connect = {
         "connect_timeout": 3,
-        "options": OPTIONS,
         # A dead database host is noticed in seconds, not in the kernel's two hours.
         "keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10000,
     }  # fmt: skip
+    pooled = connect if config.database_pooler_url else {**connect, **_options(REQUEST)}
+    address = config.database_pooler_url or config.database_url
     pool: dict[str, Any] = {
         "pool_size": config.database_pool_size, "max_overflow": config.database_pool_size,
-        "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": connect,
+        "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
     }  # fmt: skip
-    app.config["SQLALCHEMY_DATABASE_URI"] = config.database_url
+    app.config["SQLALCHEMY_DATABASE_URI"] = address
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = pool
     db.init_app(app)
     migrate.init_app(app, db)
     reader = sa.create_engine(
-        config.database_url,
+        address,
         isolation_level="AUTOCOMMIT",
         skip_autocommit_rollback=True,
         pool_reset_on_return=None,
@@ -248,5 +267,5 @@ def init_app(app: Flask, config: Config) -> None:
     )
     app.extensions["reader"] = reader
     app.extensions["streams"] = sa.create_engine(
-        config.database_url, poolclass=sa.NullPool, connect_args={**connect, "options": STREAM_OPTIONS}
+        config.database_url, poolclass=sa.NullPool, connect_args={**connect, **_options(STREAM)}
     )
