@@ -40,7 +40,8 @@ from dev.simulators import Server, simulators
 QUEUES = ("urgent", "urgent", "bulk")
 #: How often each fault comes, in parts of all.
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
-PEOPLE = 50
+#: Reminders of one person.
+EACH = 40
 #: After the last reminder: a claim whose worker died waits for its lease, then there are retries.
 SETTLE_S = 75.0
 LATEST_S = 60.0
@@ -153,7 +154,7 @@ class Chaos:
                         },
                         ["pasien"],
                     )
-                    for n in range(PEOPLE)
+                    for n in range(max(5, self.plan.reminders // EACH))
                 ]
                 ids = [user.id for user in made]
             self._subscribe(ids)

@@ -171,9 +171,12 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    if len(text) > 40:  # no column and no rule of ours is near it
+    if len(text) > 20:  # no column holds it, and no answer of ours could carry it back
         raise ValueError(text)
-    return int(text)
+    number = int(text)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError(text)
+    return number
 
 
 def _too_deep(value: Any) -> bool:

@@ -106,6 +106,9 @@ def _begin() -> None:
     g.caller = None  # who it is, the access rule finds out
     sent = request.headers.get("X-Request-ID", "")
     g.request_id = sent if REQUEST_ID.fullmatch(sent) else os.urandom(16).hex()
+    if "CONTENT_LENGTH" in request.environ:
+        # gunicorn says that its stream ends by itself, and werkzeug then takes half a body for a whole one.
+        request.environ.pop("wsgi.input_terminated", None)
     if request.method in WITH_BODY and request.mimetype not in FORM_TYPES:
         request.max_content_length = MAX_JSON_BYTES
 

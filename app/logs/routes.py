@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from flask import request
-from marshmallow import INCLUDE
 
 from app.core.api import Blueprint
 from app.identity.access import public
@@ -18,7 +17,7 @@ bp = Blueprint("logs", __name__, url_prefix="/log", description="Activity logs o
 
 @bp.post("/user-log")
 @public
-@bp.arguments(schemas.LogSchema, unknown=INCLUDE)
+@bp.arguments(schemas.LogSchema)
 @bp.response(202, schemas.QueuedSchema)
 def user_log(data: dict[str, Any]) -> dict[str, str]:
     """Queue a record of what a user did."""
@@ -27,7 +26,7 @@ def user_log(data: dict[str, Any]) -> dict[str, str]:
 
 @bp.post("/admin-log")
 @public
-@bp.arguments(schemas.LogSchema, unknown=INCLUDE)
+@bp.arguments(schemas.LogSchema)
 @bp.response(202, schemas.QueuedSchema)
 def admin_log(data: dict[str, Any]) -> dict[str, str]:
     """Queue a record of what an administrator did."""

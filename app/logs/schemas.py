@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre_load
+import orjson
+from marshmallow import Schema, ValidationError, fields
 
 MAX_BYTES = 8 * 1024
 ALIASES = {
@@ -28,9 +29,6 @@ def _field(example: str) -> fields.Raw:
 class LogSchema(Schema):
     """The named fields are text; whatever else is sent is kept beside them."""
 
-    class Meta:
-        unknown = INCLUDE
-
     event_type = _field("click")
     event_name = _field("buka_artikel")
     screen_name = _field("Beranda")
@@ -38,22 +36,21 @@ class LogSchema(Schema):
     session_id = _field("s-123")
     user_ip = _field("203.0.113.7")
 
-    @pre_load
-    def read_loosely(self, data: Any, **_: Any) -> Any:
+    def load(self, data: Any, **_: Any) -> dict[str, Any]:
+        """The record, its other fields in `extra`. This is the route that is called most: no machinery, one pass."""
         if not isinstance(data, Mapping):
-            return data
-        if len(json.dumps(data, ensure_ascii=False).encode()) > MAX_BYTES:
-            raise ValidationError(f"paling besar {MAX_BYTES} byte.")
-        found = dict(data)
-        for alias, name in ALIASES.items():
-            if alias in found and found.get(name) is None:
-                found[name] = found.pop(alias)
-        return {name: _text(value) if name in NAMED else value for name, value in found.items()}
-
-    @post_load
-    def gather_extra(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
-        named = {name: data.get(name) for name in NAMED}
-        return {**named, "extra": {name: value for name, value in data.items() if name not in NAMED}}
+            raise ValidationError({"_schema": ["harus berupa objek."]})
+        if len(orjson.dumps(data)) > MAX_BYTES:
+            raise ValidationError({"_schema": [f"paling besar {MAX_BYTES} byte."]})
+        record: dict[str, Any] = dict.fromkeys(NAMED)
+        extra: dict[str, Any] = {}
+        for name, value in data.items():
+            field = ALIASES.get(name, name)
+            if field not in record:
+                extra[name] = value
+            elif record[field] is None or name == field:  # a field's own name counts before its aliases
+                record[field] = _text(value)
+        return {**record, "extra": extra}
 
 
 class QueuedSchema(Schema):

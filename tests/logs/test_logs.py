@@ -78,8 +78,12 @@ def test_a_bad_token_loses_no_record(client: Client, header: str) -> None:
 def test_fields_have_other_names_too(client: Client) -> None:
     client.post("/log/user-log", {"activity": "a", "ip": "1.2.3.4"})
     client.post("/log/user-log", {"description": "b", "ip_address": "5.6.7.8"})
+    client.post("/log/user-log", {"user_ip": "9.9.9.9", "ip": "1.1.1.1"})
+    client.post("/log/user-log", {"ip": "1.1.1.1", "user_ip": "9.9.9.9"})
     jobs.ingest()
-    assert [(row.activity_description, row.user_ip) for row in rows()] == [("a", "1.2.3.4"), ("b", "5.6.7.8")]
+    found = [(row.activity_description, row.user_ip) for row in rows()]
+    assert found == [("a", "1.2.3.4"), ("b", "5.6.7.8"), (None, "9.9.9.9"), (None, "9.9.9.9")]
+    assert all(row.extra == {} for row in rows())
 
 
 def test_odd_values_are_kept_as_text(client: Client) -> None:
@@ -94,6 +98,8 @@ def test_what_is_no_record_is_refused(client: Client) -> None:
     assert_error(client.post("/log/user-log", data="[1]", content_type="application/json"), 400)
     assert_error(client.post("/log/user-log", data="{", content_type="application/json"), 400)
     assert_error(client.post("/log/user-log", {"event_name": "a\0b"}), 400)
+    huge = '{"extra": ' + "9" * 30 + "}"
+    assert_error(client.post("/log/user-log", data=huge, content_type="application/json"), 400)
     assert waiting() == 0
 
 
