@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.clock import now
-from app.core.db import db, reading
+from app.core.db import HotRead, db, reading
 from app.core.errors import Unauthorized
 from app.core.settings import settings
 from app.identity import tokens
@@ -105,11 +105,10 @@ def drop_dead(user_id: int | None = None) -> None:
 
 
 #: The one statement that a signed-in request costs: is the session alive, and what may its person do now?
-_CALLER = (
+_CALLER = HotRead(
     sa.select(
         LoginSession.kind,
         LoginSession.created_at,
-        LoginSession.last_used_at,
         sa.func.array(
             sa.select(Role.name)
             .join(user_roles, user_roles.c.role_id == Role.id)
@@ -126,12 +125,13 @@ def caller_of(access_token: str, ip: str | None = None) -> Caller:
     """Who holds this access token; `Unauthorized` when it is wrong or its session has ended."""
     claims = tokens.read_access(access_token)
     with reading() as connection:
-        row = connection.execute(_CALLER, {"session_id": claims.session_id, "user_id": claims.user_id}).first()
-    if row is None:
+        rows = _CALLER.rows(connection, {"session_id": str(claims.session_id), "user_id": claims.user_id})
+    if not rows:
         raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
-    kind, roles = SessionKind(row.kind), frozenset(row.roles)
+    ((stored_kind, created_at, role_names),) = rows
+    kind, roles = SessionKind(stored_kind), frozenset(role_names)
     # The idle time is the refresh token's affair: an access token is shorter than any of them.
-    if not _is_alive(kind, row.created_at, now(), roles):
+    if not _is_alive(kind, created_at, now(), roles):
         raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
     return Caller(claims.user_id, roles, claims.session_id, kind, ip)
 

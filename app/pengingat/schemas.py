@@ -187,6 +187,20 @@ def load_details(tipe: str, details: dict[str, Any]) -> dict[str, Any]:
     return loaded
 
 
+#: What the documentation shows; the fields of the other types are in their schemas above.
+EXAMPLE = {
+    "nama_obat": "Metformin",
+    "frekuensi": 1,
+    "aturan": "setelah makan",
+    "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
+}
+MEANING = (
+    "By type. obat: nama_obat, frekuensi, jadwal, aturan. makan: sarapan, makan_siang, makan_malam, selingan, each "
+    "with jam and nutrients. terapi: jenis_terapi, tempat_terapi, jadwal of hari and jam. kontrol: nama_dokter, "
+    "spesialisasi, jenis_faskes, nama_faskes, datetime, frekuensi_kontrol, reminder_offsets. Other fields are kept."
+)
+
+
 class ObatReminderSchema(Schema):
     """A medicine: one reminder that holds every daily dose."""
 
@@ -194,7 +208,7 @@ class ObatReminderSchema(Schema):
     timezone = fields.String(
         load_default=DEFAULT_ZONE, validate=_zone, metadata={"example": DEFAULT_ZONE, "description": "IANA name"}
     )
-    details = fields.Dict(keys=fields.String(), required=True, metadata={"description": "See the type's details"})
+    details = fields.Dict(keys=fields.String(), required=True, metadata={"description": MEANING, "example": EXAMPLE})
 
 
 class NewReminderSchema(ObatReminderSchema):

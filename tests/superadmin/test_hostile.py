@@ -17,6 +17,8 @@ from app.core.db import db
 from app.superadmin.service import console
 from tests.client import Client, assert_error
 
+pytestmark = pytest.mark.serial  # it measures memory, and time runs out on purpose
+
 MEBIBYTE = 1024 * 1024
 
 #: What the service and its runner may take more, together.

@@ -59,13 +59,13 @@ _ROLES = (
 
 _PERSON = (
     Column("id", User.id.expression, Kind.NUMBER, "ID", 0.7),
-    Column("username", User.username.expression, label="Nama pengguna", share=1.5),
+    Column("username", User.username.expression, Kind.NAME, label="Nama pengguna", share=1.5),
     Column("nama_ktp", User.nama_ktp.expression, label="Nama", share=2.2),
     Column("email", User.email.expression, label="E-mail", share=2.4),
     Column("nomor_hp", User.nomor_hp.expression, label="Nomor HP", share=1.5),
     Column("roles", _ROLES.c.names, label="Peran", share=1.3),
 )
-_DOMICILE = Column("domicile", User.domicile.expression, label="Domisili", share=1.5)
+_DOMICILE = Column("domicile", User.domicile.expression, Kind.NAME, label="Domisili", share=1.5)
 _STANDING = (
     Column("is_verified", User.is_verified.expression, Kind.FLAG, "Terverifikasi", 1.1),
     Column("created_at", User.created_at.expression, Kind.TIME, "Terdaftar", 1.5),
@@ -132,8 +132,8 @@ def _provinces(rows: Rows, _start: date, _end: date) -> Chart:
 
 _ACTIVITY = (
     Column("created_at", ActivityLog.created_at.expression, Kind.TIME, "Waktu", 1.3),
-    Column("log", ActivityLog.log.expression, label="Log", share=0.6),
-    Column("user", User.username.expression, label="Pengguna", share=1.3),
+    Column("log", ActivityLog.log.expression, Kind.NAME, label="Log", share=0.6),
+    Column("user", User.username.expression, Kind.NAME, label="Pengguna", share=1.3),
     Column("event_type", ActivityLog.event_type.expression, label="Jenis", share=1.1),
     Column("event_name", ActivityLog.event_name.expression, label="Peristiwa", share=1.6),
     Column("screen_name", ActivityLog.screen_name.expression, label="Layar", share=1.3),

@@ -20,7 +20,7 @@ MIMETYPE = "text/csv"
 #: Tells a spreadsheet that it is UTF-8.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-CHUNK_BYTES = 64 * 1024
+CHUNK_BYTES = 128 * 1024
 CHUNKS_AHEAD = 4
 
 

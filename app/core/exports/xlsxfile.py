@@ -25,7 +25,8 @@ ROWS_AHEAD = 500
 SHEET_ROWS = 1_048_576
 CELL_CHARACTERS = 32_767
 
-WIDTHS = {Kind.TEXT: 24, Kind.NUMBER: 12, Kind.TIME: 22, Kind.FLAG: 12}
+TEXTS = (Kind.TEXT, Kind.NAME)
+WIDTHS = {Kind.TEXT: 24, Kind.NAME: 20, Kind.NUMBER: 12, Kind.TIME: 22, Kind.FLAG: 12}
 
 
 def stream(table: Table, *, title: str) -> Chunks:
@@ -54,7 +55,7 @@ def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], ti
             for c, (kind, value) in enumerate(zip(kinds, row, strict=True)):
                 if value is None:
                     continue
-                if kind is Kind.TEXT:
+                if kind in TEXTS:
                     # A text is never a formula; the quote keeps it one when somebody edits the cell.
                     sheet.write_string(n, c, value[:CELL_CHARACTERS], quoted if is_dangerous(value) else None)
                 elif kind is Kind.NUMBER:

@@ -26,7 +26,7 @@ def to_json(text: str | None, oid: int) -> Any:
     if element := ARRAYS.get(oid):
         try:
             return _each(STRINGARRAY(text, None), element)
-        except Exception:  # noqa: BLE001  # bounds of its own, as in [2:3]={1,2}: psycopg2 cannot read them
+        except Exception:  # noqa: BLE001  # a form that psycopg2 does not know
             return text
     convert = SCALARS.get(oid)
     return convert(text) if convert else text

@@ -1,0 +1,81 @@
+"""Each way in which a provider fails, and the other channel that must not notice."""
+
+from __future__ import annotations
+
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.db import unit_of_work
+from app.notifications import jobs
+from app.notifications.models import Channel, State
+from app.push import service as push
+from dev.simulators import Server
+from tests.factories import make_user
+from tests.notifications.conftest import add, reread
+from tests.push.conftest import keys
+from tests.worker.conftest import wait_until
+
+__all__ = ["keys"]
+
+pytestmark = pytest.mark.serial
+
+FAULTS: list[tuple[str, dict[str, Any]]] = [
+    ("down", {}),
+    ("hang", {"seconds": 20}),
+    ("garbage", {}),
+    ("drop", {}),
+    ("slow", {"seconds": 20}),
+    ("status", {"status": 429, "retry_after": 30}),
+    ("wrong_type", {}),
+]
+
+
+def subscribed(sim: Server, public_key: str) -> int:
+    browser = sim.push.subscribe(public_key)
+    with unit_of_work():
+        user_id = make_user().id
+        row, _ = push.subscribe(endpoint=browser["endpoint"], keys=browser["keys"], user_id=None, caller_id=user_id)
+        return row.id
+
+
+@pytest.mark.parametrize("broken", ["messaging", "push"])
+@pytest.mark.parametrize(("kind", "options"), FAULTS, ids=[kind for kind, _ in FAULTS])
+def test_a_failing_provider_is_retried_and_slows_nobody_else(
+    committed: Flask, gateway: Server, keys: str, kind: str, options: dict[str, Any], broken: str
+) -> None:
+    subscription = str(subscribed(gateway, keys))
+    gateway.fault(broken, kind, times=None, **options)
+    payload = {"title": "Halo", "body": "Halo"}
+
+    def add_one(channel: str) -> str:
+        if channel == "messaging":
+            return add().dedupe_key
+        return add(channel=Channel.PUSH, target=subscription, payload=payload).dedupe_key
+
+    failing = [add_one(broken) for _ in range(4)]
+
+    def drain() -> None:
+        with committed.app_context():
+            jobs.drain("urgent")
+
+    thread = Thread(target=drain)
+    started = monotonic()
+    thread.start()
+    fine = add_one("push" if broken == "messaging" else "messaging")
+    second = Thread(target=drain)  # the bell that the addition rang
+    second.start()
+    wait_until(lambda: reread(fine).state == State.SENT, 3)
+    thread.join()
+    second.join()
+    assert monotonic() - started < 12
+    for key in failing:
+        row = reread(key)
+        if broken == "push" and kind in ("garbage", "wrong_type"):
+            assert row.state == State.SENT  # a push service says all that it has to say in its status
+        else:
+            assert (row.state, row.attempts) == (State.PENDING, 1)
+            assert row.last_error

@@ -1,0 +1,63 @@
+"""How a text of SQL is taken apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.superadmin.runner.statements import split
+
+
+@pytest.mark.parametrize(
+    ("sql", "texts"),
+    [
+        ("", []),
+        ("  ;; ; ", []),
+        ("-- only a comment; really", []),
+        ("/* a; /* b; */ c; */", []),
+        ("SELECT 1", ["SELECT 1"]),
+        ("SELECT 1; SELECT 2 ;", ["SELECT 1", "SELECT 2"]),
+        ("SELECT ';' ; SELECT \";\"", ["SELECT ';'", 'SELECT ";"']),
+        ("SELECT 'it''s; fine'; SELECT 2", ["SELECT 'it''s; fine'", "SELECT 2"]),
+        (r"SELECT E'a\';b'; SELECT 2", [r"SELECT E'a\';b'", "SELECT 2"]),
+        (r"SELECT 'a\'; SELECT 2", [r"SELECT 'a\'", "SELECT 2"]),
+        ("SELECT $$a;b$$; SELECT $x$ $$; $x$", ["SELECT $$a;b$$", "SELECT $x$ $$; $x$"]),
+        ("SELECT a$b; SELECT 2", ["SELECT a$b", "SELECT 2"]),
+        ("SELECT 1 -- a; b\n; SELECT 2", ["SELECT 1 -- a; b", "SELECT 2"]),
+        ("CREATE RULE r AS ON INSERT TO t DO (SELECT 1; SELECT 2); SELECT 3", None),
+        ("SELECT 'unfinished; SELECT 2", ["SELECT 'unfinished", "SELECT 2"]),
+        ("SELECT $$unfinished; SELECT 2", ["SELECT $$unfinished; SELECT 2"]),
+        ("(SELECT 1)", ["(SELECT 1)"]),
+    ],
+)
+def test_statements_end_where_postgresql_says(sql: str, texts: list[str] | None) -> None:
+    found = [statement.text for statement in split(sql)]
+    assert found == texts if texts is not None else len(found) == 2
+
+
+def test_a_function_in_sqls_own_form_keeps_its_semicolons() -> None:
+    body = "BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; SELECT 2; END"
+    sql = f"CREATE FUNCTION f() RETURNS int LANGUAGE sql {body}; SELECT 3"
+    assert [statement.begins_with for statement in split(sql)] == ["CREATE", "SELECT"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "begin",
+        "/* x */ Commit",
+        "ROLLBACK TO SAVEPOINT a",
+        "END",
+        "abort",
+        "START TRANSACTION",
+        "PREPARE TRANSACTION 'x'",
+    ],
+)
+def test_transaction_control_is_recognised(sql: str) -> None:
+    assert split(sql)[0].controls_transaction
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT 'COMMIT'", "PREPARE p AS SELECT 1", 'SELECT "begin"', "UPDATE commit SET a = 1"]
+)
+def test_what_only_looks_like_it_is_not(sql: str) -> None:
+    assert not split(sql)[0].controls_transaction
