@@ -7,7 +7,6 @@ names is copied unless it was discarded in between.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from contextlib import suppress
@@ -20,6 +19,7 @@ from app.core import clock, media
 from app.core.db import UNLIMITED, direct
 from app.core.errors import NotFound
 from app.core.settings import settings
+from config import environment
 
 DUMP = "database.dump"
 PICTURES = "media"
@@ -81,7 +81,7 @@ def _run(program: str, *arguments: str) -> None:
         raise BackupError(f"{program} is not in PATH: install PostgreSQL's client programs, as new as the server")
     url = sa.make_url(settings.database_url)
     address = url.set(drivername="postgresql", password=None).render_as_string()
-    env = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
+    env = {**environment(), **({"PGPASSWORD": str(url.password)} if url.password else {})}
     done = subprocess.run(  # noqa: S603  # the program is PostgreSQL's, the arguments are ours
         [found, f"--dbname={address}", *arguments], env=env, capture_output=True, text=True, check=False
     )

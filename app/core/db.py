@@ -275,6 +275,19 @@ def _options(settings: Mapping[str, str]) -> dict[str, str]:
     return {"options": " ".join(f"-c {name}={value}" for name, value in settings.items())}
 
 
+def _forget_together(*engines: sa.Engine) -> None:
+    """A database that went away took the connections of every pool, and each would cost somebody a 503."""
+
+    def forget(context: sa.ExceptionContext) -> None:
+        if context.is_disconnect:
+            for engine in engines:
+                if engine is not context.engine:
+                    engine.dispose()
+
+    for engine in engines:
+        sa.event.listen(engine, "handle_error", forget)
+
+
 def init_app(app: Flask, config: Config) -> None:
     connect = {
         "connect_timeout": 3,
@@ -299,6 +312,8 @@ def init_app(app: Flask, config: Config) -> None:
         **pool,
     )
     app.extensions["reader"] = reader
+    with app.app_context():
+        _forget_together(db.engine, reader)
     app.extensions["streams"] = sa.create_engine(
         config.database_url, poolclass=sa.NullPool, connect_args={**connect, **_options(STREAM)}
     )
