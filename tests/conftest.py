@@ -13,6 +13,7 @@ from flask_migrate import upgrade
 
 from app import create_app
 from app.core.db import db
+from app.core.limits import limiter
 from config import Config, environment
 from tests.client import Client
 from tests.statements import Statements
@@ -80,6 +81,7 @@ class _OneConnection:
 def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The application inside a transaction that is rolled back: a commit of the code under test is a savepoint."""
     real_app.extensions["redis"].flushdb()
+    limiter.enabled = False  # one a process, it does as the application says that was made last
     with real_app.app_context():
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:
