@@ -188,6 +188,12 @@ class Config:
 
     # where the data lives
     database_url: str = setting("DATABASE_URL", "PostgreSQL, 15 or newer", read=_database_url, secret=True)
+    database_pooler_url: str | None = setting(
+        "DATABASE_POOLER_URL",
+        "PgBouncer in transaction mode in front of `DATABASE_URL`, which then serves migrations, exports and SQL alone "
+        "(run `flask pooler` once)",
+        default=None, read=_database_url, secret=True,
+    )  # fmt: skip
     database_pool_size: int = setting(
         "DATABASE_POOL_SIZE", "Connections that one process keeps", default=8, read=_integer(1, 200)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import secrets
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +16,10 @@ from sqlalchemy.exc import DBAPIError
 
 import config
 from app.core import media
-from app.core.db import unit_of_work
+from app.core.backup import BackupError
+from app.core.backup import backup as make_backup
+from app.core.backup import restore as restore_backup
+from app.core.db import keep_request_settings, unit_of_work
 from app.core.errors import AppError, ValidationFailed
 from app.core.settings import settings
 from app.emergency import service as emergency
@@ -33,7 +37,7 @@ from app.superadmin.service import sql_roles
 
 
 def init_app(app: Flask) -> None:
-    setup = (users, nik, keys, seed, demo, settings_table, sql_role)
+    setup = (users, nik, keys, seed, demo, settings_table, sql_role, pooler, backup, restore)
     for command in (*setup, worker_health, broadcast, logs, forum, pictures):
         app.cli.add_command(command)
 
@@ -163,6 +167,29 @@ def seed() -> None:
     click.echo("Seeded.")
 
 
+@click.command("pooler")
+def pooler() -> None:
+    """Give the database role the settings of a request; once, before DATABASE_POOLER_URL is set."""
+    keep_request_settings()
+    click.echo("The role has them. Now set DATABASE_POOLER_URL.")
+
+
+@click.command("backup")
+@click.argument("folder", type=click.Path(path_type=Path))
+def backup(folder: Path) -> None:
+    """Write the database and the pictures into the new FOLDER; the service goes on meanwhile."""
+    with _telling_errors():
+        click.echo(make_backup(folder))
+
+
+@click.command("restore")
+@click.argument("folder", type=click.Path(path_type=Path))
+def restore(folder: Path) -> None:
+    """Put the backup in FOLDER into an empty database and the store of pictures, then `flask db upgrade`."""
+    with _telling_errors():
+        click.echo(restore_backup(folder))
+
+
 @click.command("demo")
 def demo() -> None:
     """Fill a development database with demo people and content (never elsewhere). Safe to repeat."""
@@ -243,6 +270,8 @@ class _telling_errors:  # noqa: N801  # reads as a word of the `with` statement
         match error:
             case ValidationFailed():
                 raise click.ClickException(str(error.errors)) from None
+            case BackupError():
+                raise click.ClickException(str(error)) from None
             case AppError():
                 raise click.ClickException(error.message) from None
             case ValidationError():

@@ -76,12 +76,12 @@ def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> 
             _create(cursor, name, template=template)
     finally:
         connection.close()  # gives the lock back
-    return _with_path(server_url, name)
+    return with_path(server_url, name)
 
 
 def own_redis(server_url: str, number: int) -> str:
     """Address of one of the server's 64 numbered stores."""
-    return _with_path(server_url, str(number))
+    return with_path(server_url, str(number))
 
 
 # --- as `make test` -----------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def _make_template(
     """Migrate under another name first: a template is whole, or it is not there."""
     unfinished = f"{template}_unfinished"
     _create(cursor, unfinished)
-    migrate(_with_path(server_url, unfinished))
+    migrate(with_path(server_url, unfinished))
     cursor.execute(
         sql.SQL("alter database {} rename to {}").format(sql.Identifier(unfinished), sql.Identifier(template))
     )
@@ -172,7 +172,7 @@ def _create(cursor: psycopg2.extensions.cursor, name: str, *, template: str = "t
     )
 
 
-def _with_path(url: str, path: str) -> str:
+def with_path(url: str, path: str) -> str:
     return urlunsplit(urlsplit(url)._replace(path=f"/{path}"))
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from alembic import context
 from flask import current_app
 
-extension = current_app.extensions["migrate"]
-engine = extension.db.engine
+from app.core.db import UNLIMITED, direct
 
+extension = current_app.extensions["migrate"]
+# Past a pooler. Waiting for a lock in front of everybody else would stop the service; failing is safe to repeat.
+engine = direct(UNLIMITED)
 
 if context.is_offline_mode():
     context.configure(url=engine.url, target_metadata=extension.db.metadata, literal_binds=True)
@@ -15,10 +17,6 @@ if context.is_offline_mode():
         context.run_migrations()
 else:
     with engine.connect() as connection:
-        # Waiting for a lock in front of everybody else would stop the service; failing is safe to repeat.
-        connection.exec_driver_sql("SET lock_timeout = '5s'")
-        connection.exec_driver_sql("SET statement_timeout = 0")
-        connection.commit()
         context.configure(
             connection=connection,
             target_metadata=extension.db.metadata,

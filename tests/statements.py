@@ -8,8 +8,8 @@ from typing import Any
 
 import psycopg2.extensions
 
-#: Not work of the code under test: savepoints stand in for its commits.
-FRAME = ("SAVEPOINT", "RELEASE SAVEPOINT", "ROLLBACK TO SAVEPOINT")
+#: Not work of the code under test: savepoints stand in for its commits, and a connection prepares a statement once.
+FRAME = ("SAVEPOINT", "RELEASE SAVEPOINT", "ROLLBACK TO SAVEPOINT", "PREPARE")
 
 
 class Statements:

@@ -30,6 +30,9 @@ class Store(Protocol):
     def answer(self, name: str, content_type: str) -> Response:
         """It as an answer that is streamed; raises `NotFound`."""
 
+    def get(self, name: str) -> bytes:
+        """The whole of it; raises `NotFound`."""
+
     def remove(self, name: str) -> None:
         """Nothing happens when it is not there."""
 
@@ -70,6 +73,13 @@ class FolderStore:
         except OSError:
             raise Unavailable from None
 
+    def get(self, name: str) -> bytes:
+        with _available():
+            try:
+                return self._path(name).read_bytes()
+            except FileNotFoundError:
+                raise NotFound from None
+
     def remove(self, name: str) -> None:
         with _available():
             self._path(name).unlink(missing_ok=True)
@@ -104,6 +114,10 @@ class BucketStore:
         response.content_length = found["ContentLength"]
         response.call_on_close(body.close)
         return response
+
+    def get(self, name: str) -> bytes:
+        body: bytes = self._call("get_object", Key=name)["Body"].read()
+        return body
 
     def remove(self, name: str) -> None:
         self._call("delete_object", Key=name)

@@ -15,6 +15,7 @@ from flask_limiter import Limiter, RateLimitExceeded
 from flask_limiter.util import get_remote_address
 
 from app.core import errors
+from app.core.redis import WEB, connect
 from config import Config
 
 limiter = Limiter(
@@ -46,8 +47,9 @@ def by_body(*names: str) -> Callable[[], str]:
 
 
 def init_app(app: Flask, config: Config) -> None:
-    app.config["RATELIMIT_STORAGE_URI"] = config.redis_url
-    app.config["RATELIMIT_STORAGE_OPTIONS"] = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2}
+    # By our own connections, which know every form of address (Sentinel's too) and wait for nothing.
+    app.config["RATELIMIT_STORAGE_URI"] = "redis://"
+    app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": connect(config.redis_url, **WEB).connection_pool}
     app.config["RATELIMIT_ENABLED"] = True  # set up in any case; `enabled` below is what counts
     limiter.init_app(app)
     # Every limit here is a route's own and checked as the route is called; a look before all others costs for nothing.

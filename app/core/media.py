@@ -52,15 +52,15 @@ def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> str:
     """
     data = pictures.normalise(stream, longest_edge=longest_edge)
     name = f"{secrets.token_hex(16)}.webp"
-    on_rollback(partial(_store().remove, name))
-    _store().put(name, data, CONTENT_TYPE)
+    on_rollback(partial(store().remove, name))
+    store().put(name, data, CONTENT_TYPE)
     return name
 
 
 def discard(name: str | None) -> None:
     """Remove a picture once the open unit of work has committed."""
     if name is not None:
-        after_commit(partial(_store().remove, name))
+        after_commit(partial(store().remove, name))
 
 
 def url(name: str | None) -> str | None:
@@ -75,12 +75,12 @@ def sweep() -> int:
     """
     columns = [table.c.image for table in Base.metadata.sorted_tables if "image" in table.c]
     oldest = clock.now() - ORPHAN_AGE
-    old = {name for name, stored_at in _store().names() if stored_at < oldest}
+    old = {name for name, stored_at in store().names() if stored_at < oldest}
     named = sa.union_all(*(sa.select(column).where(column.is_not(None)) for column in columns))
     for name in db.session.scalars(named.execution_options(yield_per=1000)):
         old.discard(name)
     for name in old:
-        _store().remove(name)
+        store().remove(name)
     return len(old)
 
 
@@ -94,12 +94,13 @@ def init_app(app: Flask, config: Config) -> None:
             raise NotFound
         # A name is never used twice, so a copy of it is good for ever.
         known = request.if_none_match.contains(name)
-        response = Response(status=304) if known else _store().answer(name, CONTENT_TYPE)
+        response = Response(status=304) if known else store().answer(name, CONTENT_TYPE)
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         response.set_etag(name)
         return response
 
 
-def _store() -> blobs.Store:
-    store: blobs.Store = current_app.extensions["media"]
-    return store
+def store() -> blobs.Store:
+    """Where the pictures of the running application lie."""
+    found: blobs.Store = current_app.extensions["media"]
+    return found

@@ -78,15 +78,19 @@ def paginate(query: sa.Select[*tuple[Any, ...]], page: Page, *, scalars: bool = 
 def headers(listing: Listing[Any], request: Request) -> dict[str, str]:
     """`X-Total-Count` and RFC 8288 `Link` of one page."""
     page = listing.page
+    found = {"X-Total-Count": str(listing.total)}
+    if page.size > 100:  # not asked for by pages
+        return found
     last = max(1, -(-listing.total // page.size))
     targets = {"first": 1, "prev": page.number - 1, "next": page.number + 1, "last": last}
-    links = [
-        f'<{request.base_url}?{urlencode({**_kept(request.args), "page": number, "per_page": page.size})}>; rel="{rel}"'
+    kept = _kept(request.args)
+    address = f"{request.base_url}?{urlencode(kept) + '&' if kept else ''}"
+    found["Link"] = ", ".join(
+        f'<{address}page={number}&per_page={page.size}>; rel="{rel}"'
         for rel, number in targets.items()
-        if 1 <= number <= last and page.size <= 100
-    ]
-    found = {"X-Total-Count": str(listing.total)}
-    return {**found, "Link": ", ".join(links)} if links else found
+        if 1 <= number <= last
+    )
+    return found
 
 
 def keyset_headers(listing: Listing[Any], request: Request, before: int | None) -> dict[str, str]:

@@ -30,12 +30,12 @@ WORKER: dict[str, Any] = {
 def connect(url: str, **options: Any) -> Redis:
     """A client for `url`; nothing is connected yet.
 
-    `sentinel://[:password@]host:port,host:port/service?db=0` follows a Sentinel's master.
+    `sentinel://[[user]:password@]host:port,host:port/service?db=0` follows a Sentinel's master.
     """
     if not url.startswith("sentinel://"):
         return Redis.from_url(url, **options)
     found = sentinel_of(url)
-    shared = {"db": found["DB"], "password": found["PASSWORD"], **options}
+    shared = {"db": found["DB"], "username": found["USERNAME"], "password": found["PASSWORD"], **options}
     sentinel = Sentinel(found["INSTANCES"], sentinel_kwargs=options, **shared)  # type: ignore[no-untyped-call]
     master: Redis = sentinel.master_for(found["MASTER_NAME"])  # type: ignore[no-untyped-call]
     return master
@@ -51,5 +51,6 @@ def sentinel_of(url: str) -> dict[str, Any]:
         "INSTANCES": [(host, int(port or 26379)) for host, _, port in (h.partition(":") for h in hosts)],
         "MASTER_NAME": parts.path.strip("/") or "mymaster",
         "DB": int(dict(parse_qsl(parts.query)).get("db", 0)),
+        "USERNAME": unquote(parts.username) if parts.username else None,
         "PASSWORD": unquote(parts.password) if parts.password else None,
     }

@@ -72,10 +72,9 @@ def status() -> list[str]:
 
 
 def first_pace() -> Any:
-    """The statement that makes the one row of the pace; gives nothing when it is there."""
+    """The statement that makes the one row of the pace, unless it is there."""
     return (
         insert(BroadcastPace)
         .values(id=PACE_ID, next_at=sa.func.statement_timestamp())
         .on_conflict_do_nothing(index_elements=["id"])
-        .returning(BroadcastPace.id)
     )

@@ -193,17 +193,23 @@ def take_turn(channel: Channel = Channel.MESSAGING) -> bool:
     """Whether a broadcast message that is due may go now; taking the turn moves the next one on, for all workers."""
     now = sa.func.statement_timestamp()
     spacing = timedelta(minutes=1) / settings.broadcast_per_minute
-    next_turn = (
+    turn = (
         sa.update(broadcast_pace)
-        .where(broadcast_pace.c.id == PACE_ID, ~broadcast_pace.c.paused, broadcast_pace.c.next_at <= now, _bulk_due)
+        .where(
+            broadcast_pace.c.id == PACE_ID,
+            ~broadcast_pace.c.paused,
+            broadcast_pace.c.next_at <= now,
+            _bulk_due,
+        )
         .values(next_at=sa.func.greatest(broadcast_pace.c.next_at, now - BURST) + spacing)
         .returning(broadcast_pace.c.id)
     )
     with unit_of_work():
-        turn = db.session.scalar(next_turn, {"of_channel": channel})
-        if turn is None and db.session.scalar(first_pace()) is not None:
-            turn = db.session.scalar(next_turn, {"of_channel": channel})
-    return turn is not None
+        taken = db.session.execute(turn, {"of_channel": channel}).first()
+        # The very first broadcast finds no pace to take a turn from.
+        if taken is None and db.session.execute(first_pace()).rowcount:  # type: ignore[attr-defined]
+            taken = db.session.execute(turn, {"of_channel": channel}).first()
+    return taken is not None
 
 
 @every(3600)

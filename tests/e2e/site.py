@@ -13,7 +13,7 @@ import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import requests
@@ -45,6 +45,9 @@ def needed(program: str, package: str) -> str:
 
 class Site(Stack):
     """A `Stack` behind nginx; `call` goes through nginx, by TLS."""
+
+    #: What else is not as it is shipped.
+    changes: ClassVar[dict[str, str]] = {}
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
@@ -120,6 +123,7 @@ class Site(Stack):
             "snippets/health-errors.conf": str(ROOT / "deploy/nginx-errors.conf"),
             "/var/lib/health/media": self.env["MEDIA_ROOT"],
             "http {\n": "http {\n" + temporary,
+            **self.changes,
         }.items():
             assert theirs in text, theirs
             text = text.replace(theirs, ours)

@@ -101,3 +101,10 @@ class Stack:
         # What the real client sends with every request.
         headers |= {"Cache-Control": "no-cache", "Pragma": "no-cache", "Expires": "0"}
         return requests.request(method, self.url + path, headers=headers, timeout=20, **options)
+
+
+class WebAlone(Stack):
+    """One gunicorn, for what comes no further than the web."""
+
+    def start(self) -> None:
+        self.start_web()

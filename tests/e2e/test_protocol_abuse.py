@@ -9,19 +9,12 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from tests.e2e.stack import Stack
+from tests.e2e.stack import Stack, WebAlone
 
 pytestmark = pytest.mark.serial
 
 HOST = b"Host: localhost\r\n"
 POST = b"POST /api/log/user-log HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
-
-
-class WebAlone(Stack):
-    """One gunicorn: nothing here comes as far as a worker."""
-
-    def start(self) -> None:
-        self.start_web()
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from app.core.clock import JAKARTA
 from app.core.db import Fields, db, get_or_404
 from app.core.errors import Conflict, NotFound
 from app.core.paging import Listing, Page, contains, paginate
+from app.forum.service import marks
 from app.identity import audit, users
 from app.identity.models import SEARCHED, RoleName, User, UserDay
 from app.identity.sessions import PRIVILEGED, Caller
@@ -145,6 +146,7 @@ def delete_admin(user_id: int, by: Caller) -> None:
     if RoleName.ADMIN in admin.role_names:
         users.keep_last_admin(admin)
     audit.record(by, audit.Action.DELETED, f"user:{admin.id}", username=admin.username, roles=sorted(admin.role_names))
+    marks.take_back_all(admin.id)
     media.discard(admin.image)
     db.session.delete(admin)
     db.session.flush()

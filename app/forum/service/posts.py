@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,10 +10,9 @@ from app.core import media
 from app.core.db import db
 from app.core.errors import Forbidden, ValidationFailed
 from app.forum.models import ForumReply, ForumThread
+from app.identity import audit
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
-
-logger = logging.getLogger(__name__)
 
 Post = ForumThread | ForumReply
 
@@ -48,10 +46,7 @@ def check_may_delete(post: Post, caller: Caller) -> None:
     if not caller.has(RoleName.ADMIN, RoleName.SUPERADMIN):
         raise Forbidden("Hanya penulisnya yang dapat menghapusnya.", code="not_the_owner")
     # Not whose it was: a log is no way around a pseudonym.
-    logger.warning(
-        "forum record deleted by a moderator",
-        extra={"table": post.__tablename__, "record_id": post.id, "moderator_id": caller.id},
-    )
+    audit.record(caller, audit.Action.DELETED, f"{post.__tablename__}:{post.id}")
 
 
 def change(post: Post, data: dict[str, Any]) -> None:

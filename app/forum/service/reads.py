@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from app.core.db import HotRead
 from app.core.errors import NotFound
-from app.core.paging import Listing
+from app.core.paging import MAX_UNPAGED, Listing
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.schemas import ThreadQuery
 from app.identity.models import User
@@ -74,6 +74,9 @@ def categories(connection: sa.Connection) -> list[Record]:
     ]
 
 
+#: Pages that clients ask for; each has a prepared statement of its own.
+USUAL_SIZES = frozenset({10, 20, 25, 50, 100, MAX_UNPAGED})
+
 # --- threads --------------------------------------------------------------------------------------------------------
 
 
@@ -119,8 +122,13 @@ def _with_people(thread: Any, source: Any, *, signed_in: bool) -> Any:
     return source
 
 
-def _page(*, by_category: bool, before: bool, saved: bool, mine: bool, signed_in: bool) -> sa.Select[Any]:
+def _page(
+    *, by_category: bool, before: bool, saved: bool, mine: bool, signed_in: bool, first: int | None = None
+) -> sa.Select[Any]:
     """One statement for a page and the total: the page is cut first, and people are joined to its rows alone.
+
+    `first` writes the size of a first page into the statement: the plan of a page of any size would be one for tens of
+    thousands of rows.
 
     The total comes from the categories' counters where nothing personal is asked. Its row stands also when the page
     is empty.
@@ -143,13 +151,12 @@ def _page(*, by_category: bool, before: bool, saved: bool, mine: bool, signed_in
             total = total.where(ForumCategory.id == sa.bindparam("category_id", type_=sa.BigInteger))
     if before:
         rules.append(ForumThread.id < sa.bindparam("before", type_=sa.BigInteger))
-    page = (
-        found.where(*rules)
-        .order_by(ForumThread.id.desc())
-        .limit(sa.bindparam("size", type_=sa.Integer))
-        .offset(sa.bindparam("offset", type_=sa.BigInteger))
-        .subquery("page")
-    )
+    cut = found.where(*rules).order_by(ForumThread.id.desc())
+    if first is None:
+        cut = cut.limit(sa.bindparam("size", type_=sa.Integer)).offset(sa.bindparam("offset", type_=sa.BigInteger))
+    else:
+        cut = cut.limit(sa.literal_column(str(first), sa.Integer))
+    page = cut.subquery("page")
     counted = total.subquery("total")
     source = _with_people(page.c, counted.outerjoin(page, sa.true()), signed_in=signed_in)
     return (
@@ -160,13 +167,15 @@ def _page(*, by_category: bool, before: bool, saved: bool, mine: bool, signed_in
 
 
 @cache
-def _hot_page(**kinds: bool) -> HotRead:
-    return HotRead(_page(**kinds))
+def _hot_page(*, first: int | None, **kinds: bool) -> HotRead:
+    return HotRead(_page(first=first, **kinds))
 
 
 def threads(connection: sa.Connection, query: ThreadQuery, me: int | None) -> Listing[Record]:
     """One page of threads, newest first, and how many there are in all."""
+    page = query.page
     statement = _hot_page(
+        first=page.size if page.offset == 0 and page.size in USUAL_SIZES else None,
         by_category=query.category_id is not None,
         before=query.before is not None,
         saved=query.saved,
@@ -174,10 +183,10 @@ def threads(connection: sa.Connection, query: ThreadQuery, me: int | None) -> Li
         signed_in=me is not None,
     )
     values = {"category_id": query.category_id, "before": query.before, "me": me}
-    limits = {"size": query.page.size, "offset": query.page.offset}
+    limits = {"size": page.size, "offset": page.offset}
     rows = statement.rows(connection, values | limits)
     found = [_thread(row[:-1]) for row in rows if row[0] is not None]
-    return Listing(found, int(rows[0][-1]), query.page)
+    return Listing(found, int(rows[0][-1]), page)
 
 
 def last_id(listing: Listing[Record]) -> int | None:

@@ -107,6 +107,8 @@ def run(request: dict[str, Any], out: BinaryIO) -> None:
             introduce(cursor, out)
             result = work(cursor, statements, out if request["csv"] else None)
         answer(out, Kind.RESULT, result)
+    except psycopg2.InterfaceError as error:  # there is no connection left to roll back on; what broke it counts
+        raise error.__context__ or error from None
     finally:
         connection.close()
 

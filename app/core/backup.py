@@ -1,0 +1,89 @@
+"""Backup and restore: the database by pg_dump, the pictures from wherever they lie, in one folder.
+
+The folder is finished when `manifest.json` is there. The dump is taken before the pictures, so each picture that it
+names is copied unless it was discarded in between.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic.migration import MigrationContext
+
+from app.core import clock, media
+from app.core.db import UNLIMITED, direct
+from app.core.errors import NotFound
+from app.core.settings import settings
+from config import environment
+
+DUMP = "database.dump"
+PICTURES = "media"
+MANIFEST = "manifest.json"
+
+
+class BackupError(Exception):
+    """Why it cannot be done, for the operator."""
+
+
+def backup(target: Path) -> str:
+    """Write everything into the new folder `target`; returns what there is in it."""
+    if target.exists():
+        raise BackupError(f"{target} is there already; a backup never overwrites another")
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    pictures = unfinished / PICTURES
+    pictures.mkdir(parents=True)
+    unfinished.chmod(0o700)  # what is in it is personal
+    revisions = _revisions()
+    _run("pg_dump", "--format=custom", "--no-owner", "--no-acl", f"--file={unfinished / DUMP}")
+    count = 0
+    for name, _ in media.store().names():
+        with suppress(NotFound):  # discarded meanwhile
+            (pictures / name).write_bytes(media.store().get(name))
+            count += 1
+    made = {"made_at": clock.rfc3339(clock.now()), "migrations": revisions, "pictures": count}
+    (unfinished / MANIFEST).write_text(json.dumps(made, indent=2) + "\n")
+    unfinished.rename(target)
+    return f"{target}: the database at {', '.join(revisions)} and {count} pictures."
+
+
+def restore(source: Path) -> str:
+    """Put the backup in the folder `source` into an empty database and the store of pictures."""
+    try:
+        made = json.loads((source / MANIFEST).read_text())
+    except FileNotFoundError:
+        raise BackupError(f"{source} is no finished backup: {MANIFEST} is not there") from None
+    with direct(UNLIMITED).connect() as connection:
+        tables = sa.inspect(connection).get_table_names()
+    if tables:
+        raise BackupError(f"the database is not empty ({len(tables)} tables): restore into a new one")
+    # Pictures first: names are random, so they collide with nothing, and no row ever names one that is not there yet.
+    for path in sorted((source / PICTURES).iterdir()):
+        media.store().put(path.name, path.read_bytes(), media.CONTENT_TYPE)
+    _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", str(source / DUMP))
+    return f"Restored the backup of {made['made_at']}: {made['pictures']} pictures, migrations as of then."
+
+
+def _revisions() -> list[str]:
+    with direct(UNLIMITED).connect() as connection:
+        return sorted(MigrationContext.configure(connection).get_current_heads())
+
+
+def _run(program: str, *arguments: str) -> None:
+    """Run one of PostgreSQL's programs on our database; its password is in no list of processes."""
+    found = shutil.which(program)
+    if found is None:
+        raise BackupError(f"{program} is not in PATH: install PostgreSQL's client programs, as new as the server")
+    url = sa.make_url(settings.database_url)
+    address = url.set(drivername="postgresql", password=None).render_as_string()
+    env = {**environment(), **({"PGPASSWORD": str(url.password)} if url.password else {})}
+    done = subprocess.run(  # noqa: S603  # the program is PostgreSQL's, the arguments are ours
+        [found, f"--dbname={address}", *arguments], env=env, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise BackupError(f"{program} failed: {done.stderr.strip()[-500:]}")

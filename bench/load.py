@@ -1,0 +1,189 @@
+"""`make load`: mixed, realistic traffic through the whole stack behind nginx, and a table of what it met.
+
+Reads 80, writes 15, logins 5 of a hundred, at an even rate, with the people, threads and facilities of the demo data.
+
+`python -m bench.load [minutes, 3] [requests a second, 60]`
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import quantiles
+from typing import ClassVar
+
+import psutil
+import requests
+
+from app.core.db import unit_of_work
+from bench.ground import ground
+from dev import demo
+from dev.simulators import simulators
+from tests.e2e.site import Site
+
+CLIENTS = 24
+LOOKS = 12
+
+LOGIN = {"username": "siti", "password": "rahasia123"}
+READS: tuple[tuple[str, bool], ...] = (
+    ("/forum/threads", True),
+    ("/forum/threads?page=1&per_page=20", False),
+    ("/forum/categories", False),
+    ("/faskes/nearby?lat=-6.88&lng=107.55", False),
+    ("/dokter/nearby?lat=-6.88&lng=107.55", False),
+    ("/emergency/nearby?lat=-6.88&lng=107.55", False),
+    ("/articles/all", False),
+    ("/videoplatform/videos", False),
+    ("/komunitas/", False),
+    ("/pengingat/", True),
+    ("/profile", True),
+)
+
+
+@dataclass
+class Seen:
+    """What was met since the last look; threads add to it."""
+
+    seconds: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, seconds: float, status: int) -> None:
+        with self.lock:
+            self.seconds.append(seconds)
+            self.statuses[status] += 1
+
+    def take(self) -> tuple[list[float], Counter[int]]:
+        with self.lock:
+            taken = self.seconds, self.statuses
+            self.seconds, self.statuses = [], Counter()
+            return taken
+
+
+class Person:
+    """One client, who keeps a connection and a login as a browser does."""
+
+    def __init__(self, site: Site, seed: int) -> None:
+        self.site = site
+        self.random = random.Random(seed)
+        self.session = requests.Session()
+        self.session.trust_env = False
+        self.session.verify = str(site.certificate)
+        self.token = self._login().json()["access_token"]
+        self.threads = [row["id"] for row in self._ask("GET", "/forum/threads").json()]
+
+    def act(self) -> int:
+        """One request of the mixture; its status."""
+        lot = self.random.randrange(100)
+        if lot < 5:
+            answer = self._login()
+            self.token = answer.json().get("access_token", self.token)
+        elif lot < 20:
+            answer = self.random.choice(self._writes())()
+        else:
+            path, signed_in = self.random.choice(READS)
+            answer = self._ask("GET", path, signed_in=signed_in)
+        return answer.status_code
+
+    def _writes(self) -> list[Callable[[], requests.Response]]:
+        thread = self.random.choice(self.threads)
+        log = {"event_type": "view", "event_name": "buka_forum", "screen_name": "Forum", "session_id": "s-1"}
+        return [
+            *[lambda: self._ask("POST", "/log/user-log", json=log)] * 3,
+            lambda: self._ask("POST", f"/forum/threads/{thread}/like", signed_in=True),
+            lambda: self._ask("POST", f"/forum/threads/{thread}/save", signed_in=True),
+        ]
+
+    def _login(self) -> requests.Response:
+        return self._ask("POST", "/login", json=LOGIN)
+
+    def _ask(self, method: str, path: str, *, signed_in: bool = False, json: object = None) -> requests.Response:
+        headers = {"Authorization": f"Bearer {self.token}"} if signed_in else {}
+        return self.session.request(method, self.site.url + path, headers=headers, json=json, timeout=20)
+
+
+class OneAddress(Site):
+    """All clients of the load have one address, so the limit of guesses by address is lifted."""
+
+    changes: ClassVar[dict[str, str]] = {"rate=120r/m": "rate=60000r/m"}
+
+
+def drive(site: Site, seen: Seen, rate: float, end: float) -> None:
+    """Keep `CLIENTS` people busy, together at `rate` a second, until `end`."""
+    people = [Person(site, seed) for seed in range(CLIENTS)]
+
+    def live(person: Person, first: float) -> None:
+        due = first
+        while due < end:
+            time.sleep(max(0.0, due - time.monotonic()))
+            try:
+                status = person.act()
+            except requests.RequestException:
+                status = 0
+            # From when it was due: a service that falls behind is not helped by being asked less.
+            seen.add(time.monotonic() - due, status)
+            due += CLIENTS / rate
+
+    start = time.monotonic()
+    threads = [
+        threading.Thread(target=live, args=(person, start + number / rate)) for number, person in enumerate(people)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def memory_mib(site: Site) -> float:
+    """What the web and worker processes hold for themselves."""
+    total = 0
+    for process in site.processes:
+        for each in (root := psutil.Process(process.pid), *root.children(recursive=True)):
+            try:
+                total += each.memory_full_info().uss if "python" in each.name() or "gunicorn" in each.name() else 0
+            except psutil.NoSuchProcess:
+                continue
+    return total / 2**20
+
+
+def main(minutes: float = 3, rate: float = 60) -> int:
+    seen, bad = Seen(), Counter[int]()
+    with simulators() as outside, ground(**outside.env) as made, tempfile.TemporaryDirectory() as folder:
+        with made.app.app_context(), unit_of_work():
+            demo.fill()
+        with OneAddress({**made.env, "FRONTEND_URL": "https://app.example.org"}, Path(folder)) as site:
+            end = time.monotonic() + minutes * 60
+            driver = threading.Thread(target=drive, args=(site, seen, rate, end))
+            driver.start()
+            print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {psutil.cpu_count()} cores, {rate:g} requests a second")
+            print("minute   req/s    p50 ms    p99 ms   errors   memory MiB   machine busy %")
+            began = time.monotonic()
+            psutil.cpu_percent()
+            while driver.is_alive():
+                driver.join(minutes * 60 / LOOKS)
+                seconds, statuses = seen.take()
+                errors = Counter({status: n for status, n in statuses.items() if not 200 <= status < 400})
+                bad += errors
+                if len(seconds) > 1:
+                    cuts = quantiles(seconds, n=100)
+                    past = time.monotonic() - began
+                    print(
+                        f"{past / 60:6.1f} {len(seconds) / (minutes * 60 / LOOKS):7.1f} {cuts[49] * 1000:9.1f}"
+                        f" {cuts[98] * 1000:9.1f} {errors.total():8d} {memory_mib(site):12.1f}"
+                        f" {psutil.cpu_percent():16.0f}",
+                        flush=True,
+                    )
+    print(f"errors: {dict(bad) or 'none'}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(float, sys.argv[1:])))

@@ -1,0 +1,76 @@
+"""What is shipped for deployment fits the code: settings that exist, times that are long enough, files that parse."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shutil
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+from app.core.parsing import MAX_MULTIPART_BYTES
+from app.core.queue import JOB_TIMEOUT_S
+from config import ROOT, Config
+
+DEPLOY = ROOT / "deploy"
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+
+SETTINGS = {each.metadata["env"] for each in fields(Config)}
+#: Read by gunicorn.conf.py, prometheus_client and Python.
+OTHERS = {"BIND", "WEB_CONCURRENCY", "PROMETHEUS_MULTIPROC_DIR", "PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
+
+
+def unit(path: Path) -> dict[str, str]:
+    parser = configparser.RawConfigParser(strict=False, delimiters=("=",))
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(path.read_text())
+    return dict(parser["Service"])
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_a_unit_comes_back_always_and_ends_gently(path: Path) -> None:
+    service = unit(path)
+    assert (service["Restart"], service["KillMode"]) == ("always", "mixed")
+    needed = JOB_TIMEOUT_S if "worker" in path.name else 30
+    assert int(service["TimeoutStopSec"]) > needed
+    assert (service["NoNewPrivileges"], service["ProtectSystem"]) == ("yes", "strict")
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True, check=False)
+    found = [line for line in done.stderr.splitlines() if path.stem.rstrip("@") in line]
+    assert all("is not executable" in line for line in found), done.stderr  # nothing is installed in /opt here
+
+
+def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    assert {"postgres", "redis", "web", "worker", "nginx"} <= set(services)
+    for name in ("web", "worker", "migrate"):
+        given = {variable.removesuffix("_FILE") for variable in services[name]["environment"]}
+        assert given <= SETTINGS | OTHERS, name
+        assert services[name]["read_only"] is True
+    assert int(services["worker"]["stop_grace_period"].removesuffix("s")) > JOB_TIMEOUT_S
+    redis = services["redis"]["command"]
+    assert redis[redis.index("--appendonly") + 1] == "yes"
+    assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
+
+
+def test_the_image_copies_what_there_is_and_is_not_root() -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
+        for name in line.split():
+            assert (ROOT / name).exists(), name
+    assert re.findall(r"^USER (.+)$", text, re.MULTILINE) == ["health"]
+    assert "/healthz" in text
+
+
+def test_nginx_lets_through_what_the_service_takes() -> None:
+    (limit,) = re.findall(r"^    client_max_body_size (\d+)m;", (DEPLOY / "nginx.conf").read_text(), re.MULTILINE)
+    assert int(limit) * 2**20 > MAX_MULTIPART_BYTES

@@ -1,0 +1,80 @@
+"""A backup put into an empty place is the service again."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import psycopg2
+import pytest
+import requests
+from flask import Flask
+from PIL import Image
+
+from app.core import backup
+from app.core.backup import BackupError
+from app.core.db import unit_of_work
+from dev import demo
+from dev.demo import people
+from dev.servers import programs
+from dev.testing import with_path
+from tests.client import Client
+from tests.e2e.stack import WebAlone
+
+pytestmark = pytest.mark.serial
+
+PATH = f"{programs()}:{os.environ['PATH']}"
+
+
+def empty_database(url: str, name: str) -> str:
+    connection = psycopg2.connect(url)
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+        cursor.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+    connection.close()
+    return with_path(url, name)
+
+
+def test_a_restored_backup_serves_the_main_paths(
+    committed: Flask, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", PATH)
+    with unit_of_work():
+        demo.fill()
+        siti = people.person("siti")
+    client = Client(committed).as_(siti)
+    picture = io.BytesIO()
+    Image.new("RGB", (300, 200), "teal").save(picture, "PNG")
+    picture.seek(0)
+    form = {"nik": "3273014502900001", "image": (picture, "foto.png")}
+    profile = client.put("/profile", data=form).json
+    threads = client.get("/forum/threads").json
+    assert profile is not None
+    assert threads
+
+    folder = tmp_path / "backup"
+    assert "and 1 pictures" in backup.backup(folder)
+    assert folder.stat().st_mode & 0o077 == 0
+    with pytest.raises(BackupError, match="is there already"):
+        backup.backup(folder)
+    with pytest.raises(BackupError, match="not empty"):
+        backup.restore(folder)
+    with pytest.raises(BackupError, match="no finished backup"):
+        backup.restore(tmp_path / "elsewhere")
+
+    there = tmp_path / "there"
+    there.mkdir()
+    url = empty_database(variables["DATABASE_URL"], "restored")
+    restored = WebAlone({**variables, "DATABASE_URL": url, "PATH": PATH, "RATE_LIMITS": "off"}, there)
+    assert "1 pictures" in restored.flask("restore", str(folder))
+    with restored as stack:
+        login = stack.call("POST", "/login", json={"username": "siti", "password": "rahasia123"}).json()
+        known = stack.call("GET", "/profile", login["access_token"]).json()
+        assert (known["nik"], known["image"]) == ("3273014502900001", profile["image"])
+        served = requests.get(stack.url.removesuffix("/api") + known["image"], timeout=5)
+        assert Image.open(io.BytesIO(served.content)).format == "WEBP"
+        assert [row["title"] for row in stack.call("GET", "/forum/threads").json()] == [row["title"] for row in threads]
+        body = {"category_id": threads[0]["category_id"], "title": "Baru", "content": "Sesudah pulih."}
+        assert stack.call("POST", "/forum/threads", login["access_token"], json=body).status_code == 201

@@ -1,0 +1,158 @@
+"""The parts that a larger installation adds, by configuration alone: PgBouncer in transaction mode, Redis Sentinel."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import psycopg2
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from redis import Redis
+from redis.exceptions import RedisError
+
+from app.core.db import db
+from app.logs.models import ActivityLog
+from dev.servers import valkey_server
+from tests.e2e.launcher import free_port
+from tests.e2e.site import needed
+from tests.e2e.stack import Stack
+
+pytestmark = pytest.mark.serial
+
+PERSON = {
+    "username": "siti",
+    "password": "rahasia123",
+    "nama_ktp": "Siti",
+    "nama_samaran": "M",
+    "nomor_hp": "0812345678",
+}
+
+POOLER = """
+[databases]
+pooled = host={host} dbname={dbname} user={user}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 4
+admin_users = boss
+"""
+
+SENTINEL = """
+port {port}
+bind 127.0.0.1
+dir {folder}
+sentinel monitor health 127.0.0.1 {master} 1
+sentinel down-after-milliseconds health 800
+sentinel failover-timeout health 5000
+"""
+
+
+class Grown(Stack):
+    """A `Stack` whose database stands behind PgBouncer, and whose Redis is found by Sentinel."""
+
+    def __init__(self, env: dict[str, str], folder: Path) -> None:
+        super().__init__(env, folder)
+        self.folder = folder
+        self.pgbouncer = needed("pgbouncer", "pgbouncer")
+        self.pooler_port, self.sentinel_port = free_port(), free_port()
+        self.valkeys = [free_port(), free_port()]
+        self.direct_url = env["DATABASE_URL"]
+        self.env |= {
+            "DATABASE_POOLER_URL": f"postgresql://health@127.0.0.1:{self.pooler_port}/pooled",
+            "REDIS_URL": f"sentinel://127.0.0.1:{self.sentinel_port}/health?db=3",
+        }
+
+    def start(self) -> None:
+        parts = urlsplit(self.direct_url)
+        pooler = self.folder / "pgbouncer.ini"
+        host = parse_qs(parts.query)["host"][0]
+        pooler.write_text(
+            POOLER.format(host=host, dbname=parts.path.strip("/"), user=parts.username, port=self.pooler_port)
+        )
+        # It refuses to be root, and the folder of PostgreSQL's socket is its owner's alone.
+        owner = ["-u", "nobody"] if os.geteuid() == 0 else ["-u", getpass.getuser()]
+        self.spawn(self.pgbouncer, *owner, str(pooler))
+        for number, port in enumerate(self.valkeys):
+            replica = ["--replicaof", "127.0.0.1", str(self.valkeys[0])] if number else []
+            options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
+            self.spawn(str(valkey_server()), *options, *replica)
+        with Redis(port=self.valkeys[0]) as master:
+            # Sentinel asks a master for its replicas when it starts, and then every ten seconds.
+            assert eventually(lambda: _replicas(master) == 1)
+        sentinel = self.folder / "sentinel.conf"
+        sentinel.write_text(SENTINEL.format(port=self.sentinel_port, folder=self.folder, master=self.valkeys[0]))
+        self.spawn(str(valkey_server()), str(sentinel), "--sentinel")
+        super().start()
+
+
+def _replicas(master: Redis) -> int:
+    try:
+        return int(master.info("replication")["connected_slaves"])
+    except RedisError:
+        return 0
+
+
+@pytest.fixture(scope="module")
+def grown(variables: dict[str, str], real_app: Flask, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grown]:
+    env = {**variables, "RATE_LIMITS": "on"}
+    with Grown(env, tmp_path_factory.mktemp("grown")) as grown:
+        yield grown
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 30) -> bool:
+    stop = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > stop:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def logged(event_type: str) -> Callable[[], bool]:
+    def look() -> bool:
+        db.session.rollback()
+        return bool(db.session.scalar(sa.select(ActivityLog.id).where(ActivityLog.event_type == event_type)))
+
+    return look
+
+
+def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, committed: Flask) -> None:
+    tokens = grown.call("POST", "/register", json=PERSON)
+    assert tokens.status_code == 201, tokens.text
+    access = tokens.json()["access_token"]
+    assert grown.call("GET", "/profile", access).json()["username"] == "siti"
+    assert grown.call("GET", "/forum/threads", access).json() == []
+    assert grown.call("POST", "/log/user-log", json={"event_type": "before"}).status_code == 202
+    assert eventually(logged("before"))
+    with psycopg2.connect(host="127.0.0.1", port=grown.pooler_port, user="boss", dbname="pgbouncer") as _:
+        pass  # the console answers, so it was PgBouncer that we spoke to
+
+    # The master dies; Sentinel finds it dead and promotes the other.
+    grown.processes[1].kill()
+    grown.processes[1].wait()
+    assert grown.call("GET", "/profile", access).status_code == 200
+    assert grown.call("POST", "/log/user-log", json={"event_type": "during"}).status_code == 202
+    assert eventually(lambda: grown.is_ready()), "the service did not find the new master"
+    assert grown.call("POST", "/log/user-log", json={"event_type": "after"}).status_code == 202
+    assert eventually(logged("during"))
+    assert eventually(logged("after"))
+
+
+def test_behind_a_pooler_the_role_brings_the_limits_of_a_request(grown: Grown, committed: Flask) -> None:
+    grown.flask("pooler")
+    try:
+        with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('statement_timeout'), current_setting('timezone')")
+            assert cursor.fetchone() == ("15s", "UTC")
+    finally:
+        with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
+            cursor.execute("ALTER ROLE CURRENT_USER RESET ALL")
