@@ -13,9 +13,7 @@ import random
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,7 @@ from app.core.db import db, unit_of_work
 from app.identity import users
 from app.pengingat import service
 from app.providers import vapid
+from bench.outcome import Outcome, Plan
 from config import ROOT, Config
 from dev.family import Child, Family
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey
@@ -44,71 +43,6 @@ FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emp
 EACH = 40
 #: After the last reminder: a claim whose worker died waits for its lease, then there are retries.
 SETTLE_S = 75.0
-LATEST_S = 60.0
-MOST_DOUBLED = 0.05
-
-
-@dataclass(frozen=True)
-class Plan:
-    reminders: int = 2000
-    seconds: float = 300
-    faults: int = 80
-    seed: int = 1
-
-
-@dataclass
-class Outcome:
-    plan: Plan
-    faults: Counter[str] = field(default_factory=Counter)
-    #: By reminder: how often its message reached the phone, and how late the first was.
-    arrived: Counter[str] = field(default_factory=Counter)
-    late_s: dict[str, float] = field(default_factory=dict)
-    pushes: Counter[str] = field(default_factory=Counter)
-    #: Calls that were under way when something was killed.
-    deaths: int = 0
-    unsettled: int = 0
-
-    @property
-    def lost(self) -> int:
-        return self.plan.reminders - len(self.arrived)
-
-    @property
-    def lost_pushes(self) -> int:
-        return self.plan.reminders - len(self.pushes)
-
-    @property
-    def doubled(self) -> int:
-        return sum(1 for count in self.arrived.values() if count > 1)
-
-    @property
-    def latest_s(self) -> float:
-        return max(self.late_s.values(), default=0.0)
-
-    @property
-    def holds(self) -> bool:
-        return (
-            self.lost == self.lost_pushes == self.unsettled == 0
-            and self.doubled <= min(self.deaths, MOST_DOUBLED * self.plan.reminders)
-            and self.latest_s <= LATEST_S
-            and min(self.late_s.values(), default=0.0) >= 0
-        )
-
-    def table(self) -> str:
-        late = sorted(self.late_s.values())
-        middle = late[len(late) // 2] if late else 0.0
-        rows = [
-            ("reminders", f"{self.plan.reminders} due within {self.plan.seconds:.0f} s"),
-            ("faults", ", ".join(f"{count} x {kind}" for kind, count in sorted(self.faults.items()))),
-            ("messages lost", f"{self.lost} (target 0)"),
-            ("pushes lost", f"{self.lost_pushes} (target 0)"),
-            ("deliveries left open", f"{self.unsettled} (target 0)"),
-            ("messages sent twice", f"{self.doubled} (target: at most {self.deaths}, the calls under way at a kill)"),
-            ("earliest", f"{min(late, default=0.0):.2f} s after due (target: never before)"),
-            ("median", f"{middle:.2f} s after due"),
-            ("latest", f"{self.latest_s:.1f} s after due (target {LATEST_S:.0f} s)"),
-            ("verdict", "holds" if self.holds else "FAILS"),
-        ]
-        return "\n".join(f"{name:22} {value}" for name, value in rows)
 
 
 class Chaos:
