@@ -8,6 +8,7 @@ user's own pip settings.
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 import sys
 from collections import deque
@@ -80,6 +81,12 @@ def pinned(file: Path) -> list[str]:
     return names
 
 
+def package_in(line: str) -> str:
+    """The package that a line of pip is about, as in `Collecting Flask==3.1.3 (from ...)`."""
+    found = next((line.removeprefix(begin) for begin in SEEN if line.startswith(begin)), line).split(" ")[0]
+    return re.split(r"==|-\d", found.rpartition("/")[2])[0]
+
+
 class Progress:
     """A bar that grows with the packages that pip looks at; on anything but a terminal, a line now and
     then."""
@@ -102,7 +109,7 @@ class Progress:
         self.tail.append(line)
         if line.startswith(SEEN):
             self.seen = min(self.seen + 1, self.total)
-            self.show(line.partition("==")[0].rpartition(" ")[2])
+            self.show(package_in(line))
         elif line.startswith("Installing collected packages"):
             self.show("unpacking")
 

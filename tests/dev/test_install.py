@@ -66,3 +66,18 @@ def test_make_alone_lists_every_command() -> None:
     names = {line.split()[1] for line in listed.splitlines()}
     phony = next(line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY:"))
     assert names == set(phony.split()[1:]) - {"help"}
+
+
+@pytest.mark.parametrize(
+    ("line", "package"),
+    [
+        ("Collecting Flask==3.1.3 (from -r requirements.txt (line 4))", "Flask"),
+        (
+            "Processing ./wheels/python_dateutil-2.9.0-py3-none-any.whl (from -r requirements.txt (line 79))",
+            "python_dateutil",
+        ),
+        ("Requirement already satisfied: rq==2.12.0 in ./lib (from -r x)", "rq"),
+    ],
+)
+def test_a_line_of_pip_names_its_package(line: str, package: str) -> None:
+    assert install.package_in(line) == package
