@@ -6,6 +6,7 @@ PyJWT is used directly: every failure is one `Unauthorized`, every claim is requ
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 import uuid
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ ISSUER = "health-support"
 AUDIENCE = "health-support-api"
 ALGORITHM = "HS256"
 CLAIMS = ("sub", "role", "roles", "sid", "jti", "iat", "nbf", "exp", "iss", "aud")
+
+#: A user's id, which a 64-bit column holds.
+SUBJECT = re.compile(r"[1-9][0-9]{0,17}")
 
 #: A header longer than this is nobody's token.
 MAX_TOKEN_LENGTH = 4096
@@ -72,6 +76,8 @@ def read_access(token: str) -> AccessToken:
             options={"require": list(CLAIMS)},
             leeway=5,
         )
+        if not SUBJECT.fullmatch(claims["sub"]):
+            raise Unauthorized("Token tidak valid.", code="invalid_token")
         return AccessToken(user_id=int(claims["sub"]), session_id=uuid.UUID(claims["sid"]))
     except jwt.ExpiredSignatureError:
         raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="token_expired") from None
