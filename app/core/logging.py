@@ -48,7 +48,6 @@ def configure(config: Config) -> None:
         "fpdf",
         "PIL",
         "flask-limiter",
-        "pywebpush",
         "alembic",
     ):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -206,8 +206,9 @@ def take_turn(channel: Channel = Channel.MESSAGING) -> bool:
     )
     with unit_of_work():
         taken = db.session.execute(turn, {"of_channel": channel}).first()
-        # The very first broadcast finds no pace to take a turn from.
-        if taken is None and db.session.execute(first_pace()).rowcount:  # type: ignore[attr-defined]
+        if taken is None:
+            # The very first broadcast finds no pace to take a turn from, or one that another lane is just making.
+            db.session.execute(first_pace())
             taken = db.session.execute(turn, {"of_channel": channel}).first()
     return taken is not None
 
