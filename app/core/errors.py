@@ -17,7 +17,7 @@ from marshmallow import Schema, fields
 from psycopg2 import errors as pg
 from werkzeug.exceptions import HTTPException
 
-type_of_errors = Mapping[str, Any]
+FieldErrors = Mapping[str, Any]
 
 #: No space, no quota, no larger file.
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -38,7 +38,7 @@ class AppError(Exception):
         message: str | None = None,
         *,
         code: str | None = None,
-        errors: type_of_errors | None = None,
+        errors: FieldErrors | None = None,
         retry_after: int | None = None,
     ) -> None:
         self.message = message or self.message
@@ -62,7 +62,7 @@ class ValidationFailed(BadRequest):
     code = "validation_error"
     message = "Data yang dikirim tidak valid."
 
-    def __init__(self, errors: type_of_errors, message: str | None = None) -> None:
+    def __init__(self, errors: FieldErrors, message: str | None = None) -> None:
         super().__init__(message or _first_sentence(errors), errors=errors)
 
 
@@ -181,7 +181,7 @@ def answer(
     code: str,
     message: str,
     *,
-    errors: type_of_errors | None = None,
+    errors: FieldErrors | None = None,
     extra: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
@@ -246,7 +246,7 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(redis.exceptions.TimeoutError, handle_unavailable)
 
 
-def _first_sentence(errors: type_of_errors) -> str:
+def _first_sentence(errors: FieldErrors) -> str:
     """`NIK harus 16 digit angka` out of `{"nik": ["harus 16 digit angka"]}`, however deep it lies."""
     path: list[str] = []
     node: Any = errors

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.clock import now
-from app.core.db import HotRead, db, reading
+from app.core.db import db, reading
 from app.core.errors import Unauthorized
+from app.core.hotreads import HotRead
 from app.core.settings import settings
 from app.identity import tokens
 from app.identity.models import LoginSession, Role, RoleName, SessionKind, User, highest, user_roles

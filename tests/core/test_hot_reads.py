@@ -6,7 +6,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import HotRead, reading
+from app.core.db import reading
+from app.core.hotreads import HotRead
 
 NUMBERS = HotRead(sa.select(sa.bindparam("one", type_=sa.Integer), sa.literal(2), sa.literal("a%b")))
 BACKEND = HotRead(sa.select(sa.func.pg_backend_pid()))

@@ -12,8 +12,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.db import HotRead
 from app.core.errors import NotFound
+from app.core.hotreads import HotRead
 from app.core.paging import MAX_UNPAGED, Listing
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.schemas import ThreadQuery
