@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 
 from app.core.clock import now
 from app.core.db import db
-from app.core.exports import pdffile, streams
+from app.core.exports import fonts, pdffile, streams
 from app.identity.models import RoleName, User
 from app.logs import buffer
 from tests.admins.test_overview import record
@@ -160,10 +160,38 @@ def test_a_pdf_has_title_range_headings_and_page_numbers_on_every_page(admin: Cl
     assert all(re.search(rf"\bNama {n}\b", text) for n in (1, 60, 120))
 
 
-def test_names_in_other_scripts_are_legible(admin: Client) -> None:
-    make_user(nama_ktp="Дмитрий Αλέξης")
+NAMES = {
+    "Cyrillic and Greek": "Дмитрий Αλέξης",
+    "Chinese, simplified": "陈丽华",
+    "Chinese, traditional": "陳麗華",
+    "Japanese": "さくら タナカ",
+    "Korean": "김민준",
+    "Armenian": "Արամ",
+    "Georgian": "ნინო",
+    "Ethiopic": "አበበ",
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
+def test_names_in_other_scripts_are_legible(admin: Client, name: str) -> None:
+    make_user(nama_ktp=name)
     text, _ = read_pdf(get(admin, "users", format="pdf"))
-    assert "Дмитрий Αλέξης" in text
+    assert name in text
+
+
+@pytest.mark.parametrize(
+    "name", ["محمد", "दिलीप", "মিতা", "குமார்", "สมชาย", "ສົມ", "សុខា", "အောင်", "דוד", "ලක්ෂ්මී"],
+    ids=["Arabic", "Devanagari", "Bengali", "Tamil", "Thai", "Lao", "Khmer", "Myanmar", "Hebrew", "Sinhala"],
+)  # fmt: skip
+def test_no_letter_of_a_script_that_joins_them_is_missing(name: str) -> None:
+    """Shaped text does not come out of a PDF as it went in, so this looks at the fonts."""
+    assert fonts.legible(name) == name
+    assert fonts.is_complex(name)
+    assert not fonts.is_plain(name)
+
+
+def test_what_no_font_has_is_marked() -> None:
+    assert fonts.legible("Budi 𓀀") == "Budi \ufffd"
 
 
 def test_an_empty_pdf_says_so(admin: Client) -> None:

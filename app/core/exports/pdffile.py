@@ -39,7 +39,7 @@ MONTHS = (
     "Juli", "Agustus", "September", "Oktober", "November", "Desember",
 )  # fmt: skip
 
-FAMILY, FALLBACK = "Sans", "Arabic"
+FAMILY = "Sans"
 
 Rows = Sequence[Sequence[Any]]
 
@@ -126,10 +126,13 @@ class _Pages(FPDF):
         shown = frozenset(map(ord, "".join({character for text in body for character in text}))) | strong
         self._add(folder, FAMILY, "", fonts.NOTO_SANS, fonts.REGULAR, shown)
         self._add(folder, FAMILY, "B", fonts.NOTO_SANS, fonts.BOLD, strong)
-        others = (shown - fonts.covered(fonts.NOTO_SANS)) & fonts.covered(fonts.NOTO_SANS_ARABIC)
-        if others:
-            self._add(folder, FALLBACK, "", fonts.NOTO_SANS_ARABIC, fonts.REGULAR, others)
-            self.set_fallback_fonts([FALLBACK], exact_match=False)
+        others: dict[str, set[int]] = {}
+        for character in sorted(shown - fonts.covered(fonts.NOTO_SANS)):
+            if font := fonts.font_of(character):
+                others.setdefault(font, set()).add(character)
+        for font, characters in others.items():
+            self._add(folder, Path(font).stem, "", font, fonts.REGULAR, frozenset(characters))
+        self.set_fallback_fonts([Path(font).stem for font in others], exact_match=False)
         self.set_font(FAMILY, size=FONT_PT)
 
     def _add(self, folder: Path, family: str, style: str, font: str, weight: int, shown: frozenset[int]) -> None:
@@ -228,8 +231,8 @@ class _Pages(FPDF):
         self.y = top + height
 
     def _line(self, text: str, x: float, y: float, width: float, right: bool) -> None:
-        if fonts.is_complex(text):
-            self.set_text_shaping(True)
+        if not fonts.is_plain(text):
+            self.set_text_shaping(fonts.is_complex(text))
             self.set_xy(x - self.c_margin, y + 0.6)
             self.cell(width, LINE_MM, text)
             self.set_text_shaping(False)
@@ -266,7 +269,7 @@ class _Pages(FPDF):
         return next((k for k in range(n, max(1, n - 8), -1) if word[k - 1] in "@._-/"), n)
 
     def _width(self, text: str) -> float:
-        if fonts.is_complex(text):
+        if not fonts.is_plain(text):
             return float(self.get_string_width(text))
         font = self.current_font
         if not isinstance(font, TTFFont):
