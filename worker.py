@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from app import create_app
-from app.core import workers
-from app.core.redis import sentinel_of
+from app import create_app, loading
 from config import Config
 
-config = Config.from_env()
-app = create_app(config)
+with loading():
+    from app.core import workers
+    from app.core.redis import sentinel_of
+
+    config = Config.from_env()
+    app = create_app(config)
 
 #: Where `rq`'s command line looks; the worker itself connects by `app.core.redis`.
 SENTINEL = sentinel_of(config.redis_url)

@@ -1,6 +1,7 @@
 """What gunicorn serves and the `flask` command finds."""
 
-from app import create_app
+from app import create_app, loading
 from config import Config
 
-app = create_app(Config.from_env())
+with loading():
+    app = create_app(Config.from_env())

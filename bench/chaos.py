@@ -267,7 +267,7 @@ class Chaos:
             found.deaths = int(deaths)
         with self.app.app_context():
             db.engine.dispose()
-            self.app.extensions["reader"].dispose()
+            self.app.extensions["autocommit"].dispose()
         return found
 
 

@@ -9,7 +9,7 @@ from statistics import median
 import psycopg2
 import sqlalchemy as sa
 
-from app.core.db import reading
+from app.core.db import autocommit
 from app.identity.models import User
 from app.notifications import jobs
 from bench.ground import Ground, Result, at_most
@@ -42,7 +42,7 @@ def run(ground: Ground) -> Iterator[Result]:
     with ground.app.app_context():
 
         def select() -> None:
-            with reading() as reader:
+            with autocommit() as reader:
                 reader.execute(by_key).one()
 
         ticks: list[float] = []

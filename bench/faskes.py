@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import psycopg2
 import sqlalchemy as sa
 
-from app.core.db import reading
+from app.core.db import autocommit
 from app.faskes.models import distance_km
 from app.faskes.service import reads
 from app.providers.gazetteer import PLACES
@@ -68,11 +68,12 @@ def times_faster_than_a_scan(ground: Ground) -> float:
     far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
     scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
     spent = {"indexed": 0.0, "scanned": 0.0}
-    with ground.app.app_context(), reading() as connection:
+    with ground.app.app_context(), autocommit() as connection:
         connection.execute(sa.text("SET max_parallel_workers_per_gather = 0"))
         for lat, lng in positions(30, seed=4):
+            parts, circle = reads.circle(lat, lng, RADIUS_M)
             for name, (statement, params) in {
-                "indexed": reads.around_statement(lat, lng, RADIUS_M),
+                "indexed": (reads.AROUND[parts], circle),
                 "scanned": (scan, {"lat": lat, "lng": lng}),
             }.items():
                 literal = statement.params(params).compile(connection, compile_kwargs={"literal_binds": True})

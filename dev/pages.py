@@ -11,7 +11,7 @@ from flask import Blueprint, Flask, Response, render_template
 from markupsafe import Markup, escape
 
 from app.core.clock import JAKARTA
-from app.core.db import reading
+from app.core.db import autocommit
 from app.core.settings import settings
 from app.notifications.models import deliveries
 
@@ -45,7 +45,7 @@ def guard(response: Response) -> Response:
 def outbox() -> str:
     """Every message and push, newest first."""
     newest = sa.select(deliveries).order_by(deliveries.c.created_at.desc(), deliveries.c.id.desc()).limit(SHOWN)
-    with reading() as connection:
+    with autocommit() as connection:
         rows: list[Any] = list(connection.execute(newest).mappings())
     return render_template("dev/outbox.html", rows=rows, shown=SHOWN)
 

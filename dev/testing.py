@@ -90,11 +90,11 @@ def own_redis(server_url: str, number: int) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Run what may run side by side, then what starts real processes; 0 when something ran and all of it passed.
 
-    The latter mostly waits, so two of it go at a time.
+    The latter mostly waits, so three of it go at a time.
     """
     processes = str(max(2, min(8, os.cpu_count() or 2)))
     parallel = ["-n", processes, "-m", "not browser and not serial"]
-    serial = ["-n", "2", "--dist", "worksteal", "-m", "serial and not browser"]
+    serial = ["-n", "3", "--dist", "worksteal", "-m", "serial and not browser"]
     if any(word.startswith("--cov") for word in arguments):
         serial.append("--cov-append")
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -37,7 +37,7 @@ def _migrate(database_url: str, redis_url: str) -> None:
 def _dispose(app: Flask) -> None:
     with app.app_context():
         db.engine.dispose()
-        app.extensions["reader"].dispose()
+        app.extensions["autocommit"].dispose()
     app.extensions["redis"].close()
 
 
@@ -86,7 +86,7 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:
             monkeypatch.setitem(db._app_engines[real_app], None, connection)
-            monkeypatch.setitem(real_app.extensions, "reader", _OneConnection())
+            monkeypatch.setitem(real_app.extensions, "autocommit", _OneConnection())
             monkeypatch.setitem(real_app.extensions, "streams", _OneConnection())
             db.session.configure(join_transaction_mode="create_savepoint")
             db.session.remove()

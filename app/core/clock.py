@@ -8,6 +8,11 @@ from zoneinfo import ZoneInfo
 #: Days in queries, statistics and file names are days of this zone.
 JAKARTA = ZoneInfo("Asia/Jakarta")
 
+MONTHS = (
+    "Januari", "Februari", "Maret", "April", "Mei", "Juni",
+    "Juli", "Agustus", "September", "Oktober", "November", "Desember",
+)  # fmt: skip
+
 
 def now() -> datetime:
     """The present moment, aware, in UTC."""
@@ -17,6 +22,11 @@ def now() -> datetime:
 def today() -> date:
     """The present day in Jakarta."""
     return now().astimezone(JAKARTA).date()
+
+
+def day_text(day: date) -> str:
+    """`2 Maret 2026`, as people write it."""
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def rfc3339(moment: datetime) -> str:

@@ -76,7 +76,7 @@ class ClockProcess:
             random.seed()
             with self._app.app_context():
                 db.engine.dispose(close=False)
-                self._app.extensions["reader"].dispose(close=False)
+                self._app.extensions["autocommit"].dispose(close=False)
             clockwork.run(self._app, going_on=lambda: os.getppid() == parent)
         except BaseException:
             logger.exception("the clock broke")

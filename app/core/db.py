@@ -1,4 +1,4 @@
-"""The database: base class, unit of work, what runs after a commit, and the reader of hot paths.
+"""The database: base class, unit of work, what runs after a commit, and the connections of hot paths.
 
 Services flush and never commit; `unit_of_work` at the edge (request, job, command) commits once or not at all.
 """
@@ -129,12 +129,12 @@ def _open_unit(asked_by: str) -> _Waiting:
 
 
 @contextmanager
-def reading() -> Iterator[sa.Connection]:
-    """A connection for hot reads: autocommit, no reset on return, statements built once.
+def autocommit() -> Iterator[sa.Connection]:
+    """A connection on which each statement is a transaction of its own, without BEGIN, COMMIT or a reset on return.
 
-    It sees what is committed, not what the open unit of work has written.
+    For reads, and for what one statement writes. It sees what is committed, not what the open unit of work has written.
     """
-    engine: sa.Engine = current_app.extensions["reader"]
+    engine: sa.Engine = current_app.extensions["autocommit"]
     with engine.connect() as connection:
         yield connection
 
@@ -239,16 +239,16 @@ def init_app(app: Flask, config: Config) -> None:
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = pool
     db.init_app(app)
     migrate.init_app(app, db)
-    reader = sa.create_engine(
+    autocommitting = sa.create_engine(
         address,
         isolation_level="AUTOCOMMIT",
         skip_autocommit_rollback=True,
         pool_reset_on_return=None,
         **pool,
     )
-    app.extensions["reader"] = reader
+    app.extensions["autocommit"] = autocommitting
     with app.app_context():
-        _forget_together(db.engine, reader)
+        _forget_together(db.engine, autocommitting)
     app.extensions["streams"] = sa.create_engine(
         config.database_url, poolclass=sa.NullPool, connect_args={**connect, **_options(STREAM)}
     )

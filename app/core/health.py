@@ -13,14 +13,14 @@ from flask import Flask, current_app, jsonify
 from flask.typing import ResponseReturnValue
 
 from app.core import queue
-from app.core.db import reading
+from app.core.db import autocommit
 from app.core.errors import RETRY_AFTER_S
 
 logger = logging.getLogger(__name__)
 
 
 def check_database() -> None:
-    with reading() as connection:
+    with autocommit() as connection:
         connection.execute(sa.text("SELECT 1"))
 
 
@@ -29,7 +29,7 @@ def check_queue() -> None:
 
 
 def check_migrations() -> None:
-    with reading() as connection:
+    with autocommit() as connection:
         current = set(MigrationContext.configure(connection).get_current_heads())
     wanted = set(ScriptDirectory(current_app.extensions["migrate"].directory).get_heads())
     if current != wanted:

@@ -51,9 +51,12 @@ def init_app(app: Flask, config: Config) -> None:
     app.config["RATELIMIT_STORAGE_URI"] = "redis://"
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": connect(config.redis_url, **WEB).connection_pool}
     app.config["RATELIMIT_ENABLED"] = True  # set up in any case; `enabled` below is what counts
+    # Every limit here is a route's own and checked as the route is called; looks around all others cost for nothing.
+    around: list[Any] = [app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs]
+    before = [list(calls[None]) for calls in around]
     limiter.init_app(app)
-    # Every limit here is a route's own and checked as the route is called; a look before all others costs for nothing.
-    app.before_request_funcs[None].remove(limiter._check_request_limit)  # noqa: SLF001  # it has no public name
+    for calls, kept in zip(around, before, strict=True):
+        calls[None][:] = kept
     limiter.enabled = config.rate_limits
     app.register_error_handler(RateLimitExceeded, _refuse)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import sqlalchemy as sa
 from flask import Request
@@ -84,7 +84,7 @@ def headers(listing: Listing[Any], request: Request) -> dict[str, str]:
     last = max(1, -(-listing.total // page.size))
     targets = {"first": 1, "prev": page.number - 1, "next": page.number + 1, "last": last}
     kept = _kept(request.args)
-    address = f"{request.base_url}?{urlencode(kept) + '&' if kept else ''}"
+    address = f"{_address(request)}?{urlencode(kept) + '&' if kept else ''}"
     found["Link"] = ", ".join(
         f'<{address}page={number}&per_page={page.size}>; rel="{rel}"'
         for rel, number in targets.items()
@@ -99,7 +99,12 @@ def keyset_headers(listing: Listing[Any], request: Request, before: int | None) 
     if before is None or listing.page.size > 100:
         return found
     query = urlencode({**_kept(request.args), "before": before, "per_page": listing.page.size})
-    return {**found, "Link": f'<{request.base_url}?{query}>; rel="next"'}
+    return {**found, "Link": f'<{_address(request)}?{query}>; rel="next"'}
+
+
+def _address(request: Request) -> str:
+    """The request's address without its query; werkzeug's own `base_url` unquotes and quotes it for a browser's bar."""
+    return f"{request.scheme}://{request.host}{quote(request.root_path + request.path)}"
 
 
 def _kept(args: Mapping[str, str]) -> dict[str, str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from flask import Flask, Request, Response, g, request
-from flask.globals import request_ctx
+from flask.globals import app_ctx, request_ctx
 from flask.json.provider import JSONProvider
 from flask.sessions import SessionInterface, SessionMixin
 from flask_cors import CORS
@@ -21,6 +21,9 @@ from app.core import metrics
 from app.core.parsing import FORM_TYPES, MAX_JSON_BYTES, MAX_MULTIPART_BYTES
 from config import Config
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
 logger = logging.getLogger("app.request")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -29,13 +32,17 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 CLIENT_HEADERS = ["Authorization", "Content-Type", "Cache-Control", "Pragma", "Expires", "X-Request-ID"]
 EXPOSED_HEADERS = ["X-Request-ID", "X-Total-Count", "Link", "Retry-After", "Content-Disposition"]
 
-SAFE_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-}
+SAFE_HEADERS = [
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+]
+STAY_SECURE = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+VARY = ("Vary", "Authorization, Origin")
+
+JSON = "application/json"
 
 WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
 
@@ -43,6 +50,24 @@ WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_NON_STR_KEYS
+
+
+class Answer(Response):
+    """A response that leaves with its request's id and the safe headers, unless it has its own of these.
+
+    They join where the headers are a plain list already: to werkzeug's own each costs a look through all others.
+    """
+
+    def get_wsgi_response(self, environ: WSGIEnvironment) -> tuple[Iterable[bytes], str, list[tuple[str, str]]]:
+        body, status, headers = super().get_wsgi_response(environ)
+        own = {name for name, _ in headers}
+        headers += [pair for pair in SAFE_HEADERS if pair[0] not in own]
+        headers.append(("X-Request-ID", g.request_id))
+        if environ["wsgi.url_scheme"] == "https":
+            headers.append(STAY_SECURE)
+        if environ["PATH_INFO"].startswith("/api/"):
+            headers.append(VARY)
+        return body, status, headers
 
 
 class OrjsonProvider(JSONProvider):
@@ -55,13 +80,12 @@ class OrjsonProvider(JSONProvider):
         return orjson.loads(s)
 
     def response(self, *args: Any, **kwargs: Any) -> Response:
-        body = orjson.dumps(self._prepare_response_obj(args, kwargs), option=ORJSON_OPTIONS)
-        return Response(body, mimetype="application/json")
+        return raw_json(self._prepare_response_obj(args, kwargs))
 
 
 def raw_json(payload: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """An answer straight from plain values: hot reads go past marshmallow, whose schema documents them."""
-    return Response(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, mimetype="application/json")
+    return Answer(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, content_type=JSON)
 
 
 class NoSessions(SessionInterface):
@@ -75,6 +99,7 @@ class NoSessions(SessionInterface):
 
 
 def init_app(app: Flask, config: Config) -> None:
+    app.response_class = Answer
     app.json = OrjsonProvider(app)
     app.session_interface = NoSessions()
     app.ensure_sync = _as_it_is  # type: ignore[assignment, method-assign]  # no view is async; asking each of them costs
@@ -92,8 +117,11 @@ def init_app(app: Flask, config: Config) -> None:
         expose_headers=EXPOSED_HEADERS,
         methods=["GET", "POST", "PUT", "DELETE", "OPTIONS"],
         max_age=7200,
+        intercept_exceptions=False,  # errors are answers here, and pass like all others
     )
+    tell_origin = app.after_request_funcs[None].pop()  # flask-cors's, which has nothing to say where nobody asks
     app.before_request(_begin)
+    app.after_request(lambda response: tell_origin(response) if "HTTP_ORIGIN" in request.environ else response)
     app.after_request(_finish)
 
 
@@ -102,30 +130,23 @@ def _as_it_is(view: Any) -> Any:
 
 
 def _begin() -> None:
-    g.started = perf_counter()
-    g.caller = None  # who it is, the access rule finds out
-    sent = request.headers.get("X-Request-ID", "")
-    g.request_id = sent if REQUEST_ID.fullmatch(sent) else os.urandom(16).hex()
-    if "CONTENT_LENGTH" in request.environ:
+    asked, own = request_ctx.request, app_ctx.g  # looked up once, not at each mention
+    environ = asked.environ
+    own.started = perf_counter()
+    own.caller = None  # who it is, the access rule finds out
+    sent = environ.get("HTTP_X_REQUEST_ID", "")
+    own.request_id = sent if sent and REQUEST_ID.fullmatch(sent) else os.urandom(16).hex()
+    if "CONTENT_LENGTH" in environ:
         # gunicorn says that its stream ends by itself, and werkzeug then takes half a body for a whole one.
-        request.environ.pop("wsgi.input_terminated", None)
-    if request.method in WITH_BODY and request.mimetype not in FORM_TYPES:
-        request.max_content_length = MAX_JSON_BYTES
+        environ.pop("wsgi.input_terminated", None)
+    if asked.method in WITH_BODY and asked.mimetype not in FORM_TYPES:
+        asked.max_content_length = MAX_JSON_BYTES
 
 
 def _finish(response: Response) -> Response:
-    asked = request_ctx.request  # looked up once, not at each mention
-    headers = response.headers
-    headers["X-Request-ID"] = g.request_id
-    for name, value in SAFE_HEADERS.items():
-        if name not in headers:
-            headers.add(name, value)
-    if asked.is_secure:
-        headers.setdefault("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-    if "Authorization" in asked.headers:
-        headers["Cache-Control"] = "no-store"
-    if asked.path.startswith("/api/"):
-        headers.add("Vary", "Authorization, Origin")
+    asked = request_ctx.request
+    if "HTTP_AUTHORIZATION" in asked.environ:
+        response.headers["Cache-Control"] = "no-store"
     _tell(asked, response)
     return response
 

@@ -127,7 +127,7 @@ class Worker(rq.worker.Worker):
         # A connection shared with the parent would mix two conversations.
         with self.app.app_context():
             db.engine.dispose(close=False)
-            self.app.extensions["reader"].dispose(close=False)
+            self.app.extensions["autocommit"].dispose(close=False)
         super().main_work_horse(job, queue)
 
     def handle_warm_shutdown_request(self) -> None:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from app.core import media
-from app.core.db import assign, db, get_or_404, reading, translating
+from app.core.db import assign, autocommit, db, get_or_404, translating
 from app.core.errors import AppError, NotFound, ValidationFailed
 from app.core.paging import MAX_UNPAGED, Listing, Page, paginate
 from app.dokter.models import Dokter, dokter_faskes
@@ -61,7 +61,7 @@ def nearby(lat: float, lng: float) -> list[dict[str, Any]]:
     province = geocoding.province_at(lat, lng)
     if province is None:
         return []
-    with reading() as connection:
+    with autocommit() as connection:
         found = connection.execute(_NEARBY, {"lat": lat, "lng": lng, "province": province}).mappings()
         return [
             {

@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.db import Fields, assign, db, get_or_404, reading
+from app.core.db import Fields, assign, autocommit, db, get_or_404
 from app.core.paging import Listing, Page, contains, paginate
 from app.core.provinces import PROVINCES
 from app.emergency.models import EmergencyNumber
@@ -36,7 +36,7 @@ def nearby(lat: float, lng: float) -> dict[str, Any]:
     province = geocoding.province_at(lat, lng)
     if province is None:
         return {"province": None, "phones": []}
-    with reading() as connection:
+    with autocommit() as connection:
         phones = [dict(row) for row in connection.execute(_OF_PROVINCE, {"province": province}).mappings()]
     return {"province": province, "phones": phones}
 

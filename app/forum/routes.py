@@ -8,7 +8,7 @@ from flask import Response, request
 
 from app.core import paging
 from app.core.api import Blueprint, MessageSchema
-from app.core.db import reading
+from app.core.db import autocommit
 from app.core.errors import Unauthorized
 from app.core.limits import limit
 from app.core.web import raw_json
@@ -28,7 +28,7 @@ def by_caller() -> str:
 @bp.response(200, schemas.CategoryListSchema(many=True))
 def list_categories() -> Response:
     """The forum's categories."""
-    with reading() as connection:
+    with autocommit() as connection:
         return raw_json(reads.categories(connection))
 
 
@@ -42,7 +42,7 @@ def list_threads(query: schemas.ThreadQuery) -> Response:
     me = caller_id()
     if me is None and (query.saved or query.mine):
         raise Unauthorized
-    with reading() as connection:
+    with autocommit() as connection:
         listing = reads.threads(connection, query, me)
     if query.before is None:
         return raw_json(listing.rows, headers=paging.headers(listing, request))
@@ -54,7 +54,7 @@ def list_threads(query: schemas.ThreadQuery) -> Response:
 @bp.response(200, schemas.ThreadSchema)
 def get_thread(thread_id: int) -> Response:
     """A thread with the tree of its replies."""
-    with reading() as connection:
+    with autocommit() as connection:
         return raw_json(reads.thread(connection, thread_id, caller_id()))
 
 
@@ -103,7 +103,8 @@ def create_reply(data: dict[str, Any], thread_id: int) -> Response:
 @bp.response(200, schemas.LikedSchema)
 def like_thread(thread_id: int) -> dict[str, bool]:
     """Like a thread, or take the like back."""
-    return {"is_liked": marks.like_thread(thread_id, caller.id)}
+    with autocommit() as connection:
+        return {"is_liked": marks.like_thread(connection, thread_id, caller.id)}
 
 
 @bp.post("/threads/<int:thread_id>/save")
@@ -111,7 +112,8 @@ def like_thread(thread_id: int) -> dict[str, bool]:
 @bp.response(200, schemas.SavedSchema)
 def save_thread(thread_id: int) -> dict[str, bool]:
     """Save a thread, or take that back."""
-    return {"is_saved": marks.save_thread(thread_id, caller.id)}
+    with autocommit() as connection:
+        return {"is_saved": marks.save_thread(connection, thread_id, caller.id)}
 
 
 @bp.put("/replies/<int:reply_id>")
@@ -139,7 +141,8 @@ def delete_reply(reply_id: int) -> dict[str, str]:
 @bp.response(200, schemas.LikedSchema)
 def like_reply(reply_id: int) -> dict[str, bool]:
     """Like a reply, or take the like back."""
-    return {"is_liked": marks.like_reply(reply_id, caller.id)}
+    with autocommit() as connection:
+        return {"is_liked": marks.like_reply(connection, reply_id, caller.id)}
 
 
 @bp.post("/replies/<int:reply_id>/save")
@@ -147,4 +150,5 @@ def like_reply(reply_id: int) -> dict[str, bool]:
 @bp.response(200, schemas.SavedSchema)
 def save_reply(reply_id: int) -> dict[str, bool]:
     """Save a reply, or take that back."""
-    return {"is_saved": marks.save_reply(reply_id, caller.id)}
+    with autocommit() as connection:
+        return {"is_saved": marks.save_reply(connection, reply_id, caller.id)}

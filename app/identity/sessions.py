@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.clock import now
-from app.core.db import db, reading
+from app.core.db import autocommit, db
 from app.core.errors import Unauthorized
-from app.core.hotreads import HotRead
+from app.core.hot import HotStatement
 from app.core.settings import settings
 from app.identity import tokens
 from app.identity.models import LoginSession, Role, RoleName, SessionKind, User, highest, user_roles
@@ -106,7 +106,7 @@ def drop_dead(user_id: int | None = None) -> None:
 
 
 #: The one statement that a signed-in request costs: is the session alive, and what may its person do now?
-_CALLER = HotRead(
+_CALLER = HotStatement(
     sa.select(
         LoginSession.kind,
         LoginSession.created_at,
@@ -125,7 +125,7 @@ _CALLER = HotRead(
 def caller_of(access_token: str, ip: str | None = None) -> Caller:
     """Who holds this access token; `Unauthorized` when it is wrong or its session has ended."""
     claims = tokens.read_access(access_token)
-    with reading() as connection:
+    with autocommit() as connection:
         rows = _CALLER.rows(connection, {"session_id": str(claims.session_id), "user_id": claims.user_id})
     if not rows:
         raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")

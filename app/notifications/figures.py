@@ -14,7 +14,7 @@ from rq import Worker
 from app.core import health, metrics
 from app.core.clock import now
 from app.core.clockwork import BEAT
-from app.core.db import reading
+from app.core.db import autocommit
 from app.core.queue import QUEUES, URGENT, connection
 from app.notifications.lanes import LAG_BUCKETS_S, Tally
 from app.notifications.models import OPEN, deliveries
@@ -53,7 +53,7 @@ def count(tally: Tally) -> None:
 
 def oldest_due_s() -> float:
     """Seconds that the longest waiting urgent delivery has been due; 0 when none is."""
-    with reading() as database:
+    with autocommit() as database:
         oldest: datetime | None = database.execute(_oldest_urgent).scalar()
     return 0.0 if oldest is None else max(0.0, (now() - oldest).total_seconds())
 
@@ -80,7 +80,7 @@ def collect() -> Iterator[Metric]:
     age = GaugeMetricFamily(
         "deliveries_oldest_due_seconds", "How long the longest waiting has been due", labels=["queue", "channel"]
     )
-    with reading() as database:
+    with autocommit() as database:
         for queue, channel, waiting, oldest in database.execute(_due):
             due.add_metric([queue, channel], waiting)
             age.add_metric([queue, channel], max(0.0, (now() - oldest).total_seconds()))

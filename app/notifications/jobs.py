@@ -13,7 +13,7 @@ from flask import current_app
 from redis.exceptions import RedisError
 
 from app.core.clockwork import each_second, every
-from app.core.db import db, reading, unit_of_work
+from app.core.db import autocommit, db, unit_of_work
 from app.core.queue import BULK, QUEUES, URGENT, answered, ring_now
 from app.notifications import figures, lanes, messaging
 from app.notifications.delivery import expire
@@ -75,7 +75,7 @@ _due = sa.select(_urgent_due, _bulk_due)
 
 @each_second
 def ring_for_what_is_due() -> None:
-    with reading() as connection:
+    with autocommit() as connection:
         if connection.execute(_anything_due).first() is None:
             return
         due = connection.execute(_due).one()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.db import db, reading, unit_of_work
+from app.core.db import autocommit, db, unit_of_work
 from app.identity.models import User
 from app.notifications.delivery import Claimed, UndeliverableError
 from app.providers import messaging
@@ -27,7 +27,7 @@ def _phone_of(delivery: Claimed) -> str:
         if delivery.target is None:
             raise UndeliverableError("nobody to send to")
         return delivery.target
-    with reading() as connection:
+    with autocommit() as connection:
         row = connection.execute(_address, {"user_id": delivery.user_id}).one_or_none()
     if row is None or row.phone is None:
         raise UndeliverableError("no number")

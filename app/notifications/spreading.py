@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core import clock, provinces
 from app.core.clockwork import each_second, every
-from app.core.db import db, reading, unit_of_work
+from app.core.db import autocommit, db, unit_of_work
 from app.core.queue import BULK, answered, ring_now
 from app.core.settings import settings
 from app.identity.models import User
@@ -51,7 +51,7 @@ def ring_for_broadcasts() -> None:
     due = sa.select(Broadcast.id).where(
         Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= sa.func.statement_timestamp()
     )
-    with reading() as connection:
+    with autocommit() as connection:
         ids = connection.execute(due.limit(100)).scalars().all()
     for broadcast_id in ids:
         ring_now(spread, broadcast_id, queue=BULK)
@@ -158,7 +158,7 @@ def hold_back(found: Claimed) -> None:
     moment = chance(zone, now)
     if moment > now:
         raise PostponedError(moment)
-    with reading() as connection:
+    with autocommit() as connection:
         accepts = connection.execute(sa.select(User.accepts_broadcasts).where(User.id == found.user_id)).scalar()
     if not accepts:
         raise UndeliverableError("wants no broadcasts")

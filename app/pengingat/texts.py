@@ -5,14 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from app.core.clock import day_text
 from app.pengingat.models import Reminder, Tipe
 from app.pengingat.schedule import Due
 
 DAYS = ("Senin", "Selasa", "Rabu", "Kamis", "Jumat", "Sabtu", "Minggu")
-MONTHS = (
-    "Januari", "Februari", "Maret", "April", "Mei", "Juni",
-    "Juli", "Agustus", "September", "Oktober", "November", "Desember",
-)  # fmt: skip
 MEALS = {
     "sarapan": "sarapan",
     "makan_siang": "makan siang",
@@ -54,7 +51,7 @@ def clock_time(moment: datetime) -> str:
 
 def calendar_day(moment: datetime) -> str:
     """`Selasa, 10 Maret 2026`"""
-    return f"{DAYS[moment.weekday()]}, {moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+    return f"{DAYS[moment.weekday()]}, {day_text(moment)}"
 
 
 def amount(number: float) -> str:

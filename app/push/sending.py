@@ -11,7 +11,7 @@ import orjson
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.db import db, reading, unit_of_work
+from app.core.db import autocommit, db, unit_of_work
 from app.notifications import lanes, outbox
 from app.notifications.delivery import Claimed, UndeliverableError
 from app.notifications.models import Channel, State, deliveries
@@ -77,7 +77,7 @@ def _to_subscription(found: Claimed, subscription_id: int) -> outbox.Draft:
 def send(found: Claimed) -> str | None:
     """Send one push; a subscription that is gone, or that our keys do not fit twice, is deleted."""
     subscription_id = int(found.target or 0)
-    with reading() as connection:
+    with autocommit() as connection:
         row = connection.execute(_subscription, {"id": subscription_id}).one_or_none()
     if row is None:
         raise UndeliverableError("unsubscribed")

@@ -28,7 +28,7 @@ def developing(variables: dict[str, str]) -> Iterator[Flask]:
         db.session.commit()
         db.session.remove()
         db.engine.dispose()
-        app.extensions["reader"].dispose()
+        app.extensions["autocommit"].dispose()
     app.extensions["redis"].close()
 
 

@@ -103,7 +103,8 @@ def test_the_index_answers_and_not_a_look_at_every_row(client: Client) -> None:
     db.session.execute(sa.insert(Faskes), rows)
     db.session.execute(sa.text("ANALYZE faskes"))
     for lat, lng in ((5.0, 50.0), (5.0, 180.0)):
-        statement, params = reads.around_statement(lat, lng, 5000)
+        parts, params = reads.circle(lat, lng, 5000)
+        statement = reads.AROUND[parts]
         literal = statement.params(params).compile(db.engine, compile_kwargs={"literal_binds": True})
         plan = "\n".join(db.session.scalars(sa.text(f"EXPLAIN {literal}")))
         assert "ix_faskes_position" in plan

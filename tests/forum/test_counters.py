@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db, unit_of_work
+from app.core.db import autocommit, db, unit_of_work
 from app.core.errors import AppError
 from app.forum.jobs import repair
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
@@ -48,6 +48,11 @@ def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
         return list(pool.map(once, range(times)))
 
 
+def tap(action: Callable[..., bool], post_id: int, me: Caller) -> bool:
+    with autocommit() as connection:
+        return action(connection, post_id, me.id)
+
+
 def start_thread(author: Caller) -> int:
     with unit_of_work():
         data = {"category_id": 1, "title": "Badai", "content": "x", "use_pseudonym": False}
@@ -62,7 +67,7 @@ def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> in
 def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: list[Caller]) -> None:
     thread_id = start_thread(people[0])
     for toggle in (marks.like_thread, marks.save_thread):
-        answers = storm(committed, lambda _, toggle=toggle: toggle(thread_id, people[1].id), 200)
+        answers = storm(committed, lambda _, toggle=toggle: tap(toggle, thread_id, people[1]), 200)
         assert (answers.count(True), answers.count(False)) == (100, 100)
     assert repair() == CLEAN
     assert db.session.scalar(sa.select(ForumThread.likes_count)) == 0
@@ -86,7 +91,7 @@ def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: 
 
     def toggle(number: int) -> bool:
         action, post_id = plan[number]
-        return action(post_id, people[number % len(people)].id)
+        return tap(action, post_id, people[number % len(people)])
 
     answers = storm(committed, toggle, len(plan))
     assert {type(answer) for answer in answers} == {bool}
@@ -110,7 +115,7 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
             case 4 | 5 if found:
                 return replies.delete(choice.choice(found), people[0])
             case 6 | 7 if found:
-                return marks.like_reply(choice.choice(found), people[number % 4].id)
+                return tap(marks.like_reply, choice.choice(found), people[number % 4])
             case 8:
                 return threads.update(thread_id, {"category_id": choice.randrange(1, 5)}, people[0])
             case 9 if number > 500 and thread_id == thread_ids[0]:
@@ -118,7 +123,7 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
             case 10:
                 return reply_to(thread_id, people[0])
             case _:
-                return marks.save_thread(thread_id, people[number % 4].id)
+                return tap(marks.save_thread, thread_id, people[number % 4])
 
     answers = storm(committed, work, 1000)
     refused = {answer.code for answer in answers if isinstance(answer, AppError)}
@@ -133,7 +138,7 @@ def test_repair_puts_wrong_counters_right_and_then_finds_nothing(committed: Flas
     thread_id = start_thread(people[0])
     with unit_of_work():
         reply_to(thread_id, people[1])
-        marks.like_thread(thread_id, people[1].id)
+    tap(marks.like_thread, thread_id, people[1])
     with unit_of_work():
         db.session.execute(sa.update(ForumThread).values(likes_count=7, replies_count=7))
         db.session.execute(sa.update(ForumCategory).where(ForumCategory.id == 1).values(threads_count=7))

@@ -39,7 +39,7 @@ def served(committed: Flask, variables: dict[str, str], sim: Server) -> Iterator
             demo.fill()
         yield app
         db.engine.dispose()
-        app.extensions["reader"].dispose()
+        app.extensions["autocommit"].dispose()
 
 
 @pytest.mark.parametrize("role", WHO, ids=lambda role: role or "nobody")

@@ -8,10 +8,10 @@ import sqlalchemy as sa
 
 from app.admins.service.reports import REPORTS, Report, within
 from app.core.clock import JAKARTA, today
-from app.core.db import reading
+from app.core.db import autocommit
 from app.core.errors import NotFound
-from app.core.exports import csvfile, pdffile, xlsxfile
-from app.core.exports.pdffile import Paper
+from app.core.exports import csvfile
+from app.core.exports.paper import Paper
 from app.core.exports.streams import Download, begun
 from app.identity import audit
 from app.identity.sessions import Caller
@@ -32,11 +32,15 @@ def export(
     table = report.table(within(report.moment, start, end))
     last = end or max(today(), start or today())
     first = start or min(_first_day(report), last)
-    match format:
+    match format:  # the libraries of the last two take a good part of a second to load, so only those who ask wait
         case "pdf":
+            from app.core.exports import pdffile
+
             paper = Paper(report.title, first, last, report.chart, report.landscape)
             mimetype, chunks = pdffile.MIMETYPE, pdffile.stream(table, paper)
         case "xlsx":
+            from app.core.exports import xlsxfile
+
             mimetype, chunks = xlsxfile.MIMETYPE, xlsxfile.stream(table, title=report.sheet)
         case _:
             mimetype, chunks = csvfile.MIMETYPE, csvfile.stream(table)
@@ -45,6 +49,6 @@ def export(
 
 
 def _first_day(report: Report) -> date:
-    with reading() as connection:
+    with autocommit() as connection:
         moment = connection.scalar(sa.select(sa.func.min(report.moment)))
     return moment.astimezone(JAKARTA).date() if moment else today()

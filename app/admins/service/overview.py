@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.admins.service.reports import within
 from app.articles.models import Article
 from app.core.clock import JAKARTA, now, today
-from app.core.db import Base, reading
+from app.core.db import Base, autocommit
 from app.core.errors import ValidationFailed
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
@@ -30,7 +30,7 @@ RECENT = 20
 def overview(start: date | None = None, end: date | None = None) -> dict[str, Any]:
     """Everything of the overview for these days of Jakarta, both included."""
     start, end = _range(start, end)
-    with reading() as connection:
+    with autocommit() as connection:
         provinces = connection.execute(_PROVINCES).all()
         categories = connection.execute(_CATEGORIES).all()
         reminders = {row.tipe: row for row in connection.execute(_REMINDERS, {"now": now()})}

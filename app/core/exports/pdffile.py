@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,11 +11,12 @@ from typing import Any
 from fpdf import FPDF
 from fpdf.fonts import TTFFont
 
-from app.core.clock import JAKARTA, now
+from app.core.clock import JAKARTA, day_text, now
 from app.core.db import streaming
 from app.core.errors import BadRequest
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
+from app.core.exports.paper import Paper, Rows
 from app.core.exports.streams import Chunks, turn
 from app.core.exports.table import Column, Kind, Table
 
@@ -34,25 +34,7 @@ MOST_LINES = 12
 
 NOTHING = "Tidak ada data dalam rentang ini."
 
-MONTHS = (
-    "Januari", "Februari", "Maret", "April", "Mei", "Juni",
-    "Juli", "Agustus", "September", "Oktober", "November", "Desember",
-)  # fmt: skip
-
 FAMILY = "Sans"
-
-Rows = Sequence[Sequence[Any]]
-
-
-@dataclass(frozen=True)
-class Paper:
-    """What stands on the pages beside the rows. The chart is made from the rows."""
-
-    title: str
-    start: date
-    end: date
-    chart: Callable[[Rows, date, date], Chart] | None = None
-    landscape: bool = True
 
 
 def stream(table: Table, paper: Paper) -> Chunks:
@@ -66,10 +48,6 @@ def stream(table: Table, paper: Paper) -> Chunks:
                 code="too_many_rows",
             )
         yield _document(table.columns, rows, paper)
-
-
-def day_text(day: date) -> str:
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def _document(columns: Sequence[Column], rows: Rows, paper: Paper) -> bytes:

@@ -8,7 +8,7 @@ from functools import partial
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.db import after_commit, db, on_rollback, reading
+from app.core.db import after_commit, autocommit, db, on_rollback
 from app.core.errors import NotFound, ProviderFailed, ProviderTimeout
 from app.core.paging import Listing, Page
 from app.core.settings import current
@@ -34,7 +34,7 @@ _BY_TYPE = {
 
 def nearby(query: Around) -> Listing[Record]:
     """Facilities within the radius, nearest first. A provider that fails leaves what the database has."""
-    with reading() as connection:
+    with autocommit() as connection:
         rows = reads.around(connection, query.lat, query.lng, query.radius_m)
     if not rows and (provider := places.from_config(current())):
         rows = _searched(provider, query)
@@ -48,7 +48,7 @@ def _searched(provider: places.Places, query: Around) -> list[Record]:
         return []
     if spot.state is spots.State.ASKING:
         spots.wait(spot)
-        with reading() as connection:
+        with autocommit() as connection:
             return reads.around(connection, query.lat, query.lng, query.radius_m)
     on_rollback(partial(spots.release, spot))
     try:
@@ -62,18 +62,18 @@ def _searched(provider: places.Places, query: Around) -> list[Record]:
 
 
 def list_all(page: Page) -> Listing[Record]:
-    with reading() as connection:
+    with autocommit() as connection:
         return reads.everything(connection, page)
 
 
 def location(query: Around) -> Listing[Record]:
     """Facilities in the database alone, nearest first."""
-    with reading() as connection:
+    with autocommit() as connection:
         return reads.sliced(reads.around(connection, query.lat, query.lng, query.radius_m), query.page)
 
 
 def search(keyword: str, page: Page) -> Listing[Record]:
-    with reading() as connection:
+    with autocommit() as connection:
         return reads.search(connection, keyword, page)
 
 
@@ -81,7 +81,7 @@ def get(faskes_id: str) -> Record:
     """One facility; one that is not stored is asked for and kept. Raises `NotFound`, or `ProviderFailed`."""
     if not PLACE_ID.fullmatch(faskes_id):
         raise NotFound(MISSING)
-    with reading() as connection:
+    with autocommit() as connection:
         record = reads.one(connection, faskes_id)
     return record or _asked(faskes_id)
 

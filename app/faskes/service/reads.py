@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.geo import box_around
+from app.core.hot import HotStatement
 from app.core.paging import MAX_UNPAGED, Listing, Page, contains
 from app.faskes.models import Faskes, distance_km
 
@@ -56,25 +57,26 @@ def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     )
 
 
-_AROUND = _around(_in_box("west0", "east0"))
-#: A box over the antimeridian has a part on each side of it.
-_AROUND_ANTIMERIDIAN = _around(_in_box("west0", "east0"), _in_box("west1", "east1"))
+#: By the parts of the box: one over the antimeridian has a part on each side of it.
+AROUND = {1: _around(_in_box("west0", "east0")), 2: _around(_in_box("west0", "east0"), _in_box("west1", "east1"))}
+_HOT_AROUND = {parts: HotStatement(statement) for parts, statement in AROUND.items()}
 
 
-def around_statement(lat: float, lng: float, radius_m: float) -> tuple[sa.Select[*tuple[Any, ...]], dict[str, float]]:
-    """The statement for a circle, and its parameters."""
+def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, float]]:
+    """Which statement of `AROUND` a circle needs, and its parameters."""
     box = box_around(lat, lng, radius_m / 1000)
     params = {"lat": lat, "lng": lng, "radius_km": radius_m / 1000, "south": box.south, "north": box.north}
     for number, (west, east) in enumerate(box.longitudes):
         params |= {f"west{number}": west, f"east{number}": east}
-    return (_AROUND if len(box.longitudes) == 1 else _AROUND_ANTIMERIDIAN), params
+    return len(box.longitudes), params
 
 
 def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
     """The facilities within `radius_m` metres, nearest first, at most as many as an unpaged list holds."""
+    parts, params = circle(lat, lng, radius_m)
     return [
         {**dict(zip(KEYS, row, strict=False)), "distance_km": round(row[-1], DECIMALS)}
-        for row in connection.execute(*around_statement(lat, lng, radius_m))
+        for row in _HOT_AROUND[parts].rows(connection, params)
     ]
 
 
@@ -86,36 +88,37 @@ def sliced(rows: Sequence[Record], page: Page) -> Listing[Record]:
 _LIMIT, _OFFSET = sa.bindparam("limit", type_=sa.Integer), sa.bindparam("offset", type_=sa.Integer)
 _ONE = sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id"))
 _ALL = sa.select(*COLUMNS).order_by(Faskes.created_at.desc(), Faskes.id.desc()).limit(_LIMIT).offset(_OFFSET)
-_MATCHES = Faskes.nama.ilike(sa.bindparam("pattern"), escape="\\")
-_SEARCH = _ALL.where(_MATCHES)
+_MATCHES = Faskes.nama.ilike(sa.bindparam("pattern", type_=sa.Text), escape="\\")
 _COUNT = sa.select(sa.func.count()).select_from(Faskes)
-_COUNT_MATCHES = _COUNT.where(_MATCHES)
+
+_HOT_ONE, _HOT_ALL, _HOT_COUNT = HotStatement(_ONE), HotStatement(_ALL), HotStatement(_COUNT)
+_HOT_SEARCH, _HOT_COUNT_MATCHES = HotStatement(_ALL.where(_MATCHES)), HotStatement(_COUNT.where(_MATCHES))
 
 
 def one(connection: sa.Connection, faskes_id: str) -> Record | None:
-    row = connection.execute(_ONE, {"id": faskes_id}).first()
-    return dict(zip(KEYS, row, strict=True)) if row else None
+    rows = _HOT_ONE.rows(connection, {"id": faskes_id})
+    return dict(zip(KEYS, rows[0], strict=True)) if rows else None
 
 
 def everything(connection: sa.Connection, page: Page) -> Listing[Record]:
     """All facilities, newest first."""
-    return _listed(connection, _ALL, _COUNT, page, {})
+    return _listed(connection, _HOT_ALL, _HOT_COUNT, page, {})
 
 
 def search(connection: sa.Connection, keyword: str, page: Page) -> Listing[Record]:
     """Facilities whose name contains `keyword` to the letter, whatever the case, newest first."""
-    return _listed(connection, _SEARCH, _COUNT_MATCHES, page, {"pattern": contains(keyword)})
+    return _listed(connection, _HOT_SEARCH, _HOT_COUNT_MATCHES, page, {"pattern": contains(keyword)})
 
 
 def _listed(
     connection: sa.Connection,
-    statement: sa.Select[*tuple[Any, ...]],
-    count: sa.Select[int],
+    statement: HotStatement,
+    count: HotStatement,
     page: Page,
     params: dict[str, Any],
 ) -> Listing[Record]:
-    found = connection.execute(statement, {**params, "limit": page.size, "offset": page.offset})
+    found = statement.rows(connection, {**params, "limit": page.size, "offset": page.offset})
     rows = [dict(zip(KEYS, row, strict=True)) for row in found]
     if len(rows) < page.size and (rows or page.offset == 0):
         return Listing(rows, page.offset + len(rows), page)
-    return Listing(rows, connection.execute(count, params).scalar_one(), page)
+    return Listing(rows, count.rows(connection, params)[0][0], page)

@@ -1,4 +1,4 @@
-"""Likes and saves: one statement decides, and keeps the count.
+"""Likes and saves: one statement decides and keeps the count, so it may be a transaction of its own.
 
 The post's row is locked first, then the mark's: a second tap waits there, then flips what the first one left, and a
 thread that is being deleted never waits for a tap that waits for it.
@@ -13,11 +13,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.db import db
 from app.core.errors import NotFound
+from app.core.hot import HotStatement
 from app.forum.models import ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.service.reads import NO_REPLY, NO_THREAD
 
 
-def _toggle(post: type[ForumThread] | type[ForumReply], mark: Any, key: str, flag: str, counter: str) -> Any:
+def _toggle(post: type[ForumThread] | type[ForumReply], mark: Any, key: str, flag: str, counter: str) -> HotStatement:
     """The statement that flips `flag` of the caller's mark, moves `counter` along, and returns the flag."""
     wanted = sa.select(post.id).where(post.id == sa.bindparam("post_id", type_=sa.BigInteger))
     if post is ForumReply:
@@ -31,12 +32,11 @@ def _toggle(post: type[ForumThread] | type[ForumReply], mark: Any, key: str, fla
         .cte("flip")
     )
     count = getattr(post, counter)
-    return (
+    return HotStatement(
         sa.update(post)
         .where(post.id == flip.c.id)
         .values({counter: count + sa.case((flip.c.flag, 1), else_=-1)})
         .returning(flip.c.flag)
-        .execution_options(synchronize_session=False)
     )
 
 
@@ -46,31 +46,31 @@ _LIKE_REPLY = _toggle(ForumReply, ReplyMark, "reply_id", "is_liked", "likes_coun
 _SAVE_REPLY = _toggle(ForumReply, ReplyMark, "reply_id", "is_saved", "saves_count")
 
 
-def like_thread(thread_id: int, me: int) -> bool:
+def like_thread(connection: sa.Connection, thread_id: int, me: int) -> bool:
     """Like a thread, or take the like back; returns whether it is liked now."""
-    return _flip(_LIKE_THREAD, thread_id, me, NO_THREAD)
+    return _flip(connection, _LIKE_THREAD, thread_id, me, NO_THREAD)
 
 
-def save_thread(thread_id: int, me: int) -> bool:
+def save_thread(connection: sa.Connection, thread_id: int, me: int) -> bool:
     """Save a thread, or take that back; returns whether it is saved now."""
-    return _flip(_SAVE_THREAD, thread_id, me, NO_THREAD)
+    return _flip(connection, _SAVE_THREAD, thread_id, me, NO_THREAD)
 
 
-def like_reply(reply_id: int, me: int) -> bool:
+def like_reply(connection: sa.Connection, reply_id: int, me: int) -> bool:
     """Like a reply, or take the like back; returns whether it is liked now."""
-    return _flip(_LIKE_REPLY, reply_id, me, NO_REPLY)
+    return _flip(connection, _LIKE_REPLY, reply_id, me, NO_REPLY)
 
 
-def save_reply(reply_id: int, me: int) -> bool:
+def save_reply(connection: sa.Connection, reply_id: int, me: int) -> bool:
     """Save a reply, or take that back; returns whether it is saved now."""
-    return _flip(_SAVE_REPLY, reply_id, me, NO_REPLY)
+    return _flip(connection, _SAVE_REPLY, reply_id, me, NO_REPLY)
 
 
-def _flip(statement: Any, post_id: int, me: int, missing: str) -> bool:
-    flag = db.session.scalar(statement, {"post_id": post_id, "me": me})
-    if flag is None:
+def _flip(connection: sa.Connection, statement: HotStatement, post_id: int, me: int, missing: str) -> bool:
+    rows = statement.rows(connection, {"post_id": post_id, "me": me})
+    if not rows:
         raise NotFound(missing)
-    return bool(flag)
+    return bool(rows[0][0])
 
 
 def take_back_all(user_id: int) -> None:

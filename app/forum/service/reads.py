@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.errors import NotFound
-from app.core.hotreads import HotRead
+from app.core.hot import HotStatement
 from app.core.paging import MAX_UNPAGED, Listing
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.schemas import ThreadQuery
@@ -59,7 +59,7 @@ def _own(post: Any, mark: Any, *, signed_in: bool) -> list[Any]:
 
 # --- categories -----------------------------------------------------------------------------------------------------
 
-_CATEGORIES = HotRead(
+_CATEGORIES = HotStatement(
     sa.select(ForumCategory.id, ForumCategory.name, ForumCategory.preference_tag, ForumCategory.threads_count).order_by(
         ForumCategory.id
     )
@@ -167,8 +167,8 @@ def _page(
 
 
 @cache
-def _hot_page(*, first: int | None, **kinds: bool) -> HotRead:
-    return HotRead(_page(first=first, **kinds))
+def _hot_page(*, first: int | None, **kinds: bool) -> HotStatement:
+    return HotStatement(_page(first=first, **kinds))
 
 
 def threads(connection: sa.Connection, query: ThreadQuery, me: int | None) -> Listing[Record]:
@@ -201,8 +201,8 @@ def _one(*, signed_in: bool) -> sa.Select[Any]:
 
 
 @cache
-def _hot_one(*, signed_in: bool) -> HotRead:
-    return HotRead(_one(signed_in=signed_in))
+def _hot_one(*, signed_in: bool) -> HotStatement:
+    return HotStatement(_one(signed_in=signed_in))
 
 
 def thread(connection: sa.Connection, thread_id: int, me: int | None) -> Record:
@@ -239,8 +239,8 @@ def _replies(*, signed_in: bool) -> sa.Select[Any]:
 
 
 @cache
-def _hot_replies(*, signed_in: bool) -> HotRead:
-    return HotRead(_replies(signed_in=signed_in))
+def _hot_replies(*, signed_in: bool) -> HotStatement:
+    return HotStatement(_replies(signed_in=signed_in))
 
 
 def reply(connection: sa.Connection, thread_id: int, reply_id: int, me: int | None) -> Record:

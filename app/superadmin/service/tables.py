@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
-from app.core.db import reading
+from app.core.db import autocommit
 from app.core.errors import NotFound
 from app.core.exports import csvfile
 from app.core.exports.streams import Download, begun
@@ -91,7 +91,7 @@ def page(name: str, _by: Caller, *, limit: int, offset: int) -> dict[str, Any]:
     table = _find(name)
     texts = [sa.func.left(sa.cast(table.value(column), sa.Text), MAX_CELL) for column in table.columns]
     query = sa.select(*texts).select_from(table.selectable).order_by(*table.order).limit(limit).offset(offset)
-    with reading() as connection:
+    with autocommit() as connection:
         found = connection.execute(query).all()
         total = table.rows_estimate
         if total < MAX_COUNTED:
@@ -121,7 +121,7 @@ def export(name: str, by: Caller) -> Download:
 
 
 def _tables() -> list[Any]:
-    with reading() as connection:
+    with autocommit() as connection:
         return list(connection.execute(_TABLES).all())
 
 
@@ -129,6 +129,6 @@ def _find(name: str) -> Found:
     known = next((row for row in _tables() if row.name == name), None)
     if known is None:
         raise NotFound("Tabel tidak ditemukan.", code="unknown_table")
-    with reading() as connection:
+    with autocommit() as connection:
         columns = list(connection.execute(_COLUMNS, {"oid": known.oid}).all())
     return Found(known.name, known.rows_estimate, columns)

@@ -1,4 +1,4 @@
-"""Hot reads: the few statements that most requests make, past the parts of SQLAlchemy that they have no use for."""
+"""Hot statements: the few that most requests make, past the parts of SQLAlchemy that they have no use for."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from sqlalchemy.dialects.postgresql.psycopg2 import dialect as psycopg2_dialect
 from app.core.settings import settings
 
 
-class HotRead:
+class HotStatement:
     """A statement compiled once and prepared once a connection, whose rows are psycopg2's plain tuples.
 
-    For the few statements that most requests make: planning a join costs PostgreSQL twice what running it does, and
-    SQLAlchemy's own way costs the process twice what this does. Errors are SQLAlchemy's, and a dead connection leaves
-    the pool. Behind a transaction pooler nothing stays prepared, so there the statement goes out as text.
+    Planning a join costs PostgreSQL twice what running it does, and SQLAlchemy's own way costs the process twice what
+    this does. Errors are SQLAlchemy's, and a dead connection leaves the pool. Behind a transaction pooler nothing stays
+    prepared, so there the statement goes out as text.
     """
 
     _numbers = itertools.count(1)
 
     def __init__(self, statement: sa.ClauseElement) -> None:
         compiled: Any = statement.compile(dialect=psycopg2_dialect())  # type: ignore[no-untyped-call]  # it has no types
-        self._text = str(compiled)
-        self._values = dict(compiled.params)
-        self._names = list(dict.fromkeys(PARAMETER.findall(self._text)))
+        self._text = _with_constants(compiled)
+        names = list(dict.fromkeys(PARAMETER.findall(self._text)))
         self._name = f"hot_{next(self._numbers)}"
-        numbered = PARAMETER.sub(lambda found: f"${self._names.index(found[1]) + 1}", self._text).replace("%%", "%")
-        types = ", ".join(_type_of(compiled, name) for name in self._names)
+        numbered = PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", self._text).replace("%%", "%")
+        types = ", ".join(_type_of(compiled, name) for name in names)
         self._prepare = f"PREPARE {self._name} {f'({types})' if types else ''} AS {numbered}"
-        places = ", ".join(f"%({name})s" for name in self._names)
+        places = ", ".join(f"%({name})s" for name in names)
         self._execute = f"EXECUTE {self._name} {f'({places})' if places else ''}"
+        if not names:
+            self._text = numbered  # psycopg2 leaves a text without values as it is
 
     def rows(self, connection: sa.Connection, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """All rows, with `values` for the statement's parameters."""
-        given = {**self._values, **(values or {})}
+        """All rows, with `values` for the statement's parameters; more than it has do no harm."""
         raw: Any = connection.connection
         try:
             with raw.cursor() as cursor:
-                cursor.execute(self._ready(connection, cursor), given)
+                cursor.execute(self._ready(connection, cursor), values or None)
                 found: list[tuple[Any, ...]] = cursor.fetchall()
                 return found
         except psycopg2.Error as error:
@@ -68,6 +68,15 @@ class HotRead:
 
 
 PARAMETER = re.compile(r"%\((\w+)\)s")
+
+
+def _with_constants(compiled: Any) -> str:
+    """The statement's text with every value that it brings along written into it."""
+    text = str(compiled)
+    for name, bound in compiled.binds.items():
+        if not bound.required:
+            text = text.replace(f"%({name})s", compiled.render_literal_value(bound.value, bound.type))
+    return text
 
 
 def _type_of(compiled: Any, name: str) -> str:
