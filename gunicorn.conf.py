@@ -102,3 +102,9 @@ def child_exit(_server: Any, worker: Any) -> None:
     from prometheus_client.multiprocess import mark_process_dead
 
     mark_process_dead(worker.pid, str(metrics))
+
+
+def post_worker_init(_worker: Any) -> None:
+    from app.core.logging import write_together
+
+    write_together()

@@ -67,6 +67,16 @@ class HotStatement:
         return self._execute
 
 
+def as_text(moment: Any) -> sa.ColumnElement[str]:
+    """A column of moments as PostgreSQL writes them: a `datetime` of each would cost more than the rest of its row."""
+    return sa.cast(moment, sa.Text)
+
+
+def rfc3339(text: str) -> str:
+    """`2026-03-02T07:00:00Z` from `2026-03-02 07:00:00.123+00`; the sessions of our connections are in UTC."""
+    return f"{text[:10]}T{text[11:19]}Z"
+
+
 PARAMETER = re.compile(r"%\((\w+)\)s")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from time import time
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 from flask_limiter import Limiter, RateLimitExceeded
 from flask_limiter.util import get_remote_address
 
@@ -31,7 +31,12 @@ limiter = Limiter(
 
 def limit(rate: str, *, key: Callable[[], str] = get_remote_address, **options: Any) -> Callable[..., Any]:
     """At most `rate` calls of a route by `key` (default: the caller's address)."""
-    decorate: Callable[..., Any] = limiter.limit(rate, key_func=key, **options)
+
+    def marked() -> str:
+        g.is_limited = True
+        return key()
+
+    decorate: Callable[..., Any] = limiter.limit(rate, key_func=marked, **options)
     return decorate
 
 
@@ -51,12 +56,17 @@ def init_app(app: Flask, config: Config) -> None:
     app.config["RATELIMIT_STORAGE_URI"] = "redis://"
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": connect(config.redis_url, **WEB).connection_pool}
     app.config["RATELIMIT_ENABLED"] = True  # set up in any case; `enabled` below is what counts
-    # Every limit here is a route's own and checked as the route is called; looks around all others cost for nothing.
-    around: list[Any] = [app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs]
-    before = [list(calls[None]) for calls in around]
     limiter.init_app(app)
-    for calls, kept in zip(around, before, strict=True):
-        calls[None][:] = kept
+    # Every limit here is a route's own and checked as the route is called; looks around all others cost for nothing.
+    app.before_request_funcs[None].pop()
+    count, forget = app.after_request_funcs[None].pop(), app.teardown_request_funcs[None].pop()
+    app.after_request(lambda response: count(response) if g.get("is_limited") else response)
+
+    @app.teardown_request
+    def forget_limits(error: BaseException | None) -> None:
+        if g.get("is_limited"):
+            forget(error)
+
     limiter.enabled = config.rate_limits
     app.register_error_handler(RateLimitExceeded, _refuse)
 

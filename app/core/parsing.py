@@ -23,6 +23,9 @@ MAX_JSON_BYTES = 1024 * 1024
 MAX_MULTIPART_BYTES = 10 * 1024 * 1024
 MAX_DEPTH = 32
 
+#: How many parsed query strings are kept, and how long one may be.
+MOST_KEPT_QUERIES, MAX_KEPT_QUERY = 1000, 200
+
 T = TypeVar("T")
 
 PASSWORDS = frozenset({"password", "new_password"})
@@ -58,7 +61,22 @@ class Parser(FlaskParser):
 
     def __init__(self) -> None:
         super().__init__()
+        self._queries: dict[tuple[Any, bytes], Any] = {}
         self.__location_map__ = {**self.__location_map__, "multipart": self.load_multipart}
+
+    def parse(self, argmap: Any, req: Any = None, *, location: str | None = None, **options: Any) -> Any:
+        """As webargs does; what it made of a query string before is taken again where nobody can have changed it."""
+        if location != "query" or req is None:
+            return super().parse(argmap, req, location=location, **options)
+        asked = (argmap, req.query_string)
+        found = self._queries.get(asked)
+        if found is None:
+            found = super().parse(argmap, req, location=location, **options)
+            if _is_frozen(found) and len(req.query_string) <= MAX_KEPT_QUERY:
+                if len(self._queries) >= MOST_KEPT_QUERIES:
+                    self._queries.clear()
+                self._queries[asked] = found
+        return found
 
     def load_json(self, req: Request, schema: Schema) -> Any:
         body = req.get_data(cache=True)
@@ -150,6 +168,11 @@ def _form_value(values: list[str], field: fields.Field[Any]) -> Any:
     if not first and field.allow_none:
         return None
     return values[0]
+
+
+def _is_frozen(value: Any) -> bool:
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import secrets
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
+from time import time
 from typing import Any
 
 import jwt
@@ -26,6 +28,9 @@ CLAIMS = ("sub", "role", "roles", "sid", "jti", "iat", "nbf", "exp", "iss", "aud
 
 #: A user's id, which a 64-bit column holds.
 SUBJECT = re.compile(r"[1-9][0-9]{0,17}")
+
+#: By how much the clocks of two machines may differ.
+LEEWAY_S = 5
 
 #: A header longer than this is nobody's token.
 MAX_TOKEN_LENGTH = 4096
@@ -62,11 +67,20 @@ def issue_access(
 
 def read_access(token: str) -> AccessToken:
     """Verify signature and claims; `Unauthorized` for every way in which a token can be wrong."""
+    verified, expires_at = _verified(token, settings.jwt_secret_keys)
+    if expires_at + LEEWAY_S <= time():
+        raise _expired()
+    return verified
+
+
+@lru_cache(maxsize=4096)
+def _verified(token: str, keys: tuple[str, ...]) -> tuple[AccessToken, int]:
+    """What a token says, and until when (seconds since 1970). Neither a signature nor a claim changes with time."""
     try:
         if len(token) > MAX_TOKEN_LENGTH:
             raise Unauthorized(code="invalid_token")
         kid = jwt.get_unverified_header(token).get("kid")
-        key = next(key for key in settings.jwt_secret_keys if key_id(key) == kid)
+        key = next(key for key in keys if key_id(key) == kid)
         claims = jwt.decode(
             token,
             key,
@@ -74,15 +88,19 @@ def read_access(token: str) -> AccessToken:
             issuer=ISSUER,
             audience=AUDIENCE,
             options={"require": list(CLAIMS)},
-            leeway=5,
+            leeway=LEEWAY_S,
         )
         if not SUBJECT.fullmatch(claims["sub"]):
             raise Unauthorized("Token tidak valid.", code="invalid_token")
-        return AccessToken(user_id=int(claims["sub"]), session_id=uuid.UUID(claims["sid"]))
+        return AccessToken(user_id=int(claims["sub"]), session_id=uuid.UUID(claims["sid"])), claims["exp"]
     except jwt.ExpiredSignatureError:
-        raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="token_expired") from None
+        raise _expired() from None
     except (jwt.PyJWTError, StopIteration, ValueError, TypeError, AttributeError, RecursionError):
         raise Unauthorized("Token tidak valid.", code="invalid_token") from None
+
+
+def _expired() -> Unauthorized:
+    return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="token_expired")
 
 
 def key_id(key: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.errors import NotFound
-from app.core.hot import HotStatement
+from app.core.hot import HotStatement, as_text, rfc3339
 from app.core.paging import MAX_UNPAGED, Listing
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.schemas import ThreadQuery
@@ -84,7 +84,7 @@ def _thread_columns(thread: Any, *, signed_in: bool) -> list[Any]:
     return [
         thread.id, thread.category_id, ForumCategory.name, thread.title, thread.content, _address(thread.image),
         thread.use_pseudonym, *_author(thread), thread.likes_count, thread.saves_count, thread.replies_count,
-        *_own(thread, ThreadMark, signed_in=signed_in), thread.created_at, thread.updated_at,
+        *_own(thread, ThreadMark, signed_in=signed_in), as_text(thread.created_at), as_text(thread.updated_at),
     ]  # fmt: skip
 
 
@@ -108,8 +108,8 @@ def _thread(row: Sequence[Any]) -> Record:
         "is_liked": is_liked,
         "is_saved": is_saved,
         "is_owner": is_owner,
-        "created_at": created_at,
-        "updated_at": updated_at,
+        "created_at": rfc3339(created_at),
+        "updated_at": rfc3339(updated_at),
     }
 
 
@@ -227,7 +227,7 @@ def _replies(*, signed_in: bool) -> sa.Select[Any]:
             ForumReply.id, ForumReply.parent_id, ForumReply.content, _address(ForumReply.image),
             ForumReply.use_pseudonym, *_author(ForumReply), ForumReply.likes_count, ForumReply.saves_count,
             *_own(ForumReply, ReplyMark, signed_in=signed_in), ForumReply.is_deleted,
-            ForumReply.created_at, ForumReply.updated_at,
+            as_text(ForumReply.created_at), as_text(ForumReply.updated_at),
         )
         .select_from(source)
         .where(
@@ -274,8 +274,8 @@ def _tree(connection: sa.Connection, thread_id: int, me: int | None, *, first: i
                 "is_saved": is_saved,
                 "is_owner": is_owner,
                 "is_deleted": is_deleted,
-                "created_at": created_at,
-                "updated_at": updated_at,
+                "created_at": rfc3339(created_at),
+                "updated_at": rfc3339(updated_at),
                 "replies": below,
             }
         )
