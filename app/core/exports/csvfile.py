@@ -52,8 +52,9 @@ def _as_text(column: Column) -> sa.ColumnElement[Any]:
         case Kind.TEXT:
             return harmless(column.value)
         case Kind.TIME:
-            utc = sa.func.timezone("UTC", column.value)
-            return sa.func.to_char(utc, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            # `to_char` would say the same and take a fifth of the whole export.
+            quoted = sa.cast(sa.func.to_json(sa.func.timezone("UTC", column.value)), sa.Text)
+            return sa.func.substr(quoted, 2, len("2026-03-02T00:00:00")).concat("Z")
         case Kind.FLAG:
             return sa.case((column.value, "true"), (sa.not_(column.value), "false"))
         case _:
