@@ -22,6 +22,7 @@ from sqlalchemy import orm
 from sqlalchemy.exc import IntegrityError
 
 from app.core.errors import AppError, NotFound
+from app.core.hangs import Watch
 from config import ROOT, Config
 
 logger = logging.getLogger(__name__)
@@ -247,8 +248,8 @@ def init_app(app: Flask, config: Config) -> None:
         **pool,
     )
     app.extensions["autocommit"] = autocommitting
+    streams = sa.create_engine(config.database_url, poolclass=sa.NullPool, connect_args={**connect, **_options(STREAM)})
+    app.extensions["streams"] = streams
     with app.app_context():
         _forget_together(db.engine, autocommitting)
-    app.extensions["streams"] = sa.create_engine(
-        config.database_url, poolclass=sa.NullPool, connect_args={**connect, **_options(STREAM)}
-    )
+        Watch([address, config.database_url], [db.engine, autocommitting, streams])

@@ -52,9 +52,13 @@ class Together(MemoryHandler):
             waiting, self.buffer = self.buffer, []
         finally:
             self.release()
-        if waiting:
+        if not waiting:
+            return
+        try:
             self._stream.write("".join(f"{self._format(record)}\n" for record in waiting))
             self._stream.flush()
+        except Exception:  # noqa: BLE001  # as every handler: nobody's request fails because a disk is full
+            self.handleError(waiting[-1])
 
     def _keep_flushing(self) -> None:
         while True:

@@ -2,99 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
-import os
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
-import psycopg2
 import pytest
 import requests
 from PIL import Image
 
-from dev.family import Family
-from dev.servers import Postgres, Valkey, start_postgres, start_valkey, valkey_server
-from tests.e2e.stack import Stack
+from app.core import hangs
+from tests.e2e.house import LOG, READ, House, Load, eventually
 
 pytestmark = pytest.mark.serial
 
 OUTAGE_S = 3.0
 
+#: Until a database that hangs is known to.
+NOTICED_S = hangs.PATIENCE_S + hangs.LOOK_EVERY_S + hangs.ANSWER_WITHIN_S
+
 #: Smaller than the picture of the test, larger than the logs and metrics that the web process writes.
 SMALL_FILE = 512 * 1024
-
-
-@dataclass
-class Answers:
-    """What one kind of request got, in the order of asking: when, after how many seconds, which status."""
-
-    seen: list[tuple[float, float, int]] = field(default_factory=list)
-    retry_after: set[str | None] = field(default_factory=set)
-
-    def during(self, start: float, end: float) -> list[tuple[float, float, int]]:
-        return [one for one in self.seen if start <= one[0] < end]
-
-
-class Load:
-    """Somebody who reads and somebody who logs, over and over while the block lasts."""
-
-    def __init__(self, stack: Stack) -> None:
-        self.stack = stack
-        self.reads, self.logs = Answers(), Answers()
-        self._done = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._ask, args=(self.reads, "GET", "/kategori")),
-            threading.Thread(target=self._ask, args=(self.logs, "POST", "/log/user-log"), kwargs={"json": {"a": 1}}),
-        ]
-
-    def _ask(self, answers: Answers, method: str, path: str, **options: Any) -> None:
-        while not self._done.is_set():
-            asked = time.monotonic()
-            response = self.stack.call(method, path, **options)
-            answers.seen.append((asked, time.monotonic() - asked, response.status_code))
-            if response.status_code == 503:
-                answers.retry_after.add(response.headers.get("Retry-After"))
-            time.sleep(0.02)
-
-    def __enter__(self) -> Load:
-        for thread in self._threads:
-            thread.start()
-        time.sleep(0.5)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        for thread in self._threads:
-            thread.join(30)
-
-
-@dataclass
-class House:
-    """A stack on servers of its own, which may be hurt."""
-
-    family: Family
-    postgres: Postgres
-    valkey: Valkey
-    stack: Stack
-
-    def logged(self) -> int:
-        with contextlib.closing(psycopg2.connect(self.postgres.url())) as connection, connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM activity_logs")
-            (count,) = cursor.fetchone() or (0,)
-            return int(count)
-
-    def restart_valkey(self) -> None:
-        """On the same port and folder, with what its append-only file holds."""
-        folder = self.valkey.child.log.parent.parent / "valkey"
-        child = self.family.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=folder)
-        self.valkey = Valkey(child, self.valkey.url)
 
 
 @pytest.fixture(scope="module")
@@ -102,89 +31,66 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("house")
     for parent in (folder, *folder.parents[:2]):
         parent.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
-    with Family(folder / "logs") as family:
-        postgres = start_postgres(family, folder / "postgres", durable=False)
-        valkey = start_valkey(family, folder / "valkey")
-        env = {"DATABASE_URL": postgres.url(), "REDIS_URL": valkey.url, "RATE_LIMITS": "off"}
-        stack = Stack(env, folder)
-        stack.flask("db", "upgrade")
-        stack.flask("seed")
-        with stack:
-            yield House(family, postgres, valkey, stack)
+    with House.opened(folder) as opened:
+        yield opened
 
 
-@contextlib.contextmanager
-def frozen(pid: int) -> Iterator[None]:
-    """Every process of a server stands still, and its connections stay open."""
-    leader = psutil.Process(pid)
-    processes = [leader, *leader.children(recursive=True)]
-    for process in processes:
-        os.kill(process.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for process in reversed(processes):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGCONT)
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
-    stop = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > stop:
-            return False
-        time.sleep(0.1)
-    return True
-
-
-def accepted(answers: Answers) -> int:
-    return sum(status == 202 for _, _, status in answers.seen)
+def all_logged(house: House, before: int, load: Load) -> bool:
+    """Whether all logs that were accepted are in the table; no more of them, where none was cut off."""
+    return eventually(lambda: house.logged() - before == load.answers["logs"].accepted)
 
 
 def test_postgresql_stopped_is_503_at_once_and_back_within_a_second(house: House) -> None:
     before = house.logged()
-    data = Path(house.postgres.sockets)
-    with Load(house.stack) as load:
-        house.postgres.child.process.send_signal(signal.SIGINT)
-        house.postgres.child.process.wait(20)
-        house.family.children.remove(house.postgres.child)
-        down = time.monotonic()
-        time.sleep(OUTAGE_S)
-        ready = time.monotonic()
-        house.postgres = start_postgres(house.family, data, durable=False)
+    with Load(house.stack, {"reads": READ, "logs": LOG}) as load:
+        with house.without_postgres("stopped"):
+            down = time.monotonic()
+            time.sleep(OUTAGE_S)
+            ready = time.monotonic()
         up = time.monotonic()
         time.sleep(2)
-    refused = load.reads.during(down, ready)
-    assert refused
-    assert {status for _, _, status in refused} == {503}
-    assert load.reads.retry_after == {"5"}
-    assert max(seconds for _, seconds, _ in refused) < 0.5
-    assert {status for _, _, status in load.reads.during(up + 1, up + 9)} == {200}
+    reads = load.answers["reads"]
+    assert reads.statuses(down, ready) == {503}
+    assert reads.retry_after == {"5"}
+    assert max(seconds for _, seconds, _ in reads.during(down, ready)) < 0.5
+    assert reads.statuses(up + 1, up + 9) == {200}
     # A log needs no database to be accepted, and none is lost.
-    assert eventually(lambda: house.logged() - before == accepted(load.logs)), (house.logged(), accepted(load.logs))
+    assert all_logged(house, before, load)
+
+
+def test_postgresql_frozen_is_503_once_noticed_and_back_within_two_seconds(house: House) -> None:
+    before = house.logged()
+    with Load(house.stack, {"reads": READ, "logs": LOG}) as load:
+        with house.without_postgres("frozen"):
+            down = time.monotonic()
+            time.sleep(NOTICED_S + OUTAGE_S)
+            ready = time.monotonic()
+        time.sleep(4)
+    reads = load.answers["reads"]
+    waited = [seconds for _, seconds, status in reads.seen if status == 503]
+    assert max(waited) < NOTICED_S + 0.5
+    known = down + NOTICED_S + 0.5
+    assert reads.statuses(known, ready) == {503}
+    assert max(seconds for _, seconds, _ in reads.during(known, ready)) < 0.1
+    assert reads.back_s(ready) < 2
+    assert reads.statuses(ready + 2, ready + 9) == {200}
+    assert load.answers["logs"].statuses(down, ready) == {202}
+    assert all_logged(house, before, load)
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
 def test_without_redis_reads_and_logs_go_on(house: House, how: str) -> None:
     before = house.logged()
-    child = house.valkey.child
-    with Load(house.stack) as load:
-        with frozen(child.process.pid) if how == "frozen" else contextlib.nullcontext():
-            if how == "stopped":
-                child.process.terminate()
-                child.process.wait(20)
-                house.family.children.remove(child)
+    with Load(house.stack, {"reads": READ, "logs": LOG}) as load:
+        with house.without_redis(how):
             away = time.monotonic()
             time.sleep(OUTAGE_S)
             back = time.monotonic()
-        if how == "stopped":
-            house.restart_valkey()
         time.sleep(1)
-    for answers, fine in ((load.reads, 200), (load.logs, 202)):
-        met = answers.during(away, back)
-        assert {status for _, _, status in met} == {fine}
-        assert sorted(seconds for _, seconds, _ in met)[int(len(met) * 0.99) - 1] < 0.75
-    assert eventually(lambda: house.logged() - before >= accepted(load.logs)), (house.logged(), accepted(load.logs))
+    for name, fine in (("reads", 200), ("logs", 202)):
+        assert load.answers[name].statuses(away, back) == {fine}
+        assert load.answers[name].p99_s(away, back) < 0.75
+    assert eventually(lambda: house.logged() - before >= load.answers["logs"].accepted)
 
 
 def test_a_full_disk_refuses_pictures_and_nothing_else(house: House) -> None:

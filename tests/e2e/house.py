@@ -1,0 +1,171 @@
+"""A house that may be hurt: real processes on servers of their own, people who use it, and what they get meanwhile.
+
+The suite hurts it for seconds, `make bench T=outages` for half a minute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg2
+
+from dev.family import Family
+from dev.servers import Postgres, Valkey, start_postgres, start_valkey, valkey_server
+from tests.e2e.stack import Stack
+
+
+@dataclass
+class Answers:
+    """What one kind of request got, in the order of asking: when, after how many seconds, which status."""
+
+    seen: list[tuple[float, float, int]] = field(default_factory=list)
+    retry_after: set[str | None] = field(default_factory=set)
+
+    def during(self, start: float, end: float) -> list[tuple[float, float, int]]:
+        return [one for one in self.seen if start <= one[0] < end]
+
+    def statuses(self, start: float, end: float) -> set[int]:
+        return {status for _, _, status in self.during(start, end)}
+
+    def p99_s(self, start: float, end: float) -> float:
+        seconds = sorted(took for _, took, _ in self.during(start, end))
+        return seconds[max(0, int(len(seconds) * 0.99) - 1)]
+
+    def back_s(self, since: float) -> float:
+        """How long after `since` the last request was refused."""
+        return max((at + took - since for at, took, status in self.seen if status == 503), default=0.0)
+
+    @property
+    def accepted(self) -> int:
+        return sum(200 <= status < 300 for _, _, status in self.seen)
+
+
+#: Method, path, and what `requests` is to send.
+Request = tuple[str, str, Mapping[str, Any]]
+
+READ: Request = ("GET", "/kategori", {})
+LOG: Request = ("POST", "/log/user-log", {"json": {"a": 1}})
+
+
+class Load:
+    """People who each send one kind of request over and over while the block lasts."""
+
+    def __init__(self, stack: Stack, kinds: Mapping[str, Request], *, pause_s: float = 0.02) -> None:
+        self.stack, self.pause_s = stack, pause_s
+        self.answers = {name: Answers() for name in kinds}
+        self._done = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._ask, args=(self.answers[name], *request)) for name, request in kinds.items()
+        ]
+
+    def _ask(self, answers: Answers, method: str, path: str, options: Mapping[str, Any]) -> None:
+        while not self._done.is_set():
+            asked = time.monotonic()
+            response = self.stack.call(method, path, **options)
+            answers.seen.append((asked, time.monotonic() - asked, response.status_code))
+            if response.status_code == 503:
+                answers.retry_after.add(response.headers.get("Retry-After"))
+            time.sleep(self.pause_s)
+
+    def __enter__(self) -> Load:
+        for thread in self._threads:
+            thread.start()
+        time.sleep(0.5)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        for thread in self._threads:
+            thread.join(30)
+
+
+@dataclass
+class House:
+    """A stack on servers of its own."""
+
+    family: Family
+    postgres: Postgres
+    valkey: Valkey
+    stack: Stack
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls, folder: Path) -> Iterator[House]:
+        with Family(folder / "logs") as family:
+            postgres = start_postgres(family, folder / "postgres", durable=False)
+            valkey = start_valkey(family, folder / "valkey")
+            env = {"DATABASE_URL": postgres.url(), "REDIS_URL": valkey.url, "RATE_LIMITS": "off"}
+            stack = Stack(env, folder)
+            stack.flask("db", "upgrade")
+            stack.flask("seed")
+            with stack:
+                yield cls(family, postgres, valkey, stack)
+
+    def logged(self) -> int:
+        with contextlib.closing(psycopg2.connect(self.postgres.url())) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM activity_logs")
+            (count,) = cursor.fetchone() or (0,)
+            return int(count)
+
+    @contextlib.contextmanager
+    def without_postgres(self, how: str) -> Iterator[None]:
+        """PostgreSQL is `stopped` or `frozen` while the block lasts."""
+        child = self.postgres.child
+        if how == "frozen":
+            with frozen(child.process.pid):
+                yield
+            return
+        folder = Path(self.postgres.sockets)
+        child.process.send_signal(signal.SIGINT)
+        child.process.wait(20)
+        self.family.children.remove(child)
+        yield
+        self.postgres = start_postgres(self.family, folder, durable=False)
+
+    @contextlib.contextmanager
+    def without_redis(self, how: str) -> Iterator[None]:
+        """Redis is `stopped` or `frozen` while the block lasts; it comes back with what its append-only file holds."""
+        child = self.valkey.child
+        if how == "frozen":
+            with frozen(child.process.pid):
+                yield
+            return
+        child.process.terminate()
+        child.process.wait(20)
+        self.family.children.remove(child)
+        yield
+        folder = child.log.parent.parent / "valkey"
+        self.valkey = Valkey(self.family.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=folder), self.valkey.url)
+
+
+@contextlib.contextmanager
+def frozen(pid: int) -> Iterator[None]:
+    """Every process of a server stands still, and its connections stay open."""
+    leader = psutil.Process(pid)
+    processes = [leader, *leader.children(recursive=True)]
+    for process in processes:
+        os.kill(process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in reversed(processes):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGCONT)
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
+    stop = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > stop:
+            return False
+        time.sleep(0.1)
+    return True
