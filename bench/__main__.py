@@ -12,7 +12,19 @@ import time
 from bench.ground import Result, ground
 
 #: In this order.
-BENCHMARKS = ("login", "faskes", "forum", "deliveries", "clock", "logs", "broadcast", "export", "overview", "users")
+BENCHMARKS = (
+    "login",
+    "faskes",
+    "forum",
+    "deliveries",
+    "clock",
+    "logs",
+    "broadcast",
+    "export",
+    "overview",
+    "users",
+    "outages",
+)
 
 
 def main(names: list[str]) -> int:

@@ -1,7 +1,8 @@
 """`make fuzz`: generated requests against our own OpenAPI document, as nobody, as a pasien and as an admin.
 
 Schemathesis makes requests that fit the document and requests that do not; each answer must be one that the document
-describes, and none may be a crash. `tests/fuzz` runs a small round of the same in the suite.
+describes, and none may be a crash. Then come bodies and headers that follow nothing (`bench.malformed`). `tests/fuzz`
+runs a small round of both in the suite.
 
 `python -m bench.fuzz [number of requests, 20000] [seed]`
 """
@@ -26,6 +27,7 @@ from app.core.db import db, unit_of_work
 from app.identity import sessions, users
 from app.identity.models import RoleName, User
 from app.providers import vapid
+from bench import malformed
 from bench.ground import ground
 from dev import demo
 from dev.simulators import simulators
@@ -40,6 +42,9 @@ LEFT_OUT = {
     "ignored_auth",  # tests/architecture asks every route with every kind of token
     "missing_required_header",  # the same, in schemathesis' words
 }
+
+#: Bodies and headers that follow no document.
+MALFORMED = 10_000
 
 #: More of one fault teaches nothing.
 SHOWN = 3
@@ -140,6 +145,10 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
                 faults += len(found.faults)
                 print(f"as {role or 'nobody'}, seed {seed}: {found.answers.total()} requests; {found}", flush=True)
             seed += 1
+        tokens = [Identity(made.app, role).get() for role in WHO if role]
+        refused = malformed.ask(made.app, tokens, examples=MALFORMED, seed=seed)
+        print(f"malformed: {refused.total()} requests")
+        answers += refused
     by_status = ", ".join(f"{count} x {status}" for status, count in sorted(answers.items()))
     print(f"{answers.total()} requests in {time.monotonic() - started:.0f} s: {by_status}; {faults} faults.")
     return 1 if faults or any(status >= 500 for status in answers) else 0

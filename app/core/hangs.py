@@ -95,9 +95,11 @@ def _server(address: str) -> tuple[str, int]:
     """Host (or folder of the unix socket) and port, as libpq reads them; of several hosts the first."""
     url = sa.make_url(address)
     hosts, ports = url.query.get("host", url.host or "localhost"), url.query.get("port", url.port or 5432)
-    host = hosts if isinstance(hosts, str) else hosts[0]
-    port = ports if isinstance(ports, (str, int)) else ports[0]
-    return host.partition(",")[0], int(str(port).partition(",")[0])
+    host = (hosts if isinstance(hosts, str) else hosts[0]).partition(",")[0]
+    port = str(ports if isinstance(ports, (str, int)) else ports[0]).partition(",")[0]
+    if host.count(":") == 1:  # SQLAlchemy's own way to name several
+        host, _, port = host.partition(":")
+    return host, int(port)
 
 
 def _answers(server: tuple[str, int]) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.client import Client, assert_error
 from tests.factories import make_user
@@ -102,40 +100,3 @@ def test_a_broken_json_string_in_a_form_is_refused(client: Client) -> None:
     form = {"role_ids": "[1,"}
     response = client.as_(make_user()).put("/profile", data=form, content_type="multipart/form-data")
     assert_error(response, 400, "invalid_json")
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(), children, max_size=4),
-    max_leaves=12,
-)
-bodies = st.binary(max_size=200) | st.dictionaries(
-    st.sampled_from(["username", "password", "nama_ktp", "nama_samaran", "nomor_hp", "email", "role", "nik", "domicile",
-                     "preferences", "role_ids", "captcha-response", "code", "new_password", "refresh_token"]),
-    json_values,
-)  # fmt: skip
-HEADERS = ["Authorization", "Content-Type", "Accept", "X-Request-ID", "Content-Length", "Origin", "Range", "Cookie"]
-headers = st.dictionaries(
-    st.sampled_from([name for name in HEADERS if name != "Content-Length"]),
-    st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=60),
-    max_size=4,
-)
-routes = st.sampled_from(
-    [("POST", "/login"), ("POST", "/register"), ("POST", "/refresh"), ("POST", "/update-password"),
-     ("POST", "/auth/check-username"), ("PUT", "/profile"), ("POST", "/roles"), ("POST", "/caregiver/patients")]
-)  # fmt: skip
-
-
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(route=routes, body=bodies, headers=headers)
-def test_no_body_and_no_header_gets_anything_but_an_answer_in_our_shape(
-    client: Client, route: tuple[str, str], body: object, headers: dict[str, str]
-) -> None:
-    import json as plain
-
-    data = body if isinstance(body, bytes) else plain.dumps(body).encode()
-    headers = {"Content-Type": "application/json", **headers}
-    response = client.open(*route, data=data, headers=headers)
-    if response.status_code >= 400:
-        assert response.status_code < 500, (route, data, headers)
-        assert_error(response, response.status_code)

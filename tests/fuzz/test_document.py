@@ -13,7 +13,8 @@ from app import create_app
 from app.core.db import db, unit_of_work
 from app.identity.models import RoleName
 from app.providers import vapid
-from bench.fuzz import WHO, fuzz
+from bench.fuzz import WHO, Identity, fuzz
+from bench.malformed import ask
 from dev import demo
 from dev.simulators import Server
 from tests.client import Client
@@ -50,6 +51,13 @@ def test_no_generated_request_gets_an_answer_that_the_document_does_not_describe
     assert not found.faults, str(found)
     assert max(found.answers) < 500, found.answers
     assert found.answers[200] > 30, found.answers
+
+
+def test_no_malformed_body_or_header_gets_anything_but_a_refusal_in_our_shape(served: Flask) -> None:
+    tokens = [Identity(served, role).get() for role in WHO if role]
+    answers = ask(served, tokens, examples=600, seed=20_260_301)
+    assert answers.total() >= 500
+    assert answers[400] > 100, answers
 
 
 def test_every_schema_is_sound(document: dict[str, Any]) -> None:

@@ -1,0 +1,148 @@
+"""PostgreSQL and Redis stopped and frozen for half a minute: what people get, and what becomes of what falls due."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from app.core import hangs
+from bench.chaos import Chaos
+from bench.ground import Ground, Result, at_most
+from bench.outcome import Outcome, Plan
+from dev.family import Family
+from dev.simulators import simulators
+from tests.e2e.house import LOG, READ, House, Load, Request, eventually, frozen
+
+AWAY_S = 30.0
+#: Quiet time before and after, to compare with and to come back in.
+CALM_S = 8.0
+
+PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "081234567"}
+LOGIN: Request = ("POST", "/login", {"json": {"username": "siti", "password": "rahasia123"}})
+#: Three who log, so that half a minute sees 5,000 logs.
+KINDS = {"reads": READ, "logins": LOGIN, "logs": LOG, "more logs": LOG, "still more logs": LOG}
+
+NOTICED_S = hangs.PATIENCE_S + hangs.LOOK_EVERY_S + hangs.ANSWER_WITHIN_S
+
+
+def run(_: Ground) -> Iterator[Result]:
+    with tempfile.TemporaryDirectory(prefix="outage-") as name:
+        folder = Path(name)
+        folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
+        with House.opened(folder) as house:
+            house.stack.call("POST", "/register", json=PERSON).raise_for_status()
+            yield from without_postgres(house, "stopped", refused_s=0.5, noticed_s=0.0, back_s=1)
+            yield from without_postgres(house, "frozen", refused_s=0.5, noticed_s=NOTICED_S + 0.5, back_s=2)
+            for how in ("stopped", "frozen"):
+                yield from without_redis(house, how)
+    for server in ("redis", "postgres"):
+        for how in ("stopped", "frozen"):
+            with reminders(count=200, seconds=AWAY_S) as world:
+                outcome = through(world, server, how, AWAY_S)
+            name = f"reminders while {server} is {how}"
+            yield at_most(f"{name}: lost", outcome.lost + outcome.lost_pushes, 0, "messages and pushes")
+            cut = outcome.deaths if server == "postgres" else 0
+            yield at_most(f"{name}: sent twice", outcome.doubled, cut, "messages")
+            yield at_most(f"{name}: latest", outcome.latest_s, 4 if server == "redis" else AWAY_S + 15, "s after due")
+
+
+# --- what people get ------------------------------------------------------------------------------------------------
+
+
+def without_postgres(house: House, how: str, *, refused_s: float, noticed_s: float, back_s: float) -> Iterator[Result]:
+    """`noticed_s`: how long a request may hang before the outage is known to."""
+    before = house.logged()
+    with Load(house.stack, KINDS) as load:
+        time.sleep(CALM_S)
+        with house.without_postgres(how):
+            down = time.monotonic()
+            time.sleep(AWAY_S)
+            ready = time.monotonic()
+        up = time.monotonic()
+        time.sleep(CALM_S)
+    name = f"PostgreSQL {how} {AWAY_S:.0f} s"
+    asked = [load.answers[kind] for kind in ("reads", "logins")]
+    known = [one for answers in asked for one in answers.during(down + noticed_s, ready)]
+    if noticed_s:
+        slowest = max(took for answers in asked for _, took, _ in answers.during(down - 1, ready))
+        yield at_most(f"{name}: a request hangs", slowest, noticed_s, "s")
+    yield at_most(f"{name}: slowest refusal", max(took for _, took, _ in known), refused_s, "s")
+    yield at_most(f"{name}: answers other than 503", sum(status != 503 for *_, status in known), 0, f"of {len(known)}")
+    yield at_most(f"{name}: back after", max(answers.back_s(up) for answers in asked), back_s, "s")
+    yield lost_logs(house, load, before, name)
+
+
+def without_redis(house: House, how: str) -> Iterator[Result]:
+    before = house.logged()
+    with Load(house.stack, KINDS) as load:
+        start = time.monotonic()
+        time.sleep(CALM_S)
+        with house.without_redis(how):
+            away = time.monotonic()
+            time.sleep(AWAY_S)
+            back = time.monotonic()
+        time.sleep(CALM_S)
+    name = f"Redis {how} {AWAY_S:.0f} s"
+    for kind in ("reads", "logins", "logs"):
+        answers = load.answers[kind]
+        grown = answers.p99_s(away, back) - answers.p99_s(start, away)
+        yield at_most(f"{name}: p99 of {kind} grows by", grown * 1000, 250, "ms")
+    met = [one for answers in load.answers.values() for one in answers.during(away, back)]
+    yield at_most(f"{name}: requests refused", sum(status >= 400 for *_, status in met), 0, f"of {len(met)}")
+    yield lost_logs(house, load, before, name)
+
+
+def lost_logs(house: House, load: Load, before: int, name: str) -> Result:
+    accepted = sum(answers.accepted for kind, answers in load.answers.items() if "logs" in kind)
+    eventually(lambda: house.logged() - before >= accepted)
+    return at_most(f"{name}: logs lost", accepted - (house.logged() - before), 0, f"of {accepted:,}")
+
+
+# --- what falls due -------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def reminders(*, count: int, seconds: float) -> Iterator[Chaos]:
+    """So many reminders that fall due within so many seconds, and their workers, on servers that may be hurt."""
+    with tempfile.TemporaryDirectory(prefix="outage-") as name, simulators() as sim:
+        folder = Path(name)
+        folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
+        with Family(folder / "logs", register=folder / "processes") as family:
+            world = Chaos(Plan(reminders=count, seconds=seconds, faults=0), folder, family, sim)
+            world.prepare()
+            world.start_workers()
+            yield world
+
+
+def through(world: Chaos, server: str, how: str, seconds: float) -> Outcome:
+    """What becomes of reminders when `server` (redis, postgres) is `stopped` or `frozen` from the first one on."""
+    away, back = _hurt(world, server, how)
+    first = min(world.due.values()).timestamp()
+    time.sleep(max(0.0, first - time.time()))
+    away()
+    time.sleep(seconds)
+    back()
+    return world.finish()
+
+
+def _hurt(world: Chaos, server: str, how: str) -> tuple[Callable[[], object], Callable[[], object]]:
+    child = world.redis_child if server == "redis" else world.postgres.child
+    if how == "frozen":
+        freeze = contextlib.ExitStack()
+        return lambda: freeze.enter_context(frozen(child.process.pid)), freeze.close
+    if server == "redis":
+        return child.process.kill, world.keep_up
+
+    def stop() -> None:
+        child.process.send_signal(signal.SIGINT)
+        child.process.wait(20)
+
+    def start() -> None:
+        world.family.children.remove(child)
+        world.start_postgres_again()
+
+    return stop, start

@@ -1,0 +1,63 @@
+"""Log lines that are written together: none lost, warnings at once, and a full disk is nobody's error."""
+
+from __future__ import annotations
+
+import io
+import logging
+
+import pytest
+
+from app.core.logging import Together
+from tests.worker.conftest import wait_until
+
+
+def logger_of(target: logging.StreamHandler[io.StringIO]) -> logging.Logger:
+    found = logging.getLogger("together")
+    found.handlers[:] = [Together(target)]
+    found.setLevel(logging.INFO)
+    found.propagate = False
+    return found
+
+
+@pytest.fixture
+def stream() -> io.StringIO:
+    return io.StringIO()
+
+
+@pytest.fixture
+def logger(stream: io.StringIO) -> logging.Logger:
+    target = logging.StreamHandler(stream)
+    target.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    return logger_of(target)
+
+
+def test_lines_go_out_by_themselves_soon_and_in_order(logger: logging.Logger, stream: io.StringIO) -> None:
+    for n in range(50):
+        logger.info("line %s", n)
+    wait_until(lambda: "line 49" in stream.getvalue(), 5)
+    assert stream.getvalue().splitlines() == [f"INFO line {n}" for n in range(50)]
+
+
+def test_a_warning_takes_what_waits_along_at_once(logger: logging.Logger, stream: io.StringIO) -> None:
+    logger.info("before")
+    logger.warning("now")
+    assert stream.getvalue() == "INFO before\nWARNING now\n"
+
+
+def test_a_filter_of_the_target_sees_each_line_where_it_is_made(stream: io.StringIO) -> None:
+    target = logging.StreamHandler(stream)
+    seen: list[str] = []
+    target.addFilter(lambda record: bool(seen.append(record.getMessage())) or True)
+    logger = logger_of(target)
+    logger.info("x")
+    assert seen == ["x"]
+
+
+def test_a_stream_that_cannot_be_written_to_fails_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+    class Full(io.StringIO):
+        def write(self, _: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    logger = logger_of(logging.StreamHandler(Full()))
+    logger.error("lost")
+    assert "No space left on device" in capsys.readouterr().err
