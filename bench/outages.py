@@ -21,7 +21,7 @@ AWAY_S = 30.0
 #: Quiet time before and after, to compare with and to come back in.
 CALM_S = 8.0
 
-PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "081234567"}
+PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}
 LOGIN: Request = ("POST", "/login", {"json": {"username": "siti", "password": "rahasia123"}})
 #: Three who log, so that half a minute sees 5,000 logs.
 KINDS = {"reads": READ, "logins": LOGIN, "logs": LOG, "more logs": LOG, "still more logs": LOG}

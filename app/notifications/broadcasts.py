@@ -36,7 +36,7 @@ def announce(
             text=text,
             preference_tag=preference_tag,
             except_user_id=except_user_id,
-            starts_at=clock.now() + delay,
+            starts_at=clock.shared() + delay,
         )
         .on_conflict_do_nothing(index_elements=[Broadcast.subject])
     )

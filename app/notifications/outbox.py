@@ -45,7 +45,7 @@ def add_all(drafts: Sequence[Draft]) -> int:
     One that was cancelled and is added again goes out after all. One that a worker was at when it was cancelled waits
     for that worker's lease, so that it cannot go out twice.
     """
-    now = clock.now()
+    now = clock.shared()
     values = [_values(draft, now) for draft in drafts]
     added = _insert(values) if values else 0
     for queue in {row["queue"] for row in values if row["due_at"] <= now}:

@@ -34,7 +34,7 @@ def send_message(
         channel=Channel.MESSAGING,
         dedupe_key=dedupe_key,
         payload={"text": text},
-        expires_at=clock.now() + expires_in,
+        expires_at=clock.shared() + expires_in,
         user_id=db.session.scalar(sa.select(User.id).where(User.phone == phone)),
         target=phone,
         subject=subject,
@@ -50,7 +50,7 @@ def message_user(
         channel=Channel.MESSAGING,
         dedupe_key=dedupe_key,
         payload={"text": text},
-        expires_at=clock.now() + expires_in,
+        expires_at=clock.shared() + expires_in,
         user_id=user_id,
         subject=subject,
     )

@@ -77,7 +77,7 @@ def spread_page(broadcast_id: int) -> bool:
         if broadcast is None:
             return False
         people = db.session.execute(_page(broadcast)).all()
-        now = clock.now()
+        now = clock.shared()
         dues = {row.id: chance(zone_of(row.domicile), now) for row in people}
         granted = _take_days([(user_id, due.date()) for user_id, due in dues.items()])
         outbox.add_all([_draft(broadcast, user_id, dues[user_id], now) for user_id in sorted(granted)])
@@ -154,7 +154,7 @@ def _take_days(wanted: Sequence[tuple[int, date]]) -> set[int]:
 def hold_back(found: Claimed) -> None:
     """Whether this recipient may be told now: their hours, their day's number, their wish, all as they are today."""
     zone = ZoneInfo(str(found.payload["zone"]))
-    now = clock.now()
+    now = clock.shared()
     moment = chance(zone, now)
     if moment > now:
         raise PostponedError(moment)

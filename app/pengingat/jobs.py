@@ -38,7 +38,7 @@ def top_up() -> None:
 
 def top_up_page() -> int:
     """Plan one page of reminders in one transaction; returns how many there were."""
-    now = clock.now()
+    now = clock.shared()
     page = (
         sa.select(Reminder, User.nama_ktp)
         .join(User, User.id == Reminder.user_id)

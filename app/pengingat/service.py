@@ -48,7 +48,7 @@ def create(
     details: dict[str, Any],
     waktu: datetime | None = None,
 ) -> Reminder:
-    now = clock.now()
+    now = clock.shared()
     details = load_details(tipe, details)
     reminder = Reminder(user_id=user_id, tipe=tipe, judul=judul, timezone=timezone, details=details, planned_until=now)
     _set_schedule(reminder, _schedule(tipe, details, waktu, timezone, now), waktu, now)
@@ -60,7 +60,7 @@ def create(
 
 def change(user_id: int, reminder_id: int, changes: dict[str, Any]) -> Reminder:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
-    now = clock.now()
+    now = clock.shared()
     reminder = _locked(user_id, reminder_id)
     was_done = reminder.is_done
     if SCHEDULING & changes.keys():

@@ -44,6 +44,7 @@ class Time:
 def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     found = Time()
     monkeypatch.setattr(clock, "now", lambda: found.now)
+    monkeypatch.setattr(clock, "shared", lambda: found.now)
     return found
 
 

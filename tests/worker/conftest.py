@@ -106,8 +106,8 @@ def start_worker(
         "MEDIA_ROOT": str(tmp_path),
     }
 
-    def start(*queues: str) -> RunningWorker:
-        workers.append(RunningWorker(env, tmp_path / f"worker{len(workers)}.log", *queues))
+    def start(*queues: str, **settings: str) -> RunningWorker:
+        workers.append(RunningWorker({**env, **settings}, tmp_path / f"worker{len(workers)}.log", *queues))
         return workers[-1]
 
     yield start

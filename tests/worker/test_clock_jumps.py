@@ -1,0 +1,79 @@
+"""A worker whose machine's clock jumps: nothing goes out early, late or twice, and no day of a reminder is skipped."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.db import db, unit_of_work
+from app.identity.models import User
+from app.notifications.models import State, deliveries
+from app.pengingat import service
+from dev.simulators import Server
+from tests.e2e.site import needed
+from tests.factories import make_user
+from tests.worker.conftest import RunningWorker, wait_until
+
+pytestmark = pytest.mark.serial
+
+Start = Callable[..., RunningWorker]
+
+
+@pytest.fixture
+def clock_file(tmp_path: Path) -> Path:
+    """How far the worker's clock is off; libfaketime reads it again and again."""
+    file = tmp_path / "clock"
+    file.write_text("+0")
+    return file
+
+
+@pytest.fixture
+def worker(start_worker: Start, clock_file: Path) -> RunningWorker:
+    needed("faketime", "faketime")
+    found = subprocess.run(
+        ["find", "/usr/lib", "-name", "libfaketime.so.1"], capture_output=True, text=True, check=True
+    )
+    return start_worker(
+        LD_PRELOAD=found.stdout.split()[0],
+        FAKETIME_TIMESTAMP_FILE=str(clock_file),
+        FAKETIME_NO_CACHE="1",
+        # The clock on the wall jumps; the one that only counts on does not.
+        FAKETIME_DONT_FAKE_MONOTONIC="1",
+    )
+
+
+def remind(user: User, title: str, due: datetime) -> None:
+    with unit_of_work():
+        service.create(user.id, tipe="terapi", judul=title, timezone="Asia/Jakarta", details={}, waktu=due)
+
+
+def states() -> dict[str, set[str]]:
+    db.session.rollback()
+    rows = db.session.execute(sa.select(deliveries.c.payload["text"].astext, deliveries.c.state)).all()
+    return {word: {state for text, state in rows if word in (text or "")} for word in ("satu", "dua", "nanti")}
+
+
+def test_what_is_due_is_sent_on_time_whatever_the_workers_clock_says(
+    worker: RunningWorker, clock_file: Path, sim: Server
+) -> None:
+    with unit_of_work():
+        user = make_user(nomor_hp="081234567890")
+    worker.clock()
+    now = datetime.now(UTC)
+    remind(user, "nanti", now + timedelta(minutes=90))
+    for title, jump in (("satu", "+2h"), ("dua", "-3h")):
+        clock_file.write_text(jump)
+        due = datetime.now(UTC) + timedelta(seconds=2)
+        remind(user, title, due)
+        wait_until(lambda title=title: any(title in message.text for message in sim.messaging.sent), 20)  # type: ignore[misc]
+        sent = next(message for message in sim.messaging.sent if title in message.text)
+        assert 0 <= sent.at - due.timestamp() < 4
+    time.sleep(3)
+    assert len(sim.messaging.sent) == 2
+    assert states()["nanti"] == {State.PENDING}
