@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core import clock
 from app.core.db import db, unit_of_work
 from app.notifications import delivery
 from app.notifications.models import Channel, Delivery, State
@@ -64,6 +65,16 @@ def test_the_clock_tops_up_and_every_occurrence_stays_one_row(siti: Client, mome
         == sorted({f"{day:02} {hour}" for day in range(2, 8) for hour in ("00:00", "12:00")})[1 : 1 + len(planned)]
     )
     assert len(planned) >= 10
+
+
+def test_a_machine_whose_clock_is_days_ahead_skips_nothing(
+    siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    siti.post("/pengingat/obat", obat)
+    monkeypatch.setattr(clock, "now", lambda: moment.now + timedelta(days=10))
+    moment.move(hours=20)
+    jobs.top_up()
+    assert waiting() == ["02 12:00", "03 00:00", "03 12:00", "04 00:00"]
 
 
 def test_a_reminder_that_is_over_is_not_looked_at_again(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:

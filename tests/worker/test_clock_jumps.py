@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -36,11 +36,8 @@ def clock_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def worker(start_worker: Start, clock_file: Path) -> RunningWorker:
     needed("faketime", "faketime")
-    found = subprocess.run(
-        ["find", "/usr/lib", "-name", "libfaketime.so.1"], capture_output=True, text=True, check=True
-    )
     return start_worker(
-        LD_PRELOAD=found.stdout.split()[0],
+        LD_PRELOAD=str(next(Path("/usr/lib").rglob("libfaketime.so.1"))),
         FAKETIME_TIMESTAMP_FILE=str(clock_file),
         FAKETIME_NO_CACHE="1",
         # The clock on the wall jumps; the one that only counts on does not.
@@ -57,6 +54,13 @@ def states() -> dict[str, set[str]]:
     db.session.rollback()
     rows = db.session.execute(sa.select(deliveries.c.payload["text"].astext, deliveries.c.state)).all()
     return {word: {state for text, state in rows if word in (text or "")} for word in ("satu", "dua", "nanti")}
+
+
+def hours_off(log: Path) -> set[int]:
+    """By how many hours the worker's own clock was off, as its log shows."""
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith('{"time"')]
+    moments = [datetime.fromisoformat(line["time"]) for line in lines]
+    return {round((moment - datetime.now(UTC)).total_seconds() / 3600) for moment in moments}
 
 
 def test_what_is_due_is_sent_on_time_whatever_the_workers_clock_says(
@@ -76,4 +80,5 @@ def test_what_is_due_is_sent_on_time_whatever_the_workers_clock_says(
         assert 0 <= sent.at - due.timestamp() < 4
     time.sleep(3)
     assert len(sim.messaging.sent) == 2
+    assert {-3, 2} <= hours_off(worker.log)
     assert states()["nanti"] == {State.PENDING}
