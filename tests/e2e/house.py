@@ -42,7 +42,7 @@ class Answers:
 
     def back_s(self, since: float) -> float:
         """How long after `since` the last request was refused."""
-        return max((at + took - since for at, took, status in self.seen if status == 503), default=0.0)
+        return max([0.0, *(at + took - since for at, took, status in self.seen if status == 503)])
 
     @property
     def accepted(self) -> int:
