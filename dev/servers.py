@@ -64,12 +64,12 @@ class Valkey:
     url: str
 
 
-def start_postgres(family: Family, data: Path, *, durable: bool = True) -> Postgres:
+def start_postgres(family: Family, data: Path, *, durable: bool = True, folder: Path | None = None) -> Postgres:
     """Start PostgreSQL on the folder `data`, made when it is not there, and make the service's database.
 
-    It listens on a unix socket alone, in a folder that only its owner may enter.
+    It listens on a unix socket alone, in a folder that only its owner may enter. `folder`: other programs than ours.
     """
-    folder = programs()
+    folder = folder or programs()
     data = data.absolute()
     data.parent.mkdir(parents=True, exist_ok=True)
     account = _stand_in(data, folder / "postgres")
@@ -155,7 +155,9 @@ def _initialise(family: Family, folder: Path, data: Path, account: Account | Non
     unfinished = Path(tempfile.mkdtemp(prefix=f"{data.name}.", dir=data.parent))
     if account:
         os.chown(unfinished, account.uid, account.gid)
-    locale = ("--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+    locale = ["--encoding=UTF8", "--locale=C.UTF-8"]
+    if folder == programs():  # which knows a locale of its own, on machines that have none
+        locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     words = ("--username=postgres", "--auth=trust", *locale, "--no-instructions", "--no-sync")
     initdb: list[str | Path] = [folder / "initdb", "-D", unfinished, *words]
     family.complete(family.spawn("initdb", initdb, cwd=data.parent, account=account))

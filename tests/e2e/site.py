@@ -1,4 +1,4 @@
-"""The service as it is deployed: nginx by `deploy/nginx.conf`, two gunicorns, a worker for each queue, and Valkey with
+"""The service as it is deployed: nginx by `deploy/nginx.conf`, two gunicorns, a worker for each queue, and Redis with
 the access rules of `deploy/redis.acl`."""
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ def needed(program: str, package: str) -> str:
 class Site(Stack):
     """A `Stack` behind nginx; `call` goes through nginx, by TLS."""
 
+    #: Where the program of Redis is.
+    redis_server = staticmethod(valkey_server)
+
     #: What else is not as it is shipped.
     changes: ClassVar[dict[str, str]] = {}
 
@@ -76,7 +79,7 @@ class Site(Stack):
         digest = hashlib.sha256(b"sandi-redis").hexdigest()
         users.write_text((ROOT / "deploy/redis.acl").read_text().replace("SHA256_OF_THE_PASSWORD", digest))
         options = ["--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
-        self.spawn(str(valkey_server()), *options, "--appendonly", "yes", "--aclfile", str(users))
+        self.spawn(str(self.redis_server()), *options, "--appendonly", "yes", "--aclfile", str(users))
         self.webs = [self.start_web_at(number) for number in (1, 2)]
         self.start_worker("urgent")
         self.start_worker("bulk")

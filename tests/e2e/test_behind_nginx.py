@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import ssl
 import threading
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
 import pytest
 import requests
 import sqlalchemy as sa
 from flask import Flask
-from PIL import Image
 
-from app.core.clock import rfc3339
 from app.core.db import db
 from app.logs.models import ActivityLog
 from dev.simulators import Server
 from tests.e2e.site import Site
+from tests.e2e.walk import walk
 
 pytestmark = pytest.mark.serial
-
-PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "Siti Aminah", "nama_samaran": "Melati",
-          "nomor_hp": "081234567890"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -35,40 +29,7 @@ def site(variables: dict[str, str], running: Server, tmp_path_factory: pytest.Te
 
 
 def test_a_person_walks_through_the_main_paths(site: Site, sim: Server, committed: Flask) -> None:
-    assert site.call("POST", "/register", json=PERSON).status_code == 201
-    access = site.call("POST", "/login", json={"username": "siti", "password": "rahasia123"}).json()["access_token"]
-
-    picture = io.BytesIO()
-    Image.new("RGB", (900, 700), "teal").save(picture, "PNG")
-    changed = site.call("PUT", "/profile", access, files={"image": ("foto.png", picture.getvalue())})
-    assert changed.status_code == 200, changed.text
-    served = site.call("GET", f"/..{changed.json()['image']}", headers={"Origin": "https://app.example.org"})
-    assert served.status_code == 200
-    assert Image.open(io.BytesIO(served.content)).format == "WEBP"
-    assert served.headers["Content-Type"] == "image/webp"
-    assert served.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert served.headers["X-Content-Type-Options"] == "nosniff"
-    assert served.headers["Access-Control-Allow-Origin"] == "https://app.example.org"
-    assert "X-Request-ID" not in served.headers  # nginx served it, not the application
-
-    category = site.call("GET", "/forum/categories").json()[0]["id"]
-    form = {"category_id": str(category), "title": "Menu sehat", "content": "Apa menu Anda?", "use_pseudonym": "true"}
-    thread = site.call("POST", "/forum/threads", access, data=form)
-    assert thread.status_code == 201, thread.text
-    assert site.call("GET", f"/forum/threads/{thread.json()['id']}").json()["author"]["name"] == "Melati"
-
-    # A visit to the doctor in an hour and two seconds, with a reminder an hour before.
-    at = rfc3339(datetime.now(UTC) + timedelta(hours=1, seconds=3))
-    reminder = {
-        "tipe": "kontrol", "judul": "Kontrol gula darah", "waktu": at,
-        "details": {"nama_dokter": "dr. Ani", "datetime": at, "reminder_offsets": [{"offset": "1h"}]},
-    }  # fmt: skip
-    assert site.call("POST", "/pengingat/", access, json=reminder).status_code == 201
-    stop = time.monotonic() + 30
-    while not sim.messaging.to("6281234567890"):
-        assert time.monotonic() < stop, "no reminder arrived"
-        time.sleep(0.1)
-    assert "dr. Ani" in sim.messaging.to("6281234567890")[-1].text
+    walk(site, sim)
 
 
 def test_what_a_caller_says_of_their_address_is_not_believed(site: Site, committed: Flask) -> None:

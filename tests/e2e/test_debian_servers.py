@@ -1,0 +1,46 @@
+"""The oldest servers that are promised, as Debian ships them: PostgreSQL 15 and Redis 7, below nginx."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg2
+import pytest
+import redis
+
+from dev.family import Family
+from dev.servers import start_postgres
+from dev.simulators import Server
+from tests.e2e.site import Site, needed
+from tests.e2e.walk import walk
+
+pytestmark = pytest.mark.serial
+
+
+class DebianSite(Site):
+    redis_server = staticmethod(lambda: Path(needed("redis-server", "redis-server")))
+
+
+@pytest.fixture
+def site(sim: Server, tmp_path: Path) -> Iterator[Site]:
+    needed("pg_ctlcluster", "postgresql")
+    folder = max(Path("/usr/lib/postgresql").glob("*/bin"))
+    for parent in (tmp_path, *tmp_path.parents[:2]):
+        parent.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
+    with Family(tmp_path / "logs") as family:
+        postgres = start_postgres(family, tmp_path / "postgres", durable=False, folder=folder)
+        env = {"DATABASE_URL": postgres.url(), **sim.messaging.env(), "FRONTEND_URL": "https://app.example.org"}
+        site = DebianSite(env, tmp_path)
+        site.flask("db", "upgrade")
+        site.flask("seed")
+        with site:
+            yield site
+
+
+def test_a_person_walks_through_the_main_paths(site: Site, sim: Server) -> None:
+    walk(site, sim)
+    with psycopg2.connect(site.env["DATABASE_URL"]) as connection:
+        assert connection.server_version >= 15_00_00
+    connection.close()
+    assert int(redis.Redis.from_url(site.env["REDIS_URL"]).info("server")["redis_version"].split(".")[0]) >= 7
