@@ -112,10 +112,22 @@ def test_memory_lasts_four_hours(client: Client, provider: Server, app: Flask) -
     assert provider.places.searches() == 2
 
 
-def test_at_the_pole_everybody_asks_anew(client: Client, provider: Server) -> None:
-    for _ in range(2):
-        assert around(client, (89.0, 0.0))["status"] == "ZERO_RESULTS"
-    assert provider.places.searches() == 2
+def test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill(
+    client: Client, provider: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spots, "MOST_CLAIMS_A_MINUTE", 3)
+    for step in range(6):
+        assert around(client, (-10.5, 100.0 + step))["status"] == "ZERO_RESULTS"
+    assert provider.places.searches() == 3
+    app.extensions["redis"].delete("faskes:claims")  # a minute later
+    around(client, (-10.5, 110.0))
+    assert provider.places.searches() == 4
+
+
+def test_at_the_poles_where_nothing_can_be_remembered_nobody_asks(client: Client, provider: Server) -> None:
+    for latitude in (89.0, -89.0):
+        assert around(client, (latitude, 0.0))["status"] == "ZERO_RESULTS"
+    assert provider.places.searches() == 0
 
 
 @pytest.mark.parametrize(

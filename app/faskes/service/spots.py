@@ -27,10 +27,14 @@ HIT_KM = 1
 CLAIM_S = 10
 _LOOK_AGAIN_S = 0.1
 
-#: Redis maps no position beyond.
+#: So often a minute the provider is asked about new spots, by all together: it is paid by the question, and whoever
+#: walks over the map must not spend it. Beyond, the database alone answers.
+MOST_CLAIMS_A_MINUTE = 300
+
+#: Redis maps no position beyond, and no facility is there.
 _MOST_NORTHERN = 85.0
 
-_SPOTS, _STATE, _UNKNOWN = "faskes:spots", "faskes:spot:", "faskes:unknown:"
+_SPOTS, _CLAIMS, _STATE, _UNKNOWN = "faskes:spots", "faskes:claims", "faskes:spot:", "faskes:unknown:"
 
 #: One step for all who come at once: a live spot near enough and wide enough, or a claim of one's own.
 _CLAIM = f"""
@@ -43,6 +47,9 @@ for _, spot in ipairs(near) do
     return {{state, spot}}
   end
 end
+local claims = redis.call('INCR', KEYS[2])
+if claims == 1 then redis.call('EXPIRE', KEYS[2], 60) end
+if claims > tonumber(ARGV[5]) then return {{'asked', ''}} end
 local mine = ARGV[2] .. ':' .. ARGV[1] .. ':' .. ARGV[3]
 redis.call('GEOADD', KEYS[1], ARGV[1], ARGV[2], mine)
 redis.call('EXPIRE', KEYS[1], {2 * LIFETIME_S})
@@ -67,11 +74,12 @@ class Spot:
 
 
 def claim(lat: float, lng: float, radius_m: int) -> Spot:
-    """The spot that covers a search, or a fresh claim of one."""
+    """The spot that covers a search, or a fresh claim of one. Once the minute's claims are used up all is covered."""
     if abs(lat) > _MOST_NORTHERN:
-        return Spot(State.YOURS)
+        return Spot(State.ASKED)
     try:
-        state, name = queue.connection().eval(_CLAIM, 1, _SPOTS, f"{lng:.6f}", f"{lat:.6f}", radius_m, _STATE)
+        where = f"{lng:.6f}", f"{lat:.6f}", radius_m
+        state, name = queue.connection().eval(_CLAIM, 2, _SPOTS, _CLAIMS, *where, _STATE, MOST_CLAIMS_A_MINUTE)
     except RedisError as error:
         logger.warning("searching without memory: %s", type(error).__name__)
         return Spot(State.YOURS)
