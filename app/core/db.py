@@ -252,4 +252,4 @@ def init_app(app: Flask, config: Config) -> None:
     app.extensions["streams"] = streams
     with app.app_context():
         _forget_together(db.engine, autocommitting)
-        Watch([address, config.database_url], [db.engine, autocommitting, streams])
+        Watch(address, config.database_url, [db.engine, autocommitting, streams])

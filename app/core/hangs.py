@@ -30,10 +30,13 @@ SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
 
 
 class Watch:
-    """Knows which connections of some engines are out, and whether their servers answer."""
+    """Knows which connections of some engines are out, and whether their server answers.
 
-    def __init__(self, addresses: Sequence[str], engines: Sequence[sa.Engine]) -> None:
-        self._servers = {_server(address) for address in addresses}
+    `address` is where they lead, `behind` the server itself where that is a pooler's.
+    """
+
+    def __init__(self, address: str, behind: str, engines: Sequence[sa.Engine]) -> None:
+        self._server, self._behind = _server(address), _server(behind)
         self._start_over()
         for engine in engines:
             sa.event.listen(engine, "do_connect", self._refuse_while_it_hangs)
@@ -76,7 +79,10 @@ class Watch:
         long_ago = monotonic() - PATIENCE_S
         if not self._hangs and not any(since < long_ago for since, _ in list(self._out.values())):
             return
-        hangs = not all(map(_answers, self._servers))
+        hangs = not _answers(self._server)
+        if self._behind != self._server and not hangs:
+            # A pooler may know another way to the database than we do, so not to get there says nothing.
+            hangs = not _answers(self._behind, unreachable=not self._hangs)
         if hangs != self._hangs:
             logger.error("the database hangs: its connections are cut" if hangs else "the database answers again")
             self._hangs = hangs
@@ -102,17 +108,25 @@ def _server(address: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def _answers(server: tuple[str, int]) -> bool:
-    """Whether a server is alive. One that is not there at all lets nobody wait, so it counts as alive."""
-    host, port = server
+def _answers(server: tuple[str, int], *, unreachable: bool = False) -> bool:
+    """Whether a server is alive; `unreachable` is what to say of one that lets nobody in within the time.
+
+    One that refuses, because it is not there, lets nobody wait: it counts as alive.
+    """
     try:
-        with _connected(host, port) as wire:
-            wire.sendall(SSL_REQUEST)
-            wire.recv(1)
-    except (TimeoutError, BlockingIOError):  # a full queue of a unix socket is the latter
-        return False
+        wire = _connected(*server)
+    except (TimeoutError, BlockingIOError):  # the latter is a unix socket with a full queue
+        return unreachable
     except OSError:
         return True
+    with wire:
+        try:
+            wire.sendall(SSL_REQUEST)
+            wire.recv(1)
+        except TimeoutError:
+            return False
+        except OSError:
+            return True
     return True
 
 

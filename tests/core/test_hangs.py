@@ -57,6 +57,40 @@ def test_a_server_that_answers_is_alive() -> None:
         assert hangs._answers(("127.0.0.1", server.getsockname()[1]))
 
 
+def test_a_pooler_that_answers_hangs_with_the_server_behind_it_but_not_for_want_of_a_way_there(
+    silent: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hangs, "ANSWER_WITHIN_S", 0.2)
+    monkeypatch.setattr(hangs, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(Watch, "_keep_looking", lambda _: None)
+
+    poolers: list[socket.socket] = []
+
+    def connected(host: str, port: int) -> socket.socket:
+        if host == "nowhere":
+            raise TimeoutError
+        if host == "silent":
+            return socket.create_connection(("127.0.0.1", silent), 0.2)
+        ours, theirs = socket.socketpair()
+        theirs.sendall(b"N")
+        poolers.append(theirs)
+        return ours
+
+    monkeypatch.setattr(hangs, "_connected", connected)
+    for behind, hanging in (("silent", True), ("nowhere", False)):
+        watch = Watch("postgresql://u@pooler/x", f"postgresql://u@{behind}/x", [])
+        wire = Wire()
+        watch._goes_out(wire, wire, None)
+        watch._look()
+        assert watch._hangs is hanging
+        if hanging:
+            watch._behind = ("nowhere", 5432)  # its queue is full by now
+            watch._look()
+            assert watch._hangs
+        for each in (wire.here, wire.there, *poolers):
+            each.close()
+
+
 class Wire:
     """Stands in for a connection of psycopg2."""
 
@@ -76,7 +110,8 @@ def test_connections_that_are_out_are_cut_and_new_ones_refused_until_it_answers(
     monkeypatch.setattr(hangs, "ANSWER_WITHIN_S", 0.2)
     monkeypatch.setattr(hangs, "PATIENCE_S", 0.0)
     monkeypatch.setattr(Watch, "_keep_looking", lambda _: None)
-    watch = Watch([f"postgresql://u@127.0.0.1:{silent}/x"], [])
+    address = f"postgresql://u@127.0.0.1:{silent}/x"
+    watch = Watch(address, address, [])
     out, back = Wire(), Wire()
     for wire in (out, back):
         watch._goes_out(wire, wire, None)
