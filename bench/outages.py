@@ -26,7 +26,7 @@ LOGIN: Request = ("POST", "/login", {"json": {"username": "siti", "password": "r
 #: Four who log, so that half a minute and the calm around it see 5,000 logs.
 KINDS = {"reads": READ, "logins": LOGIN, "logs": LOG, "logs 2": LOG, "logs 3": LOG, "logs 4": LOG}
 
-NOTICED_S = hangs.PATIENCE_S + hangs.LOOK_EVERY_S + hangs.ANSWER_WITHIN_S
+NOTICED_S = hangs.PATIENCE_S + hangs.LOOK_EVERY_S + hangs.LOGIN_S
 
 
 def run(_: Ground) -> Iterator[Result]:

@@ -252,4 +252,5 @@ def init_app(app: Flask, config: Config) -> None:
     app.extensions["streams"] = streams
     with app.app_context():
         _forget_together(db.engine, autocommitting)
-        Watch(address, config.database_url, [db.engine, autocommitting, streams])
+        Watch(db.engine.url, [db.engine, autocommitting])
+    Watch(streams.url, [streams])

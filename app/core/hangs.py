@@ -1,8 +1,9 @@
 """A database that hangs: it keeps its connections open and answers nothing, as a frozen machine or a stuck disk does.
 
 PostgreSQL's own timeouts run in the server, and TCP sees nothing wrong. So when a connection has been out for long, a
-thread of each process asks the server what every living one answers at once. One that does not is taken for dead: its
-connections are cut, so that whoever waits gets the 503 of a dead database, and nobody is let in until it answers.
+thread of each process logs in once more, which a living server lets it do in milliseconds. One that does not is taken
+for dead: its connections are cut, so that whoever waits gets the 503 of a dead database, and nobody is let in until it
+answers.
 """
 
 from __future__ import annotations
@@ -11,32 +12,33 @@ import logging
 import os
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any
 
+import psycopg2
 import sqlalchemy as sa
 
 logger = logging.getLogger(__name__)
 
 #: A connection that is out for longer makes the server suspect; most statements take milliseconds.
 PATIENCE_S = 1.5
-#: How long a living server may take for its answer, which costs it a fork.
-ANSWER_WITHIN_S = 2.0
 LOOK_EVERY_S = 1.0
-
-#: "May we speak TLS?": the one question of PostgreSQL's protocol, and of PgBouncer's, that needs no login.
-SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
+#: A server that has just let somebody in is not asked again: an export may be out for minutes.
+TRUST_S = 5.0
+#: How long each host has for a login: the least that libpq can wait for.
+LOGIN_S = 2
 
 
 class Watch:
-    """Knows which connections of some engines are out, and whether their server answers.
+    """Knows which connections of some engines, all to one address, are out, and whether the server answers."""
 
-    `address` is where they lead, `behind` the server itself where that is a pooler's.
-    """
-
-    def __init__(self, address: str, behind: str, engines: Sequence[sa.Engine]) -> None:
-        self._server, self._behind = _server(address), _server(behind)
+    def __init__(self, url: sa.URL, engines: Sequence[sa.Engine]) -> None:
+        _, self._login = engines[0].dialect.create_connect_args(url)
+        self._login["connect_timeout"] = LOGIN_S
+        # libpq tries several hosts one after the other; that the first is dead does not make the second one hang.
+        self._answer_within_s = LOGIN_S * (1 + str(self._login.get("host", "")).count(",")) - 0.1
         self._start_over()
         for engine in engines:
             sa.event.listen(engine, "do_connect", self._refuse_while_it_hangs)
@@ -50,6 +52,7 @@ class Watch:
         self._out: dict[Any, tuple[float, Any]] = {}
         self._lock = Lock()
         self._is_watched = self._hangs = False
+        self._trusted_until = 0.0
 
     def _refuse_while_it_hangs(self, *_: object) -> None:
         if self._hangs:
@@ -76,18 +79,26 @@ class Watch:
                 logger.exception("the watch over the database broke off a look")
 
     def _look(self) -> None:
-        long_ago = monotonic() - PATIENCE_S
-        if not self._hangs and not any(since < long_ago for since, _ in list(self._out.values())):
+        now = monotonic()
+        is_suspect = now > self._trusted_until and any(
+            since < now - PATIENCE_S for since, _ in list(self._out.values())
+        )
+        if not self._hangs and not is_suspect:
             return
-        hangs = not _answers(self._server)
-        if self._behind != self._server and not hangs:
-            # A pooler may know another way to the database than we do, so not to get there says nothing.
-            hangs = not _answers(self._behind, unreachable=not self._hangs)
+        hangs = not self._answers()
+        self._trusted_until = 0.0 if hangs else now + TRUST_S
         if hangs != self._hangs:
             logger.error("the database hangs: its connections are cut" if hangs else "the database answers again")
             self._hangs = hangs
         if hangs:
             self._cut()
+
+    def _answers(self) -> bool:
+        """Whether a login is answered in time. One that is refused is: nobody has to wait for that."""
+        started = monotonic()
+        with suppress(psycopg2.Error):
+            psycopg2.connect(**self._login).close()
+        return monotonic() - started < self._answer_within_s
 
     def _cut(self) -> None:
         with self._lock:
@@ -95,45 +106,3 @@ class Watch:
                 if not connection.closed:
                     with socket.socket(fileno=os.dup(connection.fileno())) as wire:
                         wire.shutdown(socket.SHUT_RDWR)
-
-
-def _server(address: str) -> tuple[str, int]:
-    """Host (or folder of the unix socket) and port, as libpq reads them; of several hosts the first."""
-    url = sa.make_url(address)
-    hosts, ports = url.query.get("host", url.host or "localhost"), url.query.get("port", url.port or 5432)
-    host = (hosts if isinstance(hosts, str) else hosts[0]).partition(",")[0]
-    port = str(ports if isinstance(ports, (str, int)) else ports[0]).partition(",")[0]
-    if host.count(":") == 1:  # SQLAlchemy's own way to name several
-        host, _, port = host.partition(":")
-    return host, int(port)
-
-
-def _answers(server: tuple[str, int], *, unreachable: bool = False) -> bool:
-    """Whether a server is alive; `unreachable` is what to say of one that lets nobody in within the time.
-
-    One that refuses, because it is not there, lets nobody wait: it counts as alive.
-    """
-    try:
-        wire = _connected(*server)
-    except (TimeoutError, BlockingIOError):  # the latter is a unix socket with a full queue
-        return unreachable
-    except OSError:
-        return True
-    with wire:
-        try:
-            wire.sendall(SSL_REQUEST)
-            wire.recv(1)
-        except TimeoutError:
-            return False
-        except OSError:
-            return True
-    return True
-
-
-def _connected(host: str, port: int) -> socket.socket:
-    if not host.startswith("/"):
-        return socket.create_connection((host, port), ANSWER_WITHIN_S)
-    wire = socket.socket(socket.AF_UNIX)
-    wire.settimeout(ANSWER_WITHIN_S)
-    wire.connect(f"{host}/.s.PGSQL.{port}")
-    return wire
