@@ -40,7 +40,8 @@ SAFE_HEADERS = [
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
 ]
 STAY_SECURE = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-VARY = ("Vary", "Authorization, Origin")
+#: What an answer depends on, by where it is: a copy kept for one page must not be shown to another.
+VARY = {"/api/": ("Vary", "Authorization, Origin"), "/media/": ("Vary", "Origin")}
 
 JSON = "application/json"
 
@@ -65,8 +66,7 @@ class Answer(Response):
         headers.append(("X-Request-ID", g.request_id))
         if environ["wsgi.url_scheme"] == "https":
             headers.append(STAY_SECURE)
-        if environ["PATH_INFO"].startswith("/api/"):
-            headers.append(VARY)
+        headers += [pair for place, pair in VARY.items() if environ["PATH_INFO"].startswith(place)]
         return body, status, headers
 
 

@@ -91,6 +91,7 @@ def test_saved_picture_is_served_and_may_be_kept_for_ever(client: FlaskClient) -
     assert answer.content_length == len(answer.data)
     assert answer.headers["Content-Type"] == "image/webp"
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["Vary"] == "Origin"  # kept for an image, it must not be shown to a page that may read it
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
