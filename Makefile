@@ -63,7 +63,7 @@ chaos: $(EVERYTHING) ## reminders while everything is killed at random
 load: $(EVERYTHING) ## mixed traffic through the whole stack
 	@$(PY) -m bench.load $(ARGS)
 
-fuzz: $(EVERYTHING) ## 20,000 generated requests against the OpenAPI document
+fuzz: $(EVERYTHING) ## 20,000 requests made from the OpenAPI document, and 10,000 malformed ones
 	@$(PY) -m bench.fuzz $(ARGS)
 
 clean: ## remove .venv and caches; the data in instance/ stays
