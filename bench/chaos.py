@@ -103,7 +103,7 @@ class Chaos:
                 push.subscribe(endpoint=browser["endpoint"], keys=browser["keys"], user_id=None, caller_id=user_id)
 
     def _remind(self, ids: list[int]) -> None:
-        start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50 + 8)
+        start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50 + 5)
         for n in range(self.plan.reminders):
             due = start + timedelta(seconds=self.random.uniform(0, self.plan.seconds))
             name = f"pengingat-{n:05d}"

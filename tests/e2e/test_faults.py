@@ -63,9 +63,9 @@ def test_postgresql_frozen_is_503_once_noticed_and_back_within_two_seconds(house
     with Load(house.stack, {"reads": READ, "logs": LOG}) as load:
         with house.without_postgres("frozen"):
             down = time.monotonic()
-            time.sleep(NOTICED_S + OUTAGE_S)
+            time.sleep(NOTICED_S + OUTAGE_S / 2)
             ready = time.monotonic()
-        time.sleep(4)
+        time.sleep(3)
     reads = load.answers["reads"]
     waited = [seconds for _, seconds, status in reads.seen if status == 503]
     assert max(waited) < NOTICED_S + 0.5
