@@ -10,7 +10,7 @@ from app.core.api import Blueprint, MessageSchema
 from app.core.limits import limit
 from app.core.paging import Listing, Page, PageSchema, headers
 from app.faskes import schemas
-from app.faskes.schemas import Around
+from app.faskes.schemas import Around, Named
 from app.faskes.service import editing, finding
 from app.identity.access import public, requires
 from app.identity.models import RoleName
@@ -40,9 +40,9 @@ def location(query: Around) -> Response:
 @public
 @bp.arguments(schemas.SearchSchema, location="query")
 @bp.response(200, schemas.ResultsSchema)
-def search(query: dict[str, Any]) -> Response:
+def search(query: Named) -> Response:
     """Facilities whose name contains a keyword."""
-    return results(finding.search(**query))
+    return results(finding.search(query.keyword, query.page))
 
 
 @bp.get("")

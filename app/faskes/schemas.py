@@ -49,6 +49,14 @@ class Around:
     page: Page
 
 
+@dataclass(frozen=True)
+class Named:
+    """A part of a name, and which page of those that have it."""
+
+    keyword: str
+    page: Page
+
+
 class LocationSchema(PositionSchema, PageSchema):
     """A position; the circle around it has the largest radius."""
 
@@ -70,8 +78,8 @@ class SearchSchema(PageSchema):
     keyword = Text(100, required=True, example="cibabat")
 
     @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        return {"keyword": data.pop("keyword"), "page": super().to_page(data, **kwargs)}
+    def to_page(self, data: dict[str, Any], **kwargs: Any) -> Named:
+        return Named(data.pop("keyword"), super().to_page(data, **kwargs))
 
 
 def _not_reserved(value: str) -> None:
