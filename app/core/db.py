@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
+import orjson
 import sqlalchemy as sa
 from flask import Flask, current_app
 from flask_migrate import Migrate
@@ -235,6 +236,8 @@ def init_app(app: Flask, config: Config) -> None:
     pool: dict[str, Any] = {
         "pool_size": config.database_pool_size, "max_overflow": config.database_pool_size,
         "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
+        # PostgreSQL writes 1e20 as an integer, which orjson alone reads as the number that it can write again.
+        "json_deserializer": orjson.loads,
     }  # fmt: skip
     app.config["SQLALCHEMY_DATABASE_URI"] = address
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = pool
@@ -248,7 +251,12 @@ def init_app(app: Flask, config: Config) -> None:
         **pool,
     )
     app.extensions["autocommit"] = autocommitting
-    streams = sa.create_engine(config.database_url, poolclass=sa.NullPool, connect_args={**connect, **_options(STREAM)})
+    streams = sa.create_engine(
+        config.database_url,
+        poolclass=sa.NullPool,
+        connect_args={**connect, **_options(STREAM)},
+        json_deserializer=orjson.loads,
+    )
     app.extensions["streams"] = streams
     with app.app_context():
         _forget_together(db.engine, autocommitting)

@@ -231,3 +231,13 @@ def test_an_owner_cannot_be_named(siti: Client, moment: Time, kontrol: dict[str,
     assert siti.as_(other).get("/pengingat/").json == []
     assert made["id"] != 77
     assert made["is_done"] is False
+
+
+@pytest.mark.parametrize("number", [1e20, -1e30, 1.5, 2**63])
+def test_a_number_beside_the_known_details_is_kept_whatever_its_size(
+    siti: Client, moment: Time, obat: dict[str, Any], number: float
+) -> None:
+    sent = {**obat, "details": {**obat["details"], "catatan": {"angka": number}}}
+    assert siti.post("/pengingat/obat", sent).status_code == 201
+    (row,) = siti.get("/pengingat/").json
+    assert row["details"]["catatan"] == {"angka": number}
