@@ -43,10 +43,10 @@ class RunningWorker:
 
     def clock(self) -> int:
         """The clock's process id; waits for it. It is a fork of the worker, other than what a library may call."""
-        ours = Path(f"/proc/{self.pid}/cmdline").read_bytes()
         found: list[int] = []
 
         def is_there() -> bool:
+            ours = _command_line(self.pid)  # empty for a moment, as the worker starts
             found[:] = [pid for pid in self.children() if _command_line(pid) == ours]
             return bool(found)
 
