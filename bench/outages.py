@@ -15,7 +15,8 @@ from bench.ground import Ground, Result, at_most
 from bench.outcome import Outcome, Plan
 from dev.family import Family
 from dev.simulators import simulators
-from tests.e2e.house import LOG, READ, House, Load, Request, eventually, frozen
+from tests.e2e.house import LOG, READ, House, Load, Request, frozen
+from tests.waiting import eventually
 
 AWAY_S = 30.0
 #: Quiet time before and after, to compare with and to come back in.

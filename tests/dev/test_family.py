@@ -6,8 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -15,6 +13,7 @@ import pytest
 
 from config import ROOT
 from dev.family import CrashError, Family, end_orphans
+from tests.waiting import eventually
 
 SLEEP = ["/bin/sleep", "60"]
 
@@ -28,15 +27,6 @@ with Family(Path(sys.argv[1])) as family:
     print(family.spawn("sleeper", ["/bin/sleep", "60"]).process.pid, flush=True)
     time.sleep(60)
 """
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 5) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def gone(pid: int) -> bool:
@@ -65,7 +55,7 @@ def test_what_a_crashed_child_had_started_ends_too(tmp_path: Path) -> None:
         child.process.kill()
         child.process.wait()
         assert psutil.pid_exists(grandchild)
-    assert eventually(lambda: gone(grandchild))
+    assert eventually(lambda: gone(grandchild), 5)
 
 
 def test_a_crash_is_told_with_its_exit_code_and_last_words(tmp_path: Path) -> None:
@@ -98,7 +88,7 @@ def test_children_end_when_their_starter_is_killed(tmp_path: Path) -> None:
         assert starter.stdout
         child = int(starter.stdout.readline())
         starter.kill()
-    assert eventually(lambda: gone(child))
+    assert eventually(lambda: gone(child), 5)
 
 
 def test_orphans_are_found_and_ended_by_the_next_start(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -160,12 +160,3 @@ def frozen(pid: int) -> Iterator[None]:
         for process in reversed(processes):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGCONT)
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
-    stop = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > stop:
-            return False
-        time.sleep(0.1)
-    return True

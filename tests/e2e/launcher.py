@@ -8,8 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Self
@@ -17,6 +15,7 @@ from typing import Self
 import psutil
 
 from config import ROOT, Config
+from tests.waiting import wait_until
 
 LEFT_OUT = (".git", ".venv", ".env", "instance", "__pycache__", ".*_cache", ".hypothesis")
 
@@ -57,7 +56,7 @@ class Launcher:
 
     def __enter__(self) -> Self:
         self.start()
-        self.wait_until(lambda: READY in self.output or self.process.poll() is not None, 60)
+        wait_until(lambda: READY in self.output or self.process.poll() is not None, 60)
         assert READY in self.output, self.output
         return self
 
@@ -109,10 +108,3 @@ class Launcher:
 
     def is_gone(self) -> bool:
         return not self.processes()
-
-    @staticmethod
-    def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, "it took too long"
-            time.sleep(0.05)

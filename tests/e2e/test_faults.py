@@ -13,7 +13,8 @@ import requests
 from PIL import Image
 
 from app.core import hangs
-from tests.e2e.house import LOG, READ, House, Load, eventually
+from tests.e2e.house import LOG, READ, House, Load
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.serial
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -22,6 +21,7 @@ from dev.servers import valkey_server
 from tests.e2e.launcher import free_port
 from tests.e2e.site import needed
 from tests.e2e.stack import Stack
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.serial
 
@@ -87,7 +87,7 @@ class Grown(Stack):
             self.spawn(str(valkey_server()), *options, *replica)
         with Redis(port=self.valkeys[0]) as master:
             # Sentinel asks a master for its replicas when it starts, and then every ten seconds.
-            assert eventually(lambda: _replicas(master) == 1)
+            assert eventually(lambda: _replicas(master) == 1, 30)
         sentinel = self.folder / "sentinel.conf"
         sentinel.write_text(SENTINEL.format(port=self.sentinel_port, folder=self.folder, master=self.valkeys[0]))
         self.spawn(str(valkey_server()), str(sentinel), "--sentinel")
@@ -108,15 +108,6 @@ def grown(variables: dict[str, str], real_app: Flask, tmp_path_factory: pytest.T
         yield grown
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 30) -> bool:
-    stop = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > stop:
-            return False
-        time.sleep(0.2)
-    return True
-
-
 def logged(event_type: str) -> Callable[[], bool]:
     def look() -> bool:
         db.session.rollback()
@@ -132,7 +123,7 @@ def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, c
     assert grown.call("GET", "/profile", access).json()["username"] == "siti"
     assert grown.call("GET", "/forum/threads", access).json() == []
     assert grown.call("POST", "/log/user-log", json={"event_type": "before"}).status_code == 202
-    assert eventually(logged("before"))
+    assert eventually(logged("before"), 30)
     with psycopg2.connect(host="127.0.0.1", port=grown.pooler_port, user="boss", dbname="pgbouncer") as _:
         pass  # the console answers, so it was PgBouncer that we spoke to
 
@@ -141,10 +132,10 @@ def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, c
     grown.processes[1].wait()
     assert grown.call("GET", "/profile", access).status_code == 200
     assert grown.call("POST", "/log/user-log", json={"event_type": "during"}).status_code == 202
-    assert eventually(lambda: grown.is_ready()), "the service did not find the new master"
+    assert eventually(grown.is_ready, 30), "the service did not find the new master"
     assert grown.call("POST", "/log/user-log", json={"event_type": "after"}).status_code == 202
-    assert eventually(logged("during"))
-    assert eventually(logged("after"))
+    assert eventually(logged("during"), 30)
+    assert eventually(logged("after"), 30)
 
 
 def test_behind_a_pooler_the_role_brings_the_limits_of_a_request(grown: Grown, committed: Flask) -> None:

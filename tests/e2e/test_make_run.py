@@ -13,6 +13,7 @@ import pytest
 import requests
 
 from tests.e2e.launcher import Launcher, copy_checkout
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.serial
 
@@ -71,7 +72,7 @@ def test_ctrl_c_twice_and_even_a_kill_end_every_process_and_the_next_start_finds
         assert not (checkout / "instance" / "development.env").exists()
     with Launcher(checkout) as launcher:
         launcher.process.kill()
-        launcher.wait_until(launcher.is_gone, 15)
+        wait_until(launcher.is_gone, 15)
     with Launcher(checkout) as launcher:
         assert login(launcher, "joko", "sandi123") == 200
         assert (checkout / "instance" / "secrets.env").read_text() == secrets
@@ -86,7 +87,7 @@ def test_a_crash_of_one_process_is_told_and_ends_the_rest(running: Launcher, nam
     assert running.process.wait(30) == 1
     assert f"{name} was ended by SIGKILL, unexpectedly." in running.output
     assert f"instance/logs/{name}.log" in running.output
-    running.wait_until(running.is_gone, 5)
+    wait_until(running.is_gone, 5)
 
 
 def test_a_second_start_in_one_checkout_is_refused_and_told_where_the_first_is(running: Launcher) -> None:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import monotonic, sleep
 from typing import IO
 
 import pytest
@@ -16,6 +15,7 @@ from flask import Flask
 
 from config import ROOT
 from dev.simulators import Server
+from tests.waiting import wait_until
 
 
 class RunningWorker:
@@ -84,13 +84,6 @@ def processes() -> dict[int, int]:
             if fields[0] != "Z":
                 found[int(entry.name)] = int(fields[1])
     return found
-
-
-def wait_until(condition: Callable[[], bool], seconds: float) -> None:
-    stop = monotonic() + seconds
-    while not condition():
-        assert monotonic() < stop, "it never came about"
-        sleep(0.05)
 
 
 @pytest.fixture

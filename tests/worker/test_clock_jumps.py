@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from app.pengingat import service
 from dev.simulators import Server
 from tests.e2e.site import needed
 from tests.factories import make_user
-from tests.worker.conftest import RunningWorker, wait_until
+from tests.waiting import wait_until
+from tests.worker.conftest import RunningWorker
 
 pytestmark = pytest.mark.serial
 
@@ -56,6 +58,10 @@ def states() -> dict[str, set[str]]:
     return {word: {state for text, state in rows if word in (text or "")} for word in ("satu", "dua", "nanti")}
 
 
+def is_sent(sim: Server, title: str) -> bool:
+    return any(title in message.text for message in sim.messaging.sent)
+
+
 def hours_off(log: Path) -> set[int]:
     """By how many hours the worker's own clock was off, as its log shows."""
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith('{"time"')]
@@ -75,7 +81,7 @@ def test_what_is_due_is_sent_on_time_whatever_the_workers_clock_says(
         clock_file.write_text(jump)
         due = datetime.now(UTC) + timedelta(seconds=2)
         remind(user, title, due)
-        wait_until(lambda title=title: any(title in message.text for message in sim.messaging.sent), 20)  # type: ignore[misc]
+        wait_until(partial(is_sent, sim, title), 20)
         sent = next(message for message in sim.messaging.sent if title in message.text)
         assert 0 <= sent.at - due.timestamp() < 4
     time.sleep(3)

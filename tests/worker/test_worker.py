@@ -18,7 +18,8 @@ from app.notifications import delivery, figures
 from app.notifications.models import State
 from dev.simulators import Server
 from tests.notifications.conftest import add, age, reread
-from tests.worker.conftest import RunningWorker, processes, wait_until
+from tests.waiting import wait_until
+from tests.worker.conftest import RunningWorker, processes
 
 pytestmark = pytest.mark.serial
 
