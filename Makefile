@@ -23,7 +23,7 @@ run: $(SERVICE) ## serve it here, with its own PostgreSQL and Valkey (PORT=8000,
 	@$(PY) -m dev.run
 
 test: $(EVERYTHING) ## all tests, on servers of their own (ARGS="-k forum")
-	@$(PY) -m dev.testing $(ARGS)
+	@$(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not browser" $(ARGS)
 
 test-browser: $(EVERYTHING) ## the tests that need Chromium
 	@$(PY) -m pytest -m browser $(ARGS)

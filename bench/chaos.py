@@ -35,12 +35,15 @@ from config import ROOT, Config
 from dev.family import Child, Family
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey
 from dev.simulators import Server, simulators
+from tests.waiting import wait_until
 
 QUEUES = ("urgent", "urgent", "bulk")
 #: How often each fault comes, in parts of all.
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
 #: Reminders of one person.
 EACH = 40
+#: From when the reminders are made until the first is due.
+HEAD_START_S = 3.0
 #: After the last reminder: a claim whose worker died waits for its lease, then there are retries.
 SETTLE_S = 75.0
 
@@ -69,11 +72,15 @@ class Chaos:
         self.app: Flask = create_app(Config.from_env(self.settings))
         self.redis_child: Child = self.valkey.child
         self.workers: list[Child] = []
+        self.ids: list[int] = []
+        self.rounds = 0
+        self.deaths_before = 0
         self.due: dict[str, datetime] = {}
 
     # --- the world ---
 
     def prepare(self) -> None:
+        """People with a telephone and a browser."""
         with self.app.app_context():
             upgrade()
             seed_all()
@@ -90,36 +97,45 @@ class Chaos:
                     )
                     for n in range(max(5, self.plan.reminders // EACH))
                 ]
-                ids = [user.id for user in made]
-            self._subscribe(ids)
-            self._remind(ids)
+                self.ids = [user.id for user in made]
+            self._subscribe()
 
-    def _subscribe(self, ids: list[int]) -> None:
+    def _subscribe(self) -> None:
         from app.push import service as push
 
-        for user_id in ids:
+        for user_id in self.ids:
             browser = self.sim.push.subscribe(self.settings["VAPID_PUBLIC_KEY"])
             with unit_of_work():
                 push.subscribe(endpoint=browser["endpoint"], keys=browser["keys"], user_id=None, caller_id=user_id)
 
-    def _remind(self, ids: list[int]) -> None:
-        start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50 + 5)
-        for n in range(self.plan.reminders):
-            due = start + timedelta(seconds=self.random.uniform(0, self.plan.seconds))
-            name = f"pengingat-{n:05d}"
-            with unit_of_work():
+    def remind(self) -> None:
+        """Make the reminders of a round; what came of an earlier one is forgotten."""
+        self.outcome = Outcome(self.plan)
+        self.sim.messaging.sent.clear()
+        self.sim.push.messages.clear()
+        self.due.clear()
+        self.rounds += 1
+        self.deaths_before = self._deaths()
+        start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50 + HEAD_START_S)
+        with self.app.app_context(), unit_of_work():
+            for n in range(self.plan.reminders):
+                due = start + timedelta(seconds=self.random.uniform(0, self.plan.seconds))
+                name = f"pengingat-{self.rounds}-{n:05d}"
                 service.create(
-                    self.random.choice(ids),
+                    self.random.choice(self.ids),
                     tipe="terapi",
                     judul=name,
                     timezone="Asia/Jakarta",
                     details={},
                     waktu=due,
                 )
-            self.due[name] = due
+                self.due[name] = due
 
     def start_workers(self) -> None:
+        """Start them all, and wait until they work."""
         self.workers = [self._start_worker(n) for n in range(len(QUEUES))]
+        with redis.Redis.from_url(self.settings["REDIS_URL"]) as connection:
+            wait_until(lambda: connection.scard("rq:workers") == len(QUEUES), 60)
 
     def _start_worker(self, number: int) -> Child:
         command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", QUEUES[number]]
@@ -144,6 +160,7 @@ class Chaos:
     def run(self) -> Outcome:
         self.prepare()
         self.start_workers()
+        self.remind()
         end = max(self.due.values()).timestamp()
         kinds = self._kinds()
         first = min(self.due.values()).timestamp()
@@ -250,6 +267,13 @@ class Chaos:
         ):
             yield cursor
 
+    def _deaths(self) -> int:
+        """Messages whose sender died over them."""
+        with self._database() as cursor:
+            cursor.execute("SELECT coalesce(sum(deaths), 0)::int FROM deliveries WHERE channel = 'messaging'")
+            (deaths,) = cursor.fetchone()
+            return int(deaths)
+
     def _judge(self) -> Outcome:
         found = self.outcome
         for message in self.sim.messaging.sent:
@@ -259,12 +283,9 @@ class Chaos:
         for push in self.sim.push.messages:
             found.pushes[next(word for word in (push.text or "").split() if word.startswith("pengingat-"))] += 1
         with self._database() as cursor:
-            cursor.execute(
-                "SELECT coalesce(sum(deaths) FILTER (WHERE channel = 'messaging'), 0), "
-                "count(*) FILTER (WHERE state IN ('pending', 'claimed')) FROM deliveries"
-            )
-            deaths, found.unsettled = cursor.fetchone()
-            found.deaths = int(deaths)
+            cursor.execute("SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed')")
+            (found.unsettled,) = cursor.fetchone()
+        found.deaths = self._deaths() - self.deaths_before
         with self.app.app_context():
             db.engine.dispose()
             self.app.extensions["autocommit"].dispose()

@@ -40,15 +40,16 @@ def run(_: Ground) -> Iterator[Result]:
             yield from without_postgres(house, "frozen", refused_s=0.5, noticed_s=NOTICED_S + 0.5, back_s=2)
             for how in ("stopped", "frozen"):
                 yield from without_redis(house, how)
-    for server in ("redis", "postgres"):
-        for how in ("stopped", "frozen"):
-            with reminders(count=200, seconds=AWAY_S) as world:
+    with people(reminders=200, seconds=AWAY_S) as world:
+        for server in ("redis", "postgres"):
+            for how in ("stopped", "frozen"):
                 outcome = through(world, server, how, AWAY_S)
-            name = f"reminders while {server} is {how}"
-            yield at_most(f"{name}: lost", outcome.lost + outcome.lost_pushes, 0, "messages and pushes")
-            cut = outcome.deaths if server == "postgres" else 0
-            yield at_most(f"{name}: sent twice", outcome.doubled, cut, "messages")
-            yield at_most(f"{name}: latest", outcome.latest_s, 4 if server == "redis" else AWAY_S + 15, "s after due")
+                name = f"reminders while {server} is {how}"
+                yield at_most(f"{name}: lost", outcome.lost + outcome.lost_pushes, 0, "messages and pushes")
+                cut = outcome.deaths if server == "postgres" else 0
+                yield at_most(f"{name}: sent twice", outcome.doubled, cut, "messages")
+                latest_s = 4 if server == "redis" else AWAY_S + 15
+                yield at_most(f"{name}: latest", outcome.latest_s, latest_s, "s after due")
 
 
 # --- what people get ------------------------------------------------------------------------------------------------
@@ -107,13 +108,13 @@ def lost_logs(house: House, load: Load, before: int, name: str) -> Result:
 
 
 @contextlib.contextmanager
-def reminders(*, count: int, seconds: float) -> Iterator[Chaos]:
-    """So many reminders that fall due within so many seconds, and their workers, on servers that may be hurt."""
+def people(*, reminders: int, seconds: float) -> Iterator[Chaos]:
+    """People who will make so many reminders, due within so many seconds; workers; servers that may be hurt."""
     with tempfile.TemporaryDirectory(prefix="outage-") as name, simulators() as sim:
         folder = Path(name)
         folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
         with Family(folder / "logs", register=folder / "processes") as family:
-            world = Chaos(Plan(reminders=count, seconds=seconds, faults=0), folder, family, sim)
+            world = Chaos(Plan(reminders=reminders, seconds=seconds, faults=0), folder, family, sim)
             world.prepare()
             world.start_workers()
             yield world
@@ -122,6 +123,7 @@ def reminders(*, count: int, seconds: float) -> Iterator[Chaos]:
 def through(world: Chaos, server: str, how: str, seconds: float) -> Outcome:
     """What becomes of reminders when `server` (redis, postgres) is `stopped` or `frozen` from the first one on."""
     away, back = _hurt(world, server, how)
+    world.remind()
     first = min(world.due.values()).timestamp()
     time.sleep(max(0.0, first - time.time()))
     away()

@@ -1,4 +1,4 @@
-"""Plugin of pytest: starts the servers of the tests, unless `make test` or the environment names some."""
+"""Plugin of pytest: the servers of the tests, unless the environment names some, and who runs what when."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist starts its processes in the same hook; they inherit the variables
 def pytest_sessionstart(session: pytest.Session) -> None:
+    # Hundreds of processes follow; where this is set, each of them would compile the whole application anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     known = environment()
     if session.config.option.collectonly or (DATABASE_VARIABLE in known and REDIS_VARIABLE in known):
         return
@@ -23,6 +25,21 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     except ToolError as error:
         pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
     session.config.add_cleanup(stack.close)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: many tests wait for processes that they have started."""
+    return min(8, os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take long begin first, so that none of them is left over at the end."""
+    items.sort(key=_seconds, reverse=True)
+
+
+def _seconds(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("takes")
+    return float(marker.kwargs["seconds"]) if marker else 0
 
 
 @pytest.fixture(scope="session")

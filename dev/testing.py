@@ -1,8 +1,7 @@
 """Servers for the tests: thrown away with their data at the end, and never those of `make run`.
 
-`python -m dev.testing [pytest arguments]` is `make test`: it starts them once and runs the whole suite on
-them. Plain `pytest` works too: `dev/pytest_servers.py`, a plugin of `tests/conftest.py`, starts them when nobody
-else has. Each process of pytest-xdist then takes a database and a Redis number of its own.
+`dev/pytest_servers.py`, a plugin of `tests/conftest.py`, starts them once for all processes of pytest-xdist, each of
+which takes a database and a Redis number of its own.
 """
 
 from __future__ import annotations
@@ -12,29 +11,22 @@ import fcntl
 import hashlib
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg2
-import pytest
 from psycopg2 import sql
 
 from config import ROOT
-from dev.family import Family, ToolError, end_orphans
+from dev.family import Family, end_orphans
 from dev.servers import start_postgres, start_valkey
 
 DATABASE_VARIABLE = "TEST_DATABASE_URL"
 REDIS_VARIABLE = "TEST_REDIS_URL"
 
 FOLDER_PREFIX = f"health-test-{os.geteuid()}-"
-
-#: As a shell counts: exit codes above mean that a signal ended the process.
-SIGNALLED = 128
 
 #: Any number; whoever makes a template holds it.
 TEMPLATE_LOCK = 7_263_544
@@ -84,57 +76,6 @@ def own_redis(server_url: str, number: int) -> str:
     return with_path(server_url, str(number))
 
 
-# --- as `make test` -----------------------------------------------------------------------------------------
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Run what may run side by side, then what starts real processes; 0 when something ran and all of it passed.
-
-    The latter mostly waits, so three of it go at a time.
-    """
-    processes = str(max(2, min(8, os.cpu_count() or 2)))
-    parallel = ["-n", processes, "-m", "not browser and not serial"]
-    serial = ["-n", "3", "--dist", "worksteal", "-m", "serial and not browser"]
-    if any(word.startswith("--cov") for word in arguments):
-        serial.append("--cov-append")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    codes: list[int] = []
-    try:
-        with temporary_servers() as variables:
-            for part in (parallel, serial):
-                codes.append(_pytest([*part, *arguments], variables))
-                if codes[-1] == pytest.ExitCode.INTERRUPTED or codes[-1] > SIGNALLED:
-                    break
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return int(pytest.ExitCode.INTERRUPTED)
-    return verdict(codes)
-
-
-def verdict(codes: Sequence[int]) -> int:
-    """The worst of pytest's exit codes; a part without tests is fine as long as another had some."""
-    nothing_ran = int(pytest.ExitCode.NO_TESTS_COLLECTED)
-    return max((code for code in codes if code != nothing_ran), default=nothing_ran)
-
-
-def _pytest(arguments: Sequence[str], variables: dict[str, str]) -> int:
-    """Run pytest and outlive it, to stop the servers: a signal ends it, not us."""
-    command = [sys.executable, "-m", "pytest", *arguments]
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **variables})
-    # A Ctrl-C reaches pytest from the terminal. A SIGTERM is ours alone, and pytest tidies up after an
-    # interrupt.
-    interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    terminate = signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGINT))
-    try:
-        code = process.wait()
-    finally:
-        signal.signal(signal.SIGINT, interrupt)
-        signal.signal(signal.SIGTERM, terminate)
-    return code if code >= 0 else SIGNALLED - code
-
-
 # --- parts --------------------------------------------------------------------------------------------------
 
 
@@ -177,7 +118,3 @@ def _create(cursor: psycopg2.extensions.cursor, name: str, *, template: str = "t
 
 def with_path(url: str, path: str) -> str:
     return urlunsplit(urlsplit(url)._replace(path=f"/{path}"))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

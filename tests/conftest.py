@@ -102,13 +102,13 @@ def committed(real_app: Flask) -> Iterator[Flask]:
     real_app.extensions["redis"].flushdb()
     with real_app.app_context():
         if db.session.scalar(sa.text("SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM deliveries)")):
-            _empty()  # a test of whole processes, which commit what they like, was here before
+            empty()  # a test of whole processes, which commit what they like, was here before
         db.session.remove()
         yield real_app
-        _empty()
+        empty()
 
 
-def _empty() -> None:
+def empty() -> None:
     from app.cli import seed_all
 
     db.session.remove()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.db import db, unit_of_work
 from app.core.settings import settings
@@ -34,13 +35,20 @@ def rotate_nik() -> int:
                 .limit(BATCH)
                 .with_for_update()
             ).all()
-            for user_id, stored in rows:
-                plain = nik.decrypt(stored, user_id) or ""
-                db.session.execute(
-                    sa.update(User)
-                    .where(User.id == user_id)
-                    .values(nik=nik.encrypt(plain, user_id), updated_at=User.updated_at)
+            sealed = {user_id: nik.encrypt(nik.decrypt(stored, user_id) or "", user_id) for user_id, stored in rows}
+            renewed = (
+                sa.func.unnest(
+                    sa.cast(list(sealed), ARRAY(sa.BigInteger)), sa.cast(list(sealed.values()), ARRAY(sa.Text))
                 )
+                .table_valued("id", "nik", name="renewed")
+                .render_derived()
+            )
+            db.session.execute(
+                sa.update(User)
+                .where(User.id == renewed.c.id)
+                .values(nik=renewed.c.nik, updated_at=User.updated_at)
+                .execution_options(synchronize_session=False)
+            )
         if not rows:
             return done
         done, last = done + len(rows), rows[-1].id

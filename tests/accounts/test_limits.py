@@ -77,7 +77,6 @@ def test_limits_hold_while_redis_is_away(real_app: Flask, variables: dict[str, s
     assert done.stdout.split() == ["401"] * 10 + ["429"] * 2
 
 
-@pytest.mark.serial
 def test_an_unknown_person_takes_as_long_as_a_known_one(client: Client) -> None:
     make_user(username="siti")
     assert_alike(
@@ -86,7 +85,6 @@ def test_an_unknown_person_takes_as_long_as_a_known_one(client: Client) -> None:
     )
 
 
-@pytest.mark.serial
 def test_a_reset_link_for_an_unknown_number_takes_as_long(client: Client) -> None:
     make_user(nomor_hp="081234567890")
     assert_alike(

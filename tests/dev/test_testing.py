@@ -1,4 +1,4 @@
-"""What `make test` stands on: servers of its own, a database for each process, an honest verdict."""
+"""What `make test` stands on: servers of its own, a database for each process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from redis import Redis
 
 from config import environment
 from dev import testing
-from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis, verdict
+from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
 
 
 def one(url: str, statement: str) -> object:
@@ -84,11 +84,3 @@ def test_each_process_has_a_redis_number() -> None:
     with Redis.from_url(own_redis(server, 62)) as mine, Redis.from_url(own_redis(server, 63)) as yours:
         mine.set("note", "mine", ex=5)
         assert yours.get("note") is None
-
-
-@pytest.mark.parametrize(
-    ("codes", "expected"),
-    [((0, 0), 0), ((0, 5), 0), ((5, 0), 0), ((5, 5), 5), ((1, 0), 1), ((0, 1), 1), ((5, 1), 1), ((0, 2), 2)],
-)
-def test_the_suite_passes_when_something_ran_and_nothing_failed(codes: tuple[int, int], expected: int) -> None:
-    assert verdict(codes) == expected

@@ -9,7 +9,16 @@ import pytest
 from flask import Flask
 
 from dev.simulators import Server
+from tests.conftest import empty
 from tests.e2e.stack import Stack
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _emptied(real_app: Flask) -> Iterator[None]:
+    """What whole processes have committed is gone when a file ends."""
+    yield
+    with real_app.app_context():
+        empty()
 
 
 @pytest.fixture

@@ -7,14 +7,11 @@ import re
 import time
 
 import jwt
-import pytest
 from PIL import Image
 
 from app.identity import tokens
 from dev.simulators import Server
 from tests.e2e.stack import Stack
-
-pytestmark = pytest.mark.serial
 
 
 def register(stack: Stack, sim: Server, username: str, role: str, phone: str) -> dict[str, str]:

@@ -22,8 +22,6 @@ from dev.testing import with_path
 from tests.client import Client
 from tests.e2e.stack import WebAlone
 
-pytestmark = pytest.mark.serial
-
 PATH = f"{programs()}:{os.environ['PATH']}"
 
 

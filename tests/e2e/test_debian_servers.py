@@ -15,7 +15,7 @@ from dev.simulators import Server
 from tests.e2e.site import Site, needed
 from tests.e2e.walk import walk
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.takes(seconds=15)
 
 
 class DebianSite(Site):

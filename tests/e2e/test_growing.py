@@ -23,7 +23,7 @@ from tests.e2e.site import needed
 from tests.e2e.stack import Stack
 from tests.waiting import eventually
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.takes(seconds=12)
 
 PERSON = {
     "username": "siti",

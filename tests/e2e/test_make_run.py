@@ -15,12 +15,15 @@ import requests
 from tests.e2e.launcher import Launcher, copy_checkout
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.takes(seconds=70)
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return copy_checkout(tmp_path_factory.mktemp("run") / "first")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    """One that runs all the time."""
+    with Launcher(copy_checkout(tmp_path_factory.mktemp("run") / "first")) as launcher:
+        yield launcher
+    assert launcher.is_gone()
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +31,17 @@ def other_checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_checkout(tmp_path_factory.mktemp("run") / "second")
 
 
-@pytest.fixture
-def running(checkout: Path) -> Iterator[Launcher]:
-    with Launcher(checkout) as launcher:
-        yield launcher
+@pytest.fixture(scope="module")
+def lived_in(other_checkout: Path) -> Path:
+    """A checkout in which Joko had an account before it was ended by Ctrl-C."""
+    with Launcher(other_checkout) as launcher:
+        launcher.flask("users", "create", "--username", "joko", "--role", "pasien", "--password", "sandi123")
+        for _ in range(2):
+            os.killpg(launcher.process.pid, signal.SIGINT)
+        assert launcher.process.wait(20) == 0
+        assert launcher.is_gone()
+        assert not (other_checkout / "instance" / "development.env").exists()
+    return other_checkout
 
 
 def login(launcher: Launcher, username: str, password: str = "rahasia123") -> int:
@@ -39,55 +49,19 @@ def login(launcher: Launcher, username: str, password: str = "rahasia123") -> in
     return requests.post(f"{launcher.url}/api/login", json=body, timeout=10).status_code
 
 
-def test_everything_it_prints_is_there_and_a_second_checkout_runs_beside_it(
-    checkout: Path, other_checkout: Path
-) -> None:
-    with Launcher(checkout) as launcher:
-        pages = re.findall(rf"{launcher.url}(/\S*)", launcher.output)
-        assert {"/", "/api", "/api/docs", "/dev/outbox", "/healthz", "/readyz"} <= set(pages)
-        for page in set(pages) - {"/api"}:
-            assert requests.get(launcher.url + page, timeout=10).status_code == 200, page
-        for name in re.findall(r"superadmin|admin|siti|budi", launcher.output):
-            assert login(launcher, name) == 200, name
-        # `flask` finds the servers without configuration.
-        launcher.flask("users", "create", "--username", "wati", "--role", "pasien", "--password", "sandi123")
-        assert login(launcher, "wati", "sandi123") == 200
-
-        with Launcher(other_checkout) as other:
-            assert login(other, "siti") == 200
-            assert login(other, "wati", "sandi123") == 401
-        assert other.is_gone()
-        assert requests.get(f"{launcher.url}/healthz", timeout=10).status_code == 200
-    assert launcher.is_gone()
+def test_everything_it_prints_is_there(running: Launcher) -> None:
+    pages = re.findall(rf"{running.url}(/\S*)", running.output)
+    assert {"/", "/api", "/api/docs", "/dev/outbox", "/healthz", "/readyz"} <= set(pages)
+    for page in set(pages) - {"/api"}:
+        assert requests.get(running.url + page, timeout=10).status_code == 200, page
+    for name in re.findall(r"superadmin|admin|siti|budi", running.output):
+        assert login(running, name) == 200, name
 
 
-def test_ctrl_c_twice_and_even_a_kill_end_every_process_and_the_next_start_finds_its_data(checkout: Path) -> None:
-    with Launcher(checkout) as launcher:
-        secrets = (checkout / "instance" / "secrets.env").read_text()
-        launcher.flask("users", "create", "--username", "joko", "--role", "pasien", "--password", "sandi123")
-        for _ in range(2):
-            os.killpg(launcher.process.pid, signal.SIGINT)
-        assert launcher.process.wait(20) == 0
-        assert launcher.is_gone()
-        assert not (checkout / "instance" / "development.env").exists()
-    with Launcher(checkout) as launcher:
-        launcher.process.kill()
-        wait_until(launcher.is_gone, 15)
-    with Launcher(checkout) as launcher:
-        assert login(launcher, "joko", "sandi123") == 200
-        assert (checkout / "instance" / "secrets.env").read_text() == secrets
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("web", "gunicorn"), ("worker-bulk", "worker.Worker bulk"), ("postgres", "bin/postgres -D")],
-)
-def test_a_crash_of_one_process_is_told_and_ends_the_rest(running: Launcher, name: str, words: str) -> None:
-    running.child(words).kill()
-    assert running.process.wait(30) == 1
-    assert f"{name} was ended by SIGKILL, unexpectedly." in running.output
-    assert f"instance/logs/{name}.log" in running.output
-    wait_until(running.is_gone, 5)
+def test_a_command_finds_its_servers_without_configuration(running: Launcher) -> None:
+    running.flask("users", "create", "--username", "wati", "--role", "pasien", "--password", "sandi123")
+    assert login(running, "wati", "sandi123") == 200
+    assert re.fullmatch(r"\d+ NIK can be read\.\n", running.beside("flask", "nik", "verify"))
 
 
 def test_a_second_start_in_one_checkout_is_refused_and_told_where_the_first_is(running: Launcher) -> None:
@@ -97,6 +71,29 @@ def test_a_second_start_in_one_checkout_is_refused_and_told_where_the_first_is(r
     assert second.process.wait(10) == 1
     assert second.output == f"It runs here already: {running.url}, process {running.process.pid}.\n"
     assert login(running, "siti") == 200
+
+
+def test_two_checkouts_run_side_by_side_and_even_a_kill_ends_all_of_one(running: Launcher, lived_in: Path) -> None:
+    with Launcher(lived_in) as other:
+        assert login(other, "joko", "sandi123") == 200
+        assert login(running, "joko", "sandi123") == 401
+        other.process.kill()
+        wait_until(other.is_gone, 15)
+    assert login(running, "siti") == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("web", "gunicorn"), ("worker-bulk", "worker.Worker bulk"), ("postgres", "bin/postgres -D")],
+)
+def test_a_crash_of_one_process_is_told_and_ends_the_rest(lived_in: Path, name: str, words: str) -> None:
+    with Launcher(lived_in) as launcher:
+        assert login(launcher, "joko", "sandi123") == 200  # his data is found again, however it ended before
+        launcher.child(words).kill()
+        assert launcher.process.wait(30) == 1
+        assert f"{name} was ended by SIGKILL, unexpectedly." in launcher.output
+        assert f"instance/logs/{name}.log" in launcher.output
+        wait_until(launcher.is_gone, 5)
 
 
 def test_a_taken_port_is_one_line_before_anything_is_started(other_checkout: Path) -> None:
@@ -117,16 +114,13 @@ def test_wrong_settings_are_told_before_anything_is_started(other_checkout: Path
     assert "PostgreSQL" not in launcher.output
 
 
-def test_servers_of_the_user_are_used_instead(other_checkout: Path, variables: dict[str, str]) -> None:
-    with Launcher(other_checkout, **variables) as launcher:
+def test_servers_of_the_user_and_simulators_are_used_instead(lived_in: Path, variables: dict[str, str]) -> None:
+    with Launcher(lived_in, SIMULATE="1", MESSAGING_PROVIDER="outbox", **variables) as launcher:
         assert login(launcher, "siti") == 200
+        assert login(launcher, "joko", "sandi123") == 401
         commands = [" ".join(process.cmdline()) for process in launcher.processes()]
         assert not [command for command in commands if "postgres" in command or "valkey" in command]
-
-
-def test_simulators_take_the_place_of_every_provider(other_checkout: Path) -> None:
-    with Launcher(other_checkout, SIMULATE="1", MESSAGING_PROVIDER="outbox") as launcher:
-        settings = (other_checkout / "instance" / "development.env").read_text()
+        settings = (lived_in / "instance" / "development.env").read_text()
         assert re.search(r"^VIDEO_URL='http://127\.0\.0\.1:\d+/", settings, re.MULTILINE)
         # What the user sets wins.
         assert "MESSAGING_PROVIDER='outbox'" in settings
@@ -134,12 +128,10 @@ def test_simulators_take_the_place_of_every_provider(other_checkout: Path) -> No
     assert launcher.is_gone()
 
 
-def test_a_command_works_whether_or_not_it_runs(other_checkout: Path) -> None:
-    stopped = Launcher(other_checkout)
+def test_a_command_brings_servers_along_when_none_run(lived_in: Path) -> None:
+    stopped = Launcher(lived_in)
     assert "PostgreSQL ..." in stopped.beside("flask", "db", "upgrade")
     assert re.fullmatch(
         r"  PostgreSQL .*\n  Valkey .*\n\d+ NIK can be read\.\n", stopped.beside("flask", "nik", "verify")
     )
     assert stopped.is_gone()
-    with Launcher(other_checkout) as launcher:
-        assert re.fullmatch(r"\d+ NIK can be read\.\n", launcher.beside("flask", "nik", "verify"))

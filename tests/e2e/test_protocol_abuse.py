@@ -11,8 +11,6 @@ import requests
 
 from tests.e2e.stack import Stack, WebAlone
 
-pytestmark = pytest.mark.serial
-
 HOST = b"Host: localhost\r\n"
 POST = b"POST /api/log/user-log HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
 

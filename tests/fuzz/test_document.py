@@ -20,6 +20,8 @@ from dev.simulators import Server
 from tests.client import Client
 from tests.conftest import config_for_tests
 
+pytestmark = pytest.mark.takes(seconds=20)
+
 METHODS = ("get", "post", "put", "delete")
 
 
@@ -47,7 +49,7 @@ def served(committed: Flask, variables: dict[str, str], sim: Server) -> Iterator
 def test_no_generated_request_gets_an_answer_that_the_document_does_not_describe(
     served: Flask, role: RoleName | None
 ) -> None:
-    found = fuzz(served, role, examples=2, seed=20_260_301, edges=False)
+    found = fuzz(served, role, examples=1, seed=20_260_301, edges=False)
     assert not found.faults, str(found)
     assert max(found.answers) < 500, found.answers
     assert found.answers[200] > 30, found.answers

@@ -20,6 +20,8 @@ from config import ROOT
 from tests.conftest import config_for_tests
 from tests.factories import make_user
 
+pytestmark = pytest.mark.takes(seconds=15)
+
 NIK = "3273014502900001"
 OLD = "old:" + base64.b64encode(b"o" * 32).decode()
 #: Of the people of the rotation; nobody else has such ids.
@@ -84,7 +86,6 @@ def test_verification_names_who_cannot_be_read(committed: Flask) -> None:
     assert jobs.verify_nik() == (1, [broken_id])
 
 
-@pytest.mark.serial
 def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
     committed: Flask, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

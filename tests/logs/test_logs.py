@@ -163,7 +163,6 @@ def test_the_clock_rings_only_when_there_is_something(app: Flask) -> None:
     assert queue.connection().llen("rq:queue:bulk") == 1
 
 
-@pytest.mark.serial
 def test_many_drains_at_once_store_every_record_once(committed: Flask) -> None:
     put(3000)
 

@@ -99,7 +99,6 @@ def test_retries_wait_half_an_hour_at_most_unless_the_provider_wishes_more() -> 
     assert delivery.retry_delay_s(20, 7200.0) == 7200.0
 
 
-@pytest.mark.serial
 def test_many_claimers_share_the_rows_without_a_double(committed: Flask) -> None:
     for _ in range(60):
         add()

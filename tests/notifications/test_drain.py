@@ -21,8 +21,6 @@ from tests.client import Client
 from tests.factories import make_user
 from tests.notifications.conftest import add, age, reread
 
-pytestmark = pytest.mark.serial
-
 
 def committed_user() -> User:
     user = make_user()

@@ -21,7 +21,7 @@ from tests.worker.conftest import wait_until
 
 __all__ = ["keys"]
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.takes(seconds=30)
 
 FAULTS: list[tuple[str, dict[str, Any]]] = [
     ("down", {}),

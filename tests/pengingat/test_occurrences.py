@@ -252,7 +252,6 @@ def make_reminders(count: int, obat: dict[str, Any]) -> tuple[int, list[int]]:
     return user_id, ids
 
 
-@pytest.mark.serial
 def test_four_clocks_at_once_make_every_occurrence_once(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
     make_reminders(100, obat)
     moment.move(hours=30)
@@ -263,7 +262,6 @@ def test_four_clocks_at_once_make_every_occurrence_once(committed: Flask, moment
     assert per_reminder == 5  # the doses of 66 hours
 
 
-@pytest.mark.serial
 def test_an_edit_that_races_with_the_clock_leaves_the_new_schedule_alone(
     committed: Flask, moment: Time, obat: dict[str, Any]
 ) -> None:
@@ -282,7 +280,6 @@ def test_an_edit_that_races_with_the_clock_leaves_the_new_schedule_alone(
     assert len(waiting()) == 30
 
 
-@pytest.mark.serial
 def test_deleting_while_the_clock_tops_up_leaves_nothing(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
     user_id, ids = make_reminders(30, obat)
     moment.move(hours=30)

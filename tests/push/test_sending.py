@@ -20,8 +20,6 @@ from tests.client import Client, assert_error
 from tests.factories import make_user
 from tests.notifications.conftest import add, age, reread
 
-pytestmark = pytest.mark.serial
-
 PAYLOAD = {"title": "Halo", "body": "Ada kabar ☺", "url": "/forum/5"}
 
 

@@ -17,7 +17,7 @@ from app.core.db import db
 from app.superadmin.service import console
 from tests.client import Client, assert_error
 
-pytestmark = pytest.mark.serial  # it measures memory, and time runs out on purpose
+pytestmark = pytest.mark.takes(seconds=40)  # it measures memory, and time runs out on purpose
 
 MEBIBYTE = 1024 * 1024
 

@@ -22,7 +22,7 @@ from tests.factories import make_user
 from tests.waiting import wait_until
 from tests.worker.conftest import RunningWorker
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.takes(seconds=12)
 
 Start = Callable[..., RunningWorker]
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from bench.chaos import Chaos
-from bench.outages import reminders, through
+from bench.outages import people, through
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.takes(seconds=55)
 
 AWAY_S = 5.0
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def world() -> Iterator[Chaos]:
-    with reminders(count=40, seconds=6) as made:
+    with people(reminders=20, seconds=6) as made:
         yield made
 
 

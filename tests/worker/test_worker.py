@@ -21,7 +21,7 @@ from tests.notifications.conftest import add, age, reread
 from tests.waiting import wait_until
 from tests.worker.conftest import RunningWorker, processes
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.takes(seconds=30)
 
 Start = Callable[..., RunningWorker]
 
