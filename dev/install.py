@@ -34,7 +34,8 @@ def main(stamp: Path, requirements: list[Path]) -> int:
         return 1
     names = [name for file in requirements for name in pinned(file)]
     files = [word for file in requirements for word in ("-r", str(file))]
-    options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+    # pip compiles on one processor; `compile_all` does it on all of them.
+    options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--no-compile"]
     command = [*pip, "install", *options, *files]
     with (
         Progress(len(names)) as progress,
@@ -43,6 +44,9 @@ def main(stamp: Path, requirements: list[Path]) -> int:
         for line in process.stdout or ():
             progress.see(line.rstrip())
         code = process.wait()
+        if code == 0:
+            progress.show("compiling")
+            compile_all()
     if code != 0:
         print("\n".join(["pip failed:", *progress.tail]), file=sys.stderr)
         return 1
@@ -61,6 +65,11 @@ def pip_command() -> list[str] | None:
         if not works([*make, str(VENV)]) and not works([*make, "--without-pip", str(VENV)]):
             return None
     return next((pip for pip in (own, outer) if works([*pip, "--version"])), None)
+
+
+def compile_all() -> None:
+    """Compile what was installed. Whatever cannot be compiled is a matter for whoever imports it."""
+    works([str(VENV_PYTHON), "-m", "compileall", "-q", "-j", "0", str(VENV / "lib")])
 
 
 def works(command: list[str]) -> bool:
@@ -118,7 +127,7 @@ class Progress:
             filled = BAR * self.seen // self.total
             bar = "#" * filled + "." * (BAR - filled)
             print(f"\r\033[K  [{bar}] {self.seen}/{self.total}  {what[:40]}", end="", flush=True)
-        elif self.seen % 20 == 0 or what == "unpacking":
+        elif self.seen % 20 == 0 or what in ("unpacking", "compiling"):
             print(f"  {self.seen}/{self.total}  {what}", flush=True)
 
 

@@ -32,7 +32,11 @@ def test_an_installation_counts_what_it_looks_at_and_leaves_its_stamp(
     pip_that(monkeypatch, "print('Collecting six==1.17.0\\nProcessing idna\\nInstalling collected packages: six')")
     assert install.main(Path("stamp"), [Path("requirements.txt")]) == 0
     assert (folder / "stamp").exists()
-    assert capsys.readouterr().out.splitlines() == ["Installing 2 packages into .venv", "  2/2  unpacking"]
+    assert capsys.readouterr().out.splitlines() == [
+        "Installing 2 packages into .venv",
+        "  2/2  unpacking",
+        "  2/2  compiling",
+    ]
 
 
 def test_a_failed_installation_shows_why_and_leaves_no_stamp(
