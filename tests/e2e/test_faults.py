@@ -16,7 +16,7 @@ from app.core import hangs
 from tests.e2e.house import LOG, READ, House, Load
 from tests.waiting import eventually
 
-pytestmark = pytest.mark.takes(seconds=30)
+pytestmark = pytest.mark.takes(seconds=35)
 
 OUTAGE_S = 3.0
 

@@ -15,7 +15,7 @@ import requests
 from tests.e2e.launcher import Launcher, copy_checkout
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.takes(seconds=70)
+pytestmark = pytest.mark.takes(seconds=60)
 
 
 @pytest.fixture(scope="module")
@@ -82,10 +82,7 @@ def test_two_checkouts_run_side_by_side_and_even_a_kill_ends_all_of_one(running:
     assert login(running, "siti") == 200
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("web", "gunicorn"), ("worker-bulk", "worker.Worker bulk"), ("postgres", "bin/postgres -D")],
-)
+@pytest.mark.parametrize(("name", "words"), [("web", "gunicorn"), ("postgres", "bin/postgres -D")])
 def test_a_crash_of_one_process_is_told_and_ends_the_rest(lived_in: Path, name: str, words: str) -> None:
     with Launcher(lived_in) as launcher:
         assert login(launcher, "joko", "sandi123") == 200  # his data is found again, however it ended before

@@ -6,7 +6,7 @@ import pytest
 
 from bench.chaos import FAULTS, Plan, run
 
-pytestmark = pytest.mark.takes(seconds=45)
+pytestmark = pytest.mark.takes(seconds=47)
 
 
 def test_reminders_survive_one_of_each_fault() -> None:

@@ -9,7 +9,7 @@ import pytest
 from bench.chaos import Chaos
 from bench.outages import people, through
 
-pytestmark = pytest.mark.takes(seconds=55)
+pytestmark = pytest.mark.takes(seconds=50)
 
 AWAY_S = 5.0
 

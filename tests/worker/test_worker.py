@@ -21,7 +21,7 @@ from tests.notifications.conftest import add, age, reread
 from tests.waiting import wait_until
 from tests.worker.conftest import RunningWorker, processes
 
-pytestmark = pytest.mark.takes(seconds=30)
+pytestmark = pytest.mark.takes(seconds=36)
 
 Start = Callable[..., RunningWorker]
 
