@@ -137,6 +137,7 @@ class Cache(Generic[T]):
             if failed and failed.rests:
                 return _plain(self._instead(copy, failed))
             value = _plain(load())
+            self._write(key, value)  # before the lock goes: whoever waits for it reads then
         except ProviderError as error:
             self._remember(key, error)
             if copy is None:
@@ -147,7 +148,6 @@ class Cache(Generic[T]):
         finally:
             self._redis(lambda redis: redis.delete(self._at(key, "lock")))
         CACHED.labels(self.name, "loaded").inc()
-        self._write(key, value)
         return value
 
     def _awaited(self, key: str, load: Callable[[], T]) -> Any:
@@ -155,12 +155,13 @@ class Cache(Generic[T]):
         stop = time.monotonic() + FLIGHT_S
         while time.monotonic() < stop:
             time.sleep(POLL_S)
+            is_over = not self._redis(lambda redis: redis.exists(self._at(key, "lock")))
             copy, failure = self._read(key)
             if copy and self._is_fresh(copy):
                 return copy.value
             if failure and failure.rests:
                 raise ProviderError(self.name, failure.kind)
-            if not self._redis(lambda redis: redis.exists(self._at(key, "lock"))):
+            if is_over:
                 break
         return _plain(load())
 

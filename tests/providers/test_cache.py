@@ -202,6 +202,21 @@ def test_visitors_of_several_processes_make_one_fetch(real_app: Flask, app: Flas
     assert source.asked == 1
 
 
+def test_an_answer_that_is_slowly_kept_is_not_fetched_again_meanwhile(
+    real_app: Flask, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = Cache._keep
+
+    def keep_slowly(*args: Any) -> None:
+        sleep(0.3)
+        keep(*args)
+
+    monkeypatch.setattr(Cache, "_keep", keep_slowly)
+    source = Source(seconds=0.1)
+    assert crowd(real_app, [new() for _ in range(4)], source, people=20) == [Thing("nomor 1")] * 20
+    assert source.asked == 1
+
+
 def test_a_hundred_visitors_of_a_failing_source_get_its_failure_once(
     real_app: Flask, kept: Cache[Thing | None]
 ) -> None:
