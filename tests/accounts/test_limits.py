@@ -99,7 +99,7 @@ def assert_alike(known: Callable[[], object], unknown: Callable[[], object]) -> 
     A busy machine gets more chances; a difference of ours would stay.
     """
     best = {known: inf, unknown: inf}
-    for _ in range(10):
+    for _ in range(30):
         for _ in range(15):
             for call in (known, unknown):
                 started = time.perf_counter()

@@ -20,7 +20,7 @@ EMPTY = (-10.5, 100.0)
 
 
 def client(sim: Server, url: str | None = None, key: str = KEY) -> Places:
-    http = Http("places", reach=Reach.ANYWHERE, connect_s=0.3, read_s=0.4, budget_s=1, attempts=1)
+    http = Http("places", reach=Reach.ANYWHERE, connect_s=0.3, read_s=0.8, budget_s=1.5, attempts=1)
     return Places(http, url or sim.places.url, key)
 
 
@@ -53,26 +53,25 @@ def test_three_pages_give_sixty_places_each_once(sim: Server) -> None:
     assert sim.places.searches() == 1
 
 
-def test_a_token_that_is_not_valid_yet_is_asked_again_with_a_growing_wait(sim: Server) -> None:
-    waits: list[float] = []
-    http = Http("places", reach=Reach.ANYWHERE)
-    sim.places.delay_s = 0.35
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What was waited for, in seconds: time jumps by as much."""
+    found: list[float] = []
+    clock = time.monotonic
+    monkeypatch.setattr(places.time, "monotonic", lambda: clock() + sum(found))
+    return found
 
-    def wait(seconds: float) -> None:
-        waits.append(seconds)
-        time.sleep(seconds / 6)  # six times as fast as in life
 
-    asked = Places(http, sim.places.url, KEY, sleep=wait)
+def test_a_token_that_is_not_valid_yet_is_asked_again_with_a_growing_wait(sim: Server, waits: list[float]) -> None:
+    sim.places.delay_s = 2
+    asked = Places(Http("places", reach=Reach.ANYWHERE), sim.places.url, KEY, sleep=waits.append)
     assert len(asked.nearby(*CIMAHI, 5000)) == 60
     assert waits == [0.3, 0.6, 1.2, 0.3, 0.6, 1.2]
 
 
-def test_waits_grow_to_two_seconds_and_end_inside_the_budget(sim: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
+def test_waits_grow_to_two_seconds_and_end_inside_the_budget(sim: Server, waits: list[float]) -> None:
     sim.places.delay_s = 1000
     asked = Places(Http("places", reach=Reach.ANYWHERE), sim.places.url, KEY, sleep=waits.append)
-    clock = time.monotonic
-    monkeypatch.setattr(places.time, "monotonic", lambda: clock() + sum(waits))
     assert len(asked.nearby(*CIMAHI, 5000)) == 20
     assert waits == [0.3, 0.6, 1.2, 2.0, 2.0]
     assert sum(waits) < places.BUDGET_S
@@ -123,7 +122,7 @@ def test_every_fault_is_an_error_in_time(sim: Server, fault: str, kind: str) -> 
     sim.fault("places", fault, times=None)
     started = time.monotonic()
     assert refusal(sim).kind == kind
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 3
 
 
 def test_an_answer_without_a_known_status_is_garbage(sim: Server) -> None:

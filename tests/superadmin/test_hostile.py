@@ -198,6 +198,7 @@ def test_killing_every_other_connection_does_not_take_the_service_down(boss: Cli
     sql = (
         "SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        " AND backend_type = 'client backend'"  # a vacuum that happens to run is not ours to end
     )
     assert boss.post("/superadmin/query", {"query": sql}).status_code == 200
     db.session.remove()
