@@ -28,8 +28,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: many tests wait for processes that they have started."""
-    return min(8, os.cpu_count() or 1) + 1
+    """Two for each processor: many tests wait, and most of those for processes that they have started."""
+    return min(8, 2 * (os.cpu_count() or 1))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

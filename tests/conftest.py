@@ -97,6 +97,15 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
 
 
 @pytest.fixture
+def limited(app: Flask) -> Iterator[None]:
+    """Rate limits count, and nothing is counted yet."""
+    limiter.enabled = True
+    limiter.reset()  # what this process may have counted by itself while the machine was too busy for Redis
+    yield
+    limiter.enabled = False
+
+
+@pytest.fixture
 def committed(real_app: Flask) -> Iterator[Flask]:
     """The application with real commits, for tests of several threads or processes; emptied and seeded afterwards."""
     real_app.extensions["redis"].flushdb()

@@ -5,23 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import inf
 
-import pytest
 from flask import Flask
 
-from app.core.limits import limiter
 from config import ROOT
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD, make_superadmin, make_user
-
-
-@pytest.fixture
-def limited(app: Flask) -> Iterator[None]:
-    limiter.enabled = True
-    yield
-    limiter.enabled = False
 
 
 def guess(client: Client, username: str = "siti", address: str = "10.0.0.1") -> object:

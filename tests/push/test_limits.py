@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from flask import Flask
 
-from app.core.limits import limiter
 from dev.simulators import Server
 from tests.client import Client, assert_error
 from tests.factories import make_user
@@ -16,11 +13,7 @@ from tests.factories import make_user
 PAYLOAD = {"title": "Halo", "body": "Ada kabar"}
 
 
-@pytest.fixture(autouse=True)
-def limited(app: Flask) -> Iterator[None]:
-    limiter.enabled = True
-    yield
-    limiter.enabled = False
+pytestmark = pytest.mark.usefixtures("limited")
 
 
 def test_one_target_gets_twenty_pushes_a_minute_from_wherever(client: Client) -> None:
