@@ -27,7 +27,7 @@ def config_for_tests(**overrides: str) -> Config:
 
 
 def _migrate(database_url: str, redis_url: str) -> None:
-    # With the Redis of the tests: the rate limiter, one a process, keeps the first that it hears of.
+    # With the Redis of the tests, which the rate limiter then keeps.
     app = create_app(config_for_tests(DATABASE_URL=database_url, REDIS_URL=redis_url))
     with app.app_context():
         upgrade()
@@ -66,6 +66,11 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
         seed_all()
     yield app
     _dispose(app)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _first(real_app: Flask) -> None:
+    """Made before any other application: the rate limiter, one a process, keeps the Redis that it hears of first."""
 
 
 class _OneConnection:
