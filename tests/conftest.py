@@ -73,6 +73,11 @@ def _first(real_app: Flask) -> None:
     """Made before any other application: the rate limiter, one a process, keeps the Redis that it hears of first."""
 
 
+def _reset(app: Flask) -> None:
+    app.extensions["redis"].flushdb()
+    limiter.enabled = False  # one a process, it does as the application says that was made last
+
+
 class _OneConnection:
     """Stands in for the reading engine, so that reads see what the test has not committed."""
 
@@ -85,8 +90,7 @@ class _OneConnection:
 @pytest.fixture
 def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The application inside a transaction that is rolled back: a commit of the code under test is a savepoint."""
-    real_app.extensions["redis"].flushdb()
-    limiter.enabled = False  # one a process, it does as the application says that was made last
+    _reset(real_app)
     with real_app.app_context():
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:
@@ -113,7 +117,7 @@ def limited(app: Flask) -> Iterator[None]:
 @pytest.fixture
 def committed(real_app: Flask) -> Iterator[Flask]:
     """The application with real commits, for tests of several threads or processes; emptied and seeded afterwards."""
-    real_app.extensions["redis"].flushdb()
+    _reset(real_app)
     with real_app.app_context():
         if db.session.scalar(sa.text("SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM deliveries)")):
             empty()  # a test of whole processes, which commit what they like, was here before
