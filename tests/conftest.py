@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -27,7 +28,6 @@ def config_for_tests(**overrides: str) -> Config:
 
 
 def _migrate(database_url: str, redis_url: str) -> None:
-    # With the Redis of the tests, which the rate limiter then keeps.
     app = create_app(config_for_tests(DATABASE_URL=database_url, REDIS_URL=redis_url))
     with app.app_context():
         upgrade()
@@ -62,20 +62,24 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     from app.cli import seed_all
 
     app = create_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
+    app.extensions["counting"] = _counting()
     with app.app_context():
         seed_all()
     yield app
     _dispose(app)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _first(real_app: Flask) -> None:
-    """Made before any other application: the rate limiter, one a process, keeps the Redis that it hears of first."""
+def _counting() -> dict[str, Any]:
+    """Where the rate limiter counts. It is one a process and does as the application says that was made last."""
+    names = ("_storage", "_limiter", "_fallback_storage", "_fallback_limiter")
+    return {name: vars(limiter)[name] for name in names}
 
 
 def _reset(app: Flask) -> None:
+    """Redis is empty, and limits would be counted in it, once a test switches them on."""
     app.extensions["redis"].flushdb()
-    limiter.enabled = False  # one a process, it does as the application says that was made last
+    vars(limiter).update(app.extensions["counting"], enabled=False, _storage_dead=False)
+    limiter._fallback_storage.reset()
 
 
 class _OneConnection:
@@ -109,7 +113,6 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
 def limited(app: Flask) -> Iterator[None]:
     """Rate limits count, and nothing is counted yet."""
     limiter.enabled = True
-    limiter.reset()  # what this process may have counted by itself while the machine was too busy for Redis
     yield
     limiter.enabled = False
 
