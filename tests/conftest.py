@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import pytest
@@ -27,8 +26,8 @@ def config_for_tests(**overrides: str) -> Config:
     return Config.from_env({"ENVIRONMENT": "testing", "RATE_LIMITS": "off", **overrides})
 
 
-def _migrate(database_url: str, redis_url: str) -> None:
-    app = create_app(config_for_tests(DATABASE_URL=database_url, REDIS_URL=redis_url))
+def _migrate(database_url: str) -> None:
+    app = create_app(config_for_tests(DATABASE_URL=database_url))
     with app.app_context():
         upgrade()
         _dispose(app)
@@ -48,11 +47,9 @@ def variables(process_number: int) -> dict[str, str]:
     from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
 
     servers = environment()
-    redis_url = own_redis(servers[REDIS_VARIABLE], process_number)
-    migrate = partial(_migrate, redis_url=redis_url)
     return {
-        "DATABASE_URL": own_database(servers[DATABASE_VARIABLE], f"test_{process_number}", migrate),
-        "REDIS_URL": redis_url,
+        "DATABASE_URL": own_database(servers[DATABASE_VARIABLE], f"test_{process_number}", _migrate),
+        "REDIS_URL": own_redis(servers[REDIS_VARIABLE], process_number),
     }
 
 

@@ -35,6 +35,8 @@ def rotate_nik() -> int:
                 .limit(BATCH)
                 .with_for_update()
             ).all()
+            if not rows:
+                return done
             sealed = {user_id: nik.encrypt(nik.decrypt(stored, user_id) or "", user_id) for user_id, stored in rows}
             renewed = (
                 sa.func.unnest(
@@ -49,8 +51,6 @@ def rotate_nik() -> int:
                 .values(nik=renewed.c.nik, updated_at=User.updated_at)
                 .execution_options(synchronize_session=False)
             )
-        if not rows:
-            return done
         done, last = done + len(rows), rows[-1].id
 
 

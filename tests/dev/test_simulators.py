@@ -163,7 +163,7 @@ def test_it_ends_at_once_with_calls_hanging_and_leaves_no_thread() -> None:
         while not sim.messaging.calls:
             sleep(0.01)
         started = monotonic()
-    assert monotonic() - started < 2
+    assert monotonic() - started < 1
     for thread in set(threading.enumerate()) - before:
         thread.join(1)
         assert not thread.is_alive()

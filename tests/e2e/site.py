@@ -10,7 +10,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,6 +25,7 @@ from config import ROOT
 from dev.servers import valkey_server
 from tests.e2e.launcher import free_port
 from tests.e2e.stack import Stack
+from tests.waiting import wait_until
 
 NAME = "api.example.org"
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -142,10 +142,7 @@ class Site(Stack):
         web.wait(40)
         self.processes.remove(web)
         self.webs[number - 1] = self.start_web_at(number)
-        stop = time.monotonic() + 30
-        while not self.sockets[number - 1].exists():
-            assert time.monotonic() < stop
-            time.sleep(0.05)
+        wait_until(self.sockets[number - 1].exists, 30)
 
 
 def _certificate(folder: Path) -> Path:

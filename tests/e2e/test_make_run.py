@@ -73,11 +73,16 @@ def test_a_second_start_in_one_checkout_is_refused_and_told_where_the_first_is(r
     assert login(running, "siti") == 200
 
 
-@pytest.mark.parametrize(("name", "words"), [("web", "gunicorn"), ("postgres", "bin/postgres -D")])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("web", "gunicorn"), ("worker-bulk", "worker.Worker bulk"), ("postgres", "bin/postgres -D")],
+)
 def test_a_crash_of_one_process_is_told_and_ends_the_rest_but_not_another_checkout(
     running: Launcher, lived_in: Path, name: str, words: str
 ) -> None:
+    secrets = (lived_in / "instance" / "secrets.env").read_text()
     with Launcher(lived_in) as other:
+        assert (lived_in / "instance" / "secrets.env").read_text() == secrets
         assert login(other, "joko", "sandi123") == 200  # his data is found again, however it ended before
         assert login(running, "joko", "sandi123") == 401
         other.child(words).kill()
@@ -124,6 +129,7 @@ def test_servers_of_the_user_and_simulators_are_used_instead(lived_in: Path, var
 
 def test_a_command_brings_servers_along_when_none_run(lived_in: Path) -> None:
     stopped = Launcher(lived_in)
+    assert "PostgreSQL ..." in stopped.beside("flask", "db", "upgrade")
     assert re.fullmatch(
         r"  PostgreSQL .*\n  Valkey .*\n\d+ NIK can be read\.\n", stopped.beside("flask", "nik", "verify")
     )

@@ -17,7 +17,7 @@ from dev.simulators import Server
 from tests.factories import make_user
 from tests.notifications.conftest import add, reread
 from tests.push.conftest import keys
-from tests.worker.conftest import wait_until
+from tests.waiting import wait_until
 
 __all__ = ["keys"]
 

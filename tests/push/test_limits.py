@@ -10,10 +10,9 @@ from dev.simulators import Server
 from tests.client import Client, assert_error
 from tests.factories import make_user
 
-PAYLOAD = {"title": "Halo", "body": "Ada kabar"}
-
-
 pytestmark = pytest.mark.usefixtures("limited")
+
+PAYLOAD = {"title": "Halo", "body": "Ada kabar"}
 
 
 def test_one_target_gets_twenty_pushes_a_minute_from_wherever(client: Client) -> None:
