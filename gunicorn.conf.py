@@ -105,6 +105,6 @@ def child_exit(_server: Any, worker: Any) -> None:
 
 
 def post_worker_init(_worker: Any) -> None:
-    from app.core.logging import write_together
+    from app.core.operations.logging import write_together
 
     write_together()

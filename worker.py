@@ -6,26 +6,26 @@ from app import create_app, loading
 from config import Config
 
 with loading():
-    from app.core import workers
-    from app.core.redis import sentinel_of
+    from app.core.jobs import worker
+    from app.core.jobs.redis import sentinel_of
 
     config = Config.from_env()
     app = create_app(config)
 
-#: Where `rq`'s command line looks; the worker itself connects by `app.core.redis`.
+#: Where `rq`'s command line looks; the worker itself connects by `app.core.jobs.redis`.
 SENTINEL = sentinel_of(config.redis_url)
 REDIS_URL = None if SENTINEL else config.redis_url
 #: Without a queue on the command line one process serves both, the urgent one first.
-QUEUES = list(workers.QUEUES)
+QUEUES = list(worker.QUEUES)
 
 
-class Job(workers.Job):
+class Job(worker.Job):
     """A job of this application."""
 
     app = app
 
 
-class Worker(workers.Worker):
+class Worker(worker.Worker):
     """A worker of this application, with its own clock."""
 
     app = app

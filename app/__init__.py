@@ -32,7 +32,13 @@ def create_app(config: Config) -> Flask:
     from flask import Flask
 
     from app import cli, sections
-    from app.core import api, db, errors, health, limits, logging, media, metrics, pages, queue, web
+    from app.core import errors
+    from app.core.database import session as database
+    from app.core.jobs import queue
+    from app.core.media import pictures
+    from app.core.operations import health, logging, metrics
+    from app.core.web import blueprint, pages, rate_limits
+    from app.core.web import request as web_request
 
     logging.configure(config)
     app = Flask(__name__)
@@ -40,13 +46,13 @@ def create_app(config: Config) -> Flask:
     app.config["TESTING"] = config.environment == "testing"
     app.extensions["config"] = config
 
-    web.init_app(app, config)
+    web_request.init_app(app, config)
     errors.init_app(app)
-    db.init_app(app, config)
+    database.init_app(app, config)
     queue.init_app(app, config)
-    media.init_app(app, config)
-    api.init_app(app, sections.blueprints())
-    limits.init_app(app, config)
+    pictures.init_app(app, config)
+    blueprint.init_app(app, sections.blueprints())
+    rate_limits.init_app(app, config)
     health.init_app(app)
     metrics.init_app(app, config)
     pages.init_app(app, config)

@@ -15,12 +15,12 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 import config
-from app.core import media
-from app.core.backup import BackupError
-from app.core.backup import backup as make_backup
-from app.core.backup import restore as restore_backup
-from app.core.db import keep_request_settings, unit_of_work
+from app.core.database.session import keep_request_settings, unit_of_work
 from app.core.errors import AppError, ValidationFailed
+from app.core.media import pictures
+from app.core.operations.backup import BackupError
+from app.core.operations.backup import backup as make_backup
+from app.core.operations.backup import restore as restore_backup
 from app.core.settings import settings
 from app.emergency import service as emergency
 from app.forum import jobs as forum_jobs
@@ -38,7 +38,7 @@ from app.superadmin.service import sql_roles
 
 def init_app(app: Flask) -> None:
     setup = (users, nik, keys, seed, demo, settings_table, sql_role, pooler, backup, restore)
-    for command in (*setup, worker_health, broadcast, logs, forum, pictures):
+    for command in (*setup, worker_health, broadcast, logs, forum, media):
         app.cli.add_command(command)
 
 
@@ -133,14 +133,14 @@ def repair_forum() -> None:
         click.echo(f"{table}: {count} rows repaired.")
 
 
-pictures = AppGroup("media", help="The pictures' upkeep.")
+media = AppGroup("media", help="The pictures' upkeep.")
 
 
-@pictures.command("sweep")
+@media.command("sweep")
 def sweep_pictures() -> None:
     """Remove pictures older than a day that no record names: what killed processes left behind."""
     with _telling_errors(), unit_of_work():
-        click.echo(f"{media.sweep()} pictures removed.")
+        click.echo(f"{pictures.sweep()} pictures removed.")
 
 
 # --- the SQL console ------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from app.accounts import routes as accounts
 from app.admins import routes as admins
 from app.articles import routes as articles
 from app.caregivers import routes as caregivers
-from app.core.api import Blueprint
+from app.core.web.blueprint import Blueprint
 from app.dokter import routes as dokter
 from app.emergency import routes as emergency
 from app.faskes import routes as faskes

@@ -9,8 +9,8 @@ import psutil
 import psycopg2
 import sqlalchemy as sa
 
-from app.core import queue
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
+from app.core.jobs import queue
 from app.notifications import broadcasts, spreading
 from app.notifications.models import Broadcast, deliveries
 from bench.ground import Ground, Result, at_most

@@ -26,7 +26,7 @@ from flask_migrate import upgrade
 
 from app import create_app
 from app.cli import seed_all
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity import users
 from app.pengingat import service
 from app.providers import vapid

@@ -9,7 +9,7 @@ from statistics import median
 import psycopg2
 import sqlalchemy as sa
 
-from app.core.db import autocommit
+from app.core.database.session import autocommit
 from app.identity.models import User
 from app.notifications import jobs
 from bench.ground import Ground, Result, at_most

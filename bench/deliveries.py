@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.notifications import outbox
 from app.notifications.models import Channel, deliveries
 from bench.ground import Ground, Result, at_least, at_most

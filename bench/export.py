@@ -12,7 +12,7 @@ from typing import Any
 import psycopg2
 
 from app.admins.service.reports import REPORTS, within
-from app.core.exports import csvfile, xlsxfile
+from app.core.exports import csv, xlsx
 from app.core.exports.table import Table
 from bench.ground import Ground, Result, at_least, at_most
 
@@ -62,13 +62,13 @@ def run(ground: Ground) -> Iterator[Result]:
                 bare.append(_seconds(lambda: cursor.copy_expert(BARE, Nowhere())))
                 before = _resident(peak=False)
                 _reset_peak()
-                ours.append(_seconds(lambda: _drain(csvfile.stream(table))))
+                ours.append(_seconds(lambda: _drain(csv.stream(table))))
                 grown = max(grown, _resident(peak=True) - before)
             yield at_least(f"CSV of {CSV_ROWS:,} rows", median(bare) / median(ours), 0.7, "bare COPY")
             yield at_most("CSV: memory", grown / MEBIBYTE, 16, "MiB")
             before = _resident(peak=False)
             _reset_peak()
-            _drain(xlsxfile.stream(some, title="Log"))
+            _drain(xlsx.stream(some, title="Log"))
             yield at_most(f"XLSX of {XLSX_ROWS:,} rows: memory", (_resident(peak=True) - before) / MEBIBYTE, 32, "MiB")
     connection.close()
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import psycopg2
 import sqlalchemy as sa
 
-from app.core.db import autocommit
+from app.core.database.session import autocommit
 from app.faskes.models import distance_km
 from app.faskes.service import reads
 from app.providers.gazetteer import PLACES

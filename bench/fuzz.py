@@ -23,7 +23,7 @@ from schemathesis import engine
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity import sessions, users
 from app.identity.models import RoleName, User
 from app.providers import vapid

@@ -19,7 +19,7 @@ from flask_migrate import upgrade
 
 from app import create_app
 from app.cli import seed_all
-from app.core.db import unit_of_work
+from app.core.database.session import unit_of_work
 from app.identity import sessions, users
 from bench import wrk
 from bench.wrk import Target

@@ -23,7 +23,7 @@ from typing import ClassVar
 import psutil
 import requests
 
-from app.core.db import unit_of_work
+from app.core.database.session import unit_of_work
 from bench.ground import ground
 from dev import demo
 from dev.simulators import simulators

@@ -9,8 +9,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import clock, queue
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
+from app.core.jobs import queue
+from app.core.lib import clock
 from app.logs import buffer, jobs
 from app.logs.models import ActivityLog
 from bench.deliveries import working

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from app.core import hangs
+from app.core.database import watchdog
 from bench.chaos import Chaos
 from bench.ground import Ground, Result, at_most
 from bench.outcome import Outcome, Plan
@@ -27,7 +27,7 @@ LOGIN: Request = ("POST", "/login", {"json": {"username": "siti", "password": "r
 #: Four who log, so that half a minute and the calm around it see 5,000 logs.
 KINDS = {"reads": READ, "logins": LOGIN, "logs": LOG, "logs 2": LOG, "logs 3": LOG, "logs 4": LOG}
 
-NOTICED_S = hangs.PATIENCE_S + hangs.LOOK_EVERY_S + hangs.LOGIN_S
+NOTICED_S = watchdog.PATIENCE_S + watchdog.LOOK_EVERY_S + watchdog.LOGIN_S
 
 
 def run(_: Ground) -> Iterator[Result]:

@@ -9,8 +9,8 @@ from statistics import median
 import psycopg2
 
 from app.admins.service import people
-from app.core.db import db
-from app.core.paging import Page
+from app.core.database.session import db
+from app.core.web.pagination import Page
 from bench.ground import Ground, Result, at_most
 
 USERS = 200_000

@@ -25,8 +25,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from app.core import provinces
-from app.core.geo import distance_km
+from app.core.lib import provinces
+from app.core.lib.geo import distance_km
 from app.providers.gazetteer import PLACES
 
 #: Degrees kept after the point: eleven metres, less than the size of any village.

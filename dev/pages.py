@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from flask import Blueprint, Flask, Response, render_template
 from markupsafe import Markup, escape
 
-from app.core.clock import JAKARTA
-from app.core.db import autocommit
+from app.core.database.session import autocommit
+from app.core.lib.clock import JAKARTA
 from app.core.settings import settings
 from app.notifications.models import deliveries
 

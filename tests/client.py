@@ -8,7 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity import sessions
 from app.identity.models import RoleName, User
 

@@ -12,8 +12,8 @@ from flask import Flask
 from flask_migrate import upgrade
 
 from app import create_app
-from app.core.db import db
-from app.core.limits import limiter
+from app.core.database.session import db
+from app.core.web.rate_limits import limiter
 from config import Config, environment
 from tests.client import Client
 from tests.statements import Statements

@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 from app.articles.models import Article
-from app.core.db import db
+from app.core.database.session import db
 from app.identity import passwords, users
 from app.identity.models import RoleName, User
 from app.videos.models import Video

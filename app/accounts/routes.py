@@ -7,9 +7,9 @@ from typing import Any
 from flask import jsonify, request
 
 from app.accounts import schemas, service
-from app.core import provinces
-from app.core.api import Blueprint, MessageSchema
-from app.core.limits import by_body, limit
+from app.core.lib import provinces
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.rate_limits import by_body, limit
 from app.identity import sessions
 from app.identity.access import authenticated, caller, public
 from app.identity.schemas import UserSchema

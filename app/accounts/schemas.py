@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields, validate
 
-from app.core.fields import Text
+from app.core.web.fields import Text
 from app.identity.schemas import Nik, Password, PersonForm, PhoneNumber, PictureForm, RoleSchema, Username
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core import media
-from app.core.clock import now
-from app.core.db import Fields, db, get_or_404
+from app.core.database.session import Fields, db, get_or_404
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
+from app.core.lib.clock import now
+from app.core.media import pictures
 from app.core.settings import settings
 from app.identity import phones, sessions, tokens, users
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
@@ -131,9 +131,9 @@ def edit_profile(caller: Caller, data: dict[str, Any]) -> User:
     if "role_ids" in data:
         users.choose_own_roles(user, data["role_ids"])
     if "image" in data:
-        media.discard(user.image)
+        pictures.discard(user.image)
         upload = data.pop("image")
-        data["image"] = media.save(upload, longest_edge=media.PROFILE_EDGE) if upload else None
+        data["image"] = pictures.save(upload, longest_edge=pictures.PROFILE_EDGE) if upload else None
     return users.update(user, data)
 
 

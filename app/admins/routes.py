@@ -8,9 +8,9 @@ from app.admins import schemas
 from app.admins.service import exports, overview, people, relations
 from app.caregivers import service as caregivers
 from app.caregivers.schemas import LinkedPersonSchema, LinkSchema
-from app.core.api import Blueprint, MessageSchema
-from app.core.exports import streams
-from app.core.paging import AdminListSchema, Page, PageSchema
+from app.core.exports import streaming
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.pagination import AdminListSchema, Page, PageSchema
 from app.identity import audit
 from app.identity.access import caller, requires
 from app.identity.models import RoleName
@@ -164,7 +164,7 @@ def get_overview(query: dict[str, Any]) -> Any:
 @bp.response(200, {"type": "string", "format": "binary"}, content_type="text/csv")
 def export(query: dict[str, Any], report: str) -> Any:
     """Download a report (users, admins, activity-logs, domicile) as csv, xlsx or pdf (at most 5,000 rows)."""
-    return streams.answer(exports.export(report, caller, **query))
+    return streaming.answer(exports.export(report, caller, **query))
 
 
 # --- audit ----------------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
 from app.caregivers.schemas import LinkSchema
-from app.core.fields import Form, RecordId, Text, Timestamp
-from app.core.paging import AdminListSchema
+from app.core.web.fields import Form, RecordId, Text, Timestamp
+from app.core.web.pagination import AdminListSchema
 from app.identity.audit import Action
 from app.identity.models import RoleName
 from app.identity.schemas import Password, PersonSchema, PhoneNumber, PictureForm, Username

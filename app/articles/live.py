@@ -9,8 +9,8 @@ from flask import current_app
 
 from app.articles import service
 from app.core.errors import BadRequest, NotFound
-from app.core.paging import Listing, Page
 from app.core.settings import settings
+from app.core.web.pagination import Listing, Page
 from app.providers.cache import Cache
 from app.providers.failures import answering
 from app.providers.ministry import Ministry, UrlNotAllowed

@@ -8,7 +8,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, Timestamps
+from app.core.database.session import Base, Timestamps
 
 
 class Article(Base, Timestamps):
@@ -16,7 +16,7 @@ class Article(Base, Timestamps):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     title: Mapped[str]
-    url: Mapped[str | None] = mapped_column(unique=True, comment="canonical, see app.core.addresses")
+    url: Mapped[str | None] = mapped_column(unique=True, comment="canonical, see app.core.lib.urls")
     content: Mapped[str] = mapped_column(comment="sanitised HTML")
     kategori_id: Mapped[int | None] = mapped_column(sa.ForeignKey("kategori.id", ondelete="RESTRICT"), index=True)
     image: Mapped[str | None] = mapped_column(comment="name in the media store")
@@ -28,7 +28,7 @@ class SavedArticle(Base):
     __tablename__ = "saved_articles"
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    url: Mapped[str] = mapped_column(primary_key=True, comment="canonical, see app.core.addresses")
+    url: Mapped[str] = mapped_column(primary_key=True, comment="canonical, see app.core.lib.urls")
     title: Mapped[str]
     saved: Mapped[bool]
     saved_at: Mapped[datetime] = mapped_column(server_default=sa.func.clock_timestamp())

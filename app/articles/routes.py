@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from app.articles import live, schemas, service
-from app.core.api import Blueprint, MessageSchema
-from app.core.limits import limit
-from app.core.paging import Page, PageSchema
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.pagination import Page, PageSchema
+from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller, caller_id, optional, requires
 from app.identity.models import RoleName
 

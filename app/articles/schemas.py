@@ -6,11 +6,11 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from app.core.addresses import MAX_LENGTH, canonical
-from app.core.fields import Form, RecordId, Text, Timestamp
-from app.core.html import sanitise
-from app.core.media import Picture
-from app.core.parsing import Upload
+from app.core.lib.html import sanitise
+from app.core.lib.urls import MAX_LENGTH, canonical
+from app.core.media.pictures import Picture
+from app.core.web.fields import Form, RecordId, Text, Timestamp
+from app.core.web.parsing import Upload
 
 MAX_TITLE = 300
 MAX_CONTENT = 200_000

@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.articles.models import Article, SavedArticle, articles
-from app.core import media
-from app.core.db import Fields, assign, db, get_or_404, translating
+from app.core.database.session import Fields, assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
-from app.core.paging import Listing, Page, contains, paginate
+from app.core.media import pictures
+from app.core.web.pagination import Listing, Page, contains, paginate
 from app.notifications import broadcasts
 
 MISSING = "Artikel tidak ditemukan."
@@ -41,7 +41,7 @@ def get_article_by_url(url: str, user_id: int | None) -> Any:
 def create_article(data: dict[str, Any]) -> Any:
     """A new article, told to everybody after a while."""
     upload = data.pop("image", None)
-    article = Article(**data, image=media.save(upload) if upload else None)
+    article = Article(**data, image=pictures.save(upload) if upload else None)
     with translating(BROKEN):
         db.session.add(article)
     text = ANNOUNCEMENT.format(title=article.title)
@@ -53,9 +53,9 @@ def update_article(article_id: int, data: dict[str, Any], user_id: int) -> Any:
     """Change what was sent; a new picture replaces the old one, a null one removes it."""
     article = get_or_404(Article, article_id, MISSING)
     if "image" in data:
-        media.discard(article.image)
+        pictures.discard(article.image)
         upload = data.pop("image")
-        data["image"] = media.save(upload) if upload else None
+        data["image"] = pictures.save(upload) if upload else None
     with translating(BROKEN):
         assign(article, data)
     return get_article(article_id, user_id)
@@ -63,7 +63,7 @@ def update_article(article_id: int, data: dict[str, Any], user_id: int) -> Any:
 
 def delete_article(article_id: int) -> None:
     article = get_or_404(Article, article_id, MISSING)
-    media.discard(article.image)
+    pictures.discard(article.image)
     broadcasts.withdraw(_subject(article_id))
     db.session.delete(article)
     db.session.flush()

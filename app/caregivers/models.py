@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, Created
+from app.core.database.session import Base, Created
 
 
 class CaregiverLink(Base, Created):

@@ -6,8 +6,8 @@ from typing import Any
 
 from app.caregivers import service
 from app.caregivers.schemas import LinkedPersonSchema, LinkSchema, PatientIdSchema
-from app.core.api import Blueprint, MessageSchema
-from app.core.paging import Page, PageSchema
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.pagination import Page, PageSchema
 from app.identity.access import authenticated, caller, requires
 from app.identity.models import RoleName
 from app.identity.schemas import PersonSchema

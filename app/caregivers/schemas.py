@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
-from app.core.fields import RecordId, Timestamp
+from app.core.web.fields import RecordId, Timestamp
 from app.identity.schemas import PersonSchema
 
 

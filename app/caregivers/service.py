@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.caregivers.models import CaregiverLink
-from app.core.db import db, get_or_404
+from app.core.database.session import db, get_or_404
 from app.core.errors import BadRequest, NotFound
-from app.core.paging import Listing, Page, paginate
+from app.core.web.pagination import Listing, Page, paginate
 from app.identity import users
 from app.identity.models import RoleName, User
 

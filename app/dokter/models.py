@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.core.db import Base, Timestamps
+from app.core.database.session import Base, Timestamps
 from app.faskes.models import Faskes
 
 dokter_faskes = sa.Table(

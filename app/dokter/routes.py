@@ -6,9 +6,9 @@ from typing import Any
 
 from flask import Response, jsonify
 
-from app.core.api import Blueprint, MessageSchema
-from app.core.fields import PositionSchema
-from app.core.paging import Page, PageSchema
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.fields import PositionSchema
+from app.core.web.pagination import Page, PageSchema
 from app.dokter import schemas, service
 from app.identity.access import public, requires
 from app.identity.models import RoleName

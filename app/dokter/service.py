@@ -8,10 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
-from app.core import media
-from app.core.db import assign, autocommit, db, get_or_404, translating
+from app.core.database.session import assign, autocommit, db, get_or_404, translating
 from app.core.errors import AppError, NotFound, ValidationFailed
-from app.core.paging import MAX_UNPAGED, Listing, Page, paginate
+from app.core.media import pictures
+from app.core.web.pagination import MAX_UNPAGED, Listing, Page, paginate
 from app.dokter.models import Dokter, dokter_faskes
 from app.faskes.models import Faskes, distance_km
 from app.providers import geocoding
@@ -66,7 +66,7 @@ def nearby(lat: float, lng: float) -> list[dict[str, Any]]:
         return [
             {
                 **row,
-                "image": media.url(row["image"]),
+                "image": pictures.url(row["image"]),
                 "faskes_ids": [faskes["id"] for faskes in row["faskes"]],
                 "distance_km": round(row["distance_km"], 3),
             }
@@ -85,7 +85,7 @@ def get(dokter_id: int) -> Dokter:
 def create(data: dict[str, Any]) -> Dokter:
     faskes = _faskes_named(data.pop("faskes_ids", []))
     upload = data.pop("image", None)
-    dokter = Dokter(**data, image=media.save(upload) if upload else None, faskes=faskes)
+    dokter = Dokter(**data, image=pictures.save(upload) if upload else None, faskes=faskes)
     with translating(GONE):
         db.session.add(dokter)
     return dokter
@@ -100,15 +100,15 @@ def edit(dokter_id: int, data: dict[str, Any]) -> Dokter:
     if "faskes_ids" in data:
         changes["faskes"] = _faskes_named(data["faskes_ids"])
     if "image" in data:
-        media.discard(dokter.image)
-        changes["image"] = media.save(data["image"]) if data["image"] else None
+        pictures.discard(dokter.image)
+        changes["image"] = pictures.save(data["image"]) if data["image"] else None
     with translating(GONE):
         return assign(dokter, changes)
 
 
 def delete(dokter_id: int) -> None:
     dokter = get(dokter_id)
-    media.discard(dokter.image)
+    pictures.discard(dokter.image)
     db.session.delete(dokter)
 
 

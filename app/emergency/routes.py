@@ -6,9 +6,9 @@ from typing import Any
 
 from flask import Response, jsonify
 
-from app.core.api import Blueprint
-from app.core.fields import PositionSchema
-from app.core.paging import AdminListSchema
+from app.core.web.blueprint import Blueprint
+from app.core.web.fields import PositionSchema
+from app.core.web.pagination import AdminListSchema
 from app.emergency import service
 from app.emergency.schemas import NearbyNumbersSchema, NumberSchema
 from app.identity.access import public, requires

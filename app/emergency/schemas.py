@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields, validate
 
-from app.core.fields import Form, Province, Text
+from app.core.web.fields import Form, Province, Text
 
 
 class NumberSchema(Form):

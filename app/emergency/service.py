@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.db import Fields, assign, autocommit, db, get_or_404
-from app.core.paging import Listing, Page, contains, paginate
-from app.core.provinces import PROVINCES
+from app.core.database.session import Fields, assign, autocommit, db, get_or_404
+from app.core.lib.provinces import PROVINCES
+from app.core.web.pagination import Listing, Page, contains, paginate
 from app.emergency.models import EmergencyNumber
 from app.providers import geocoding
 

@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, Timestamps
-from app.core.geo import EARTH_RADIUS_KM
+from app.core.database.session import Base, Timestamps
+from app.core.lib.geo import EARTH_RADIUS_KM
 
 #: Who vouches for a record. An administrator's edit makes it the service's own, and no search overwrites it any more.
 DB, PLACES = "db", "places"
@@ -40,7 +40,7 @@ class Faskes(Base, Timestamps):
 
 
 def distance_km(lat: Any, lng: Any) -> sa.ColumnElement[float]:
-    """Great-circle distance of a facility from a position, by the formula of `app.core.geo`."""
+    """Great-circle distance of a facility from a position, by the formula of `app.core.lib.geo`."""
     half_north = sa.func.sin(sa.func.radians(Faskes.lat - lat) * _HALF)
     half_east = sa.func.sin(sa.func.radians(Faskes.lng - lng) * _HALF)
     shrink = sa.func.cos(sa.func.radians(lat)) * sa.func.cos(sa.func.radians(Faskes.lat))

@@ -6,9 +6,9 @@ from typing import Any
 
 from flask import Response, jsonify, request
 
-from app.core.api import Blueprint, MessageSchema
-from app.core.limits import limit
-from app.core.paging import Listing, Page, PageSchema, headers
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.pagination import Listing, Page, PageSchema, headers
+from app.core.web.rate_limits import limit
 from app.faskes import schemas
 from app.faskes.schemas import Around, Named
 from app.faskes.service import editing, finding

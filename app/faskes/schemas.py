@@ -7,8 +7,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
-from app.core.fields import Degrees, Form, PositionSchema, Province, Text
-from app.core.paging import Page, PageSchema
+from app.core.web.fields import Degrees, Form, PositionSchema, Province, Text
+from app.core.web.pagination import Page, PageSchema
 from app.providers.places import PLACE_ID
 
 DEFAULT_RADIUS_M, MAX_RADIUS_M = 5_000, 50_000

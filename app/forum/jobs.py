@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 
 

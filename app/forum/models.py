@@ -11,7 +11,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, Created
+from app.core.database.session import Base, Created
 
 #: Deeper replies hang on the last level: people lose the thread of them, and serialisers their stack.
 MAX_DEPTH = 20

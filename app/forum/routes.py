@@ -6,12 +6,12 @@ from typing import Any
 
 from flask import Response, request
 
-from app.core import paging
-from app.core.api import Blueprint, MessageSchema
-from app.core.db import autocommit
+from app.core.database.session import autocommit
 from app.core.errors import Unauthorized
-from app.core.limits import limit
-from app.core.web import raw_json
+from app.core.web import pagination
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.rate_limits import limit
+from app.core.web.request import raw_json
 from app.forum import schemas
 from app.forum.service import marks, reads, replies, threads
 from app.identity.access import authenticated, caller, caller_id, optional
@@ -45,8 +45,8 @@ def list_threads(query: schemas.ThreadQuery) -> Response:
     with autocommit() as connection:
         listing = reads.threads(connection, query, me)
     if query.before is None:
-        return raw_json(listing.rows, headers=paging.headers(listing, request))
-    return raw_json(listing.rows, headers=paging.keyset_headers(listing, request, reads.last_id(listing)))
+        return raw_json(listing.rows, headers=pagination.headers(listing, request))
+    return raw_json(listing.rows, headers=pagination.keyset_headers(listing, request, reads.last_id(listing)))
 
 
 @bp.get("/threads/<int:thread_id>")

@@ -10,10 +10,10 @@ from typing import Any
 
 from marshmallow import Schema, fields, post_load
 
-from app.core.fields import Form, RecordId, Text, Timestamp
-from app.core.media import Picture
-from app.core.paging import Page, PageSchema
-from app.core.parsing import Upload
+from app.core.media.pictures import Picture
+from app.core.web.fields import Form, RecordId, Text, Timestamp
+from app.core.web.pagination import Page, PageSchema
+from app.core.web.parsing import Upload
 
 MAX_TITLE = 200
 MAX_CONTENT = 20_000

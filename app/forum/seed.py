@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.db import db
+from app.core.database.session import db
 from app.forum.models import ForumCategory
 
 CATEGORIES: tuple[tuple[str, str | None], ...] = (

@@ -25,7 +25,7 @@ BEARER: dict[str, list[str]] = {"bearer": []}
 
 @dataclass(frozen=True)
 class Rule:
-    """A route's access rule; `app.core.api.Blueprint` enforces and documents it."""
+    """A route's access rule; `app.core.web.blueprint.Blueprint` enforces and documents it."""
 
     name: str
     roles: tuple[RoleName, ...] = ()

@@ -12,8 +12,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.db import db
-from app.core.paging import Listing, Page, contains, paginate
+from app.core.database.session import db
+from app.core.web.pagination import Listing, Page, contains, paginate
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.settings import settings
 from app.identity import nik, sessions
 from app.identity.models import User

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.core.db import Base, Created, Timestamps
+from app.core.database.session import Base, Created, Timestamps
 
 
 class RoleName(StrEnum):

@@ -8,9 +8,9 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from app.core.fields import Form, Province, RecordId, Text, Timestamp
-from app.core.media import Picture
-from app.core.parsing import JsonText, Upload
+from app.core.media.pictures import Picture
+from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
+from app.core.web.parsing import JsonText, Upload
 from app.identity import nik, phones, users
 from app.identity.models import User
 

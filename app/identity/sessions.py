@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.core.clock import now
-from app.core.db import autocommit, db
+from app.core.database.prepared import HotStatement
+from app.core.database.session import autocommit, db
 from app.core.errors import Unauthorized
-from app.core.hot import HotStatement
+from app.core.lib.clock import now
 from app.core.settings import settings
 from app.identity import tokens
 from app.identity.models import LoginSession, Role, RoleName, SessionKind, User, highest, user_roles

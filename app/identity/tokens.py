@@ -17,8 +17,8 @@ from typing import Any
 
 import jwt
 
-from app.core.clock import now
 from app.core.errors import Unauthorized
+from app.core.lib.clock import now
 from app.core.settings import settings
 
 ISSUER = "health-support"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 import sqlalchemy as sa
 
-from app.core.db import Fields, db, get_or_404, translating
+from app.core.database.session import Fields, db, get_or_404, translating
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, ValidationFailed
 from app.identity import audit, nik, passwords, phones, preferences, sessions
 from app.identity.models import SELF_SERVICE, Role, RoleName, User, user_roles

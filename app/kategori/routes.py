@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.core.api import Blueprint, MessageSchema
-from app.core.paging import Page, PageSchema
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.pagination import Page, PageSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 from app.kategori import service

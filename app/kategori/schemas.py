@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
-from app.core.fields import Text
+from app.core.web.fields import Text
 
 
 class KategoriSchema(Schema):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.db import Fields, assign, db, get_or_404, translating
+from app.core.database.session import Fields, assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict
-from app.core.paging import Listing, Page, paginate
+from app.core.web.pagination import Listing, Page, paginate
 from app.kategori.models import Kategori
 
 TAKEN: dict[str, AppError] = {

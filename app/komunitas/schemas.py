@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields, validate
 
-from app.core.fields import Form, Province, RecordId, Text, Timestamp
-from app.core.media import Picture
-from app.core.parsing import Upload
+from app.core.media.pictures import Picture
+from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
+from app.core.web.parsing import Upload
 
 
 class KomunitasSchema(Schema):

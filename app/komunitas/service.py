@@ -6,10 +6,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import media
-from app.core.db import assign, db, get_or_404, translating
+from app.core.database.session import assign, db, get_or_404, translating
 from app.core.errors import AppError, ValidationFailed
-from app.core.paging import Listing, Page, paginate
+from app.core.media import pictures
+from app.core.web.pagination import Listing, Page, paginate
 from app.komunitas.models import Komunitas
 
 MISSING = "Komunitas tidak ditemukan."
@@ -29,7 +29,7 @@ def get_komunitas(komunitas_id: int) -> Komunitas:
 
 def create_komunitas(data: dict[str, Any]) -> Komunitas:
     upload = data.pop("image", None)
-    komunitas = Komunitas(**data, image=media.save(upload) if upload else None)
+    komunitas = Komunitas(**data, image=pictures.save(upload) if upload else None)
     with translating(BROKEN):
         db.session.add(komunitas)
     return komunitas
@@ -39,15 +39,15 @@ def update_komunitas(komunitas_id: int, data: dict[str, Any]) -> Komunitas:
     """Change what was sent; a new picture replaces the old one, a null one removes it."""
     komunitas = get_komunitas(komunitas_id)
     if "image" in data:
-        media.discard(komunitas.image)
+        pictures.discard(komunitas.image)
         upload = data.pop("image")
-        data["image"] = media.save(upload) if upload else None
+        data["image"] = pictures.save(upload) if upload else None
     with translating(BROKEN):
         return assign(komunitas, data)
 
 
 def delete_komunitas(komunitas_id: int) -> None:
     komunitas = get_komunitas(komunitas_id)
-    media.discard(komunitas.image)
+    pictures.discard(komunitas.image)
     db.session.delete(komunitas)
     db.session.flush()

@@ -16,8 +16,8 @@ import orjson
 import sqlalchemy as sa
 from redis.exceptions import RedisError
 
-from app.core import queue
-from app.core.db import db
+from app.core.database.session import db
+from app.core.jobs import queue
 
 logger = logging.getLogger(__name__)
 

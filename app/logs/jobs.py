@@ -9,10 +9,10 @@ from time import monotonic
 import sqlalchemy as sa
 from redis.exceptions import RedisError
 
-from app.core import clock
-from app.core.clockwork import each_second
-from app.core.db import db, unit_of_work
-from app.core.queue import BULK, answered, ring_now
+from app.core.database.session import db, unit_of_work
+from app.core.jobs.queue import BULK, answered, ring_now
+from app.core.jobs.schedule import each_second
+from app.core.lib import clock
 from app.logs import buffer
 from app.logs.models import activity_logs
 

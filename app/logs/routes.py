@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import request
 
-from app.core.api import Blueprint
+from app.core.web.blueprint import Blueprint
 from app.identity.access import public
 from app.logs import jobs, schemas, service
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.core import clock
 from app.core.errors import Unauthorized
+from app.core.lib import clock
 from app.identity.sessions import caller_of
 from app.logs import buffer
 

@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core import clock
-from app.core.db import db
+from app.core.database.session import db
+from app.core.lib import clock
 from app.core.settings import settings
 from app.notifications import outbox
 from app.notifications.models import Broadcast, BroadcastPace, broadcast_pace, deliveries

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.settings import settings
 from app.notifications.models import OPEN, State, deliveries
 

@@ -11,11 +11,11 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from redis.exceptions import RedisError
 from rq import Worker
 
-from app.core import health, metrics
-from app.core.clock import now
-from app.core.clockwork import BEAT
-from app.core.db import autocommit
-from app.core.queue import QUEUES, URGENT, connection
+from app.core.database.session import autocommit
+from app.core.jobs.queue import QUEUES, URGENT, connection
+from app.core.jobs.schedule import BEAT
+from app.core.lib.clock import now
+from app.core.operations import health, metrics
 from app.notifications.lanes import LAG_BUCKETS_S, Tally
 from app.notifications.models import OPEN, deliveries
 

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from flask import current_app
 from redis.exceptions import RedisError
 
-from app.core.clockwork import each_second, every
-from app.core.db import autocommit, db, unit_of_work
-from app.core.queue import BULK, QUEUES, URGENT, answered, ring_now
+from app.core.database.session import autocommit, db, unit_of_work
+from app.core.jobs.queue import BULK, QUEUES, URGENT, answered, ring_now
+from app.core.jobs.schedule import each_second, every
 from app.notifications import figures, lanes, messaging
 from app.notifications.delivery import expire
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries

@@ -14,7 +14,7 @@ from flask import current_app
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.core import clock
+from app.core.lib import clock
 from app.notifications import delivery
 from app.notifications.delivery import Claimed, PostponedError, Sender, UndeliverableError
 from app.notifications.models import Channel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.db import autocommit, db, unit_of_work
+from app.core.database.session import autocommit, db, unit_of_work
 from app.identity.models import User
 from app.notifications.delivery import Claimed, UndeliverableError
 from app.providers import messaging

@@ -10,9 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core import clock
-from app.core.db import db
-from app.core.queue import URGENT, ring
+from app.core.database.session import db
+from app.core.jobs.queue import URGENT, ring
+from app.core.lib import clock
 from app.notifications.delivery import final
 from app.notifications.jobs import drain
 from app.notifications.models import OPEN, Channel, Delivery, State

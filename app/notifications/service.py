@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.core import clock
-from app.core.db import db
+from app.core.database.session import db
+from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.models import Channel

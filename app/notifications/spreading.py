@@ -16,10 +16,10 @@ import sqlalchemy as sa
 from redis.exceptions import RedisError
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core import clock, provinces
-from app.core.clockwork import each_second, every
-from app.core.db import autocommit, db, unit_of_work
-from app.core.queue import BULK, answered, ring_now
+from app.core.database.session import autocommit, db, unit_of_work
+from app.core.jobs.queue import BULK, answered, ring_now
+from app.core.jobs.schedule import each_second, every
+from app.core.lib import clock, provinces
 from app.core.settings import settings
 from app.identity.models import User
 from app.notifications import lanes, outbox

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core import clock
-from app.core.db import Base, Timestamps
+from app.core.database.session import Base, Timestamps
+from app.core.lib import clock
 from app.pengingat.schedule import Schedule
 
 

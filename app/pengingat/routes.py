@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.core.api import Blueprint, MessageSchema
-from app.core.paging import Page, PageSchema
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.pagination import Page, PageSchema
 from app.identity.access import authenticated, caller
 from app.pengingat import jobs, schemas, service
 from app.pengingat.models import Tipe

@@ -10,9 +10,9 @@ from zoneinfo import available_timezones
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre_load, validate, validates_schema
 
-from app.core.clock import rfc3339
 from app.core.errors import ValidationFailed
-from app.core.fields import Text, Timestamp
+from app.core.lib.clock import rfc3339
+from app.core.web.fields import Text, Timestamp
 from app.pengingat.models import Tipe
 from app.pengingat.plans import MEALS
 from app.pengingat.schedule import OFFSETS, WEEKDAYS

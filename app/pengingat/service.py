@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
-from app.core import clock
-from app.core.db import db
+from app.core.database.session import db
 from app.core.errors import NotFound, ValidationFailed
-from app.core.paging import Listing, Page, paginate
+from app.core.lib import clock
+from app.core.web.pagination import Listing, Page, paginate
 from app.identity.models import User
 from app.notifications import outbox
 from app.pengingat import occurrences

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from app.core.clock import day_text
+from app.core.lib.clock import day_text
 from app.pengingat.models import Reminder, Tipe
 from app.pengingat.schedule import Due
 

@@ -20,8 +20,8 @@ import orjson
 from prometheus_client import Counter
 from redis.exceptions import RedisError
 
-from app.core.clock import now
-from app.core.queue import connection
+from app.core.jobs.queue import connection
+from app.core.lib.clock import now
 from app.providers.replies import Kind, ProviderError
 
 logger = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from app.core import geo
+from app.core.lib import geo
 
 PLACES = Path(__file__).parent / "data" / "places.csv.gz"
 

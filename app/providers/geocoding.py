@@ -10,7 +10,7 @@ import logging
 from functools import cache, lru_cache
 from typing import Any, Protocol
 
-from app.core import provinces
+from app.core.lib import provinces
 from app.core.settings import current
 from app.providers import gazetteer
 from app.providers.http import Http, ProviderError, reach_of

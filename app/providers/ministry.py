@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from typing import Self
 
-from app.core.addresses import canonical, netloc_of
+from app.core.lib.urls import canonical, netloc_of
 from app.providers.http import Http, reach_of
 from app.providers.ministry_pages import DEFAULTS, Headline, Page, Selectors, read_article, read_list
 from app.providers.replies import ProviderError, Reply

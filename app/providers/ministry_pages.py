@@ -15,9 +15,9 @@ from typing import Any
 from lxml import etree
 from lxml import html as lxml_html
 
-from app.core.addresses import canonical
-from app.core.clock import JAKARTA, rfc3339
-from app.core.html import sanitise
+from app.core.lib.clock import JAKARTA, rfc3339
+from app.core.lib.html import sanitise
+from app.core.lib.urls import canonical
 
 Element = Any  # lxml publishes no types
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
 
-from app.core.geo import Position
+from app.core.lib.geo import Position
 from app.providers.http import Http, ProviderError, reach_of
 from config import Config
 

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from app.core.clock import now, rfc3339
+from app.core.lib.clock import now, rfc3339
 from app.providers.http import Http, reach_of
 from app.providers.replies import ProviderError
 from config import Config

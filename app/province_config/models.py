@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base
+from app.core.database.session import Base
 
 #: Governs the home page of those who are not logged in; it is not a province.
 DEFAULT = "default"

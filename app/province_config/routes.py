@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.core.api import Blueprint
-from app.core.fields import PositionSchema
+from app.core.web.blueprint import Blueprint
+from app.core.web.fields import PositionSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 from app.province_config import schemas, service

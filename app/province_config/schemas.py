@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
-from app.core.fields import Timestamp
+from app.core.web.fields import Timestamp
 
 MOST_SECTIONS = 50
 

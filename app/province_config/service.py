@@ -7,9 +7,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core import provinces
-from app.core.db import db
+from app.core.database.session import db
 from app.core.errors import NotFound, ValidationFailed
+from app.core.lib import provinces
 from app.providers import geocoding
 from app.province_config.models import DEFAULT, ProvinceConfig
 

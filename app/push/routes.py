@@ -5,8 +5,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from app.core.api import Blueprint, MessageSchema
-from app.core.limits import by_body, limit
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.rate_limits import by_body, limit
 from app.identity.access import caller_id, optional, public
 from app.push import schemas, service
 

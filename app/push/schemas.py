@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, ValidationError, fields
 
-from app.core.fields import RecordId, Text, Timestamp
+from app.core.web.fields import RecordId, Text, Timestamp
 from app.providers import webpush
 
 MAX_ENDPOINT = 2000

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from app.core import clock
-from app.core.db import autocommit, db, unit_of_work
+from app.core.database.session import autocommit, db, unit_of_work
+from app.core.lib import clock
 from app.notifications import lanes, outbox
 from app.notifications.delivery import Claimed, UndeliverableError
 from app.notifications.models import Channel, State, deliveries

@@ -11,9 +11,9 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core import clock
-from app.core.db import db, translating
+from app.core.database.session import db, translating
 from app.core.errors import NotFound, PayloadTooLarge, ProviderFailed, ValidationFailed
+from app.core.lib import clock
 from app.core.settings import settings
 from app.notifications import outbox
 from app.notifications.models import Channel

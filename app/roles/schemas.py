@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields, validate
 
-from app.core.fields import RecordId, Text
+from app.core.web.fields import RecordId, Text
 
 
 class RoleForm(Schema):

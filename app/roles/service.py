@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.db import Fields, assign, db, get_or_404, translating
+from app.core.database.session import Fields, assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden
-from app.core.paging import Listing, Page, paginate
+from app.core.web.pagination import Listing, Page, paginate
 from app.identity.models import Role, RoleName, User
 
 TAKEN: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah dipakai.", code="role_taken")}

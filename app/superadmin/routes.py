@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import jsonify
 
-from app.core.api import Blueprint
-from app.core.exports import streams
+from app.core.exports import streaming
+from app.core.web.blueprint import Blueprint
 from app.identity.access import requires, superadmin
 from app.identity.models import RoleName
 from app.superadmin import schemas
@@ -33,7 +33,7 @@ def query(data: dict[str, str]) -> Any:
 @bp.response(200, CSV, content_type="text/csv")
 def export_query(data: dict[str, str]) -> Any:
     """Run SQL and download all rows of its last statement as CSV."""
-    return streams.answer(console.export(data["query"], superadmin()))
+    return streaming.answer(console.export(data["query"], superadmin()))
 
 
 @bp.get("/tables")
@@ -59,4 +59,4 @@ def get_table(data: dict[str, int], table_name: str) -> Any:
 @bp.response(200, CSV, content_type="text/csv")
 def export_table(table_name: str) -> Any:
     """Download a whole table as CSV, with the same masks."""
-    return streams.answer(tables.export(table_name, superadmin()))
+    return streaming.answer(tables.export(table_name, superadmin()))

@@ -9,9 +9,9 @@ from typing import TypeVar
 from flask import current_app
 from redis.exceptions import RedisError
 
-from app.core.clock import now
 from app.core.errors import NotFound, ProviderFailed
-from app.core.queue import connection
+from app.core.jobs.queue import connection
+from app.core.lib.clock import now
 from app.core.settings import settings
 from app.providers.cache import Cache
 from app.providers.failures import answering

@@ -8,7 +8,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, Timestamps
+from app.core.database.session import Base, Timestamps
 
 
 class Video(Base, Timestamps):

@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from app.core.fields import Form, Text, Timestamp
+from app.core.web.fields import Form, Text, Timestamp
 from app.providers.videos import VIDEO_ID
 
 MAX_TITLE = 300

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from app.core.addresses import canonical
-from app.core.db import Fields, assign, db, get_or_404, translating
+from app.core.database.session import Fields, assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound
-from app.core.paging import Listing, Page, paginate
+from app.core.lib.urls import canonical
+from app.core.web.pagination import Listing, Page, paginate
 from app.notifications import broadcasts
 from app.providers.videos import Video as Found
 from app.videos import live

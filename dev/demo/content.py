@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.articles.models import Article
-from app.core.db import Base, db
-from app.core.html import sanitise
+from app.core.database.session import Base, db
+from app.core.lib.html import sanitise
 from app.kategori.models import Kategori
 from app.komunitas.models import Komunitas
 from app.videos.models import Video

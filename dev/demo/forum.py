@@ -6,7 +6,7 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core.db import db
+from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumThread
 from app.forum.service import marks, replies, threads
 from app.identity.models import SessionKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.caregivers import service as caregivers
-from app.core.db import db
+from app.core.database.session import db
 from app.identity import users
 from app.identity.models import RoleName, User
 from app.kategori.models import Kategori

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.db import Base, db
+from app.core.database.session import Base, db
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.province_config import service as province_config

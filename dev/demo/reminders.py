@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import clock
-from app.core.db import db
+from app.core.database.session import db
+from app.core.lib import clock
 from app.pengingat import service
 from app.pengingat.models import Reminder, Tipe
 from dev.demo.people import person

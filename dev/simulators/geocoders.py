@@ -7,8 +7,8 @@ from functools import partial
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from app.core.geo import Position
-from app.core.provinces import ISO_CODES
+from app.core.lib.geo import Position
+from app.core.lib.provinces import ISO_CODES
 from app.providers.gazetteer import Area, shared
 from dev.simulators.base import Refusals, Simulator
 

@@ -29,7 +29,7 @@ def upgrade() -> None:
         "articles",
         sa.Column("id", sa.BigInteger(), nullable=False),
         sa.Column("title", sa.Text(), nullable=False),
-        sa.Column("url", sa.Text(), nullable=True, comment="canonical, see app.core.addresses"),
+        sa.Column("url", sa.Text(), nullable=True, comment="canonical, see app.core.lib.urls"),
         sa.Column("content", sa.Text(), nullable=False, comment="sanitised HTML"),
         sa.Column("kategori_id", sa.BigInteger(), nullable=True),
         sa.Column("image", sa.Text(), nullable=True, comment="name in the media store"),
@@ -63,7 +63,7 @@ def upgrade() -> None:
     op.create_table(
         "saved_articles",
         sa.Column("user_id", sa.BigInteger(), nullable=False),
-        sa.Column("url", sa.Text(), nullable=False, comment="canonical, see app.core.addresses"),
+        sa.Column("url", sa.Text(), nullable=False, comment="canonical, see app.core.lib.urls"),
         sa.Column("title", sa.Text(), nullable=False),
         sa.Column("saved", sa.Boolean(), nullable=False),
         sa.Column("saved_at", sa.DateTime(timezone=True), server_default=sa.text("clock_timestamp()"), nullable=False),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity.models import LoginSession, RoleName
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD, make_superadmin, make_user

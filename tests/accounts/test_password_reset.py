@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity import users
 from app.identity.models import PasswordReset, User
 from app.notifications.models import Delivery, State

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity import users
 from app.identity.models import Role, RoleName, User
 from tests.client import Client, assert_error

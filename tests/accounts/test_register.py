@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity import users
 from app.identity.models import Role, RoleName, User
 from dev.simulators import Server, simulators

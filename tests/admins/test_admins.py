@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity.models import RoleName, User
 from tests.client import Client, assert_error
 from tests.core.pictures import plain

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import ProgrammingError
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity import audit
 from app.identity.models import RoleName
 from app.roles import service as roles

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.core.clock import now
-from app.core.db import db
-from app.core.exports import fonts, pdffile, streams
+from app.core.database.session import db
+from app.core.exports import fonts, pdf, streaming
+from app.core.lib.clock import now
 from app.identity.models import RoleName, User
 from app.logs import buffer
 from tests.admins.test_overview import record
@@ -200,7 +200,7 @@ def test_an_empty_pdf_says_so(admin: Client) -> None:
 
 
 def test_a_pdf_has_a_limit_and_the_others_have_none(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdffile, "MAX_ROWS", 3)
+    monkeypatch.setattr(pdf, "MAX_ROWS", 3)
     for _ in range(3):
         make_user()
     response = admin.get("/admins/export/users?format=pdf")
@@ -248,18 +248,18 @@ def test_a_client_that_leaves_frees_everything(committed: Flask, kind: str, tmp_
     )
     assert db.session.scalar(open_statements) == 0
     assert list(tmp_path.iterdir()) == []
-    assert all(streams._turns.acquire(blocking=False) for _ in range(streams.AT_A_TIME))
-    for _ in range(streams.AT_A_TIME):
-        streams._turns.release()
+    assert all(streaming._turns.acquire(blocking=False) for _ in range(streaming.AT_A_TIME))
+    for _ in range(streaming.AT_A_TIME):
+        streaming._turns.release()
 
 
 def test_too_many_at_once_are_told_to_wait(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "PATIENCE_S", 0.01)
-    taken = [streams._turns.acquire(blocking=False) for _ in range(streams.AT_A_TIME)]
+    monkeypatch.setattr(streaming, "PATIENCE_S", 0.01)
+    taken = [streaming._turns.acquire(blocking=False) for _ in range(streaming.AT_A_TIME)]
     try:
         response = admin.get("/admins/export/users")
         assert_error(response, 429, "too_many_requests")
         assert response.headers["Retry-After"] == "30"
     finally:
         for _ in taken:
-            streams._turns.release()
+            streaming._turns.release()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.clock import now, today
-from app.core.db import db
+from app.core.database.session import db
+from app.core.lib.clock import now, today
 from app.forum.models import ForumCategory, ForumReply
 from app.identity.models import RoleName, User
 from app.logs import buffer

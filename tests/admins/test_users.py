@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core.clock import now
-from app.core.db import db
+from app.core.database.session import db
+from app.core.lib.clock import now
 from app.identity import users
 from app.identity.models import RoleName, User, UserDay
 from tests.client import Client, assert_error

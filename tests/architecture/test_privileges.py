@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.db import db
+from app.core.database.session import db
 from app.forum.models import ForumThread
 from app.identity.models import Role, RoleName, User, user_roles
 from app.pengingat.models import Reminder

@@ -11,7 +11,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from flask import Flask
 
-from app.core.db import db
+from app.core.database.session import db
 from config import ROOT
 
 APP = ROOT / "app"
@@ -19,8 +19,8 @@ SOURCES = sorted(APP.rglob("*.py"))
 
 #: The edges of the service, which alone may commit: requests, jobs, commands, and the unit of work itself.
 EDGES = (
-    "core/db.py",
-    "core/api.py",
+    "core/database/session.py",
+    "core/web/blueprint.py",
     "cli.py",
     # A delivery is claimed in one transaction, sent in none and marked in the next: the drain's own edge.
     "notifications/delivery.py",
@@ -57,7 +57,7 @@ def is_edge(path: Path) -> bool:
 @pytest.mark.parametrize("path", SOURCES, ids=relative)
 def test_nobody_commits_but_the_edge(path: Path) -> None:
     made = calls(path)
-    if relative(path) != "core/db.py":
+    if relative(path) != "core/database/session.py":
         assert not made & {"commit"}, "only unit_of_work commits"
     if not is_edge(path):
         assert "unit_of_work" not in made, "units of work open at the edge: requests, jobs, commands"
@@ -72,7 +72,7 @@ def test_only_the_configuration_reads_the_environment(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=relative)
 def test_only_providers_reach_the_outside_world(path: Path) -> None:
-    if relative(path).startswith("providers/") or relative(path) == "core/hangs.py":  # which only cuts connections
+    if relative(path).startswith("providers/") or relative(path) == "core/database/watchdog.py":  # which only cuts connections
         return
     imported = {
         name.split(".")[0]

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from flask import Flask
 
-from app.core import clock
+from app.core.lib import clock
 from app.providers import cache, ministry
 from dev.simulators import Server
 from tests.client import Client, assert_error

@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.articles import service
 from app.articles.models import SavedArticle
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from tests.client import Client, assert_error
 from tests.factories import make_article, make_user
 from tests.statements import Statements

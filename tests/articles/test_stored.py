@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.articles.models import Article
-from app.core import clock
-from app.core.db import db
+from app.core.database.session import db
+from app.core.lib import clock
 from app.kategori.models import Kategori
 from app.notifications.models import Broadcast
 from tests.client import Client, assert_error

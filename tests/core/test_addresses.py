@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from urllib3.util import parse_url
 
-from app.core.addresses import MAX_LENGTH, canonical
+from app.core.lib.urls import MAX_LENGTH, canonical
 
 
 @pytest.mark.parametrize(

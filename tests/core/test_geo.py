@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from app.core.geo import HALF_WAY_ROUND_KM, Box, Position, box_around, distance_km
+from app.core.lib.geo import HALF_WAY_ROUND_KM, Box, Position, box_around, distance_km
 
 JAKARTA = Position(-6.2088, 106.8456)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from app.core.hangs import LOGIN_S, Watch
+from app.core.database.watchdog import LOGIN_S, Watch
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def silent() -> Iterator[int]:
 @pytest.fixture
 def unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks happen when the test says so, and make every connection suspect."""
-    monkeypatch.setattr("app.core.hangs.PATIENCE_S", 0.0)
+    monkeypatch.setattr("app.core.database.watchdog.PATIENCE_S", 0.0)
     monkeypatch.setattr(Watch, "_keep_looking", lambda _: None)
 
 

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import autocommit
-from app.core.hot import HotStatement
+from app.core.database.prepared import HotStatement
+from app.core.database.session import autocommit
 
 NUMBERS = HotStatement(sa.select(sa.bindparam("one", type_=sa.Integer), sa.literal(2), sa.literal("a%b")))
 BACKEND = HotStatement(sa.select(sa.func.pg_backend_pid()))

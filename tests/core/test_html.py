@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.html import MAX_LENGTH, TAGS, sanitise
+from app.core.lib.html import MAX_LENGTH, TAGS, sanitise
 from dev.simulators.ministry_articles import HOSTILE
 
 HARMFUL = re.compile(

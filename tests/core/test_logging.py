@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from app.core.logging import Together
+from app.core.operations.logging import Together
 from tests.waiting import wait_until
 
 

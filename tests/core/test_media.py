@@ -15,9 +15,9 @@ from flask.testing import FlaskClient
 from moto.server import ThreadedMotoServer
 from PIL import Image
 
-from app.core import blobs, media
-from app.core.db import unit_of_work
+from app.core.database.session import unit_of_work
 from app.core.errors import Unavailable
+from app.core.media import pictures, storage
 from config import Config
 from tests.core.pictures import plain
 
@@ -66,7 +66,7 @@ def _application(env: dict[str, str]) -> Iterator[Flask]:
     with app.app_context():
         yield app
         store = app.extensions["media"]
-        if isinstance(store, blobs.BucketStore) and "client" in vars(store):
+        if isinstance(store, storage.BucketStore) and "client" in vars(store):
             store.client.close()
 
 
@@ -81,11 +81,11 @@ def client(site: Flask) -> FlaskClient:
 
 def saved(data: bytes | None = None) -> str:
     with unit_of_work():
-        return media.save(BytesIO(data or plain("JPEG", (2000, 1000))))
+        return pictures.save(BytesIO(data or plain("JPEG", (2000, 1000))))
 
 
 def test_saved_picture_is_served_and_may_be_kept_for_ever(client: FlaskClient) -> None:
-    answer = client.get(media.url(saved()), buffered=True)
+    answer = client.get(pictures.url(saved()), buffered=True)
     assert answer.status_code == 200
     assert Image.open(BytesIO(answer.data)).size == (1600, 800)
     assert answer.content_length == len(answer.data)
@@ -96,7 +96,7 @@ def test_saved_picture_is_served_and_may_be_kept_for_ever(client: FlaskClient) -
 
 
 def test_known_picture_is_not_sent_again(client: FlaskClient) -> None:
-    address = media.url(saved())
+    address = pictures.url(saved())
     etag = client.get(address, buffered=True).headers["ETag"]
     again = client.get(address, headers={"If-None-Match": etag})
     assert (again.status_code, again.data) == (304, b"")
@@ -105,14 +105,14 @@ def test_known_picture_is_not_sent_again(client: FlaskClient) -> None:
 def test_name_says_nothing_and_is_never_the_same(site: Flask) -> None:
     names = {saved(plain()) for _ in range(5)}
     assert len(names) == 5
-    assert all(media.NAME.fullmatch(name) for name in names)
+    assert all(pictures.NAME.fullmatch(name) for name in names)
 
 
 def test_rollback_takes_the_picture_away(site: Flask) -> None:
     before = stored(site)
 
     def save_and_fail() -> None:
-        name = media.save(BytesIO(plain()))
+        name = pictures.save(BytesIO(plain()))
         assert name in stored(site)
         raise RuntimeError("changed my mind")
 
@@ -124,8 +124,8 @@ def test_rollback_takes_the_picture_away(site: Flask) -> None:
 def test_discarded_picture_goes_after_the_commit(site: Flask) -> None:
     name = saved()
     with unit_of_work():
-        media.discard(name)
-        media.discard(None)
+        pictures.discard(name)
+        pictures.discard(None)
         assert name in stored(site)
     assert name not in stored(site)
 
@@ -134,7 +134,7 @@ def test_discarded_picture_stays_when_the_commit_does_not_happen(site: Flask) ->
     name = saved()
 
     def discard_and_fail() -> None:
-        media.discard(name)
+        pictures.discard(name)
         raise RuntimeError("changed my mind")
 
     with pytest.raises(RuntimeError, match="changed my mind"), unit_of_work():
@@ -177,7 +177,7 @@ def test_full_disk_is_unavailable_and_leaves_nothing(folder: Flask, monkeypatch:
 
     monkeypatch.setattr(os, "fsync", full)  # no other way to fill a disk for one test
     with pytest.raises(Unavailable), unit_of_work():
-        media.save(BytesIO(plain()))
+        pictures.save(BytesIO(plain()))
     root: Path = folder.extensions["media"].root
     assert [path for path in root.rglob("*") if path.is_file()] == []
 
@@ -186,7 +186,7 @@ def test_folder_that_is_no_folder_is_unavailable(folder: Flask) -> None:
     root: Path = folder.extensions["media"].root
     root.write_text("a file where the folder should be")
     with pytest.raises(Unavailable), unit_of_work():
-        media.save(BytesIO(plain()))
+        pictures.save(BytesIO(plain()))
     assert folder.test_client().get("/media/" + "0" * 32 + ".webp").status_code in (404, 503)
 
 
@@ -194,7 +194,7 @@ def test_store_that_is_away_is_unavailable(endpoint: str, tmp_path: Path) -> Non
     env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": "http://127.0.0.1:9"}
     for app in _application(env):
         with pytest.raises(Unavailable), unit_of_work():
-            media.save(BytesIO(plain()))
+            pictures.save(BytesIO(plain()))
         answer = app.test_client().get("/media/" + "0" * 32 + ".webp")
         assert answer.status_code == 503
         assert answer.headers["Retry-After"]
@@ -204,11 +204,11 @@ def test_bucket_that_is_missing_is_unavailable(endpoint: str) -> None:
     env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": "nobody-made-it", "MEDIA_S3_ENDPOINT": endpoint}
     for _ in _application(env):
         with pytest.raises(Unavailable), unit_of_work():
-            media.save(BytesIO(plain()))
+            pictures.save(BytesIO(plain()))
 
 
 def test_long_list_of_a_bucket_is_read_to_its_end(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blobs, "NAMES_A_CALL", 2)
+    monkeypatch.setattr(storage, "NAMES_A_CALL", 2)
     env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": endpoint}
     for app in _application(env):
         client = app.extensions["media"].client
@@ -218,6 +218,6 @@ def test_long_list_of_a_bucket_is_read_to_its_end(endpoint: str, monkeypatch: py
 
 
 def test_field_shows_the_address() -> None:
-    field = media.Picture()
+    field = pictures.Picture()
     assert field.serialize("image", {"image": "a.webp"}) == "/media/a.webp"
     assert field.serialize("image", {"image": None}) is None

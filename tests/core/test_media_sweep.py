@@ -8,16 +8,16 @@ from pathlib import Path
 
 from flask import Flask
 
-from app.core import media
-from app.core.clock import now
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
+from app.core.lib.clock import now
+from app.core.media import pictures
 from tests.core.pictures import plain
 from tests.factories import make_user
 
 
 def save(app: Flask, *, age_hours: float) -> str:
     with unit_of_work():
-        name = media.save(BytesIO(plain()))
+        name = pictures.save(BytesIO(plain()))
     then = now().timestamp() - age_hours * 3600
     root: Path = app.extensions["media"].root
     os.utime(root / name[:2] / name, (then, then))
@@ -29,9 +29,9 @@ def test_sweep_removes_old_pictures_that_no_row_names(app: Flask) -> None:
     make_user(image=named)
     db.session.flush()
     with unit_of_work():
-        assert media.sweep() == 1
+        assert pictures.sweep() == 1
     left = {name for name, _ in app.extensions["media"].names()}
     assert {named, young} <= left
     assert orphan not in left
     with unit_of_work():
-        assert media.sweep() == 0
+        assert pictures.sweep() == 0

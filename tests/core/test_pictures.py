@@ -9,14 +9,14 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageCms
 
-from app.core import pictures
 from app.core.errors import PayloadTooLarge, Unavailable, UnsupportedMedia
+from app.core.media import images
 from config import ROOT
 from tests.core.pictures import HOSTILE, encoded, plain, with_metadata
 
 
 def normalised(data: bytes, edge: int = 1600) -> Image.Image:
-    image = Image.open(BytesIO(pictures.normalise(BytesIO(data), longest_edge=edge)))
+    image = Image.open(BytesIO(images.normalise(BytesIO(data), longest_edge=edge)))
     image.load()
     return image
 
@@ -42,9 +42,9 @@ def test_sideways_photo_is_turned_upright(orientation: int) -> None:
     upright = Image.new("RGB", (60, 40), "white")
     upright.paste("red", (0, 0, 30, 20))  # the top left corner
     inverse = {6: 8, 8: 6}.get(orientation, orientation)
-    turn = pictures.UPRIGHT.get(inverse)
+    turn = images.UPRIGHT.get(inverse)
     exif = Image.Exif()
-    exif[pictures.ORIENTATION_TAG] = orientation
+    exif[images.ORIENTATION_TAG] = orientation
     stored = upright if turn is None else upright.transpose(turn)
     image = normalised(encoded(stored, "JPEG", exif=exif, quality=95))
     assert image.size == (60, 40)
@@ -57,7 +57,7 @@ def test_sideways_photo_is_turned_upright(orientation: int) -> None:
 def test_all_metadata_is_dropped(kind: str) -> None:
     sent = with_metadata(kind)
     assert sent.count(b"MARKER") >= 3
-    kept = pictures.normalise(BytesIO(sent), longest_edge=1600)
+    kept = images.normalise(BytesIO(sent), longest_edge=1600)
     assert b"MARKER" not in kept
     assert not {"exif", "xmp", "icc_profile"} & set(Image.open(BytesIO(kept)).info)
 
@@ -106,19 +106,19 @@ def test_colour_profile_is_applied() -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_picture_is_refused(name: str) -> None:
     with pytest.raises((UnsupportedMedia, PayloadTooLarge)):
-        pictures.normalise(BytesIO(HOSTILE[name]()), longest_edge=1600)
+        images.normalise(BytesIO(HOSTILE[name]()), longest_edge=1600)
 
 
 def test_more_than_five_megabytes_are_refused_unread() -> None:
     stream = BytesIO(plain("JPEG") + b"\0" * (8 * 1024 * 1024))
     with pytest.raises(PayloadTooLarge):
-        pictures.normalise(stream, longest_edge=1600)
-    assert stream.tell() <= pictures.MAX_BYTES + 1
+        images.normalise(stream, longest_edge=1600)
+    assert stream.tell() <= images.MAX_BYTES + 1
 
 
 def test_script_behind_a_good_picture_does_not_come_through() -> None:
     polyglot = plain("JPEG") + b"<script>MARKER</script>PK\x03\x04"
-    kept = pictures.normalise(BytesIO(polyglot), longest_edge=1600)
+    kept = images.normalise(BytesIO(polyglot), longest_edge=1600)
     assert b"MARKER" not in kept
     assert kept.startswith(b"RIFF")
 
@@ -152,7 +152,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 
 def test_those_who_wait_too_long_for_their_turn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "WAIT_S", 0.01)
-    with pictures._turn(), pytest.raises(Unavailable):
-        pictures.normalise(BytesIO(plain()), longest_edge=1600)
+    monkeypatch.setattr(images, "WAIT_S", 0.01)
+    with images._turn(), pytest.raises(Unavailable):
+        images.normalise(BytesIO(plain()), longest_edge=1600)
     assert normalised(plain()).size == (64, 48)

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.core.provinces import ISO_CODES, PROVINCES, canonical, timezone
+from app.core.lib.provinces import ISO_CODES, PROVINCES, canonical, timezone
 
 
 def test_there_are_38_in_the_contracts_order() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from dev import demo
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.notifications.models import Broadcast
 from dev import demo
 from tests.client import Client

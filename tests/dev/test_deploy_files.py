@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from app.core.parsing import MAX_MULTIPART_BYTES
-from app.core.queue import JOB_TIMEOUT_S
+from app.core.jobs.queue import JOB_TIMEOUT_S
+from app.core.web.parsing import MAX_MULTIPART_BYTES
 from config import ROOT, Config
 
 DEPLOY = ROOT / "deploy"

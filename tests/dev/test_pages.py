@@ -10,8 +10,8 @@ import pytest
 from flask import Flask
 
 from app import create_app
-from app.core import clock
-from app.core.db import db
+from app.core.database.session import db
+from app.core.lib import clock
 from app.notifications import outbox
 from app.notifications.models import Channel, deliveries
 from config import Config
@@ -33,7 +33,7 @@ def developing(variables: dict[str, str]) -> Iterator[Flask]:
 
 
 def add(text: str, **fields: object) -> None:
-    from app.core.db import unit_of_work
+    from app.core.database.session import unit_of_work
 
     with unit_of_work():
         outbox.add(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core.db import db
+from app.core.database.session import db
 from app.dokter import service
 from app.dokter.models import Dokter
 from tests.client import Client, assert_error

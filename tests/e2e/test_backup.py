@@ -12,9 +12,9 @@ import requests
 from flask import Flask
 from PIL import Image
 
-from app.core import backup
-from app.core.backup import BackupError
-from app.core.db import unit_of_work
+from app.core.database.session import unit_of_work
+from app.core.operations import backup
+from app.core.operations.backup import BackupError
 from dev import demo
 from dev.demo import people
 from dev.servers import programs

@@ -12,7 +12,7 @@ import requests
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db
+from app.core.database.session import db
 from app.logs.models import ActivityLog
 from dev.simulators import Server
 from tests.e2e.site import Site

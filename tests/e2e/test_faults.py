@@ -12,7 +12,7 @@ import pytest
 import requests
 from PIL import Image
 
-from app.core import hangs
+from app.core.database import watchdog
 from tests.e2e.house import LOG, READ, House, Load
 from tests.waiting import eventually
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.takes(seconds=35)
 OUTAGE_S = 3.0
 
 #: Until a database that hangs is known to.
-NOTICED_S = hangs.PATIENCE_S + hangs.LOOK_EVERY_S + hangs.LOGIN_S
+NOTICED_S = watchdog.PATIENCE_S + watchdog.LOOK_EVERY_S + watchdog.LOGIN_S
 
 #: Smaller than the picture of the test, larger than the logs and metrics that the web process writes.
 SMALL_FILE = 512 * 1024

@@ -15,7 +15,7 @@ from flask import Flask
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.core.db import db
+from app.core.database.session import db
 from app.logs.models import ActivityLog
 from dev.servers import valkey_server
 from tests.e2e.launcher import free_port

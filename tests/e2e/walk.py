@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from PIL import Image
 
-from app.core.clock import rfc3339
+from app.core.lib.clock import rfc3339
 from dev.simulators import Server
 from tests.e2e.site import Site
 

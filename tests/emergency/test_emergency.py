@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db
-from app.core.provinces import PROVINCES
+from app.core.database.session import db
+from app.core.lib.provinces import PROVINCES
 from app.emergency import service
 from app.emergency.models import EmergencyNumber
 from dev.simulators import Server

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from app.core.db import db
+from app.core.database.session import db
 from app.faskes.models import Faskes
 
 CIMAHI = (-6.88, 107.55)

@@ -8,8 +8,8 @@ import random
 import pytest
 import sqlalchemy as sa
 
-from app.core.db import db
-from app.core.geo import distance_km
+from app.core.database.session import db
+from app.core.lib.geo import distance_km
 from app.faskes.models import Faskes
 from app.faskes.service import reads
 from tests.client import Client, assert_error

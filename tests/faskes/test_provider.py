@@ -12,8 +12,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db
-from app.core.redis import WEB, connect
+from app.core.database.session import db
+from app.core.jobs.redis import WEB, connect
 from app.faskes.models import Faskes
 from app.faskes.service import finding, spots
 from app.providers import places

@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.db import db
+from app.core.database.session import db
 from app.forum.models import ForumCategory
 from tests.client import Client
 

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import autocommit, db, unit_of_work
+from app.core.database.session import autocommit, db, unit_of_work
 from app.core.errors import AppError
 from app.forum.jobs import repair
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark

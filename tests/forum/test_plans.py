@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.forum.service import reads
 from tests.factories import make_user
 

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity.models import User
 from app.notifications.models import Broadcast, Delivery
 from tests.client import Client, assert_error

@@ -8,7 +8,7 @@ import orjson
 import pytest
 import sqlalchemy as sa
 
-from app.core.db import db
+from app.core.database.session import db
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread
 from tests.client import Client, assert_error
 from tests.factories import make_admin, make_user

@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 import sqlalchemy as sa
 
-from app.core.db import db
+from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.identity.models import AuditEntry
 from tests.client import Client, assert_error

@@ -10,7 +10,7 @@ from flask import Flask
 from jsonschema_rs import Draft202012Validator, meta
 
 from app import create_app
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity.models import RoleName
 from app.providers import vapid
 from bench.fuzz import WHO, Identity, fuzz

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity import jobs, nik, users
 from app.identity.models import User
 from config import ROOT

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from app.core.clock import now
-from app.core.db import db
+from app.core.database.session import db
 from app.core.errors import Unauthorized
+from app.core.lib.clock import now
 from app.identity import sessions, users
 from app.identity.models import LoginSession, RoleName, User
 from tests.client import Client

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.core.db import db
+from app.core.database.session import db
 from app.kategori.models import Kategori
 from tests.client import Client, assert_error
 from tests.core import pictures

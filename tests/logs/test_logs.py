@@ -10,9 +10,10 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import clock, queue
-from app.core.db import db, unit_of_work
-from app.core.redis import WEB, connect
+from app.core.database.session import db, unit_of_work
+from app.core.jobs import queue
+from app.core.jobs.redis import WEB, connect
+from app.core.lib import clock
 from app.logs import buffer, jobs
 from app.logs.models import ActivityLog, LogDay
 from tests.client import Client, assert_error

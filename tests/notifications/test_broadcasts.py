@@ -12,8 +12,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import clock, queue
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
+from app.core.jobs import queue
+from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import broadcasts, delivery, jobs, spreading
 from app.notifications.delivery import Claimed, PostponedError, UndeliverableError

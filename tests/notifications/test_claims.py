@@ -8,7 +8,7 @@ from threading import Barrier, Thread
 import pytest
 from flask import Flask
 
-from app.core import clock
+from app.core.lib import clock
 from app.notifications import delivery
 from app.notifications.models import Channel, State
 from tests.notifications.conftest import add, age, reread

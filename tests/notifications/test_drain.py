@@ -10,8 +10,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import clock, queue
-from app.core.db import db
+from app.core.database.session import db
+from app.core.jobs import queue
+from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import figures, jobs, lanes
 from app.notifications.delivery import Claimed, UndeliverableError
@@ -167,7 +168,7 @@ def test_the_clock_rings_for_what_is_due(committed: Flask) -> None:
 def test_without_redis_the_clock_sends_itself(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.core.redis import WEB, connect
+    from app.core.jobs.redis import WEB, connect
 
     row = add()
     monkeypatch.setitem(committed.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))

@@ -8,8 +8,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import clock, queue
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
+from app.core.jobs import queue
+from app.core.lib import clock
 from app.notifications import delivery, outbox, service
 from app.notifications.models import Channel, Delivery, State
 from tests.conftest import config_for_tests

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core.db import unit_of_work
+from app.core.database.session import unit_of_work
 from app.notifications import jobs
 from app.notifications.models import Channel, State
 from app.push import service as push

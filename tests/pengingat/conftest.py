@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock
-from app.core.db import db
+from app.core.database.session import db
+from app.core.lib import clock
 from app.notifications.models import Delivery
 
 #: A Monday, 08:00 in Jakarta.

@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from app.core import clock
+from app.core.lib import clock
 from app.providers import cache as module
 from app.providers.cache import Cache
 from app.providers.replies import ProviderError

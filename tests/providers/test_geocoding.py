@@ -12,8 +12,8 @@ from statistics import median
 
 import pytest
 
-from app.core.geo import distance_km
-from app.core.provinces import PROVINCES
+from app.core.lib.geo import distance_km
+from app.core.lib.provinces import PROVINCES
 from app.providers import gazetteer, geocoding
 from app.providers.gazetteer import Area, Gazetteer
 from app.providers.http import Http, Reach

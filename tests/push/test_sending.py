@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import clock
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
 from app.notifications import jobs
 from app.notifications.models import Channel, State
 from app.push.models import PushSubscription

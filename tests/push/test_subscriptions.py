@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db
+from app.core.database.session import db
 from app.providers import webpush
 from app.push import service
 from app.push.models import PushSubscription

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity.models import Role, RoleName
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD, make_admin, make_superadmin, make_user

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity.models import RoleName
 from tests.client import Client
 from tests.factories import make_user

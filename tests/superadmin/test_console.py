@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db
+from app.core.database.session import db
 from app.identity.models import AuditEntry, RoleName, User
 from tests.client import Client, assert_error
 from tests.factories import make_superadmin, make_user

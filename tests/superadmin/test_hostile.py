@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db
+from app.core.database.session import db
 from app.superadmin.service import console
 from tests.client import Client, assert_error
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core import clock
+from app.core.lib import clock
 from app.providers import cache
 from app.providers import videos as platform
 from app.videos import live

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.notifications.models import Broadcast
 from app.videos import service
 from app.videos.models import SavedVideo

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.core.db import db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.notifications.models import State, deliveries
 from app.pengingat import service

@@ -13,7 +13,8 @@ import pytest
 from flask import Flask
 from rq.serializers import JSONSerializer, PickleSerializer
 
-from app.core import clock, queue
+from app.core.jobs import queue
+from app.core.lib import clock
 from app.notifications import delivery, figures
 from app.notifications.models import State
 from dev.simulators import Server

@@ -7,12 +7,12 @@ from datetime import date
 import sqlalchemy as sa
 
 from app.admins.service.reports import REPORTS, Report, within
-from app.core.clock import JAKARTA, today
-from app.core.db import autocommit
+from app.core.database.session import autocommit
 from app.core.errors import NotFound
-from app.core.exports import csvfile
+from app.core.exports import csv
 from app.core.exports.paper import Paper
-from app.core.exports.streams import Download, begun
+from app.core.exports.streaming import Download, begun
+from app.core.lib.clock import JAKARTA, today
 from app.identity import audit
 from app.identity.sessions import Caller
 
@@ -34,16 +34,16 @@ def export(
     first = start or min(_first_day(report), last)
     match format:  # the libraries of the last two take a good part of a second to load, so only those who ask wait
         case "pdf":
-            from app.core.exports import pdffile
+            from app.core.exports import pdf
 
             paper = Paper(report.title, first, last, report.chart, report.landscape)
-            mimetype, chunks = pdffile.MIMETYPE, pdffile.stream(table, paper)
+            mimetype, chunks = pdf.MIMETYPE, pdf.stream(table, paper)
         case "xlsx":
-            from app.core.exports import xlsxfile
+            from app.core.exports import xlsx
 
-            mimetype, chunks = xlsxfile.MIMETYPE, xlsxfile.stream(table, title=report.sheet)
+            mimetype, chunks = xlsx.MIMETYPE, xlsx.stream(table, title=report.sheet)
         case _:
-            mimetype, chunks = csvfile.MIMETYPE, csvfile.stream(table)
+            mimetype, chunks = csv.MIMETYPE, csv.stream(table)
     audit.record(by, audit.Action.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", mimetype, begun(chunks))
 

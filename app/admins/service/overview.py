@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from app.admins.service.reports import within
 from app.articles.models import Article
-from app.core.clock import JAKARTA, now, today
-from app.core.db import Base, autocommit
+from app.core.database.session import Base, autocommit
 from app.core.errors import ValidationFailed
+from app.core.lib.clock import JAKARTA, now, today
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.forum.models import ForumCategory, ForumThread

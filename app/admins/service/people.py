@@ -8,11 +8,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import media
-from app.core.clock import JAKARTA
-from app.core.db import Fields, db, get_or_404
+from app.core.database.session import Fields, db, get_or_404
 from app.core.errors import Conflict, NotFound
-from app.core.paging import Listing, Page, contains, paginate
+from app.core.lib.clock import JAKARTA
+from app.core.media import pictures
+from app.core.web.pagination import Listing, Page, contains, paginate
 from app.forum.service import marks
 from app.identity import audit, users
 from app.identity.models import SEARCHED, RoleName, User, UserDay
@@ -127,7 +127,7 @@ def edit_admin(user_id: int, data: dict[str, Any], by: Caller) -> User:
     admin = _changeable_admin(user_id, by)
     role = data.pop("role", None)
     if "image" in data:
-        media.discard(admin.image)
+        pictures.discard(admin.image)
         _store_picture(data)
     if data:
         users.update(admin, data)
@@ -147,7 +147,7 @@ def delete_admin(user_id: int, by: Caller) -> None:
         users.keep_last_admin(admin)
     audit.record(by, audit.Action.DELETED, f"user:{admin.id}", username=admin.username, roles=sorted(admin.role_names))
     marks.take_back_all(admin.id)
-    media.discard(admin.image)
+    pictures.discard(admin.image)
     db.session.delete(admin)
     db.session.flush()
 
@@ -161,7 +161,7 @@ def _changeable_admin(user_id: int, by: Caller) -> User:
 
 def _store_picture(data: dict[str, Any]) -> None:
     if upload := data.get("image"):
-        data["image"] = media.save(upload, longest_edge=media.PROFILE_EDGE)
+        data["image"] = pictures.save(upload, longest_edge=pictures.PROFILE_EDGE)
 
 
 def _free_username(email: str) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
 from app.caregivers.models import CaregiverLink
-from app.core.paging import Listing, Page, contains, paginate
+from app.core.web.pagination import Listing, Page, contains, paginate
 from app.identity import audit
 from app.identity.models import User
 from app.identity.sessions import Caller

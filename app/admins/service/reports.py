@@ -10,10 +10,10 @@ from datetime import date, datetime, time, timedelta
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.clock import JAKARTA, MONTHS
 from app.core.exports.charts import Chart
 from app.core.exports.paper import Rows
 from app.core.exports.table import Column, Kind, Table
+from app.core.lib.clock import JAKARTA, MONTHS
 from app.identity.models import Role, RoleName, User, user_roles
 from app.logs.models import ActivityLog
 

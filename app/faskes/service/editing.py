@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from app.core.db import Fields, assign, db, get_or_404, translating
+from app.core.database.session import Fields, assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict
 from app.faskes.models import DB, MISSING, Faskes
 from app.providers import geocoding

@@ -8,10 +8,10 @@ from functools import partial
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.db import after_commit, autocommit, db, on_rollback
+from app.core.database.session import after_commit, autocommit, db, on_rollback
 from app.core.errors import NotFound, ProviderFailed, ProviderTimeout
-from app.core.paging import Listing, Page
 from app.core.settings import current
+from app.core.web.pagination import Listing, Page
 from app.faskes.models import MISSING, PLACES, Faskes
 from app.faskes.schemas import Around
 from app.faskes.service import reads, spots

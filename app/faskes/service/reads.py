@@ -10,9 +10,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.geo import box_around
-from app.core.hot import HotStatement
-from app.core.paging import MAX_UNPAGED, Listing, Page, contains
+from app.core.database.prepared import HotStatement
+from app.core.lib.geo import box_around
+from app.core.web.pagination import MAX_UNPAGED, Listing, Page, contains
 from app.faskes.models import Faskes, distance_km
 
 Record = dict[str, Any]

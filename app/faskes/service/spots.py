@@ -16,7 +16,7 @@ from enum import StrEnum
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.core import queue
+from app.core.jobs import queue
 
 logger = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.db import db
+from app.core.database.prepared import HotStatement
+from app.core.database.session import db
 from app.core.errors import NotFound
-from app.core.hot import HotStatement
 from app.forum.models import ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.service.reads import NO_REPLY, NO_THREAD
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.core.db import db
+from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumReply, ForumThread
 from app.forum.service.reads import NAMELESS
 from app.identity.models import User

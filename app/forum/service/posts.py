@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import media
-from app.core.db import db
+from app.core.database.session import db
 from app.core.errors import Forbidden, ValidationFailed
+from app.core.media import pictures
 from app.forum.models import ForumReply, ForumThread
 from app.identity import audit
 from app.identity.models import RoleName, User
@@ -23,7 +23,7 @@ def take_picture(data: dict[str, Any]) -> None:
     Called before the first statement, so that no transaction waits while it is decoded.
     """
     if data.get("image") is not None:
-        data["image"] = media.save(data["image"])
+        data["image"] = pictures.save(data["image"])
 
 
 def check_pseudonym(data: dict[str, Any], caller: Caller) -> None:
@@ -52,7 +52,7 @@ def check_may_delete(post: Post, caller: Caller) -> None:
 def change(post: Post, data: dict[str, Any]) -> None:
     """Set what was sent; a picture that is replaced or taken away goes with the commit."""
     if "image" in data:
-        media.discard(post.image)
+        pictures.discard(post.image)
     for name, value in data.items():
         setattr(post, name, value)
     post.updated_at = sa.func.now()

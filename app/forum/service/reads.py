@@ -12,9 +12,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.core.database.prepared import HotStatement, as_text, rfc3339
 from app.core.errors import NotFound
-from app.core.hot import HotStatement, as_text, rfc3339
-from app.core.paging import MAX_UNPAGED, Listing
+from app.core.web.pagination import MAX_UNPAGED, Listing
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.schemas import ThreadQuery
 from app.identity.models import User

@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import media
-from app.core.db import db
+from app.core.database.session import db
 from app.core.errors import NotFound, ValidationFailed
+from app.core.media import pictures
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread, ReplyMark
 from app.forum.service import notices, reads
 from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym, take_picture
@@ -48,7 +48,7 @@ def delete(reply_id: int, caller: Caller) -> None:
     _count(thread_id, -1)
     reply = _locked(reply_id)
     check_may_delete(reply, caller)
-    media.discard(reply.image)
+    pictures.discard(reply.image)
     notices.reply_deleted(reply_id)
     db.session.execute(sa.delete(ReplyMark).where(ReplyMark.reply_id == reply_id))
     reply.is_deleted = True

@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import media
-from app.core.db import db
+from app.core.database.session import db
 from app.core.errors import NotFound, ValidationFailed
+from app.core.media import pictures
 from app.forum.models import ForumCategory, ForumReply, ForumThread
 from app.forum.service import notices, reads
 from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym, take_picture
@@ -46,9 +46,9 @@ def delete(thread_id: int, caller: Caller) -> None:
     """Delete a thread with its replies, marks and pictures."""
     thread = _locked(thread_id)
     check_may_delete(thread, caller)
-    pictures = sa.select(ForumReply.image).where(ForumReply.thread_id == thread_id, ForumReply.image.is_not(None))
-    for name in [thread.image, *db.session.scalars(pictures)]:
-        media.discard(name)
+    images = sa.select(ForumReply.image).where(ForumReply.thread_id == thread_id, ForumReply.image.is_not(None))
+    for name in [thread.image, *db.session.scalars(images)]:
+        pictures.discard(name)
     notices.thread_deleted(thread_id)
     category_id = thread.category_id
     db.session.delete(thread)

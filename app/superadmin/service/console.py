@@ -22,8 +22,8 @@ import psycopg2
 import sqlalchemy as sa
 
 from app.core.errors import BadRequest, TooManyRequests, Unavailable
-from app.core.exports.csvfile import MIMETYPE
-from app.core.exports.streams import Chunks, Download, begun
+from app.core.exports.csv import MIMETYPE
+from app.core.exports.streaming import Chunks, Download, begun
 from app.core.settings import settings
 from app.identity import audit
 from app.identity.sessions import Caller

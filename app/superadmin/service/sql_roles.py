@@ -7,7 +7,7 @@ import secrets
 
 import sqlalchemy as sa
 
-from app.core.db import db
+from app.core.database.session import db
 from app.core.errors import BadRequest
 from app.core.settings import settings
 

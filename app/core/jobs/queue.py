@@ -16,8 +16,8 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from app.core.db import after_commit
-from app.core.redis import WEB, connect
+from app.core.database.session import after_commit
+from app.core.jobs.redis import WEB, connect
 from config import Config
 
 logger = logging.getLogger(__name__)

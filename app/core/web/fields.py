@@ -8,9 +8,9 @@ from typing import Any
 
 from marshmallow import Schema, fields, pre_load, validate
 
-from app.core import provinces
-from app.core.clock import rfc3339
-from app.core.geo import degrees
+from app.core.lib import provinces
+from app.core.lib.clock import rfc3339
+from app.core.lib.geo import degrees
 
 
 class Timestamp(fields.AwareDateTime):

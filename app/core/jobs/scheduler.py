@@ -15,8 +15,8 @@ from typing import Self
 
 from flask import Flask
 
-from app.core import clockwork
-from app.core.db import db
+from app.core.database.session import db
+from app.core.jobs import schedule
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class ClockProcess:
             with self._app.app_context():
                 db.engine.dispose(close=False)
                 self._app.extensions["autocommit"].dispose(close=False)
-            clockwork.run(self._app, going_on=lambda: os.getppid() == parent)
+            schedule.run(self._app, going_on=lambda: os.getppid() == parent)
         except BaseException:
             logger.exception("the clock broke")
             os._exit(1)

@@ -11,10 +11,10 @@ from typing import Any
 import sqlalchemy as sa
 import xlsxwriter
 
-from app.core.clock import rfc3339
-from app.core.db import streaming
-from app.core.exports.streams import Chunks, turn
+from app.core.database.session import streaming
+from app.core.exports.streaming import Chunks, turn
 from app.core.exports.table import Column, Kind, Table, is_dangerous
+from app.core.lib.clock import rfc3339
 
 MIMETYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 

@@ -11,14 +11,14 @@ from typing import Any
 from fpdf import FPDF
 from fpdf.fonts import TTFFont
 
-from app.core.clock import JAKARTA, day_text, now
-from app.core.db import streaming
+from app.core.database.session import streaming
 from app.core.errors import BadRequest
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
 from app.core.exports.paper import Paper, Rows
-from app.core.exports.streams import Chunks, turn
+from app.core.exports.streaming import Chunks, turn
 from app.core.exports.table import Column, Kind, Table
+from app.core.lib.clock import JAKARTA, day_text, now
 
 MIMETYPE = "application/pdf"
 

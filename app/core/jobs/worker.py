@@ -19,10 +19,10 @@ from redis.exceptions import RedisError
 from rq.exceptions import StopRequested
 from rq.serializers import JSONSerializer
 
-from app.core.clockprocess import ClockProcess
-from app.core.db import db
-from app.core.queue import QUEUES
-from app.core.redis import WORKER, connect
+from app.core.database.session import db
+from app.core.jobs.queue import QUEUES
+from app.core.jobs.redis import WORKER, connect
+from app.core.jobs.scheduler import ClockProcess
 from config import Config
 
 __all__ = ["QUEUES", "Job", "Worker"]

@@ -17,8 +17,8 @@ from flask.sessions import SessionInterface, SessionMixin
 from flask_cors import CORS
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app.core import metrics
-from app.core.parsing import FORM_TYPES, MAX_JSON_BYTES, MAX_MULTIPART_BYTES
+from app.core.operations import metrics
+from app.core.web.parsing import FORM_TYPES, MAX_JSON_BYTES, MAX_MULTIPART_BYTES
 from config import Config
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
-from app.core.db import autocommit
+from app.core.database.session import autocommit
 
 #: Days in queries, statistics and file names are days of this zone.
 JAKARTA = ZoneInfo("Asia/Jakarta")

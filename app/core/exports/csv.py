@@ -11,8 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 from psycopg2.extensions import connection as PgConnection  # noqa: N812  # a class, whatever its case
 
-from app.core.db import streaming
-from app.core.exports.streams import Chunks, turn
+from app.core.database.session import streaming
+from app.core.exports.streaming import Chunks, turn
 from app.core.exports.table import Column, Kind, Table, harmless
 
 MIMETYPE = "text/csv"

@@ -19,9 +19,10 @@ from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import IntegerConverter
 
-from app.core import errors, paging
-from app.core.db import unit_of_work
-from app.core.parsing import Parser
+from app.core import errors
+from app.core.database.session import unit_of_work
+from app.core.web import pagination
+from app.core.web.parsing import Parser
 
 PREFIX = "/api"
 
@@ -99,8 +100,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             @wraps(view)
             def unwrap_listing(*args: Any, **kw: Any) -> Any:
                 result = view(*args, **kw)
-                if isinstance(result, paging.Listing):
-                    return result.rows, None, paging.headers(result, request)
+                if isinstance(result, pagination.Listing):
+                    return result.rows, None, pagination.headers(result, request)
                 return result
 
             decorated: View = render(unwrap_listing)
@@ -229,6 +230,6 @@ def _responses(rule: str, access: Access, view: View) -> dict[str, Any]:
     if "<" in rule:
         found["404"] = "NOT_FOUND"
     taken = getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", [])
-    if any(isinstance(parameter["schema"], paging.PageSchema) for parameter in taken):
+    if any(isinstance(parameter["schema"], pagination.PageSchema) for parameter in taken):
         found[200] = {"headers": PAGE_HEADERS}  # the key that flask-smorest uses
     return {"responses": found, **({"description": access.description} if access.description else {})}

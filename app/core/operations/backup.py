@@ -15,9 +15,10 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic.migration import MigrationContext
 
-from app.core import clock, media
-from app.core.db import UNLIMITED, direct
+from app.core.database.session import UNLIMITED, direct
 from app.core.errors import NotFound
+from app.core.lib import clock
+from app.core.media import pictures
 from app.core.settings import settings
 from config import environment
 
@@ -36,15 +37,15 @@ def backup(target: Path) -> str:
         raise BackupError(f"{target} is there already; a backup never overwrites another")
     unfinished = target.with_name(f"{target.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
-    pictures = unfinished / PICTURES
-    pictures.mkdir(parents=True)
+    folder = unfinished / PICTURES
+    folder.mkdir(parents=True)
     unfinished.chmod(0o700)  # what is in it is personal
     revisions = _revisions()
     _run("pg_dump", "--format=custom", "--no-owner", "--no-acl", f"--file={unfinished / DUMP}")
     count = 0
-    for name, _ in media.store().names():
+    for name, _ in pictures.store().names():
         with suppress(NotFound):  # discarded meanwhile
-            (pictures / name).write_bytes(media.store().get(name))
+            (folder / name).write_bytes(pictures.store().get(name))
             count += 1
     made = {"made_at": clock.rfc3339(clock.now()), "migrations": revisions, "pictures": count}
     (unfinished / MANIFEST).write_text(json.dumps(made, indent=2) + "\n")
@@ -64,7 +65,7 @@ def restore(source: Path) -> str:
         raise BackupError(f"the database is not empty ({len(tables)} tables): restore into a new one")
     # Pictures first: names are random, so they collide with nothing, and no row ever names one that is not there yet.
     for path in sorted((source / PICTURES).iterdir()):
-        media.store().put(path.name, path.read_bytes(), media.CONTENT_TYPE)
+        pictures.store().put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
     _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", str(source / DUMP))
     return f"Restored the backup of {made['made_at']}: {made['pictures']} pictures, migrations as of then."
 

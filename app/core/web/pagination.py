@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Request
 from marshmallow import Schema, fields, post_load, validate
 
-from app.core.db import db
+from app.core.database.session import db
 
 #: A list without paging parameters holds so many rows at most.
 MAX_UNPAGED = 1000

@@ -15,7 +15,7 @@ from flask_limiter import Limiter, RateLimitExceeded
 from flask_limiter.util import get_remote_address
 
 from app.core import errors
-from app.core.redis import WEB, connect
+from app.core.jobs.redis import WEB, connect
 from config import Config
 
 limiter = Limiter(

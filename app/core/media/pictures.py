@@ -17,9 +17,10 @@ import sqlalchemy as sa
 from flask import Flask, Response, current_app, request
 from marshmallow import fields
 
-from app.core import blobs, clock, pictures
-from app.core.db import Base, after_commit, db, on_rollback
+from app.core.database.session import Base, after_commit, db, on_rollback
 from app.core.errors import NotFound
+from app.core.lib import clock
+from app.core.media import images, storage
 from config import Config
 
 logger = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> str:
 
     Raises `PayloadTooLarge`, `UnsupportedMedia` or `Unavailable`.
     """
-    data = pictures.normalise(stream, longest_edge=longest_edge)
+    data = images.normalise(stream, longest_edge=longest_edge)
     name = f"{secrets.token_hex(16)}.webp"
     on_rollback(partial(store().remove, name))
     store().put(name, data, CONTENT_TYPE)
@@ -86,7 +87,7 @@ def sweep() -> int:
 
 def init_app(app: Flask, config: Config) -> None:
     """Serve the pictures at `/media/<name>`, outside the API."""
-    app.extensions["media"] = blobs.create(config)
+    app.extensions["media"] = storage.create(config)
 
     @app.get("/media/<name>")
     def media(name: str) -> Response:
@@ -100,7 +101,7 @@ def init_app(app: Flask, config: Config) -> None:
         return response
 
 
-def store() -> blobs.Store:
+def store() -> storage.Store:
     """Where the pictures of the running application lie."""
-    found: blobs.Store = current_app.extensions["media"]
+    found: storage.Store = current_app.extensions["media"]
     return found

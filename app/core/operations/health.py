@@ -12,9 +12,9 @@ from alembic.script import ScriptDirectory
 from flask import Flask, current_app, jsonify
 from flask.typing import ResponseReturnValue
 
-from app.core import queue
-from app.core.db import autocommit
+from app.core.database.session import autocommit
 from app.core.errors import RETRY_AFTER_S
+from app.core.jobs import queue
 
 logger = logging.getLogger(__name__)
 

@@ -22,8 +22,8 @@ from psycopg2 import errors as pg
 from sqlalchemy import orm
 from sqlalchemy.exc import IntegrityError
 
+from app.core.database.watchdog import Watch
 from app.core.errors import AppError, NotFound
-from app.core.hangs import Watch
 from config import ROOT, Config
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from typing import TypeVar
 from flask import Flask
 from redis.exceptions import RedisError
 
-from app.core import queue
+from app.core.jobs import queue
 
 logger = logging.getLogger(__name__)
 
