@@ -30,7 +30,8 @@ from app.identity import users as people
 from app.identity.models import RoleName
 from app.identity.schemas import UserForm
 from app.logs import jobs as log_jobs
-from app.notifications import broadcasts, figures
+from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery import metrics as delivery_metrics
 from app.providers import vapid
 from app.roles import service as roles
 from app.superadmin.service import sql_roles
@@ -215,7 +216,7 @@ def settings_table(env: bool) -> None:
 def worker_health() -> None:
     """Exit code 1, and why, when deliveries do not go out: no worker, no clock, or a backlog."""
     try:
-        problems = figures.worker_problems()
+        problems = delivery_metrics.worker_problems()
     except (RedisError, DBAPIError) as error:
         problems = [f"out of reach: {type(error).__name__}"]
     if problems:

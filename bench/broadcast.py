@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
-from app.notifications import broadcasts, spreading
+from app.notifications.broadcasts import fan_out
+from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import Broadcast, deliveries
 from bench.ground import Ground, Result, at_most
 
@@ -34,15 +35,15 @@ def run(ground: Ground) -> Iterator[Result]:
         with unit_of_work():
             broadcasts.announce(kind="article", subject="article:1", text="Artikel baru")
             db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now()))
-        spreading.ring_for_broadcasts()
+        fan_out.ring_for_broadcasts()
         rung = queue.connection().llen("rq:queue:bulk")
         yield Result("jobs enqueued for a broadcast", "at most 1", str(rung), rung <= 1)
         broadcast_id = _broadcast().id
         for _ in range(10):
-            spreading.spread_page(broadcast_id)
+            fan_out.spread_page(broadcast_id)
         before = psutil.Process().memory_info().rss
         started = time.perf_counter()
-        while spreading.spread_page(broadcast_id):
+        while fan_out.spread_page(broadcast_id):
             pass
         seconds = time.perf_counter() - started
         grown = (psutil.Process().memory_info().rss - before) / 2**20

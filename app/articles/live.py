@@ -12,7 +12,7 @@ from app.core.errors import BadRequest, NotFound
 from app.core.settings import settings
 from app.core.web.pagination import Listing, Page
 from app.providers.cache import Cache
-from app.providers.failures import answering
+from app.providers.errors import answering
 from app.providers.ministry import Ministry, UrlNotAllowed
 from app.providers.ministry_pages import Headline
 from app.providers.ministry_pages import Page as Found

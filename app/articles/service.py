@@ -12,7 +12,7 @@ from app.core.database.session import Fields, assign, db, get_or_404, translatin
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Page, contains, paginate
-from app.notifications import broadcasts
+from app.notifications.broadcasts import service as broadcasts
 
 MISSING = "Artikel tidak ditemukan."
 BROKEN: dict[str, AppError] = {

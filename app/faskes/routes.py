@@ -11,7 +11,7 @@ from app.core.web.pagination import Listing, Page, PageSchema, headers
 from app.core.web.rate_limits import limit
 from app.faskes import schemas
 from app.faskes.schemas import Around, Named
-from app.faskes.service import editing, finding
+from app.faskes.service import editing, lookup
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 
@@ -24,7 +24,7 @@ bp = Blueprint("faskes", __name__, url_prefix="/faskes", description="Health fac
 @bp.response(200, schemas.ResultsSchema)
 def nearby(query: Around) -> Response:
     """Facilities around a position, nearest first; the places provider is asked where none is known."""
-    return results(finding.nearby(query))
+    return results(lookup.nearby(query))
 
 
 @bp.get("/location")
@@ -33,7 +33,7 @@ def nearby(query: Around) -> Response:
 @bp.response(200, schemas.ResultsSchema)
 def location(query: Around) -> Response:
     """Stored facilities within 50 km of a position, nearest first."""
-    return results(finding.location(query))
+    return results(lookup.location(query))
 
 
 @bp.get("/search")
@@ -42,7 +42,7 @@ def location(query: Around) -> Response:
 @bp.response(200, schemas.ResultsSchema)
 def search(query: Named) -> Response:
     """Facilities whose name contains a keyword."""
-    return results(finding.search(query.keyword, query.page))
+    return results(lookup.search(query.keyword, query.page))
 
 
 @bp.get("")
@@ -51,7 +51,7 @@ def search(query: Named) -> Response:
 @bp.response(200, schemas.ResultsSchema)
 def list_faskes(page: Page) -> Response:
     """All stored facilities, newest first."""
-    return results(finding.list_all(page))
+    return results(lookup.list_all(page))
 
 
 @bp.get("/<faskes_id>")
@@ -62,7 +62,7 @@ def list_faskes(page: Page) -> Response:
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def get_faskes(faskes_id: str) -> Response:
     """One facility by its place identifier."""
-    return jsonify(finding.get(faskes_id))
+    return jsonify(lookup.get(faskes_id))
 
 
 @bp.post("")

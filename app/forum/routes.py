@@ -13,7 +13,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.rate_limits import limit
 from app.core.web.request import raw_json
 from app.forum import schemas
-from app.forum.service import marks, reads, replies, threads
+from app.forum.service import reads, replies, threads, toggles
 from app.identity.access import authenticated, caller, caller_id, optional
 
 bp = Blueprint("forum", __name__, url_prefix="/forum", description="Threads, nested replies, likes and saves")
@@ -104,7 +104,7 @@ def create_reply(data: dict[str, Any], thread_id: int) -> Response:
 def like_thread(thread_id: int) -> dict[str, bool]:
     """Like a thread, or take the like back."""
     with autocommit() as connection:
-        return {"is_liked": marks.like_thread(connection, thread_id, caller.id)}
+        return {"is_liked": toggles.like_thread(connection, thread_id, caller.id)}
 
 
 @bp.post("/threads/<int:thread_id>/save")
@@ -113,7 +113,7 @@ def like_thread(thread_id: int) -> dict[str, bool]:
 def save_thread(thread_id: int) -> dict[str, bool]:
     """Save a thread, or take that back."""
     with autocommit() as connection:
-        return {"is_saved": marks.save_thread(connection, thread_id, caller.id)}
+        return {"is_saved": toggles.save_thread(connection, thread_id, caller.id)}
 
 
 @bp.put("/replies/<int:reply_id>")
@@ -142,7 +142,7 @@ def delete_reply(reply_id: int) -> dict[str, str]:
 def like_reply(reply_id: int) -> dict[str, bool]:
     """Like a reply, or take the like back."""
     with autocommit() as connection:
-        return {"is_liked": marks.like_reply(connection, reply_id, caller.id)}
+        return {"is_liked": toggles.like_reply(connection, reply_id, caller.id)}
 
 
 @bp.post("/replies/<int:reply_id>/save")
@@ -151,4 +151,4 @@ def like_reply(reply_id: int) -> dict[str, bool]:
 def save_reply(reply_id: int) -> dict[str, bool]:
     """Save a reply, or take that back."""
     with autocommit() as connection:
-        return {"is_saved": marks.save_reply(connection, reply_id, caller.id)}
+        return {"is_saved": toggles.save_reply(connection, reply_id, caller.id)}

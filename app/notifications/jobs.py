@@ -15,8 +15,10 @@ from redis.exceptions import RedisError
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import BULK, QUEUES, URGENT, answered, ring_now
 from app.core.jobs.schedule import each_second, every
-from app.notifications import figures, lanes, messaging
-from app.notifications.delivery import expire
+from app.notifications.delivery import drain as delivery_drain
+from app.notifications.delivery import messaging
+from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.delivery.claims import expire
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 
 logger = logging.getLogger(__name__)
@@ -29,7 +31,7 @@ KEEP_DAYS = 30
 PRUNE_BATCH = 5000
 
 
-lanes.senders[Channel.MESSAGING] = messaging.send
+delivery_drain.senders[Channel.MESSAGING] = messaging.send
 
 
 def drain(queue: str) -> None:
@@ -44,8 +46,8 @@ def send_due(queue: str) -> None:
     queues = QUEUES if queue == BULK else (URGENT,)
     for name in queues:
         expire(name)
-    tally = lanes.run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
-    figures.count(tally)
+    tally = delivery_drain.run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
+    delivery_metrics.count(tally)
     if tally:
         logger.info("drained", extra={"queue": queue, **{"_".join(key): n for key, n in tally.items()}})
 

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import db
 from app.core.jobs.queue import URGENT, ring
 from app.core.lib import clock
-from app.notifications.delivery import final
+from app.notifications.delivery.claims import final
 from app.notifications.jobs import drain
 from app.notifications.models import OPEN, Channel, Delivery, State
 

@@ -22,7 +22,7 @@ from redis.exceptions import RedisError
 
 from app.core.jobs.queue import connection
 from app.core.lib.clock import now
-from app.providers.replies import Kind, ProviderError
+from app.providers.responses import Kind, ProviderError
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from functools import cache
 from app.core.errors import BadRequest, Unavailable
 from app.core.settings import settings
 from app.providers.http import Http
-from app.providers.replies import ProviderError
+from app.providers.responses import ProviderError
 from app.providers.sockets import Reach
 
 logger = logging.getLogger(__name__)

@@ -24,8 +24,8 @@ import urllib3.exceptions
 from prometheus_client import Histogram
 from requests.structures import CaseInsensitiveDict
 
-from app.providers.breaker import Breaker
-from app.providers.replies import Kind, ProviderError, Reply, status_error
+from app.providers.circuit_breaker import Breaker
+from app.providers.responses import Kind, ProviderError, Reply, status_error
 from app.providers.sockets import Adapter, AddressRefusedError, Reach, deadline
 from config import Config
 

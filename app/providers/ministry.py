@@ -14,7 +14,7 @@ from typing import Self
 from app.core.lib.urls import canonical, netloc_of
 from app.providers.http import Http, reach_of
 from app.providers.ministry_pages import DEFAULTS, Headline, Page, Selectors, read_article, read_list
-from app.providers.replies import ProviderError, Reply
+from app.providers.responses import ProviderError, Reply
 from config import Config
 
 BUDGET_S = 7.0

@@ -18,7 +18,7 @@ import orjson
 
 from app.core.lib.clock import now, rfc3339
 from app.providers.http import Http, reach_of
-from app.providers.replies import ProviderError
+from app.providers.responses import ProviderError
 from config import Config
 
 #: The provider's day, after which its quota is full again.

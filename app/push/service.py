@@ -18,7 +18,7 @@ from app.core.settings import settings
 from app.notifications import outbox
 from app.notifications.models import Channel
 from app.providers import webpush
-from app.push import sending
+from app.push import transport
 from app.push.models import PushSubscription
 
 #: Subscriptions of one person; the oldest goes, a claimed one before a proven one.
@@ -89,7 +89,7 @@ def send(*, user_id: int, payload: dict[str, Any]) -> dict[str, int]:
                 dedupe_key=f"push:{batch}:{subscription_id}",
                 payload=content,
                 due_at=now,
-                expires_at=now + timedelta(seconds=sending.OTHER_TTL_S),
+                expires_at=now + timedelta(seconds=transport.OTHER_TTL_S),
                 user_id=user_id,
                 target=str(subscription_id),
             )

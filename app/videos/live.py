@@ -14,7 +14,7 @@ from app.core.jobs.queue import connection
 from app.core.lib.clock import now
 from app.core.settings import settings
 from app.providers.cache import Cache
-from app.providers.failures import answering
+from app.providers.errors import answering
 from app.providers.videos import QuotaExhausted, Video, VideoPlatform
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from app.core.database.session import Fields, assign, db, get_or_404, translatin
 from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.urls import canonical
 from app.core.web.pagination import Listing, Page, paginate
-from app.notifications import broadcasts
+from app.notifications.broadcasts import service as broadcasts
 from app.providers.videos import Video as Found
 from app.videos import live
 from app.videos.models import SavedVideo, Video, videos

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumThread
-from app.forum.service import marks, replies, threads
+from app.forum.service import replies, threads, toggles
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
 from dev.demo.people import person
@@ -56,8 +56,8 @@ def fill() -> None:
         }
         thread_id = threads.create(data, _caller(author))["id"]
         for reader in ("budi", "admin"):
-            marks.like_thread(db.session.connection(), thread_id, _caller(reader).id)
-        marks.save_thread(db.session.connection(), thread_id, _caller("siti").id)
+            toggles.like_thread(db.session.connection(), thread_id, _caller(reader).id)
+        toggles.save_thread(db.session.connection(), thread_id, _caller("siti").id)
         _answer(thread_id, None, answers)
 
 
@@ -65,7 +65,7 @@ def _answer(thread_id: int, parent_id: int | None, answers: Answers) -> None:
     for author, use_pseudonym, content, below in answers:
         data = {"content": content, "use_pseudonym": use_pseudonym, "parent_id": parent_id}
         reply_id = replies.create(thread_id, data, _caller(author))["id"]
-        marks.like_reply(db.session.connection(), reply_id, _caller("admin").id)
+        toggles.like_reply(db.session.connection(), reply_id, _caller("admin").id)
         _answer(thread_id, reply_id, below)
 
 

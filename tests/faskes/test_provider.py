@@ -15,7 +15,7 @@ from flask import Flask
 from app.core.database.session import db
 from app.core.jobs.redis import WEB, connect
 from app.faskes.models import Faskes
-from app.faskes.service import finding, spots
+from app.faskes.service import lookup, search_coverage
 from app.providers import places
 from app.providers.http import Http
 from app.providers.places import Place
@@ -115,7 +115,7 @@ def test_memory_lasts_four_hours(client: Client, provider: Server, app: Flask) -
 def test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill(
     client: Client, provider: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spots, "MOST_CLAIMS_A_MINUTE", 3)
+    monkeypatch.setattr(search_coverage, "MOST_CLAIMS_A_MINUTE", 3)
     for step in range(6):
         assert around(client, (-10.5, 100.0 + step))["status"] == "ZERO_RESULTS"
     assert provider.places.searches() == 3
@@ -160,7 +160,7 @@ def test_without_redis_there_is_no_memory_and_no_error(
 def test_what_the_provider_says_refreshes_its_own_records_only(app: Flask) -> None:
     make_faskes(id="theirs", nama="Lama", telepon="022", source="places")
     make_faskes(id="ours", nama="Benar", source="db")
-    finding.store([Place("theirs", "Baru", *CIMAHI), Place("ours", "Salah", *CIMAHI)])
+    lookup.store([Place("theirs", "Baru", *CIMAHI), Place("ours", "Salah", *CIMAHI)])
     db.session.expire_all()
     assert db.session.get_one(Faskes, "theirs").nama == "Baru"
     assert db.session.get_one(Faskes, "theirs").telepon == "022"
@@ -180,7 +180,7 @@ def test_what_the_provider_says_refreshes_its_own_records_only(app: Flask) -> No
     ],
 )
 def test_the_kind_follows_the_name_then_the_types(name: str, types: tuple[str, ...], kind: str | None) -> None:
-    assert finding.kind_of(Place("x", name, 0, 0, types=types)) == kind
+    assert lookup.kind_of(Place("x", name, 0, 0, types=types)) == kind
 
 
 # --- one place ------------------------------------------------------------------------------------------------------
@@ -259,13 +259,13 @@ def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(committed: Flask,
 
 
 def test_a_claim_whose_owner_died_ends_by_itself(app: Flask) -> None:
-    first = spots.claim(*JAYAPURA, 5000)
-    second = spots.claim(*JAYAPURA, 5000)
-    assert (first.state, second.state) == (spots.State.YOURS, spots.State.ASKING)
+    first = search_coverage.claim(*JAYAPURA, 5000)
+    second = search_coverage.claim(*JAYAPURA, 5000)
+    assert (first.state, second.state) == (search_coverage.State.YOURS, search_coverage.State.ASKING)
     left = app.extensions["redis"].ttl(f"faskes:spot:{first.name}")
-    assert 8 <= left <= spots.CLAIM_S
+    assert 8 <= left <= search_coverage.CLAIM_S
     app.extensions["redis"].delete(f"faskes:spot:{first.name}")
-    assert spots.claim(*JAYAPURA, 5000).state is spots.State.YOURS
+    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.YOURS
 
 
 def test_a_rollback_gives_the_spot_back(committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +273,7 @@ def test_a_rollback_gives_the_spot_back(committed: Flask, provider: Server, monk
         raise sa.exc.OperationalError("INSERT", {}, Exception("gone"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(finding, "store", fail)
+        patch.setattr(lookup, "store", fail)
         answer = Client(committed).get("/faskes/nearby", query_string={"lat": JAYAPURA[0], "lng": JAYAPURA[1]})
         assert answer.status_code == 503
     assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]

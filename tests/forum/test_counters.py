@@ -16,7 +16,7 @@ from app.core.database.session import autocommit, db, unit_of_work
 from app.core.errors import AppError
 from app.forum.jobs import repair
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
-from app.forum.service import marks, replies, threads
+from app.forum.service import replies, threads, toggles
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
 from tests.factories import make_user
@@ -66,7 +66,7 @@ def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> in
 
 def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: list[Caller]) -> None:
     thread_id = start_thread(people[0])
-    for toggle in (marks.like_thread, marks.save_thread):
+    for toggle in (toggles.like_thread, toggles.save_thread):
         answers = storm(committed, lambda _, toggle=toggle: tap(toggle, thread_id, people[1]), 200)
         assert (answers.count(True), answers.count(False)) == (100, 100)
     assert repair() == CLEAN
@@ -82,8 +82,8 @@ def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: 
     plan = [
         choice.choice(
             [
-                (marks.like_thread, choice.choice(thread_ids)), (marks.save_thread, choice.choice(thread_ids)),
-                (marks.like_reply, choice.choice(reply_ids)), (marks.save_reply, choice.choice(reply_ids)),
+                (toggles.like_thread, choice.choice(thread_ids)), (toggles.save_thread, choice.choice(thread_ids)),
+                (toggles.like_reply, choice.choice(reply_ids)), (toggles.save_reply, choice.choice(reply_ids)),
             ]
         )
         for _ in range(5000)
@@ -115,7 +115,7 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
             case 4 | 5 if found:
                 return replies.delete(choice.choice(found), people[0])
             case 6 | 7 if found:
-                return tap(marks.like_reply, choice.choice(found), people[number % 4])
+                return tap(toggles.like_reply, choice.choice(found), people[number % 4])
             case 8:
                 return threads.update(thread_id, {"category_id": choice.randrange(1, 5)}, people[0])
             case 9 if number > 500 and thread_id == thread_ids[0]:
@@ -123,7 +123,7 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
             case 10:
                 return reply_to(thread_id, people[0])
             case _:
-                return tap(marks.save_thread, thread_id, people[number % 4])
+                return tap(toggles.save_thread, thread_id, people[number % 4])
 
     answers = storm(committed, work, 1000)
     refused = {answer.code for answer in answers if isinstance(answer, AppError)}
@@ -138,7 +138,7 @@ def test_repair_puts_wrong_counters_right_and_then_finds_nothing(committed: Flas
     thread_id = start_thread(people[0])
     with unit_of_work():
         reply_to(thread_id, people[1])
-    tap(marks.like_thread, thread_id, people[1])
+    tap(toggles.like_thread, thread_id, people[1])
     with unit_of_work():
         db.session.execute(sa.update(ForumThread).values(likes_count=7, replies_count=7))
         db.session.execute(sa.update(ForumCategory).where(ForumCategory.id == 1).values(threads_count=7))

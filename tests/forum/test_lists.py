@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.forum.service.marks import take_back_all
+from app.forum.service.toggles import take_back_all
 from tests.client import Client, assert_error
 from tests.factories import make_user
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread

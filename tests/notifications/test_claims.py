@@ -9,13 +9,13 @@ import pytest
 from flask import Flask
 
 from app.core.lib import clock
-from app.notifications import delivery
+from app.notifications.delivery import claims
 from app.notifications.models import Channel, State
 from tests.notifications.conftest import add, age, reread
 
 
-def claim() -> delivery.Claimed:
-    found = delivery.claim("urgent", Channel.MESSAGING)
+def claim() -> claims.Claimed:
+    found = claims.claim("urgent", Channel.MESSAGING)
     assert found is not None
     return found
 
@@ -23,8 +23,8 @@ def claim() -> delivery.Claimed:
 def test_a_claimed_row_is_nobody_elses_until_its_lease_ends(app: Flask) -> None:
     row = add()
     first = claim()
-    assert delivery.claim("urgent", Channel.MESSAGING) is None
-    age(delivery.LEASE_S + 1, of=row)
+    assert claims.claim("urgent", Channel.MESSAGING) is None
+    age(claims.LEASE_S + 1, of=row)
     second = claim()
     assert (second.id, second.attempts, second.deaths) == (first.id, 2, 1)
 
@@ -32,10 +32,10 @@ def test_a_claimed_row_is_nobody_elses_until_its_lease_ends(app: Flask) -> None:
 def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:
     row = add()
     first = claim()
-    age(delivery.LEASE_S + 1, of=row)
+    age(claims.LEASE_S + 1, of=row)
     claim()
-    delivery.settle_failed(first, "late")
-    delivery.settle_sent(first, "late")
+    claims.settle_failed(first, "late")
+    claims.settle_sent(first, "late")
     assert reread(row.dedupe_key).state == State.CLAIMED
 
 
@@ -49,7 +49,7 @@ def test_the_longest_due_goes_first(app: Flask) -> None:
 
 def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
     row = add()
-    delivery.settle_retry(claim(), 40, "messaging: timeout")
+    claims.settle_retry(claim(), 40, "messaging: timeout")
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.last_error) == (State.PENDING, 1, "messaging: timeout")
     assert timedelta(seconds=30) < row.next_try_at - clock.now() <= timedelta(seconds=40)
@@ -57,7 +57,7 @@ def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
 
 def test_a_retry_after_the_expiry_is_a_miss(app: Flask) -> None:
     row = add()
-    delivery.settle_retry(claim(), 3700, "messaging: timeout")
+    claims.settle_retry(claim(), 3700, "messaging: timeout")
     assert reread(row.dedupe_key).state == State.MISSED
 
 
@@ -65,8 +65,8 @@ def test_what_expired_is_missed_not_sent(app: Flask) -> None:
     row, fresh = add(), add()
     age(3601, of=row)
     assert claim().id == fresh.id
-    assert delivery.claim("urgent", Channel.MESSAGING) is None
-    assert delivery.expire("urgent") == 1
+    assert claims.claim("urgent", Channel.MESSAGING) is None
+    assert claims.expire("urgent") == 1
     row = reread(row.dedupe_key)
     assert row.state == State.MISSED
     assert row.settled_at is not None
@@ -74,29 +74,29 @@ def test_what_expired_is_missed_not_sent(app: Flask) -> None:
 
 def test_sixty_minutes_late_is_still_sent(app: Flask) -> None:
     age(3590, of=add())
-    assert delivery.expire("urgent") == 0
+    assert claims.expire("urgent") == 0
     claim()
 
 
 def test_a_postponed_delivery_was_no_attempt(app: Flask) -> None:
     row = add()
     until = clock.now() + timedelta(minutes=10)
-    delivery.settle_postponed(claim(), until)
+    claims.settle_postponed(claim(), until)
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.next_try_at) == (State.PENDING, 0, until)
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5, 10])
 def test_retries_wait_two_to_the_n_with_jitter(attempts: int) -> None:
-    waits = [delivery.retry_delay_s(attempts) for _ in range(200)]
+    waits = [claims.retry_delay_s(attempts) for _ in range(200)]
     assert all(0.75 * 2**attempts <= wait <= 1.25 * 2**attempts for wait in waits)
     assert len(set(waits)) > 100
 
 
 def test_retries_wait_half_an_hour_at_most_unless_the_provider_wishes_more() -> None:
-    assert all(delivery.retry_delay_s(n) <= 1800 for n in (11, 30, 5000))
-    assert delivery.retry_delay_s(1, 120.0) == 120.0
-    assert delivery.retry_delay_s(20, 7200.0) == 7200.0
+    assert all(claims.retry_delay_s(n) <= 1800 for n in (11, 30, 5000))
+    assert claims.retry_delay_s(1, 120.0) == 120.0
+    assert claims.retry_delay_s(20, 7200.0) == 7200.0
 
 
 def test_many_claimers_share_the_rows_without_a_double(committed: Flask) -> None:
@@ -108,7 +108,7 @@ def test_many_claimers_share_the_rows_without_a_double(committed: Flask) -> None
     def work() -> None:
         with committed.app_context():
             start.wait()
-            while row := delivery.claim("urgent", Channel.MESSAGING):
+            while row := claims.claim("urgent", Channel.MESSAGING):
                 found.append(row.id)
 
     threads = [Thread(target=work) for _ in range(8)]

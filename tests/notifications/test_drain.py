@@ -14,8 +14,10 @@ from app.core.database.session import db
 from app.core.jobs import queue
 from app.core.lib import clock
 from app.identity.models import User
-from app.notifications import figures, jobs, lanes
-from app.notifications.delivery import Claimed, UndeliverableError
+from app.notifications import jobs
+from app.notifications.delivery import drain
+from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.models import Channel, State
 from dev.simulators import Server
 from tests.client import Client
@@ -94,11 +96,11 @@ def test_a_providers_wish_to_wait_is_respected(committed: Flask, gateway: Server
 
 def test_a_row_that_killed_several_workers_ends(committed: Flask, gateway: Server) -> None:
     row = add()
-    from app.notifications import delivery
+    from app.notifications.delivery import claims
 
-    for _ in range(delivery.POISON_DEATHS):
-        assert delivery.claim("urgent", Channel.MESSAGING) is not None  # and the worker dies
-        age(delivery.LEASE_S + 1, of=row)
+    for _ in range(claims.POISON_DEATHS):
+        assert claims.claim("urgent", Channel.MESSAGING) is not None  # and the worker dies
+        age(claims.LEASE_S + 1, of=row)
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == State.FAILED
     assert not gateway.messaging.sent
@@ -121,16 +123,16 @@ def test_a_hanging_channel_does_not_hold_up_another(
         hanging.wait(10)
         raise UndeliverableError("let go")
 
-    monkeypatch.setitem(lanes.senders, Channel.MESSAGING, hang)
-    monkeypatch.setitem(lanes.senders, Channel.PUSH, lambda _: pushed.append(monotonic()))
+    monkeypatch.setitem(drain.senders, Channel.MESSAGING, hang)
+    monkeypatch.setitem(drain.senders, Channel.PUSH, lambda _: pushed.append(monotonic()))
     for _ in range(20):
         add()
 
-    def drain() -> None:
+    def work() -> None:
         with committed.app_context():
             jobs.drain("urgent")
 
-    thread = Thread(target=drain)
+    thread = Thread(target=work)
     thread.start()
     sleep(0.5)
     added = monotonic()
@@ -197,7 +199,7 @@ def test_health_tells_of_late_deliveries_and_missing_workers(committed: Flask) -
     assert Client(committed).get("/readyz").json["checks"]["deliveries"] == "oldest due for 0 s"
     age(300, of=add())
     assert "300 s" in Client(committed).get("/readyz").json["checks"]["deliveries"]
-    problems = figures.worker_problems()
+    problems = delivery_metrics.worker_problems()
     assert len(problems) == 4
     assert any("urgent" in problem for problem in problems)
 

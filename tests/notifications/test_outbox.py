@@ -11,7 +11,8 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.core.lib import clock
-from app.notifications import delivery, outbox, service
+from app.notifications import messages, outbox
+from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery, State
 from tests.conftest import config_for_tests
 from tests.factories import make_user
@@ -31,7 +32,7 @@ def test_one_key_is_one_delivery(app: Flask) -> None:
 def test_a_delivery_rings_after_the_commit_and_once_for_many(app: Flask) -> None:
     with unit_of_work():
         for n in range(5):
-            service.send_message(
+            messages.send_message(
                 f"+62811{n}", "Halo", kind="test", dedupe_key=f"ring:{n}", expires_in=timedelta(minutes=5)
             )
         assert waiting_jobs() == 0
@@ -40,7 +41,7 @@ def test_a_delivery_rings_after_the_commit_and_once_for_many(app: Flask) -> None
 
 def test_a_rollback_leaves_neither_row_nor_bell(app: Flask) -> None:
     with pytest.raises(ZeroDivisionError), unit_of_work():  # noqa: PT012  # the error must come after the effect
-        service.send_message("+62811", "Halo", kind="test", dedupe_key="rolled back", expires_in=timedelta(minutes=5))
+        messages.send_message("+62811", "Halo", kind="test", dedupe_key="rolled back", expires_in=timedelta(minutes=5))
         raise ZeroDivisionError
     assert waiting_jobs() == 0
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
@@ -49,7 +50,7 @@ def test_a_rollback_leaves_neither_row_nor_bell(app: Flask) -> None:
 def test_a_delivery_for_later_does_not_ring(app: Flask) -> None:
     add(due_at=clock.now() + timedelta(hours=1), expires_at=clock.now() + timedelta(hours=2))
     assert waiting_jobs() == 0
-    assert delivery.claim("urgent", Channel.MESSAGING) is None
+    assert claims.claim("urgent", Channel.MESSAGING) is None
 
 
 def test_what_is_cancelled_is_not_claimed(app: Flask) -> None:
@@ -57,7 +58,7 @@ def test_what_is_cancelled_is_not_claimed(app: Flask) -> None:
     with unit_of_work():
         assert outbox.cancel("reset:1") == 1
         assert outbox.cancel("reset:1") == 0
-    assert delivery.claim("urgent", Channel.MESSAGING) is None
+    assert claims.claim("urgent", Channel.MESSAGING) is None
     assert reread(row.dedupe_key).state == State.CANCELLED
 
 
@@ -66,29 +67,29 @@ def test_what_was_cancelled_and_is_added_again_goes_out(app: Flask) -> None:
     with unit_of_work():
         outbox.cancel("s")
     add(dedupe_key="back", subject="s", payload={"text": "baru"})
-    found = delivery.claim("urgent", Channel.MESSAGING)
+    found = claims.claim("urgent", Channel.MESSAGING)
     assert found is not None
     assert (found.id, found.payload) == (row.id, {"text": "baru"})
 
 
 def test_what_was_sent_does_not_come_back(app: Flask) -> None:
     add(dedupe_key="sent", subject="s")
-    found = delivery.claim("urgent", Channel.MESSAGING)
+    found = claims.claim("urgent", Channel.MESSAGING)
     assert found is not None
     with unit_of_work():
         outbox.cancel("s")
-    delivery.settle_sent(found, "ref")  # the call was under way
+    claims.settle_sent(found, "ref")  # the call was under way
     add(dedupe_key="sent", subject="s")
     assert reread("sent").state == State.SENT
 
 
 def test_one_cancelled_under_a_worker_and_added_again_waits_for_that_worker(app: Flask) -> None:
     add(dedupe_key="busy", subject="s")
-    assert delivery.claim("urgent", Channel.MESSAGING) is not None
+    assert claims.claim("urgent", Channel.MESSAGING) is not None
     with unit_of_work():
         outbox.cancel("s")
     add(dedupe_key="busy", subject="s")
-    assert delivery.claim("urgent", Channel.MESSAGING) is None
+    assert claims.claim("urgent", Channel.MESSAGING) is None
     assert reread("busy").next_try_at > clock.now() + timedelta(seconds=20)
 
 
@@ -96,7 +97,7 @@ def test_a_newer_message_of_one_subject_takes_back_the_older(app: Flask) -> None
     user = make_user()
     for key in ("first", "second"):
         with unit_of_work():
-            service.send_message(
+            messages.send_message(
                 user.phone or "",
                 "x",
                 kind="test",
@@ -118,18 +119,18 @@ def test_production_forgets_the_text_once_it_is_settled(
     config = replace(config_for_tests(), environment=environment)
     monkeypatch.setitem(app.extensions, "config", config)
     for key, settle in (
-        ("sent", lambda found: delivery.settle_sent(found, None)),
-        ("failed", lambda found: delivery.settle_failed(found, "no")),
-        ("missed", lambda found: delivery.settle_retry(found, 100_000, "no")),
+        ("sent", lambda found: claims.settle_sent(found, None)),
+        ("failed", lambda found: claims.settle_failed(found, "no")),
+        ("missed", lambda found: claims.settle_retry(found, 100_000, "no")),
     ):
         add(dedupe_key=key, payload={"text": "rahasia"})
-        found = delivery.claim("urgent", Channel.MESSAGING)
+        found = claims.claim("urgent", Channel.MESSAGING)
         assert found is not None
         settle(found)
         row = reread(key)
         assert (row.state, row.payload) == (key, kept)
     add(dedupe_key="retried", payload={"text": "rahasia"})
-    found = delivery.claim("urgent", Channel.MESSAGING)
+    found = claims.claim("urgent", Channel.MESSAGING)
     assert found is not None
-    delivery.settle_retry(found, 1, "no")
+    claims.settle_retry(found, 1, "no")
     assert reread("retried").payload == {"text": "rahasia"}

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
-from app.notifications import delivery
+from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat import jobs, service
 from app.pengingat.models import Reminder
@@ -299,10 +299,10 @@ def test_an_edit_while_a_worker_sends_does_not_send_twice(siti: Client, moment: 
     with unit_of_work():
         db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.statement_timestamp()))
         db.session.execute(sa.update(Delivery).values(expires_at=sa.func.statement_timestamp() + timedelta(hours=1)))
-    found = delivery.claim("urgent", Channel.MESSAGING)
+    found = claims.claim("urgent", Channel.MESSAGING)
     assert found is not None
     siti.put(f"/pengingat/{made['id']}", {"is_done": True})
     siti.put(f"/pengingat/{made['id']}", {"is_done": False})
-    delivery.settle_sent(found, None)
+    claims.settle_sent(found, None)
     row = db.session.get_one(Delivery, found.id, populate_existing=True)
     assert row.state == State.SENT

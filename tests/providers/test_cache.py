@@ -17,7 +17,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from app.core.lib import clock
 from app.providers import cache as module
 from app.providers.cache import Cache
-from app.providers.replies import ProviderError
+from app.providers.responses import ProviderError
 
 
 @dataclass(frozen=True)

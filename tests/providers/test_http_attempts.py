@@ -9,8 +9,8 @@ import time
 import pytest
 from prometheus_client import REGISTRY
 
-from app.providers.breaker import Breaker
-from app.providers.replies import retry_after
+from app.providers.circuit_breaker import Breaker
+from app.providers.responses import retry_after
 from dev.simulators import Server
 from tests.providers.raw_server import raw
 from tests.providers.test_http import OK, client, failure

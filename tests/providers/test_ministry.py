@@ -10,7 +10,7 @@ import pytest
 
 from app.providers.http import Http
 from app.providers.ministry import Ministry, UrlNotAllowed, text_of
-from app.providers.replies import ProviderError, Reply
+from app.providers.responses import ProviderError, Reply
 from app.providers.sockets import Reach
 from config import Config
 from dev.simulators import Server

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.providers.replies import ProviderError
+from app.providers.responses import ProviderError
 from app.providers.videos import QuotaExhausted, VideoPlatform, next_midnight, read_video, thumbnail_of
 from config import Config
 from dev.simulators import Server

@@ -15,7 +15,8 @@ from rq.serializers import JSONSerializer, PickleSerializer
 
 from app.core.jobs import queue
 from app.core.lib import clock
-from app.notifications import delivery, figures
+from app.notifications.delivery import claims
+from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import State
 from dev.simulators import Server
 from tests.notifications.conftest import add, age, reread
@@ -41,7 +42,7 @@ def test_one_process_serves_both_queues_and_its_clock_finds_what_falls_due(start
     assert row.settled_at is not None
     assert 0 <= (row.settled_at - row.due_at).total_seconds() < 2
     assert len(sim.messaging.sent) == 3
-    assert figures.worker_problems() == []
+    assert delivery_metrics.worker_problems() == []
     assert worker.end() == 0
 
 
@@ -86,7 +87,7 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_made_good(start_worker: Star
         os.kill(pid, signal.SIGKILL)
     sleep(2)
     assert reread(row.dedupe_key).state == State.CLAIMED  # its lease protects it from others
-    age(delivery.LEASE_S, of=row)
+    age(claims.LEASE_S, of=row)
     wait_until(sent(row.dedupe_key), 10)
     assert reread(row.dedupe_key).deaths == 1
     assert len(sim.messaging.sent) == 1

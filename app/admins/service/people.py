@@ -13,7 +13,7 @@ from app.core.errors import Conflict, NotFound
 from app.core.lib.clock import JAKARTA
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Page, contains, paginate
-from app.forum.service import marks
+from app.forum.service import toggles
 from app.identity import audit, users
 from app.identity.models import SEARCHED, RoleName, User, UserDay
 from app.identity.sessions import PRIVILEGED, Caller
@@ -146,7 +146,7 @@ def delete_admin(user_id: int, by: Caller) -> None:
     if RoleName.ADMIN in admin.role_names:
         users.keep_last_admin(admin)
     audit.record(by, audit.Action.DELETED, f"user:{admin.id}", username=admin.username, roles=sorted(admin.role_names))
-    marks.take_back_all(admin.id)
+    toggles.take_back_all(admin.id)
     pictures.discard(admin.image)
     db.session.delete(admin)
     db.session.flush()

@@ -11,8 +11,9 @@ from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumReply, ForumThread
 from app.forum.service.reads import NAMELESS
 from app.identity.models import User
-from app.notifications import broadcasts, outbox
-from app.notifications.service import message_user
+from app.notifications import outbox
+from app.notifications.broadcasts import service as broadcasts
+from app.notifications.messages import message_user
 
 #: A reply is news for so long.
 REPLY_EXPIRES = timedelta(hours=24)

@@ -12,8 +12,9 @@ import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.lib import clock
-from app.notifications import lanes, outbox
-from app.notifications.delivery import Claimed, UndeliverableError
+from app.notifications import outbox
+from app.notifications.delivery import drain
+from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.models import Channel, State, deliveries
 from app.providers import webpush
 from app.providers.http import ProviderError
@@ -138,5 +139,5 @@ def _delete(subscription_id: int, *where: sa.ColumnElement[bool]) -> bool:
         return bool(result.rowcount)  # type: ignore[attr-defined]
 
 
-lanes.senders[Channel.PUSH] = send
-lanes.senders[Channel.PUSH_FAN_OUT] = fan_out
+drain.senders[Channel.PUSH] = send
+drain.senders[Channel.PUSH_FAN_OUT] = fan_out

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.core.errors import ProviderFailed, ProviderTimeout
-from app.providers.replies import ProviderError
+from app.providers.responses import ProviderError
 
 
 @contextmanager

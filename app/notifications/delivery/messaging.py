@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db, unit_of_work
 from app.identity.models import User
-from app.notifications.delivery import Claimed, UndeliverableError
+from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.providers import messaging
 
 _address = sa.select(User.phone, User.phone_invalid_at).where(User.id == sa.bindparam("user_id"))

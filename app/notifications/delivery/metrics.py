@@ -16,7 +16,7 @@ from app.core.jobs.queue import QUEUES, URGENT, connection
 from app.core.jobs.schedule import BEAT
 from app.core.lib.clock import now
 from app.core.operations import health, metrics
-from app.notifications.lanes import LAG_BUCKETS_S, Tally
+from app.notifications.delivery.drain import LAG_BUCKETS_S, Tally
 from app.notifications.models import OPEN, deliveries
 
 logger = logging.getLogger(__name__)

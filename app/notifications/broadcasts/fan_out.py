@@ -22,9 +22,10 @@ from app.core.jobs.schedule import each_second, every
 from app.core.lib import clock, provinces
 from app.core.settings import settings
 from app.identity.models import User
-from app.notifications import lanes, outbox
-from app.notifications.broadcasts import PACE_ID, first_pace
-from app.notifications.delivery import Claimed, PostponedError, UndeliverableError
+from app.notifications import outbox
+from app.notifications.broadcasts.service import PACE_ID, first_pace
+from app.notifications.delivery import drain
+from app.notifications.delivery.claims import Claimed, PostponedError, UndeliverableError
 from app.notifications.models import (
     Broadcast,
     BroadcastDay,
@@ -221,5 +222,5 @@ def forget_old_days() -> None:
         db.session.execute(sa.delete(BroadcastDay).where(BroadcastDay.day < clock.today() - timedelta(days=KEEP_DAYS)))
 
 
-lanes.guards[KIND] = hold_back
-lanes.gates[BULK] = take_turn
+drain.guards[KIND] = hold_back
+drain.gates[BULK] = take_turn

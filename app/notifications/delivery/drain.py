@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.lib import clock
-from app.notifications import delivery
-from app.notifications.delivery import Claimed, PostponedError, Sender, UndeliverableError
+from app.notifications.delivery import claims
+from app.notifications.delivery.claims import Claimed, PostponedError, Sender, UndeliverableError
 from app.notifications.models import Channel
 from app.providers.http import ProviderError
 
@@ -98,10 +98,10 @@ class Lane:
 
     def _next(self) -> Claimed | None:
         gate = gates.get(self.queue)
-        return delivery.claim(self.queue, self.channel) if gate is None or gate(self.channel) else None
+        return claims.claim(self.queue, self.channel) if gate is None or gate(self.channel) else None
 
     def _handle(self, found: Claimed) -> None:
-        if found.deaths >= delivery.POISON_DEATHS:
+        if found.deaths >= claims.POISON_DEATHS:
             settle = self._failed(found, f"{found.deaths} workers died of it")
         else:
             with self._changed:
@@ -121,7 +121,7 @@ class Lane:
             ref = senders[self.channel](found)
         except PostponedError as error:
             until = error.until
-            return lambda: delivery.settle_postponed(found, until)
+            return lambda: claims.settle_postponed(found, until)
         except UndeliverableError as error:
             return self._failed(found, str(error))
         except ProviderError as error:
@@ -136,17 +136,17 @@ class Lane:
             return self._retry(found, f"{type(error).__name__}", None)
         self._count("sent")
         self._count("lag", _bucket((clock.now() - found.due_at).total_seconds()))
-        return lambda: delivery.settle_sent(found, ref)
+        return lambda: claims.settle_sent(found, ref)
 
     def _failed(self, found: Claimed, reason: str) -> Callable[[], None]:
         self._count("failed")
         logger.warning("delivery failed", extra={"delivery": found.id, "kind": found.kind, "reason": reason})
-        return lambda: delivery.settle_failed(found, reason)
+        return lambda: claims.settle_failed(found, reason)
 
     def _retry(self, found: Claimed, reason: str, retry_after_s: float | None) -> Callable[[], None]:
         self._count("retried")
-        delay_s = delivery.retry_delay_s(found.attempts, retry_after_s)
-        return lambda: delivery.settle_retry(found, delay_s, reason)
+        delay_s = claims.retry_delay_s(found.attempts, retry_after_s)
+        return lambda: claims.settle_retry(found, delay_s, reason)
 
     def _count(self, what: str, *more: str) -> None:
         with self._changed:

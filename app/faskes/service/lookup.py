@@ -14,7 +14,7 @@ from app.core.settings import current
 from app.core.web.pagination import Listing, Page
 from app.faskes.models import MISSING, PLACES, Faskes
 from app.faskes.schemas import Around
-from app.faskes.service import reads, spots
+from app.faskes.service import reads, search_coverage
 from app.faskes.service.reads import Record
 from app.providers import places
 from app.providers.geocoding import Offline
@@ -43,21 +43,21 @@ def nearby(query: Around) -> Listing[Record]:
 
 def _searched(provider: places.Places, query: Around) -> list[Record]:
     """What the database holds once the provider has been asked, by us or by somebody else just now."""
-    spot = spots.claim(query.lat, query.lng, query.radius_m)
-    if spot.state is spots.State.ASKED:
+    spot = search_coverage.claim(query.lat, query.lng, query.radius_m)
+    if spot.state is search_coverage.State.ASKED:
         return []
-    if spot.state is spots.State.ASKING:
-        spots.wait(spot)
+    if spot.state is search_coverage.State.ASKING:
+        search_coverage.wait(spot)
         with autocommit() as connection:
             return reads.around(connection, query.lat, query.lng, query.radius_m)
-    on_rollback(partial(spots.release, spot))
+    on_rollback(partial(search_coverage.release, spot))
     try:
         found = provider.nearby(query.lat, query.lng, query.radius_m)
     except ProviderError:
-        spots.release(spot)
+        search_coverage.release(spot)
         return []
     store(found)
-    after_commit(partial(spots.keep, spot))  # those who wait must find the rows when they look
+    after_commit(partial(search_coverage.keep, spot))  # those who wait must find the rows when they look
     return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
 
 
@@ -89,14 +89,14 @@ def get(faskes_id: str) -> Record:
 def _asked(faskes_id: str) -> Record:
     """What the provider says of a place that is not stored, now stored."""
     provider = places.from_config(current())
-    if provider is None or spots.is_unknown(faskes_id):
+    if provider is None or search_coverage.is_unknown(faskes_id):
         raise NotFound(MISSING)
     try:
         place = provider.details(faskes_id)
     except ProviderError as error:
         raise (ProviderTimeout if error.timed_out else ProviderFailed) from error
     if place is None:
-        spots.remember_unknown(faskes_id)
+        search_coverage.remember_unknown(faskes_id)
         raise NotFound(MISSING)
     store([place])
     record = reads.one(db.session.connection(), place.place_id)
