@@ -9,7 +9,7 @@ import importlib
 import sys
 import time
 
-from bench.ground import Result, ground
+from bench.environment import Result, ground
 
 #: In this order.
 BENCHMARKS = (

@@ -14,7 +14,7 @@ from app.core.jobs import queue
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import Broadcast, deliveries
-from bench.ground import Ground, Result, at_most
+from bench.environment import Ground, Result, at_most
 
 PEOPLE = 100_000
 

@@ -32,10 +32,10 @@ from app.pengingat import service
 from app.providers import vapid
 from bench.outcome import Outcome, Plan
 from config import ROOT, Config
-from dev.family import Child, Family
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey
 from dev.simulators import Server, simulators
-from tests.waiting import wait_until
+from dev.stack.waiting import wait_until
+from dev.supervisor import Child, Family
 
 QUEUES = ("urgent", "urgent", "bulk")
 #: How often each fault comes, in parts of all.

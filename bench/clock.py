@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit
 from app.identity.models import User
 from app.notifications import jobs
-from bench.ground import Ground, Result, at_most
+from bench.environment import Ground, Result, at_most
 
 REMINDERS = 1_000_000
 ROUNDS = 7

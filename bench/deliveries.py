@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.notifications import outbox
 from app.notifications.models import Channel, deliveries
-from bench.ground import Ground, Result, at_least, at_most
+from bench.environment import Ground, Result, at_least, at_most
 from config import ROOT
 
 WORKERS = 2

@@ -14,7 +14,7 @@ import psycopg2
 from app.admins.service.reports import REPORTS, within
 from app.core.exports import csv, xlsx
 from app.core.exports.table import Table
-from bench.ground import Ground, Result, at_least, at_most
+from bench.environment import Ground, Result, at_least, at_most
 
 CSV_ROWS = 1_000_000
 XLSX_ROWS = 200_000

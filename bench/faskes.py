@@ -16,7 +16,7 @@ from app.core.database.session import autocommit
 from app.faskes.models import distance_km
 from app.faskes.service import reads
 from app.providers.gazetteer import PLACES
-from bench.ground import Ground, Result, at_least, at_most
+from bench.environment import Ground, Result, at_least, at_most
 from bench.wrk import Target
 from dev.simulators import simulators
 

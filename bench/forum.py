@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import psycopg2
 
 from app.forum.jobs import repair
-from bench.ground import Ground, Result, at_least, at_most
+from bench.environment import Ground, Result, at_least, at_most
 from bench.wrk import Target
 
 PEOPLE = 10_000

@@ -28,7 +28,7 @@ from app.identity import sessions, users
 from app.identity.models import RoleName, User
 from app.providers import vapid
 from bench import malformed
-from bench.ground import ground
+from bench.environment import ground
 from dev import demo
 from dev.simulators import simulators
 

@@ -24,10 +24,10 @@ import psutil
 import requests
 
 from app.core.database.session import unit_of_work
-from bench.ground import ground
+from bench.environment import ground
 from dev import demo
 from dev.simulators import simulators
-from tests.e2e.site import Site
+from dev.stack.site import Site
 
 CLIENTS = 24
 LOOKS = 12

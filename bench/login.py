@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from bench import wrk
-from bench.ground import Ground, Result, at_least
+from bench.environment import Ground, Result, at_least
 from bench.wrk import Target
 
 ROUNDS = 5

@@ -15,7 +15,7 @@ from app.core.lib import clock
 from app.logs import buffer, jobs
 from app.logs.models import ActivityLog
 from bench.deliveries import working
-from bench.ground import Ground, Result, at_least
+from bench.environment import Ground, Result, at_least
 from bench.wrk import Target
 
 MANY = 50_000

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from app.core.database import watchdog
 from bench.chaos import Chaos
-from bench.ground import Ground, Result, at_most
+from bench.environment import Ground, Result, at_most
 from bench.outcome import Outcome, Plan
-from dev.family import Family
 from dev.simulators import simulators
-from tests.e2e.house import LOG, READ, House, Load, Request, frozen
-from tests.waiting import eventually
+from dev.stack.outages import LOG, READ, House, Load, Request, frozen
+from dev.stack.waiting import eventually
+from dev.supervisor import Family
 
 AWAY_S = 30.0
 #: Quiet time before and after, to compare with and to come back in.

@@ -9,7 +9,7 @@ from statistics import median
 import psycopg2
 
 from app.admins.service import overview
-from bench.ground import Ground, Result, at_least, at_most
+from bench.environment import Ground, Result, at_least, at_most
 
 ROWS = 1_000_000
 ROUNDS = 7

@@ -11,7 +11,7 @@ import psycopg2
 from app.admins.service import people
 from app.core.database.session import db
 from app.core.web.pagination import Page
-from bench.ground import Ground, Result, at_most
+from bench.environment import Ground, Result, at_most
 
 USERS = 200_000
 ROUNDS = 15

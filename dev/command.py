@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from config import ROOT, ConfigError
-from dev.family import Family, ToolError, end_orphans
 from dev.run import LOGS, SERVERS, SERVICE, RunsAlreadyError, only_one_here, read_settings, start_servers
+from dev.supervisor import Family, ToolError, end_orphans
 from dev.terminal import say, stop_signals
 
 

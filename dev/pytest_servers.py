@@ -8,7 +8,7 @@ import os
 import pytest
 
 from config import environment
-from dev.family import ToolError
+from dev.supervisor import ToolError
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 

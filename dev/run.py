@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from config import DEVELOPMENT_ENV, INSTANCE, ROOT, Config, ConfigError, environment
-from dev.family import Child, Family, ToolError, end_orphans
 from dev.servers import start_postgres, start_valkey
 from dev.settings import defaults, given, known_to_config, secrets_of, write_private
+from dev.supervisor import Child, Family, ToolError, end_orphans
 from dev.terminal import Stopped, Warnings, say, step, stop_signals
 
 LOGS = INSTANCE / "logs"

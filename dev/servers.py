@@ -22,7 +22,7 @@ from urllib.parse import quote
 import psycopg2
 from psycopg2 import sql
 
-from dev.family import Account, Child, CrashError, Family, ToolError
+from dev.supervisor import Account, Child, CrashError, Family, ToolError
 
 #: Owner of the service's databases. No superuser, as in production: what works here works there.
 ROLE = "health"

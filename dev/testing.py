@@ -20,8 +20,8 @@ import psycopg2
 from psycopg2 import sql
 
 from config import ROOT
-from dev.family import Family, end_orphans
 from dev.servers import start_postgres, start_valkey
+from dev.supervisor import Family, end_orphans
 
 DATABASE_VARIABLE = "TEST_DATABASE_URL"
 REDIS_VARIABLE = "TEST_REDIS_URL"

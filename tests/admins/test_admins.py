@@ -9,7 +9,7 @@ import pytest
 from app.core.database.session import db
 from app.identity.models import RoleName, User
 from tests.client import Client, assert_error
-from tests.core.pictures import plain
+from tests.core.media.samples import plain
 from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
 
 FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}

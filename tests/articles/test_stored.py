@@ -15,7 +15,7 @@ from app.core.lib import clock
 from app.kategori.models import Kategori
 from app.notifications.models import Broadcast
 from tests.client import Client, assert_error
-from tests.core import pictures
+from tests.core.media import samples as pictures
 from tests.factories import make_admin, make_article, make_user
 from tests.statements import Statements
 

@@ -15,8 +15,8 @@ from redis import Redis
 from redis.exceptions import AuthenticationError
 
 from dev import servers
-from dev.family import Family
 from dev.servers import start_postgres, start_valkey
+from dev.supervisor import Family
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from app.core.database.session import db
 from app.dokter import service
 from app.dokter.models import Dokter
 from tests.client import Client, assert_error
-from tests.core.pictures import plain
+from tests.core.media.samples import plain
 from tests.factories import make_admin, make_user
 from tests.faskes.places import CIMAHI, make_faskes
 from tests.statements import Statements

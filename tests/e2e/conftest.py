@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 
 from dev.simulators import Server
+from dev.stack.processes import Stack
 from tests.conftest import empty
-from tests.e2e.stack import Stack
 
 
 @pytest.fixture(scope="module", autouse=True)

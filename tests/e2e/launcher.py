@@ -15,7 +15,7 @@ from typing import Self
 import psutil
 
 from config import ROOT, Config
-from tests.waiting import wait_until
+from dev.stack.waiting import wait_until
 
 #: What Python has compiled comes along: it holds for copies as well, and starts them a third faster.
 LEFT_OUT = (".git", ".venv", ".env", "instance", ".*_cache", ".hypothesis")

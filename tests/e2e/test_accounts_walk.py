@@ -11,7 +11,7 @@ from PIL import Image
 
 from app.identity import tokens
 from dev.simulators import Server
-from tests.e2e.stack import Stack
+from dev.stack.processes import Stack
 
 
 def register(stack: Stack, sim: Server, username: str, role: str, phone: str) -> dict[str, str]:

@@ -18,9 +18,9 @@ from app.core.operations.backup import BackupError
 from dev import demo
 from dev.demo import people
 from dev.servers import programs
+from dev.stack.processes import WebAlone
 from dev.testing import with_path
 from tests.client import Client
-from tests.e2e.stack import WebAlone
 
 PATH = f"{programs()}:{os.environ['PATH']}"
 

@@ -15,9 +15,9 @@ from flask import Flask
 from app.core.database.session import db
 from app.logs.models import ActivityLog
 from dev.simulators import Server
-from tests.e2e.site import Site
+from dev.stack.site import Site
+from dev.stack.waiting import wait_until
 from tests.e2e.walk import walk
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.takes(seconds=10)
 

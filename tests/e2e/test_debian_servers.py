@@ -9,10 +9,10 @@ import psycopg2
 import pytest
 import redis
 
-from dev.family import Family
 from dev.servers import start_postgres
 from dev.simulators import Server
-from tests.e2e.site import Site, needed
+from dev.stack.site import Site, needed
+from dev.supervisor import Family
 from tests.e2e.walk import walk
 
 pytestmark = pytest.mark.takes(seconds=15)

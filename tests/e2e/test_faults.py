@@ -13,8 +13,8 @@ import requests
 from PIL import Image
 
 from app.core.database import watchdog
-from tests.e2e.house import LOG, READ, House, Load
-from tests.waiting import eventually
+from dev.stack.outages import LOG, READ, House, Load
+from dev.stack.waiting import eventually
 
 pytestmark = pytest.mark.takes(seconds=35)
 

@@ -18,10 +18,10 @@ from redis.exceptions import RedisError
 from app.core.database.session import db
 from app.logs.models import ActivityLog
 from dev.servers import valkey_server
+from dev.stack.processes import Stack
+from dev.stack.site import needed
+from dev.stack.waiting import eventually
 from tests.e2e.launcher import free_port
-from tests.e2e.site import needed
-from tests.e2e.stack import Stack
-from tests.waiting import eventually
 
 pytestmark = pytest.mark.takes(seconds=12)
 

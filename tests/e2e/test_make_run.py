@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import requests
 
+from dev.stack.waiting import wait_until
 from tests.e2e.launcher import Launcher, copy_checkout
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.takes(seconds=60)
 

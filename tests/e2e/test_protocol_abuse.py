@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from tests.e2e.stack import Stack, WebAlone
+from dev.stack.processes import Stack, WebAlone
 
 HOST = b"Host: localhost\r\n"
 POST = b"POST /api/log/user-log HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"

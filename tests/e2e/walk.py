@@ -10,7 +10,7 @@ from PIL import Image
 
 from app.core.lib.clock import rfc3339
 from dev.simulators import Server
-from tests.e2e.site import Site
+from dev.stack.site import Site
 
 PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "Siti Aminah", "nama_samaran": "Melati",
           "nomor_hp": "081234567890"}  # fmt: skip

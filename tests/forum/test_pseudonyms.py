@@ -14,7 +14,7 @@ from app.core.database.session import db
 from app.identity.models import User
 from app.notifications.models import Broadcast, Delivery
 from tests.client import Client, assert_error
-from tests.core.pictures import with_metadata
+from tests.core.media.samples import with_metadata
 from tests.factories import make_admin, make_superadmin, make_user
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
 

@@ -11,7 +11,7 @@ from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.identity.models import AuditEntry
 from tests.client import Client, assert_error
-from tests.core.pictures import HOSTILE, plain
+from tests.core.media.samples import HOSTILE, plain
 from tests.factories import make_admin, make_user
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
 

@@ -10,7 +10,7 @@ import pytest
 from app.core.database.session import db
 from app.kategori.models import Kategori
 from tests.client import Client, assert_error
-from tests.core import pictures
+from tests.core.media import samples as pictures
 from tests.factories import make_admin, make_user
 from tests.statements import Statements
 

@@ -15,7 +15,7 @@ from flask import Flask
 
 from config import ROOT
 from dev.simulators import Server
-from tests.waiting import wait_until
+from dev.stack.waiting import wait_until
 
 
 class RunningWorker:

@@ -17,9 +17,9 @@ from app.identity.models import User
 from app.notifications.models import State, deliveries
 from app.pengingat import service
 from dev.simulators import Server
-from tests.e2e.site import needed
+from dev.stack.site import needed
+from dev.stack.waiting import wait_until
 from tests.factories import make_user
-from tests.waiting import wait_until
 from tests.worker.conftest import RunningWorker
 
 pytestmark = pytest.mark.takes(seconds=12)

@@ -19,8 +19,8 @@ from app.notifications.delivery import claims
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import State
 from dev.simulators import Server
+from dev.stack.waiting import wait_until
 from tests.notifications.conftest import add, age, reread
-from tests.waiting import wait_until
 from tests.worker.conftest import RunningWorker, processes
 
 pytestmark = pytest.mark.takes(seconds=36)

@@ -11,7 +11,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.lib.clock import now
 from app.core.media import pictures
-from tests.core.pictures import plain
+from tests.core.media.samples import plain
 from tests.factories import make_user
 
 

@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from config import ROOT
-from dev.family import CrashError, Family, end_orphans
-from tests.waiting import eventually
+from dev.stack.waiting import eventually
+from dev.supervisor import CrashError, Family, end_orphans
 
 SLEEP = ["/bin/sleep", "60"]
 
@@ -21,7 +21,7 @@ SLEEP = ["/bin/sleep", "60"]
 STARTER = """
 import sys, time
 from pathlib import Path
-from dev.family import Family
+from dev.supervisor import Family
 
 with Family(Path(sys.argv[1])) as family:
     print(family.spawn("sleeper", ["/bin/sleep", "60"]).process.pid, flush=True)

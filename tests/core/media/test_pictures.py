@@ -19,7 +19,7 @@ from app.core.database.session import unit_of_work
 from app.core.errors import Unavailable
 from app.core.media import pictures, storage
 from config import Config
-from tests.core.pictures import plain
+from tests.core.media.samples import plain
 
 BUCKET = "pictures"
 

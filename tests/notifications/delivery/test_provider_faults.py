@@ -14,10 +14,10 @@ from app.notifications import jobs
 from app.notifications.models import Channel, State
 from app.push import service as push
 from dev.simulators import Server
+from dev.stack.waiting import wait_until
 from tests.factories import make_user
 from tests.notifications.conftest import add, reread
 from tests.push.conftest import keys
-from tests.waiting import wait_until
 
 __all__ = ["keys"]
 

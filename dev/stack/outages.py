@@ -18,9 +18,9 @@ from typing import Any
 import psutil
 import psycopg2
 
-from dev.family import Family
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey, valkey_server
-from tests.e2e.stack import Stack
+from dev.stack.processes import Stack
+from dev.supervisor import Family
 
 
 @dataclass

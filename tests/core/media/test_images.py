@@ -12,7 +12,7 @@ from PIL import Image, ImageCms
 from app.core.errors import PayloadTooLarge, Unavailable, UnsupportedMedia
 from app.core.media import images
 from config import ROOT
-from tests.core.pictures import HOSTILE, encoded, plain, with_metadata
+from tests.core.media.samples import HOSTILE, encoded, plain, with_metadata
 
 
 def normalised(data: bytes, edge: int = 1600) -> Image.Image:
@@ -134,15 +134,15 @@ def test_hostile_pictures_take_little_memory() -> None:
     script = """
 import resource, sys
 from io import BytesIO
-from app.core import pictures
+from app.core.media import images
 from app.core.errors import AppError
-from tests.core.pictures import HOSTILE, plain
+from tests.core.media.samples import HOSTILE, plain
 hostile = [make() for make in HOSTILE.values()]
-pictures.normalise(BytesIO(plain()), longest_edge=64)
+images.normalise(BytesIO(plain()), longest_edge=64)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for data in hostile:
     try:
-        pictures.normalise(BytesIO(data), longest_edge=1600)
+        images.normalise(BytesIO(data), longest_edge=1600)
     except AppError:
         pass
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)

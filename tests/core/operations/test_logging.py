@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from app.core.operations.logging import Together
-from tests.waiting import wait_until
+from dev.stack.waiting import wait_until
 
 
 def logger_of(target: logging.StreamHandler[io.StringIO]) -> logging.Logger:
