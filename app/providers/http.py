@@ -33,9 +33,6 @@ __all__ = ["Http", "ProviderError", "Reach", "Reply", "reach_of"]
 
 logger = logging.getLogger(__name__)
 
-# Its warnings quote whole addresses.
-logging.getLogger("urllib3").setLevel(logging.ERROR)
-
 USER_AGENT = "health-support/1.0"
 
 CALLS = Histogram(
@@ -248,5 +245,6 @@ def _reset_all() -> None:
         client.reset()
 
 
-# Two processes that write to one inherited connection would read each other's answers.
-os.register_at_fork(after_in_child=_reset_all)
+def init_app() -> None:
+    """A fork begins with connections of its own: two processes on one would read each other's answers."""
+    os.register_at_fork(after_in_child=_reset_all)

@@ -72,6 +72,14 @@ def write_together() -> None:
     root.handlers[:] = [Together(handler) for handler in root.handlers if isinstance(handler, logging.StreamHandler)]
 
 
+#: The least severe lines of libraries that are written; nobody else sets levels. Below that they carry addresses,
+#: tokens or nothing new. urllib3's warnings quote whole addresses, and some of those hold a provider's key.
+LIBRARIES = {
+    "urllib3": logging.ERROR,
+    **dict.fromkeys(("botocore", "boto3", "fontTools", "fpdf", "PIL", "alembic"), logging.WARNING),
+}
+
+
 def configure(config: Config) -> None:
     """Send all loggers of the process to one JSON handler."""
     handler = logging.StreamHandler(sys.stderr)
@@ -89,15 +97,5 @@ def configure(config: Config) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(config.log_level)
-    # Their lines carry addresses, tokens or nothing new.
-    for name in (
-        "urllib3",
-        "botocore",
-        "boto3",
-        "fontTools",
-        "fpdf",
-        "PIL",
-        "flask-limiter",
-        "alembic",
-    ):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    for name, level in LIBRARIES.items():
+        logging.getLogger(name).setLevel(level)

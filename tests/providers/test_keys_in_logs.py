@@ -1,0 +1,30 @@
+"""A provider's key stands in the address of a call; no log line may quote that address."""
+
+from __future__ import annotations
+
+import io
+import logging
+from contextlib import suppress
+
+from app import create_app
+from app.providers.http import Http, ProviderError, Reach
+from tests.conftest import config_for_tests
+from tests.providers.raw_server import raw
+
+
+def test_a_malformed_header_does_not_bring_the_key_into_the_log(variables: dict[str, str]) -> None:
+    stream = io.StringIO()
+    handlers, level = logging.getLogger().handlers[:], logging.getLogger().level
+    try:
+        create_app(config_for_tests(**variables, LOG_LEVEL="DEBUG"))  # after which the levels are as in production
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, logging.StreamHandler):
+                handler.setStream(stream)
+        with raw(b"HTTP/1.1 200 OK\r\nA line without any colon\r\nContent-Length: 2\r\n\r\n{}") as server:
+            with suppress(ProviderError):
+                Http("places", reach=Reach.ANYWHERE).get_json(f"{server.url}/nearby", {"key": "RAHASIA123"})
+            assert server.requests
+    finally:
+        logging.getLogger().handlers[:] = handlers
+        logging.getLogger().setLevel(level)
+    assert "RAHASIA123" not in stream.getvalue()
