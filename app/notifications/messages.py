@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
+from app.core.database import clock as database_clock
 from app.core.database.session import db
-from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.models import Channel
@@ -34,7 +34,7 @@ def send_message(
         channel=Channel.MESSAGING,
         dedupe_key=dedupe_key,
         payload={"text": text},
-        expires_at=clock.shared() + expires_in,
+        expires_at=database_clock.now() + expires_in,
         user_id=db.session.scalar(sa.select(User.id).where(User.phone == phone)),
         target=phone,
         subject=subject,
@@ -50,7 +50,7 @@ def message_user(
         channel=Channel.MESSAGING,
         dedupe_key=dedupe_key,
         payload={"text": text},
-        expires_at=clock.shared() + expires_in,
+        expires_at=database_clock.now() + expires_in,
         user_id=user_id,
         subject=subject,
     )

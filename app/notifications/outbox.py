@@ -10,9 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core.database import clock as database_clock
 from app.core.database.session import db
-from app.core.jobs.queue import URGENT, ring
-from app.core.lib import clock
+from app.core.jobs.queue import URGENT, enqueue_once
 from app.notifications.delivery.claims import final
 from app.notifications.jobs import drain
 from app.notifications.models import OPEN, Channel, Delivery, State
@@ -45,11 +45,11 @@ def add_all(drafts: Sequence[Draft]) -> int:
     One that was cancelled and is added again goes out after all. One that a worker was at when it was cancelled waits
     for that worker's lease, so that it cannot go out twice.
     """
-    now = clock.shared()
+    now = database_clock.now()
     values = [_values(draft, now) for draft in drafts]
     added = _insert(values) if values else 0
     for queue in {row["queue"] for row in values if row["due_at"] <= now}:
-        ring(drain, queue, queue=queue)
+        enqueue_once(drain, queue, queue=queue)
     return added
 
 

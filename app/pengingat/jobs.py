@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from time import monotonic
 
 import sqlalchemy as sa
-from redis.exceptions import RedisError
 
+from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
-from app.core.jobs.queue import BULK, answered, ring_now
-from app.core.jobs.schedule import every
-from app.core.lib import clock
+from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity.models import User
 from app.notifications import outbox
 from app.pengingat.models import Reminder
@@ -24,21 +21,18 @@ PAGE = 200
 TURN_S = 2.0
 
 
-@every(60)
 def top_up() -> None:
     """Plan what comes into sight. However many do this at once, each occurrence is one row."""
-    with suppress(RedisError):
-        answered(top_up)
     stop = monotonic() + TURN_S
     while top_up_page():
         if monotonic() >= stop:
-            ring_now(top_up, queue=BULK)
+            enqueue_once_now(top_up, queue=BULK)
             return
 
 
 def top_up_page() -> int:
     """Plan one page of reminders in one transaction; returns how many there were."""
-    now = clock.shared()
+    now = database_clock.now()
     page = (
         sa.select(Reminder, User.nama_ktp)
         .join(User, User.id == Reminder.user_id)

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
+from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.lib import clock
@@ -48,7 +49,7 @@ def create(
     details: dict[str, Any],
     waktu: datetime | None = None,
 ) -> Reminder:
-    now = clock.shared()
+    now = database_clock.now()
     details = load_details(tipe, details)
     reminder = Reminder(user_id=user_id, tipe=tipe, judul=judul, timezone=timezone, details=details, planned_until=now)
     _set_schedule(reminder, _schedule(tipe, details, waktu, timezone, now), waktu, now)
@@ -60,7 +61,7 @@ def create(
 
 def change(user_id: int, reminder_id: int, changes: dict[str, Any]) -> Reminder:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
-    now = clock.shared()
+    now = database_clock.now()
     reminder = _locked(user_id, reminder_id)
     was_done = reminder.is_done
     if SCHEDULING & changes.keys():

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.lib import clock
 from app.notifications.models import Delivery
@@ -31,7 +32,7 @@ class Time:
 def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     found = Time()
     monkeypatch.setattr(clock, "now", lambda: found.now)
-    monkeypatch.setattr(clock, "shared", lambda: found.now)
+    monkeypatch.setattr(database_clock, "now", lambda: found.now)
     return found
 
 

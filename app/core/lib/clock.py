@@ -5,10 +5,6 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-import sqlalchemy as sa
-
-from app.core.database.session import autocommit
-
 #: Days in queries, statistics and file names are days of this zone.
 JAKARTA = ZoneInfo("Asia/Jakarta")
 
@@ -17,23 +13,10 @@ MONTHS = (
     "Juli", "Agustus", "September", "Oktober", "November", "Desember",
 )  # fmt: skip
 
-_CLOCK = sa.select(sa.func.clock_timestamp())
-
 
 def now() -> datetime:
     """The present moment, aware, in UTC."""
     return datetime.now(UTC)
-
-
-def shared() -> datetime:
-    """The database's present moment, which all machines share.
-
-    It decides what is planned, due and missed: a machine whose clock is wrong must not be early, late or skip days for
-    everybody.
-    """
-    with autocommit() as connection:
-        moment: datetime = connection.execute(_CLOCK).scalar_one()
-    return moment
 
 
 def today() -> date:

@@ -7,24 +7,21 @@ and have a queue of their own, so that no reminder waits behind them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import date, datetime, timedelta
 from time import monotonic
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
-from redis.exceptions import RedisError
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.jobs.queue import BULK, answered, ring_now
-from app.core.jobs.schedule import each_second, every
+from app.core.jobs.queue import BULK, enqueue_once_now
 from app.core.lib import clock, provinces
 from app.core.settings import settings
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.broadcasts.service import PACE_ID, first_pace
-from app.notifications.delivery import drain
 from app.notifications.delivery.claims import Claimed, PostponedError, UndeliverableError
 from app.notifications.models import (
     Broadcast,
@@ -47,27 +44,25 @@ BURST = timedelta(seconds=5)
 KEEP_DAYS = 30
 
 
-@each_second
-def ring_for_broadcasts() -> None:
+def enqueue_due() -> None:
+    """The clock's tick: a job for each broadcast whose moment has come."""
     due = sa.select(Broadcast.id).where(
         Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= sa.func.statement_timestamp()
     )
     with autocommit() as connection:
         ids = connection.execute(due.limit(100)).scalars().all()
     for broadcast_id in ids:
-        ring_now(spread, broadcast_id, queue=BULK)
+        enqueue_once_now(fan_out, broadcast_id, queue=BULK)
 
 
-def spread(broadcast_id: int) -> None:
+def fan_out(broadcast_id: int) -> None:
     """Make the deliveries of one broadcast, page by page; stopped anywhere, it goes on where it stopped."""
-    with suppress(RedisError):
-        answered(spread, broadcast_id)
     stop = monotonic() + TURN_S
-    while spread_page(broadcast_id) and monotonic() < stop:
+    while fan_out_page(broadcast_id) and monotonic() < stop:
         pass
 
 
-def spread_page(broadcast_id: int) -> bool:
+def fan_out_page(broadcast_id: int) -> bool:
     """Make one page of deliveries and note how far it is, in one transaction; returns whether more may follow."""
     with unit_of_work():
         broadcast = db.session.scalar(
@@ -78,9 +73,9 @@ def spread_page(broadcast_id: int) -> bool:
         if broadcast is None:
             return False
         people = db.session.execute(_page(broadcast)).all()
-        now = clock.shared()
-        dues = {row.id: chance(zone_of(row.domicile), now) for row in people}
-        granted = _take_days([(user_id, due.date()) for user_id, due in dues.items()])
+        now = database_clock.now()
+        dues = {row.id: next_daytime(zone_of(row.domicile), now) for row in people}
+        granted = _reserve_days([(user_id, due.date()) for user_id, due in dues.items()])
         outbox.add_all([_draft(broadcast, user_id, dues[user_id], now) for user_id in sorted(granted)])
         broadcast.recipients += len(granted)
         if len(people) < PAGE:
@@ -122,7 +117,7 @@ def zone_of(domicile: str | None) -> ZoneInfo:
     return ZoneInfo(provinces.timezone(domicile or ""))
 
 
-def chance(zone: ZoneInfo, now: datetime) -> datetime:
+def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:
     """The first moment from `now` on that lies in the hours of broadcasts, in local time."""
     first, last = settings.broadcast_hours
     local = now.astimezone(zone)
@@ -132,7 +127,7 @@ def chance(zone: ZoneInfo, now: datetime) -> datetime:
     return datetime(day.year, day.month, day.day, first, tzinfo=zone)
 
 
-def _take_days(wanted: Sequence[tuple[int, date]]) -> set[int]:
+def _reserve_days(wanted: Sequence[tuple[int, date]]) -> set[int]:
     """Count one broadcast more on each of these people's days; returns those who had room for it."""
     cap = settings.broadcast_per_user_per_day
     if not wanted or cap == 0:
@@ -152,11 +147,11 @@ def _take_days(wanted: Sequence[tuple[int, date]]) -> set[int]:
 # --- sending --------------------------------------------------------------------------------------------------------
 
 
-def hold_back(found: Claimed) -> None:
+def check_recipient(found: Claimed) -> None:
     """Whether this recipient may be told now: their hours, their day's number, their wish, all as they are today."""
     zone = ZoneInfo(str(found.payload["zone"]))
-    now = clock.shared()
-    moment = chance(zone, now)
+    now = database_clock.now()
+    moment = next_daytime(zone, now)
     if moment > now:
         raise PostponedError(moment)
     with autocommit() as connection:
@@ -172,7 +167,7 @@ def _move_to(found: Claimed, day: date) -> bool:
     """Count the delivery on another day than planned; retried later that day, it is not counted again."""
     assert found.user_id is not None  # noqa: S101  # a broadcast is to somebody
     with unit_of_work():
-        if not _take_days([(found.user_id, day)]):
+        if not _reserve_days([(found.user_id, day)]):
             return False
         db.session.execute(
             sa.update(deliveries)
@@ -190,7 +185,7 @@ _bulk_due = sa.exists().where(
 )
 
 
-def take_turn(channel: Channel = Channel.MESSAGING) -> bool:
+def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
     """Whether a broadcast message that is due may go now; taking the turn moves the next one on, for all workers."""
     now = sa.func.statement_timestamp()
     spacing = timedelta(minutes=1) / settings.broadcast_per_minute
@@ -214,13 +209,6 @@ def take_turn(channel: Channel = Channel.MESSAGING) -> bool:
     return taken is not None
 
 
-@every(3600)
 def forget_old_days() -> None:
-    with suppress(RedisError):
-        answered(forget_old_days)
     with unit_of_work():
         db.session.execute(sa.delete(BroadcastDay).where(BroadcastDay.day < clock.today() - timedelta(days=KEEP_DAYS)))
-
-
-drain.guards[KIND] = hold_back
-drain.gates[BULK] = take_turn

@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core.database import clock as database_clock
 from app.core.database.session import db
-from app.core.lib import clock
 from app.core.settings import settings
 from app.notifications import outbox
 from app.notifications.models import Broadcast, BroadcastPace, broadcast_pace, deliveries
@@ -36,7 +36,7 @@ def announce(
             text=text,
             preference_tag=preference_tag,
             except_user_id=except_user_id,
-            starts_at=clock.shared() + delay,
+            starts_at=database_clock.now() + delay,
         )
         .on_conflict_do_nothing(index_elements=[Broadcast.subject])
     )

@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.core.lib import clock
@@ -48,7 +49,7 @@ class Time:
 def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     found = Time()
     monkeypatch.setattr(clock, "now", lambda: found.now)
-    monkeypatch.setattr(clock, "shared", lambda: found.now)
+    monkeypatch.setattr(database_clock, "now", lambda: found.now)
     return found
 
 
@@ -71,7 +72,7 @@ def test_everybody_with_a_number_who_wants_to_know_is_told(app: Flask, configure
     dead = make_user()
     dead.phone_invalid_at = moment.now
     broadcast_id = announce(except_user_id=author)
-    fan_out.spread(broadcast_id)
+    fan_out.fan_out(broadcast_id)
     assert told() == wanted
     row = db.session.scalars(sa.select(Delivery)).first()
     assert row is not None
@@ -84,7 +85,7 @@ def test_a_tag_narrows_the_circle(app: Flask, configure: Configure, moment: Time
     muslim = make_user(preferences={"religion": ["islam"]}).id
     make_user(preferences={"religion": ["hindu"]})
     make_user()
-    fan_out.spread(announce("forum_thread:1", preference_tag="islam"))
+    fan_out.fan_out(announce("forum_thread:1", preference_tag="islam"))
     assert told("forum_thread:1") == {muslim}
 
 
@@ -92,8 +93,8 @@ def test_one_event_is_told_once(app: Flask, configure: Configure, moment: Time) 
     make_user()
     first = announce()
     assert announce() == first
-    fan_out.spread(first)
-    fan_out.spread(first)
+    fan_out.fan_out(first)
+    fan_out.fan_out(first)
     assert len(told()) == 1
 
 
@@ -106,15 +107,15 @@ def test_it_starts_after_a_random_delay(app: Flask, configure: Configure, moment
     assert len(starts) > 5
 
 
-def test_the_clock_rings_for_those_that_are_up(app: Flask, configure: Configure) -> None:
+def test_the_clock_enqueues_a_job_for_each_that_is_due(app: Flask, configure: Configure) -> None:
     configure(broadcast_delay_seconds=(3600, 3600))
     announce("article:1")
-    fan_out.ring_for_broadcasts()
+    fan_out.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 0
     configure(broadcast_delay_seconds=(0, 0))
     announce("article:2")
-    fan_out.ring_for_broadcasts()
-    fan_out.ring_for_broadcasts()
+    fan_out.enqueue_due()
+    fan_out.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 1
 
 
@@ -124,9 +125,9 @@ def test_a_stopped_broadcast_goes_on_where_it_stopped(
     monkeypatch.setattr(fan_out, "PAGE", 3)
     everybody = {make_user().id for _ in range(8)}
     broadcast_id = announce()
-    assert fan_out.spread_page(broadcast_id)
+    assert fan_out.fan_out_page(broadcast_id)
     assert len(told()) == 3
-    while fan_out.spread_page(broadcast_id):
+    while fan_out.fan_out_page(broadcast_id):
         pass
     assert told() == everybody
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 8
@@ -139,10 +140,10 @@ def test_withdrawn_news_reaches_nobody_else(
     for _ in range(4):
         make_user()
     broadcast_id = announce()
-    fan_out.spread_page(broadcast_id)
+    fan_out.fan_out_page(broadcast_id)
     with unit_of_work():
         broadcasts.withdraw("article:1")
-    assert not fan_out.spread_page(broadcast_id)
+    assert not fan_out.fan_out_page(broadcast_id)
     assert set(db.session.scalars(sa.select(Delivery.state))) == {State.CANCELLED}
 
 
@@ -164,7 +165,7 @@ def test_hours_are_those_of_the_province(
 ) -> None:
     moment.now = NOON.replace(hour=utc_hour)
     make_user(domicile=province)
-    fan_out.spread(announce())
+    fan_out.fan_out(announce())
     row = db.session.scalars(sa.select(Delivery)).one()
     assert f"{row.due_at.astimezone(UTC):%d %H:%M}" == due
 
@@ -172,10 +173,10 @@ def test_hours_are_those_of_the_province(
 def test_one_a_day_and_person(app: Flask, configure: Configure, moment: Time) -> None:
     make_user()
     for n in range(3):
-        fan_out.spread(announce(f"article:{n}"))
+        fan_out.fan_out(announce(f"article:{n}"))
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
     moment.now = NOON + timedelta(days=1)
-    fan_out.spread(announce("article:9"))
+    fan_out.fan_out(announce("article:9"))
     assert len(told("article:9")) == 1
 
 
@@ -183,11 +184,11 @@ def test_the_number_a_day_is_a_setting(app: Flask, configure: Configure, moment:
     configure(broadcast_per_user_per_day=2)
     make_user()
     for n in range(3):
-        fan_out.spread(announce(f"article:{n}"))
+        fan_out.fan_out(announce(f"article:{n}"))
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
     configure(broadcast_per_user_per_day=0)
     moment.now = NOON + timedelta(days=1)
-    fan_out.spread(announce("article:9"))
+    fan_out.fan_out(announce("article:9"))
     assert told("article:9") == set()
 
 
@@ -196,7 +197,7 @@ def test_the_number_a_day_is_a_setting(app: Flask, configure: Configure, moment:
 
 def prepared(app: Flask, moment: Time, subject: str = "article:1") -> Claimed:
     make_user()
-    fan_out.spread(announce(subject))
+    fan_out.fan_out(announce(subject))
     row = db.session.scalars(sa.select(Delivery).filter_by(subject=subject)).one()
     fields = {name: getattr(row, name) for name in Claimed.__dataclass_fields__ if name != "claim_token"}
     return Claimed(**fields, claim_token=None)  # type: ignore[arg-type]
@@ -204,29 +205,29 @@ def prepared(app: Flask, moment: Time, subject: str = "article:1") -> Claimed:
 
 def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, configure: Configure, moment: Time) -> None:
     found = prepared(app, moment)
-    fan_out.hold_back(found)
+    fan_out.check_recipient(found)
     moment.now = NOON.replace(hour=14)
     with pytest.raises(PostponedError) as error:
-        fan_out.hold_back(found)
+        fan_out.check_recipient(found)
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jakarta"))
 
 
 def test_on_another_day_it_counts_as_that_days(app: Flask, configure: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
-    fan_out.hold_back(found)
+    fan_out.check_recipient(found)
     row = reread(found.dedupe_key)
     assert row.payload["day"] == "2026-03-03"
-    fan_out.spread(announce("article:2"))
+    fan_out.fan_out(announce("article:2"))
     assert told("article:2") == set()
 
 
 def test_on_another_day_that_is_taken_it_stays(app: Flask, configure: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
-    fan_out.spread(announce("article:2"))
+    fan_out.fan_out(announce("article:2"))
     with pytest.raises(UndeliverableError):
-        fan_out.hold_back(found)
+        fan_out.check_recipient(found)
 
 
 def test_who_opted_out_meanwhile_is_left_alone(app: Flask, configure: Configure, moment: Time) -> None:
@@ -234,40 +235,40 @@ def test_who_opted_out_meanwhile_is_left_alone(app: Flask, configure: Configure,
     db.session.get_one(User, found.user_id).accepts_broadcasts = False
     db.session.flush()
     with pytest.raises(UndeliverableError):
-        fan_out.hold_back(found)
+        fan_out.check_recipient(found)
 
 
 def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, configure: Configure) -> None:
     configure(broadcast_per_minute=60, broadcast_hours=(0, 24))
     for _ in range(20):
         make_user()
-    fan_out.spread(announce())
-    granted = [fan_out.take_turn() for _ in range(10)]
+    fan_out.fan_out(announce())
+    granted = [fan_out.take_slot() for _ in range(10)]
     assert 1 <= sum(granted) <= 2
     db.session.execute(sa.text("UPDATE broadcast_pace SET next_at = now() - interval '1 hour'"))
     db.session.commit()
-    granted = [fan_out.take_turn() for _ in range(20)]
+    granted = [fan_out.take_slot() for _ in range(20)]
     assert 5 <= sum(granted) <= 7
 
 
 def test_a_turn_is_taken_only_for_something(app: Flask, configure: Configure) -> None:
-    assert [fan_out.take_turn() for _ in range(3)] == [False] * 3
+    assert [fan_out.take_slot() for _ in range(3)] == [False] * 3
 
 
 def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, configure: Configure) -> None:
     configure(broadcast_per_minute=100_000, broadcast_hours=(0, 24))
     make_user()
-    fan_out.spread(announce())
+    fan_out.fan_out(announce())
     runner = app.test_cli_runner()
     assert "paused" in runner.invoke(args=["broadcast", "pause"]).output
-    assert not fan_out.take_turn()
+    assert not fan_out.take_slot()
     queue.connection().flushdb()
-    jobs.ring_for_what_is_due()
+    jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 0
     output = runner.invoke(args=["broadcast", "status"]).output
     assert "paused" in output
     assert "article:1 (done): 1 recipients; 1 pending" in output
     runner.invoke(args=["broadcast", "resume"])
-    assert fan_out.take_turn()
-    jobs.ring_for_what_is_due()
+    assert fan_out.take_slot()
+    jobs.enqueue_due()
     assert claims.claim("bulk", Channel.MESSAGING) is not None

@@ -1,0 +1,22 @@
+"""The database's clock, which all machines share.
+
+It decides what is planned, due and missed: a machine whose own clock is wrong must not be early, late or skip days for
+everybody.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from app.core.database.session import autocommit
+
+_NOW = sa.select(sa.func.clock_timestamp())
+
+
+def now() -> datetime:
+    """The database's present moment, aware, in UTC."""
+    with autocommit() as connection:
+        moment: datetime = connection.execute(_NOW).scalar_one()
+    return moment
