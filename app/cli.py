@@ -21,7 +21,6 @@ from app.core.media import pictures
 from app.core.operations.backup import BackupError
 from app.core.operations.backup import backup as make_backup
 from app.core.operations.backup import restore as restore_backup
-from app.core.settings import settings
 from app.emergency import service as emergency
 from app.forum import jobs as forum_jobs
 from app.forum import seed as forum_seed
@@ -38,7 +37,7 @@ from app.superadmin.service import sql_roles
 
 
 def init_app(app: Flask) -> None:
-    setup = (users, nik, keys, seed, demo, settings_table, sql_role, pooler, backup, restore)
+    setup = (users, nik, keys, seed, settings_table, sql_role, pooler, backup, restore)
     for command in (*setup, worker_health, broadcast, logs, forum, media):
         app.cli.add_command(command)
 
@@ -189,17 +188,6 @@ def restore(folder: Path) -> None:
     """Put the backup in FOLDER into an empty database and the store of pictures, then `flask db upgrade`."""
     with _telling_errors():
         click.echo(restore_backup(folder))
-
-
-@click.command("demo")
-def demo() -> None:
-    """Fill a development database with demo people and content (never elsewhere). Safe to repeat."""
-    if not settings.is_development:
-        raise click.ClickException("demo data belongs in development: set ENVIRONMENT=development")
-    from dev.demo import fill
-
-    with _telling_errors(), unit_of_work():
-        click.echo(fill())
 
 
 @click.command("settings")

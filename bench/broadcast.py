@@ -35,15 +35,15 @@ def run(ground: Ground) -> Iterator[Result]:
         with unit_of_work():
             broadcasts.announce(kind="article", subject="article:1", text="Artikel baru")
             db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now()))
-        fan_out.ring_for_broadcasts()
+        fan_out.enqueue_due()
         rung = queue.connection().llen("rq:queue:bulk")
         yield Result("jobs enqueued for a broadcast", "at most 1", str(rung), rung <= 1)
         broadcast_id = _broadcast().id
         for _ in range(10):
-            fan_out.spread_page(broadcast_id)
+            fan_out.fan_out_page(broadcast_id)
         before = psutil.Process().memory_info().rss
         started = time.perf_counter()
-        while fan_out.spread_page(broadcast_id):
+        while fan_out.fan_out_page(broadcast_id):
             pass
         seconds = time.perf_counter() - started
         grown = (psutil.Process().memory_info().rss - before) / 2**20

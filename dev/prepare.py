@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from flask.cli import FlaskGroup
 
-from app import create_app
 from config import Config
+from dev.application import create_development_app
 
 COMMANDS = (["db", "upgrade"], ["seed"], ["demo"])
 
 
 def main() -> None:
-    app = create_app(Config.from_env())
+    app = create_development_app(Config.from_env())
     flask = FlaskGroup(create_app=lambda: app, load_dotenv=False, set_debug_flag=False)
     for words in COMMANDS:
         flask.main(words, prog_name="flask", standalone_mode=False)

@@ -122,7 +122,7 @@ def start_service(family: Family, port: int, env: dict[str, str]) -> None:
         return family.spawn(name, [sys.executable, "-m", *words], env=env, cwd=ROOT, patience=10)
 
     # It connects to nothing before the first request, and needs as long to get ready as the database does.
-    web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app")
+    web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "dev.wsgi:app")
     with step("Migrations, seed and demo data"):
         family.complete(start("prepare", "dev.prepare"))
     with step("gunicorn and the workers"):

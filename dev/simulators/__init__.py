@@ -5,6 +5,7 @@ In a test, `with simulators() as sim:` gives `sim.env` (settings that point the 
 `python -m dev.simulators`, with `/_control` at its address. None of it runs in production.
 """
 
-from dev.simulators.server import Server, simulators
+from dev.simulators.catalogue import simulators
+from dev.simulators.server import Server
 
 __all__ = ["Server", "simulators"]

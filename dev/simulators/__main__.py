@@ -7,7 +7,7 @@ import json
 import signal
 from threading import Event
 
-from dev.simulators.server import simulators
+from dev.simulators.catalogue import simulators
 
 
 def main() -> None:

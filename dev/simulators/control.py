@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Blueprint, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
-if TYPE_CHECKING:
-    from dev.simulators.server import Server
+from dev.simulators.server import Server
 
 
 def control_routes(server: Server) -> Blueprint:

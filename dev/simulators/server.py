@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import BytesIO
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
@@ -17,7 +15,6 @@ from werkzeug.test import run_wsgi_app
 from werkzeug.wrappers import Request, Response
 
 from dev.simulators.base import Call, Simulator
-from dev.simulators.control import control_routes
 from dev.simulators.faults import LATENCY, WIRE, Exchange, Fault
 
 if TYPE_CHECKING:
@@ -64,7 +61,6 @@ class Server:
             blueprint = Blueprint(simulator.name, __name__, url_prefix=f"/{simulator.name}")
             simulator.routes(blueprint)
             self._app.register_blueprint(blueprint)
-        self._app.register_blueprint(control_routes(self))
         self._listener = _Listener("127.0.0.1", port, self._answer)
         self.url = f"http://127.0.0.1:{self._listener.port}"
         for simulator in simulators:
@@ -111,6 +107,10 @@ class Server:
         self.clear_faults()
         for simulator in self.simulators.values():
             simulator.reset()
+
+    def serve(self, blueprint: Blueprint) -> None:
+        """Serve more routes, before the start."""
+        self._app.register_blueprint(blueprint)
 
     def start(self) -> Server:
         self._thread.start()
@@ -168,19 +168,3 @@ class Server:
         with self._app.request_context(environ):
             answer: ResponseReturnValue = refuse()
             return self._app.make_response(answer)
-
-
-@contextmanager
-def simulators(port: int = 0, only: list[Simulator] | None = None) -> Iterator[Server]:
-    """All stand-ins, listening until the block ends.
-
-    >>> with simulators() as sim:
-    ...     sim.fault("messaging", "hang", times=1)
-    """
-    from dev.simulators.catalogue import all_simulators
-
-    server = Server(all_simulators() if only is None else only, port).start()
-    try:
-        yield server
-    finally:
-        server.stop()

@@ -23,9 +23,8 @@ from cryptography.x509.oid import NameOID
 
 from config import ROOT
 from dev.servers import valkey_server
-from dev.stack.processes import Stack
+from dev.stack.processes import Stack, free_port
 from dev.stack.waiting import wait_until
-from tests.e2e.launcher import free_port
 
 NAME = "api.example.org"
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")

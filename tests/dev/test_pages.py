@@ -15,12 +15,13 @@ from app.core.lib import clock
 from app.notifications import outbox
 from app.notifications.models import Channel, deliveries
 from config import Config
+from dev.application import create_development_app
 from tests.conftest import config_for_tests
 
 
 @pytest.fixture
 def developing(variables: dict[str, str]) -> Iterator[Flask]:
-    app = create_app(Config.from_env({"ENVIRONMENT": "development", **variables}))
+    app = create_development_app(Config.from_env({"ENVIRONMENT": "development", **variables}))
     with app.app_context():
         yield app
         db.session.rollback()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from dataclasses import fields
@@ -15,6 +14,7 @@ from typing import Self
 import psutil
 
 from config import ROOT, Config
+from dev.stack.processes import free_port
 from dev.stack.waiting import wait_until
 
 #: What Python has compiled comes along: it holds for copies as well, and starts them a third faster.
@@ -25,13 +25,6 @@ READY = "Ctrl-C ends everything."
 
 def copy_checkout(folder: Path) -> Path:
     return Path(shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT_OUT)))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Launcher:

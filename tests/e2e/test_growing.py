@@ -18,10 +18,9 @@ from redis.exceptions import RedisError
 from app.core.database.session import db
 from app.logs.models import ActivityLog
 from dev.servers import valkey_server
-from dev.stack.processes import Stack
+from dev.stack.processes import Stack, free_port
 from dev.stack.site import needed
 from dev.stack.waiting import eventually
-from tests.e2e.launcher import free_port
 
 pytestmark = pytest.mark.takes(seconds=12)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from flask import Flask, Response, render_template
 from flask_swagger_ui import get_swaggerui_blueprint
 
-from config import Config
-
 #: Swagger UI comes from the wheel; it writes inline styles, draws data: images, calls this host alone.
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
@@ -15,7 +13,7 @@ DOCS_POLICY = (
 PAGE_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"
 
 
-def init_app(app: Flask, config: Config) -> None:
+def init_app(app: Flask) -> None:
     docs = get_swaggerui_blueprint(
         "/api/docs",
         "/api/openapi.json",
@@ -38,6 +36,6 @@ def init_app(app: Flask, config: Config) -> None:
     @app.get("/")
     def index() -> Response:
         """What this is, and where the rest is."""
-        response = Response(render_template("index.html", development=config.is_development))
+        response = Response(render_template("index.html", development="dev" in app.blueprints))
         response.headers["Content-Security-Policy"] = PAGE_POLICY
         return response
