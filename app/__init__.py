@@ -31,14 +31,16 @@ def create_app(config: Config) -> Flask:
     """The whole application for one configuration."""
     from flask import Flask
 
-    from app import cli, sections
+    from app import cli, sections, wiring
     from app.core import errors
     from app.core.database import session as database
-    from app.core.jobs import queue
+    from app.core.jobs import queue, schedule
     from app.core.media import pictures
     from app.core.operations import health, logging, metrics
     from app.core.web import blueprint, pages, rate_limits
     from app.core.web import request as web_request
+    from app.notifications.delivery import drain
+    from app.providers import http
 
     logging.configure(config)
     app = Flask(__name__)
@@ -53,12 +55,11 @@ def create_app(config: Config) -> Flask:
     pictures.init_app(app, config)
     blueprint.init_app(app, sections.blueprints())
     rate_limits.init_app(app, config)
-    health.init_app(app)
-    metrics.init_app(app, config)
-    pages.init_app(app, config)
+    http.init_app()
+    schedule.init_app(app, wiring.TICKS, wiring.PERIODIC)
+    drain.init_app(app, wiring.ROUTING)
+    health.init_app(app, wiring.HEALTH_CHECKS)
+    metrics.init_app(app, config, wiring.METRIC_COLLECTORS)
+    pages.init_app(app)
     cli.init_app(app)
-    if config.is_development:
-        from dev import pages as development_pages
-
-        development_pages.init_app(app)
     return app

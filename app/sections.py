@@ -14,7 +14,6 @@ from app.forum import routes as forum
 from app.kategori import routes as kategori
 from app.komunitas import routes as komunitas
 from app.logs import routes as logs
-from app.notifications.broadcasts import fan_out  # noqa: F401  # no routes, but work for the clock and the drains
 from app.pengingat import routes as pengingat
 from app.province_config import routes as province_config
 from app.push import routes as push

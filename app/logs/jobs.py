@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import timedelta
 from time import monotonic
 
 import sqlalchemy as sa
-from redis.exceptions import RedisError
 
 from app.core.database.session import db, unit_of_work
-from app.core.jobs.queue import BULK, answered, ring_now
-from app.core.jobs.schedule import each_second
+from app.core.jobs.queue import BULK, enqueue_once_now
 from app.core.lib import clock
 from app.logs import buffer
 from app.logs.models import activity_logs
@@ -24,8 +21,6 @@ PRUNE_BATCH = 10_000
 
 def ingest() -> None:
     """Store what waits, batch by batch. Killed at any line, it loses nothing and doubles nothing."""
-    with suppress(RedisError):
-        answered(ingest)
     stop = monotonic() + TURN_S
     while buffer.waits() and monotonic() < stop:
         ingest_batch()
@@ -42,10 +37,10 @@ def ingest_batch() -> int:
     return total
 
 
-@each_second
-def ring_for_logs() -> None:
+def enqueue_ingest() -> None:
+    """The clock's tick: one job while records wait."""
     if buffer.waits():
-        ring_now(ingest, queue=BULK)
+        enqueue_once_now(ingest, queue=BULK)
 
 
 def prune(days: int) -> int:

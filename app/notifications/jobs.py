@@ -1,9 +1,8 @@
-"""What workers do with the outbox, and what the clock rings them for."""
+"""What workers do with the outbox, and what the clock enqueues for them."""
 
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from datetime import timedelta
 from threading import Thread
 from typing import Any
@@ -13,10 +12,8 @@ from flask import current_app
 from redis.exceptions import RedisError
 
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.jobs.queue import BULK, QUEUES, URGENT, answered, ring_now
-from app.core.jobs.schedule import each_second, every
+from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.notifications.delivery import drain as delivery_drain
-from app.notifications.delivery import messaging
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.claims import expire
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
@@ -31,13 +28,8 @@ KEEP_DAYS = 30
 PRUNE_BATCH = 5000
 
 
-delivery_drain.senders[Channel.MESSAGING] = messaging.send
-
-
 def drain(queue: str) -> None:
     """Send what is due. Killed at any line it loses nothing: an unsent row comes back when its lease ends."""
-    with suppress(RedisError):  # the bell falls silent by itself
-        answered(drain, queue)
     send_due(queue)
 
 
@@ -75,8 +67,8 @@ _bulk_due = sa.and_(sa.exists().where(_rows.queue == BULK, _is_due), ~_bulk_rest
 _due = sa.select(_urgent_due, _bulk_due)
 
 
-@each_second
-def ring_for_what_is_due() -> None:
+def enqueue_due() -> None:
+    """The clock's tick: a drain for each queue in which something is due."""
     with autocommit() as connection:
         if connection.execute(_anything_due).first() is None:
             return
@@ -85,7 +77,7 @@ def ring_for_what_is_due() -> None:
         if not is_due:
             continue
         try:
-            ring_now(drain, queue, queue=queue)
+            enqueue_once_now(drain, queue, queue=queue)
         except RedisError:
             _drain_here(queue)
 
@@ -94,7 +86,7 @@ _helpers: dict[str, Thread] = {}
 
 
 def _drain_here(queue: str) -> None:
-    """Without Redis no worker hears the bell, so the clock sends by itself: a dose does not wait for a doorbell."""
+    """Without Redis no worker gets a job, so the clock sends by itself: a dose does not wait for a queue."""
     helper = _helpers.get(queue)
     if helper is None or not helper.is_alive():
         new_context = current_app.app_context
@@ -107,10 +99,8 @@ def _drain_here(queue: str) -> None:
         _helpers[queue].start()
 
 
-@every(3600)
 def prune() -> None:
     """Drop what was settled long ago, in small transactions."""
-    answered(prune)
     old = (
         sa.select(_rows.id)
         .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.statement_timestamp() - timedelta(days=KEEP_DAYS))

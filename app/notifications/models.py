@@ -87,13 +87,13 @@ class Delivery(Base, Created):
 
 
 class BroadcastState(StrEnum):
-    #: Waiting for its moment, or being spread page by page.
+    #: Waiting for its moment, or being fanned out page by page.
     OPEN = "open"
     DONE = "done"
 
 
 class Broadcast(Base, Created):
-    """Something new that many may want to hear of: one row an event, spread over its recipients by the worker."""
+    """Something new that many may want to hear of: one row an event, fanned out to its recipients by the worker."""
 
     __tablename__ = "broadcasts"
 

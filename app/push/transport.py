@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.lib import clock
 from app.notifications import outbox
-from app.notifications.delivery import drain
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.models import Channel, State, deliveries
 from app.providers import webpush
@@ -137,7 +136,3 @@ def _delete(subscription_id: int, *where: sa.ColumnElement[bool]) -> bool:
             .execution_options(synchronize_session=False)
         )
         return bool(result.rowcount)  # type: ignore[attr-defined]
-
-
-drain.senders[Channel.PUSH] = send
-drain.senders[Channel.PUSH_FAN_OUT] = fan_out

@@ -155,12 +155,12 @@ def test_a_record_that_redis_took_although_it_seemed_away_is_one_row(
     assert len(rows()) == 1
 
 
-def test_the_clock_rings_only_when_there_is_something(app: Flask) -> None:
-    jobs.ring_for_logs()
+def test_the_clock_enqueues_only_when_there_is_something(app: Flask) -> None:
+    jobs.enqueue_ingest()
     assert queue.connection().llen("rq:queue:bulk") == 0
     put(1)
-    jobs.ring_for_logs()
-    jobs.ring_for_logs()
+    jobs.enqueue_ingest()
+    jobs.enqueue_ingest()
     assert queue.connection().llen("rq:queue:bulk") == 1
 
 

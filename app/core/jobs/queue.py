@@ -1,4 +1,4 @@
-"""Work that leaves the request: RQ queues, rung after the commit.
+"""Work that leaves the request: RQ queues, filled after the commit.
 
 The row is the truth and the queue is a doorbell: a job takes ids, reads again and claims. Losing one is made good by
 the clock's sweep; running one twice does nothing the second time.
@@ -6,21 +6,20 @@ the clock's sweep; running one twice does nothing the second time.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from flask import Flask, current_app
 from redis import Redis
+from redis.exceptions import RedisError
 from rq import Queue
 from rq.serializers import JSONSerializer
 
 from app.core.database.session import after_commit
 from app.core.jobs.redis import WEB, connect
 from config import Config
-
-logger = logging.getLogger(__name__)
 
 #: Reminders, reset links, pushes and logs.
 URGENT = "urgent"
@@ -39,19 +38,19 @@ def init_app(app: Flask, config: Config) -> None:
 
 def connection() -> Redis:
     """The web process's Redis connection, which gives up fast."""
-    found: Redis = current_app.extensions["redis"]
-    return found
+    redis: Redis = current_app.extensions["redis"]
+    return redis
 
 
 def enqueue(job: Callable[..., object], *args: Any, queue: str = URGENT) -> None:
-    """Ring `job` once the open unit of work has committed. `args` are JSON: ids, never rows."""
-    after_commit(partial(push, job, *args, queue=queue))
+    """Enqueue `job` once the open unit of work has committed. `args` are JSON: ids, never rows."""
+    after_commit(partial(enqueue_now, job, *args, queue=queue))
 
 
-def push(job: Callable[..., object], *args: Any, queue: str = URGENT, redis: Redis | None = None) -> None:
-    """Put `job` on its queue now. Raises redis' errors when the queue is away."""
-    Queue(queue, connection=redis or connection(), serializer=JSONSerializer).enqueue(
-        f"{job.__module__}.{job.__qualname__}",
+def enqueue_now(job: Callable[..., object], *args: Any, queue: str = URGENT) -> None:
+    """Put `job` on its queue at once. Raises redis' errors when the queue is away."""
+    Queue(queue, connection=connection(), serializer=JSONSerializer).enqueue(
+        _name(job),
         args=args,
         job_timeout=JOB_TIMEOUT_S,
         result_ttl=0,
@@ -59,27 +58,32 @@ def push(job: Callable[..., object], *args: Any, queue: str = URGENT, redis: Red
     )
 
 
-#: A bell that nobody answered rings again after so long.
-BELL_TTL_MS = 5000
+#: Milliseconds a dedupe key lives in Redis. A job that was lost may be enqueued again after that.
+DEDUPE_TTL_MS = 5000
 
 
-def ring(job: Callable[..., object], *args: Any, queue: str = URGENT) -> None:
-    """Like `enqueue`, but at most one such job waits: many commits, one doorbell.
+def enqueue_once(job: Callable[..., object], *args: Any, queue: str = URGENT) -> None:
+    """Like `enqueue`, but not while an equal job is waiting: many commits, one job.
 
-    The job says `answered(job, *args)` as its first act, so that whatever commits after it rings anew.
+    The worker releases the dedupe key before the job runs, so that what commits from then on enqueues anew.
     """
-    after_commit(partial(ring_now, job, *args, queue=queue))
+    after_commit(partial(enqueue_once_now, job, *args, queue=queue))
 
 
-def ring_now(job: Callable[..., object], *args: Any, queue: str = URGENT, redis: Redis | None = None) -> None:
-    redis = redis or connection()
-    if redis.set(_bell(job, args), 1, nx=True, px=BELL_TTL_MS):
-        push(job, *args, queue=queue, redis=redis)
+def enqueue_once_now(job: Callable[..., object], *args: Any, queue: str = URGENT) -> None:
+    if connection().set(_dedupe_key(_name(job), args), 1, nx=True, px=DEDUPE_TTL_MS):
+        enqueue_now(job, *args, queue=queue)
 
 
-def answered(job: Callable[..., object], *args: Any, redis: Redis | None = None) -> None:
-    (redis or connection()).delete(_bell(job, args))
+def release(name: str, args: Sequence[Any]) -> None:
+    """The named job begins: an equal one may be enqueued again. While Redis is away the key expires by itself."""
+    with suppress(RedisError):
+        connection().delete(_dedupe_key(name, args))
 
 
-def _bell(job: Callable[..., object], args: tuple[Any, ...]) -> str:
-    return "bell:" + ":".join([job.__qualname__, *map(str, args)])
+def _name(job: Callable[..., object]) -> str:
+    return f"{job.__module__}.{job.__qualname__}"
+
+
+def _dedupe_key(name: str, args: Sequence[Any]) -> str:
+    return "queued:" + ":".join([name, *map(str, args)])

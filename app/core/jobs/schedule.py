@@ -1,60 +1,95 @@
-"""The worker's clock: what happens every second, and which jobs are rung every so often.
+"""The worker's clock: what happens every second, and which jobs are enqueued every so often.
 
 Each `rq worker` of ours brings a clock of its own, so nothing here may mind being done by several at once: ticks look
-and ring, jobs claim. Sections put themselves on the clock with the two decorators.
+and enqueue, jobs claim. What ticks and what is periodic stands in `app.wiring`.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from time import monotonic, sleep, time
-from typing import TypeVar
 
-from flask import Flask
+from flask import Flask, current_app
 from redis.exceptions import RedisError
 
-from app.core.jobs import queue
+from app.core.jobs.queue import BULK, connection, enqueue_once_now
 
 logger = logging.getLogger(__name__)
 
 TICK_S = 1.0
 
-#: Says in Redis that a clock is going; what `flask worker-health` looks for.
-BEAT = "clock:beat"
-BEAT_TTL_S = 15
+#: The key in Redis that says that a clock is ticking; what `flask worker-health` looks for.
+HEARTBEAT = "clock:heartbeat"
+HEARTBEAT_TTL_S = 15
 
+#: Called every second, in the clock's own process: it must be quick, and bear being called by many clocks.
 Tick = Callable[[], object]
-F = TypeVar("F", bound=Callable[..., object])
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """A job that all clocks together enqueue once in so many seconds; once more does no harm."""
+
+    job: Callable[[], object]
+    every_s: int
+    queue: str = BULK
 
 
 @dataclass
-class _Periodic:
-    job: Callable[[], object]
-    seconds: int
-    queue: str
-    next_at: float = 0.0
+class Schedule:
+    """What one clock does, and when it did it last."""
+
+    ticks: Sequence[Tick]
+    periodic: Sequence[Periodic]
+    #: When each periodic job is looked at again, by this process's monotonic clock.
+    _next_at: dict[Periodic, float] = field(default_factory=dict)
+    _failures: dict[str, tuple[str, float]] = field(default_factory=dict)
+
+    def tick(self) -> None:
+        """One tick: everything of every second, and the periodic jobs whose time has come."""
+        for tick in self.ticks:
+            try:
+                tick()
+            except Exception as error:  # noqa: BLE001  # the clock outlives everything
+                self._log_failure(tick.__qualname__, error)
+        try:
+            connection().set(HEARTBEAT, int(time()), ex=HEARTBEAT_TTL_S)
+            for periodic in self.periodic:
+                if monotonic() >= self._next_at.get(periodic, 0.0):
+                    self._enqueue(periodic)
+        except RedisError as error:
+            self._log_failure("the periodic jobs", error)
+
+    def _enqueue(self, periodic: Periodic) -> None:
+        key = f"every:{periodic.job.__module__}.{periodic.job.__qualname__}"
+        # Half a second less than the period, lest two clocks that are almost one wait for a second round.
+        if connection().set(key, 1, nx=True, px=periodic.every_s * 1000 - 500):
+            enqueue_once_now(periodic.job, queue=periodic.queue)
+        self._next_at[periodic] = monotonic() + periodic.every_s
+
+    def _log_failure(self, what: str, error: Exception) -> None:
+        """Log a failing tick, but not the same failure every second."""
+        kind, at = self._failures.get(what, ("", 0.0))
+        if kind == type(error).__name__ and monotonic() - at < LOG_AGAIN_S:
+            return
+        self._failures[what] = (type(error).__name__, monotonic())
+        logger.error("clock: %s failed", what, exc_info=error)
 
 
-_ticks: list[Tick] = []
-_periodics: list[_Periodic] = []
+#: Seconds until the same failure of the same tick is logged again.
+LOG_AGAIN_S = 60
 
 
-def each_second(tick: F) -> F:
-    """Call `tick` every second, in the clock's own process: it must be quick, and bear being called by many clocks."""
-    _ticks.append(tick)
-    return tick
+def init_app(app: Flask, ticks: Sequence[Tick], periodic: Sequence[Periodic]) -> None:
+    app.extensions["schedule"] = Schedule(ticks, periodic)
 
 
-def every(seconds: int, *, on: str = queue.BULK) -> Callable[[F], F]:
-    """Ring this job every so many seconds, once for all clocks together; a doorbell more does no harm."""
-
-    def register(job: F) -> F:
-        _periodics.append(_Periodic(job, seconds, on))
-        return job
-
-    return register
+def tick() -> None:
+    """One tick of the present application's clock."""
+    schedule: Schedule = current_app.extensions["schedule"]
+    schedule.tick()
 
 
 def run(app: Flask, going_on: Callable[[], bool]) -> None:
@@ -62,43 +97,6 @@ def run(app: Flask, going_on: Callable[[], bool]) -> None:
     while going_on():
         started = time()
         with app.app_context():
-            beat()
+            tick()
         # On the second, so that what falls due on one is seen at once.
         sleep(max(0.05, TICK_S - time() % TICK_S if time() - started < TICK_S else 0.05))
-
-
-def beat() -> None:
-    """One tick: everything of every second, and what is up among the periodic jobs."""
-    for tick in _ticks:
-        try:
-            tick()
-        except Exception as error:  # noqa: BLE001  # the clock outlives everything
-            _tell(tick.__qualname__, error)
-    try:
-        queue.connection().set(BEAT, int(time()), ex=BEAT_TTL_S)
-        for periodic in _periodics:
-            if monotonic() >= periodic.next_at:
-                _ring(periodic)
-    except RedisError as error:
-        _tell("the periodic jobs", error)
-
-
-def _ring(periodic: _Periodic) -> None:
-    name = f"every:{periodic.job.__module__}.{periodic.job.__qualname__}"
-    # Half a second less than the period, lest two clocks that are almost one wait for a second round.
-    if queue.connection().set(name, 1, nx=True, px=periodic.seconds * 1000 - 500):
-        queue.ring_now(periodic.job, queue=periodic.queue)
-    periodic.next_at = monotonic() + periodic.seconds
-
-
-_told: dict[str, tuple[str, float]] = {}
-TELL_AGAIN_S = 60
-
-
-def _tell(what: str, error: Exception) -> None:
-    """Log a failing tick, but not the same failure every second."""
-    kind, at = _told.get(what, ("", 0.0))
-    if kind == type(error).__name__ and monotonic() - at < TELL_AGAIN_S:
-        return
-    _told[what] = (type(error).__name__, monotonic())
-    logger.error("clock: %s failed", what, exc_info=error)

@@ -20,7 +20,7 @@ from rq.exceptions import StopRequested
 from rq.serializers import JSONSerializer
 
 from app.core.database.session import db
-from app.core.jobs.queue import QUEUES
+from app.core.jobs.queue import QUEUES, release
 from app.core.jobs.redis import WORKER, connect
 from app.core.jobs.scheduler import ClockProcess
 from config import Config
@@ -47,6 +47,7 @@ class Job(rq.job.Job):
         outcome = "failed"
         with self.app.app_context():
             g.job_id = self.id
+            release(str(self.func_name), self.args)
             try:
                 result = super().perform()
                 outcome = "done"

@@ -27,9 +27,6 @@ DECODES = 1
 WAIT_S = 10
 _decoding = BoundedSemaphore(DECODES)
 
-# Pillow then looks at the size before it allocates anything for a WebP.
-Image.MAX_IMAGE_PIXELS = MAX_PIXELS
-
 ORIENTATION_TAG = 0x0112
 UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -75,6 +72,7 @@ def _turn() -> Iterator[None]:
 
 
 def _decode(data: bytes, longest_edge: int) -> Image.Image:
+    Image.MAX_IMAGE_PIXELS = MAX_PIXELS  # Pillow then looks at the size before it allocates anything for a WebP
     with Image.open(BytesIO(data), formats=FORMATS) as image:
         if image.width * image.height > MAX_PIXELS:
             raise PayloadTooLarge(TOO_LARGE, code="image_too_large")

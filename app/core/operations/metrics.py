@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from flask import Flask, Response, request
 from prometheus_client import (
@@ -30,18 +30,20 @@ REQUESTS = Histogram(
 
 
 class _Collected(Collector):
-    def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
+    def __init__(self, collect: Collect) -> None:
         self._collect = collect
 
     def collect(self) -> Iterable[Metric]:
         return self._collect()
 
 
-#: Figures read when somebody asks (queue lengths, due deliveries); the sections that have some add them here.
-collectors: list[Callable[[], Iterable[Metric]]] = []
+#: Reads figures when somebody asks: queue lengths, due deliveries.
+Collect = Callable[[], Iterable[Metric]]
 
 
-def init_app(app: Flask, config: Config) -> None:
+def init_app(app: Flask, config: Config, collectors: Sequence[Collect]) -> None:
+    """Serve `/metrics`: what the processes counted, and what `collectors` read at that moment."""
+
     @app.get("/metrics")
     def metrics() -> Response:
         expected = f"Bearer {config.metrics_token}"

@@ -55,7 +55,7 @@ class PostponedError(Exception):
 
 
 #: Sends a delivery and gives the provider's reference. Raises `ProviderError` or one of the two above.
-Sender = Callable[[Claimed], str | None]
+Transport = Callable[[Claimed], str | None]
 
 _rows = deliveries.c
 _token = sa.bindparam("token", type_=sa.Uuid())

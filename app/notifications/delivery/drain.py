@@ -4,32 +4,47 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from threading import Condition, Thread
 from time import monotonic, sleep
 from typing import Any
 
-from flask import current_app
+from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.lib import clock
 from app.notifications.delivery import claims
-from app.notifications.delivery.claims import Claimed, PostponedError, Sender, UndeliverableError
+from app.notifications.delivery.claims import Claimed, PostponedError, Transport, UndeliverableError
 from app.notifications.models import Channel
 from app.providers.http import ProviderError
 
 logger = logging.getLogger(__name__)
 
-#: How each channel sends; the sections that know how put themselves here.
-senders: dict[Channel, Sender] = {}
 
-#: Asked before a delivery of a kind is sent; raises as a sender does when now is not the time.
-guards: dict[str, Callable[[Claimed], None]] = {}
+@dataclass(frozen=True)
+class Routing:
+    """How deliveries leave the service; `app.wiring` fills it in."""
 
-#: Asked before a queue's next row of a channel is claimed: whether it may go on at all.
-gates: dict[str, Callable[[Channel], bool]] = {}
+    #: How each channel sends.
+    transports: Mapping[Channel, Transport]
+    #: By kind, asked before a delivery is sent; raises as a transport does when now is not the time.
+    checks: Mapping[str, Callable[[Claimed], None]]
+    #: By queue, asked before the next row of a channel is claimed: whether it may be.
+    throttles: Mapping[str, Callable[[Channel], bool]]
+
+
+def init_app(app: Flask, routing: Routing) -> None:
+    app.extensions["routing"] = routing
+
+
+def routing() -> Routing:
+    """That of the present application."""
+    routing: Routing = current_app.extensions["routing"]
+    return routing
+
 
 #: Calls of one lane at one time.
 THREADS = 16
@@ -81,11 +96,11 @@ class Lane:
     def _run(self) -> None:
         try:
             with self._context():
-                while self.open and (found := self._next()):
+                while self.open and (delivery := self._next()):
                     self.start()
-                    self._handle(found)
+                    self._handle(delivery)
         except (DBAPIError, PoolTimeoutError) as error:
-            # Nothing is lost: claims end, and the clock rings again when the database is back.
+            # Nothing is lost: claims end, and the clock enqueues again when the database is back.
             logger.error("database away during a drain: %s", type(error).__name__)  # noqa: TRY400
             self.open = False
         except Exception:
@@ -97,56 +112,56 @@ class Lane:
                 self._changed.notify_all()
 
     def _next(self) -> Claimed | None:
-        gate = gates.get(self.queue)
-        return claims.claim(self.queue, self.channel) if gate is None or gate(self.channel) else None
+        throttle = routing().throttles.get(self.queue)
+        return claims.claim(self.queue, self.channel) if throttle is None or throttle(self.channel) else None
 
-    def _handle(self, found: Claimed) -> None:
-        if found.deaths >= claims.POISON_DEATHS:
-            settle = self._failed(found, f"{found.deaths} workers died of it")
+    def _handle(self, delivery: Claimed) -> None:
+        if delivery.deaths >= claims.POISON_DEATHS:
+            settle = self._failed(delivery, f"{delivery.deaths} workers died of it")
         else:
             with self._changed:
-                self._calls[found.id] = monotonic()
+                self._calls[delivery.id] = monotonic()
             try:
-                settle = self._send(found)
+                settle = self._send(delivery)
             finally:
                 with self._changed:
-                    self._calls.pop(found.id)
+                    self._calls.pop(delivery.id)
         _persist(settle)
 
-    def _send(self, found: Claimed) -> Callable[[], None]:
-        """Call the sender; returns how its outcome is written down."""
+    def _send(self, delivery: Claimed) -> Callable[[], None]:
+        """Call the transport; returns how its outcome is written down."""
         try:
-            if guard := guards.get(found.kind):
-                guard(found)
-            ref = senders[self.channel](found)
+            if check := routing().checks.get(delivery.kind):
+                check(delivery)
+            ref = routing().transports[self.channel](delivery)
         except PostponedError as error:
             until = error.until
-            return lambda: claims.settle_postponed(found, until)
+            return lambda: claims.settle_postponed(delivery, until)
         except UndeliverableError as error:
-            return self._failed(found, str(error))
+            return self._failed(delivery, str(error))
         except ProviderError as error:
             if error.permanent:
-                return self._failed(found, str(error))
-            return self._retry(found, str(error), error.retry_after)
+                return self._failed(delivery, str(error))
+            return self._retry(delivery, str(error), error.retry_after)
         except (DBAPIError, PoolTimeoutError):
             raise
         except Exception as error:
             # A mistake of ours may be one row's alone: it is retried as a provider's would be, and told.
-            logger.exception("delivery %s broke its sender", found.id)
-            return self._retry(found, f"{type(error).__name__}", None)
+            logger.exception("delivery %s broke its transport", delivery.id)
+            return self._retry(delivery, f"{type(error).__name__}", None)
         self._count("sent")
-        self._count("lag", _bucket((clock.now() - found.due_at).total_seconds()))
-        return lambda: claims.settle_sent(found, ref)
+        self._count("lag", _bucket((clock.now() - delivery.due_at).total_seconds()))
+        return lambda: claims.settle_sent(delivery, ref)
 
-    def _failed(self, found: Claimed, reason: str) -> Callable[[], None]:
+    def _failed(self, delivery: Claimed, reason: str) -> Callable[[], None]:
         self._count("failed")
-        logger.warning("delivery failed", extra={"delivery": found.id, "kind": found.kind, "reason": reason})
-        return lambda: claims.settle_failed(found, reason)
+        logger.warning("delivery failed", extra={"delivery": delivery.id, "kind": delivery.kind, "reason": reason})
+        return lambda: claims.settle_failed(delivery, reason)
 
-    def _retry(self, found: Claimed, reason: str, retry_after_s: float | None) -> Callable[[], None]:
+    def _retry(self, delivery: Claimed, reason: str, retry_after_s: float | None) -> Callable[[], None]:
         self._count("retried")
-        delay_s = claims.retry_delay_s(found.attempts, retry_after_s)
-        return lambda: claims.settle_retry(found, delay_s, reason)
+        delay_s = claims.retry_delay_s(delivery.attempts, retry_after_s)
+        return lambda: claims.settle_retry(delivery, delay_s, reason)
 
     def _count(self, what: str, *more: str) -> None:
         with self._changed:

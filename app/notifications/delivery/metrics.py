@@ -13,9 +13,8 @@ from rq import Worker
 
 from app.core.database.session import autocommit
 from app.core.jobs.queue import QUEUES, URGENT, connection
-from app.core.jobs.schedule import BEAT
+from app.core.jobs.schedule import HEARTBEAT
 from app.core.lib.clock import now
-from app.core.operations import health, metrics
 from app.notifications.delivery.drain import LAG_BUCKETS_S, Tally
 from app.notifications.models import OPEN, deliveries
 
@@ -68,7 +67,7 @@ def worker_problems() -> list[str]:
     problems: list[str] = []
     served = {name for worker in Worker.all(connection=connection()) for name in worker.queue_names()}
     problems += [f"no worker serves the queue {name}" for name in QUEUES if name not in served]
-    if not connection().exists(BEAT):
+    if not connection().exists(HEARTBEAT):
         problems.append("no clock is going")
     if (age := oldest_due_s()) > LATE_S:
         problems.append(f"the oldest due delivery has been waiting for {age:.0f} s")
@@ -116,12 +115,3 @@ def _lag_histogram(lags: dict[str, dict[str, int]]) -> Metric:
 
 def _text(key: bytes | str) -> str:
     return key.decode() if isinstance(key, bytes) else key
-
-
-def init() -> None:
-    """Show the figures where operators look."""
-    metrics.collectors.append(collect)
-    health.checks["deliveries"] = check_deliveries
-
-
-init()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -123,8 +124,8 @@ def test_a_hanging_channel_does_not_hold_up_another(
         hanging.wait(10)
         raise UndeliverableError("let go")
 
-    monkeypatch.setitem(drain.senders, Channel.MESSAGING, hang)
-    monkeypatch.setitem(drain.senders, Channel.PUSH, lambda _: pushed.append(monotonic()))
+    transports = {Channel.MESSAGING: hang, Channel.PUSH: lambda _: pushed.append(monotonic())}
+    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
     for _ in range(20):
         add()
 
@@ -157,13 +158,13 @@ def test_an_urgent_drain_leaves_broadcasts_alone(committed: Flask, gateway: Serv
     assert reread(bulk.dedupe_key).state == State.PENDING
 
 
-def test_the_clock_rings_for_what_is_due(committed: Flask) -> None:
+def test_the_clock_enqueues_a_drain_for_what_is_due(committed: Flask) -> None:
     add(due_at=clock.now() + timedelta(seconds=0.3))
-    jobs.ring_for_what_is_due()
+    jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:urgent") == 0
     sleep(0.4)
     for _ in range(3):
-        jobs.ring_for_what_is_due()
+        jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:urgent") == 1
 
 
@@ -174,7 +175,7 @@ def test_without_redis_the_clock_sends_itself(
 
     row = add()
     monkeypatch.setitem(committed.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
-    jobs.ring_for_what_is_due()
+    jobs.enqueue_due()
     stop = monotonic() + 5
     while reread(row.dedupe_key).state != State.SENT and monotonic() < stop:
         sleep(0.05)

@@ -1,0 +1,57 @@
+"""Everything that runs by itself, in one place: no module registers itself by being imported.
+
+`create_app` hands these to the parts that run them; the worker runs them because its application was made the same way.
+"""
+
+from __future__ import annotations
+
+from app.core.jobs.queue import BULK
+from app.core.jobs.schedule import Periodic
+from app.core.operations import health
+from app.identity import jobs as identity
+from app.logs import jobs as logs
+from app.notifications import jobs as notifications
+from app.notifications.broadcasts import fan_out as broadcasts
+from app.notifications.delivery import messaging
+from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.delivery.drain import Routing
+from app.notifications.models import Channel
+from app.pengingat import jobs as pengingat
+from app.push import transport as push
+
+#: What every clock does every second: a look at what is due, and a job where there is some.
+TICKS = (
+    notifications.enqueue_due,
+    broadcasts.enqueue_due,
+    logs.enqueue_ingest,
+)
+
+#: What is enqueued every so many seconds, once for all clocks together.
+PERIODIC = (
+    Periodic(pengingat.top_up, every_s=60),
+    Periodic(identity.drop_dead_sessions, every_s=3600),
+    Periodic(notifications.prune, every_s=3600),
+    Periodic(broadcasts.forget_old_days, every_s=3600),
+)
+
+#: How deliveries leave: what sends each channel, what is asked before, and what slows a queue down.
+ROUTING = Routing(
+    transports={
+        Channel.MESSAGING: messaging.send,
+        Channel.PUSH: push.send,
+        Channel.PUSH_FAN_OUT: push.fan_out,
+    },
+    checks={broadcasts.KIND: broadcasts.check_recipient},
+    throttles={BULK: broadcasts.take_slot},
+)
+
+#: What `/readyz` looks at.
+HEALTH_CHECKS = {
+    "database": health.check_database,
+    "queue": health.check_queue,
+    "migrations": health.check_migrations,
+    "deliveries": delivery_metrics.check_deliveries,
+}
+
+#: What `/metrics` reads when it is asked, beside what the processes count.
+METRIC_COLLECTORS = (delivery_metrics.collect,)

@@ -1,0 +1,85 @@
+"""A clock's schedule: ticks that fail stop nothing, and periodic jobs are enqueued once for all clocks."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from redis.exceptions import ConnectionError as RedisConnectionError
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from app.core.database.session import db, unit_of_work
+from app.core.jobs import schedule
+from app.core.jobs.queue import BULK, connection
+from app.core.jobs.schedule import HEARTBEAT, Periodic, Schedule
+from app.identity import jobs
+from app.identity.models import LoginSession
+from tests.factories import make_user
+
+
+def enqueued() -> list[str]:
+    return [str(job.func_name) for job in Queue(BULK, connection=connection(), serializer=JSONSerializer).jobs]
+
+
+def broken() -> None:
+    raise ValueError("broken")
+
+
+def test_a_broken_tick_stops_neither_the_others_nor_the_periodic_jobs(app: Flask) -> None:
+    seen: list[str] = []
+    clock = Schedule((broken, lambda: seen.append("ticked")), (Periodic(jobs.drop_dead_sessions, every_s=60),))
+    clock.tick()
+    assert seen == ["ticked"]
+    assert enqueued() == ["app.identity.jobs.drop_dead_sessions"]
+    assert connection().exists(HEARTBEAT)
+
+
+def test_the_same_failure_is_logged_once_a_minute(
+    app: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(schedule, "monotonic", lambda: now[0])
+    clock = Schedule((broken,), ())
+    with caplog.at_level(logging.ERROR, logger=schedule.__name__):
+        for _ in range(3):
+            clock.tick()
+        now[0] += schedule.LOG_AGAIN_S
+        clock.tick()
+    assert len(caplog.records) == 2
+
+
+def test_two_clocks_enqueue_a_periodic_job_once_a_period(app: Flask) -> None:
+    periodic = (Periodic(jobs.drop_dead_sessions, every_s=60),)
+    for clock in (Schedule((), periodic), Schedule((), periodic)):
+        clock.tick()
+        clock.tick()
+    assert len(enqueued()) == 1
+
+
+def test_without_redis_the_ticks_go_on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise RedisConnectionError
+
+    seen: list[int] = []
+    monkeypatch.setattr(schedule, "connection", away)
+    clock = Schedule((lambda: seen.append(1),), (Periodic(jobs.drop_dead_sessions, every_s=60),))
+    clock.tick()
+    clock.tick()
+    assert seen == [1, 1]
+
+
+def test_dead_sessions_are_swept_and_living_ones_stay(app: Flask) -> None:
+    with unit_of_work():
+        user_id = make_user().id
+        for age in ("0 days", "400 days"):
+            moment = sa.func.now() - sa.cast(age, sa.Interval)
+            session = {"id": uuid.uuid4(), "user_id": user_id, "kind": "user"}
+            db.session.execute(sa.insert(LoginSession).values(**session, created_at=moment, last_used_at=moment))
+    sweep: Callable[[], None] = jobs.drop_dead_sessions
+    sweep()
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(LoginSession)) == 1
