@@ -10,7 +10,7 @@ from app.caregivers import service as caregivers
 from app.caregivers.schemas import LinkedPersonSchema, LinkSchema
 from app.core.exports import streaming
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import AdminListSchema, Page, PageSchema
+from app.core.web.pagination import Page, PageSchema, Search, SearchSchema
 from app.identity import audit
 from app.identity.access import caller, requires
 from app.identity.models import RoleName
@@ -23,11 +23,11 @@ bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, re
 
 @bp.get("")
 @requires(RoleName.ADMIN)
-@bp.arguments(AdminListSchema, location="query")
+@bp.arguments(SearchSchema, location="query")
 @bp.response(200, AccountSchema(many=True))
-def list_admins(query: dict[str, Any]) -> Any:
+def list_admins(search: Search) -> Any:
     """All administrators."""
-    return people.admins(**query)
+    return people.admins(search.page, search.q)
 
 
 @bp.post("")
@@ -73,11 +73,11 @@ def delete_admin(user_id: int) -> dict[str, str]:
 
 @bp.get("/users")
 @requires(RoleName.ADMIN)
-@bp.arguments(AdminListSchema, location="query")
+@bp.arguments(SearchSchema, location="query")
 @bp.response(200, AccountSchema(many=True))
-def list_users(query: dict[str, Any]) -> Any:
+def list_users(search: Search) -> Any:
     """Everybody; `q` looks into username, name, e-mail and phone number, and counts up to 10,000 that it finds."""
-    return people.people(**query)
+    return people.people(search.page, search.q)
 
 
 @bp.get("/users/<int:user_id>")
@@ -103,11 +103,11 @@ def change_user(data: dict[str, Any], user_id: int) -> Any:
 
 @bp.get("/caregiver-patient/all")
 @requires(RoleName.ADMIN)
-@bp.arguments(AdminListSchema, location="query")
+@bp.arguments(SearchSchema, location="query")
 @bp.response(200, schemas.RelationSchema(many=True))
-def list_relations(query: dict[str, Any]) -> Any:
+def list_relations(search: Search) -> Any:
     """All links between caregivers and patients."""
-    return relations.relations(**query)
+    return relations.relations(search.page, search.q)
 
 
 @bp.get("/caregiver-patient")
@@ -174,6 +174,6 @@ def export(query: dict[str, Any], report: str) -> Any:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.AuditQuerySchema, location="query")
 @bp.response(200, schemas.AuditEntrySchema(many=True))
-def list_audit(query: dict[str, Any]) -> Any:
+def list_audit(search: schemas.AuditSearch) -> Any:
     """Who looked at a NIK, exported, changed roles or deleted; statements of the SQL console for super-admins alone."""
-    return audit.entries(caller, **query)
+    return audit.entries(caller, search.page, q=search.q, action=search.action)

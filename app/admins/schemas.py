@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
 from app.caregivers.schemas import LinkSchema
 from app.core.web.fields import Form, RecordId, Text, Timestamp
-from app.core.web.pagination import AdminListSchema
+from app.core.web.pagination import Search, SearchSchema
 from app.identity.audit import Action
 from app.identity.models import RoleName
 from app.identity.schemas import Password, PersonSchema, PhoneNumber, PictureForm, Username
@@ -64,13 +65,19 @@ class RelationSchema(LinkSchema):
 # --- audit ----------------------------------------------------------------------------------------------------------
 
 
-class AuditQuerySchema(AdminListSchema):
+@dataclass(frozen=True)
+class AuditSearch(Search):
+    action: Action | None = None
+
+
+class AuditQuerySchema(SearchSchema):
     action = fields.String(validate=validate.OneOf(list(Action)), load_default=None, metadata={"example": "nik_read"})
 
     @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    def to_page(self, data: dict[str, Any], **kwargs: Any) -> AuditSearch:
         action = data.pop("action")
-        return {"action": action, **super().to_page(data, **kwargs)}
+        search = super().to_page(data, **kwargs)
+        return AuditSearch(search.page, search.q, action)
 
 
 class AuditEntrySchema(Schema):

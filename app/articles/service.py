@@ -11,7 +11,7 @@ from app.articles.models import Article, SavedArticle, articles
 from app.core.database.session import Fields, assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.media import pictures
-from app.core.web.pagination import Listing, Page, contains, paginate
+from app.core.web.pagination import Listing, Page, contains, paginate_rows
 from app.notifications.broadcasts import service as broadcasts
 
 MISSING = "Artikel tidak ditemukan."
@@ -27,7 +27,7 @@ def list_articles(page: Page, user_id: int | None, title: str | None = None) -> 
     query = _shown(user_id).order_by(Article.id.desc())
     if title is not None:
         query = query.where(Article.title.ilike(contains(title)))
-    return paginate(query, page, scalars=False)
+    return paginate_rows(query, page)
 
 
 def get_article(article_id: int, user_id: int | None) -> Any:
@@ -90,7 +90,7 @@ def list_saved(user_id: int, page: Page) -> Listing[Any]:
         .where(SavedArticle.user_id == user_id, SavedArticle.saved)
         .order_by(SavedArticle.saved_at.desc(), SavedArticle.url)
     )  # fmt: skip
-    return paginate(query, page, scalars=False)
+    return paginate_rows(query, page)
 
 
 def saved_among(user_id: int | None, urls: list[str]) -> set[str]:

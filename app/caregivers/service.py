@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.caregivers.models import CaregiverLink
 from app.core.database.session import db, get_or_404
 from app.core.errors import BadRequest, NotFound
-from app.core.web.pagination import Listing, Page, paginate
+from app.core.web.pagination import Listing, Page, paginate, paginate_rows
 from app.identity import users
 from app.identity.models import RoleName, User
 
@@ -52,11 +52,11 @@ def cut(caller_id: int, other_id: int) -> None:
 
 
 def patients_of(caregiver_id: int, page: Page) -> Listing[Any]:
-    return paginate(_linked(CaregiverLink.patient_id, CaregiverLink.caregiver_id == caregiver_id), page, scalars=False)
+    return paginate_rows(_linked(CaregiverLink.patient_id, CaregiverLink.caregiver_id == caregiver_id), page)
 
 
 def caregivers_of(patient_id: int, page: Page) -> Listing[Any]:
-    return paginate(_linked(CaregiverLink.caregiver_id, CaregiverLink.patient_id == patient_id), page, scalars=False)
+    return paginate_rows(_linked(CaregiverLink.caregiver_id, CaregiverLink.patient_id == patient_id), page)
 
 
 def people_with_role(role: RoleName, page: Page) -> Listing[User]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from flask import Response, jsonify
-
 from app.core.web.blueprint import Blueprint
 from app.core.web.fields import PositionSchema
-from app.core.web.pagination import AdminListSchema
-from app.emergency import service
-from app.emergency.schemas import NearbyNumbersSchema, NumberSchema
+from app.core.web.pagination import Listing, Search, SearchSchema
+from app.emergency import schemas, service
+from app.emergency.models import EmergencyNumber
+from app.emergency.schemas import NewNumber
+from app.emergency.service import NearbyNumbers
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 
@@ -20,37 +18,37 @@ bp = Blueprint("emergency", __name__, url_prefix="/emergency", description="Emer
 @bp.get("/nearby")
 @public
 @bp.arguments(PositionSchema, location="query")
-@bp.response(200, NearbyNumbersSchema)
-def nearby(position: dict[str, float]) -> Response:
+@bp.plain_response(200, schemas.NearbyNumbers)
+def nearby(position: dict[str, float]) -> NearbyNumbers:
     """Emergency numbers of the province around a position."""
-    return jsonify(service.nearby(**position))
+    return service.nearby(**position)
 
 
 @bp.get("/admin")
 @requires(RoleName.ADMIN)
-@bp.arguments(AdminListSchema, location="query")
-@bp.response(200, NumberSchema(many=True))
-def list_numbers(query: dict[str, Any]) -> Any:
+@bp.arguments(SearchSchema, location="query")
+@bp.response(200, schemas.EmergencyNumber(many=True))
+def list_numbers(search: Search) -> Listing[EmergencyNumber]:
     """All emergency numbers, newest first."""
-    return service.list_numbers(**query)
+    return service.list_all(search)
 
 
 @bp.post("/admin")
 @requires(RoleName.ADMIN)
-@bp.arguments(NumberSchema)
-@bp.response(201, NumberSchema)
-def create_number(data: dict[str, Any]) -> Any:
+@bp.arguments(schemas.EmergencyNumberCreate)
+@bp.response(201, schemas.EmergencyNumber)
+def create_number(data: NewNumber) -> EmergencyNumber:
     """Add an emergency number."""
-    return service.create_number(data)
+    return service.create(data)
 
 
 @bp.put("/<int:number_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(NumberSchema)
-@bp.response(200, NumberSchema)
-def replace_number(data: dict[str, Any], number_id: int) -> Any:
+@bp.arguments(schemas.EmergencyNumberCreate)
+@bp.response(200, schemas.EmergencyNumber)
+def update_number(data: NewNumber, number_id: int) -> EmergencyNumber:
     """Change an emergency number."""
-    return service.replace_number(number_id, data)
+    return service.update(number_id, data)
 
 
 @bp.delete("/<int:number_id>")
@@ -58,4 +56,4 @@ def replace_number(data: dict[str, Any], number_id: int) -> Any:
 @bp.response(204)
 def delete_number(number_id: int) -> None:
     """Delete an emergency number."""
-    service.delete_number(number_id)
+    service.delete(number_id)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import Form, Province, Text
 
 
-class NumberSchema(Form):
-    id = fields.Integer(dump_only=True, metadata={"example": 1})
+class NewNumber(TypedDict):
+    province: str
+    phone: str
+    title: str | None
+
+
+class EmergencyNumberCreate(Form):
+    """Also what replaces one: PUT takes all of it."""
+
     province = Province(required=True)
     phone = Text(30, required=True, example="119", rules=[validate.Regexp(r".*\d", error="harus mengandung angka.")])
     title = Text(100, load_default=None, allow_none=True, example="Ambulans")
 
 
-class NearbyNumbersSchema(Schema):
+class EmergencyNumber(EmergencyNumberCreate):
+    id = fields.Integer(dump_only=True, metadata={"example": 1})
+
+
+class NearbyNumbers(Schema):
     province = fields.String(
         allow_none=True, metadata={"example": "Jawa Barat", "description": "null outside Indonesia"}
     )
-    phones = fields.List(fields.Nested(NumberSchema))
+    phones = fields.List(fields.Nested(EmergencyNumber))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import sqlalchemy as sa
 
-from app.core.database.session import Fields, assign, autocommit, db, get_or_404
+from app.core.database.session import assign, autocommit, db, get_or_404
 from app.core.lib.provinces import PROVINCES
-from app.core.web.pagination import Listing, Page, contains, paginate
+from app.core.web.pagination import Listing, Search, contains, paginate
 from app.emergency.models import EmergencyNumber
+from app.emergency.schemas import NewNumber
 from app.providers import geocoding
 
-MISSING = "Nomor darurat tidak ditemukan."
+NOT_FOUND = "Nomor darurat tidak ditemukan."
 
 #: They answer in the whole country.
 NATIONAL = (
@@ -31,7 +32,12 @@ _OF_PROVINCE = (
 )
 
 
-def nearby(lat: float, lng: float) -> dict[str, Any]:
+class NearbyNumbers(TypedDict):
+    province: str | None
+    phones: list[dict[str, object]]
+
+
+def nearby(lat: float, lng: float) -> NearbyNumbers:
     """The province of a position and its numbers; no province, no numbers."""
     province = geocoding.province_at(lat, lng)
     if province is None:
@@ -41,28 +47,28 @@ def nearby(lat: float, lng: float) -> dict[str, Any]:
     return {"province": province, "phones": phones}
 
 
-def list_numbers(page: Page, q: str | None = None) -> Listing[EmergencyNumber]:
-    """All numbers, newest first; `q` is a part of province, phone or title."""
+def list_all(search: Search) -> Listing[EmergencyNumber]:
+    """All numbers, newest first; `search.q` is a part of province, phone or title."""
     query = sa.select(EmergencyNumber).order_by(EmergencyNumber.id.desc())
-    if q:
+    if search.q:
         columns = (EmergencyNumber.province, EmergencyNumber.phone, EmergencyNumber.title)
-        query = query.where(sa.or_(*(column.ilike(contains(q), escape="\\") for column in columns)))
-    return paginate(query, page)
+        query = query.where(sa.or_(*(column.ilike(contains(search.q), escape="\\") for column in columns)))
+    return paginate(query, search.page)
 
 
-def create_number(data: Fields) -> EmergencyNumber:
+def create(data: NewNumber) -> EmergencyNumber:
     number = EmergencyNumber(**data)
     db.session.add(number)
     db.session.flush()
     return number
 
 
-def replace_number(number_id: int, data: Fields) -> EmergencyNumber:
-    return assign(get_or_404(EmergencyNumber, number_id, MISSING), data)
+def update(number_id: int, data: NewNumber) -> EmergencyNumber:
+    return assign(get_or_404(EmergencyNumber, number_id, NOT_FOUND), data)
 
 
-def delete_number(number_id: int) -> None:
-    db.session.delete(get_or_404(EmergencyNumber, number_id, MISSING))
+def delete(number_id: int) -> None:
+    db.session.delete(get_or_404(EmergencyNumber, number_id, NOT_FOUND))
 
 
 def seed() -> None:

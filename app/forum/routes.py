@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from app.core.database.session import autocommit
-from app.core.errors import Unauthorized
-from app.core.web import pagination
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.pagination import Listing
 from app.core.web.rate_limits import limit
 from app.core.web.request import raw_json
 from app.forum import schemas
@@ -35,18 +34,11 @@ def list_categories() -> Response:
 @bp.get("/threads")
 @optional
 @bp.arguments(schemas.ThreadQuerySchema, location="query")
-@bp.response(200, schemas.ThreadRowSchema(many=True))
+@bp.plain_response(200, schemas.ThreadRowSchema(many=True))
 @bp.alt_response(401, "UNAUTHORIZED")
-def list_threads(query: schemas.ThreadQuery) -> Response:
+def list_threads(query: schemas.ThreadQuery) -> Listing[reads.Record]:
     """Threads, newest first."""
-    me = caller_id()
-    if me is None and (query.saved or query.mine):
-        raise Unauthorized
-    with autocommit() as connection:
-        listing = reads.threads(connection, query, me)
-    if query.before is None:
-        return raw_json(listing.rows, headers=pagination.headers(listing, request))
-    return raw_json(listing.rows, headers=pagination.keyset_headers(listing, request, reads.last_id(listing)))
+    return reads.list_threads(query, caller_id())
 
 
 @bp.get("/threads/<int:thread_id>")

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database.session import db
-from app.core.web.pagination import Listing, Page, contains, paginate
+from app.core.web.pagination import Listing, Page, contains, paginate_rows
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
 
@@ -68,7 +68,7 @@ def entries(by: Caller, page: Page, *, q: str | None = None, action: str | None 
         query = query.where(AuditEntry.action == action)
     if q:
         query = query.where(sa.or_(AuditEntry.subject.ilike(contains(q)), User.username.ilike(contains(q))))
-    return paginate(query, page, scalars=False)
+    return paginate_rows(query, page)
 
 
 def _entry(by: Caller | None, action: Action, subject: str, details: dict[str, Any]) -> AuditEntry:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Page, PageSchema
+from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
-from app.kategori import service
-from app.kategori.schemas import KategoriSchema
+from app.kategori import schemas, service
+from app.kategori.models import Kategori
+from app.kategori.schemas import NewKategori
 
 bp = Blueprint("kategori", __name__, url_prefix="/kategori", description="Content categories")
 
@@ -17,30 +16,30 @@ bp = Blueprint("kategori", __name__, url_prefix="/kategori", description="Conten
 @bp.get("")
 @public
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, KategoriSchema(many=True))
-def list_kategori(page: Page) -> Any:
+@bp.response(200, schemas.Kategori(many=True))
+def list_kategori(page: Page) -> Listing[Kategori]:
     """All content categories, by name."""
-    return service.list_kategori(page)
+    return service.list_all(page)
 
 
 @bp.post("")
 @requires(RoleName.ADMIN)
-@bp.arguments(KategoriSchema)
-@bp.response(201, KategoriSchema)
+@bp.arguments(schemas.KategoriCreate)
+@bp.response(201, schemas.Kategori)
 @bp.alt_response(409, "CONFLICT")
-def create_kategori(data: dict[str, Any]) -> Any:
+def create_kategori(data: NewKategori) -> Kategori:
     """Add a content category."""
-    return service.create_kategori(data)
+    return service.create(data)
 
 
 @bp.put("/<int:kategori_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(KategoriSchema)
-@bp.response(200, KategoriSchema)
+@bp.arguments(schemas.KategoriCreate)
+@bp.response(200, schemas.Kategori)
 @bp.alt_response(409, "CONFLICT")
-def replace_kategori(data: dict[str, Any], kategori_id: int) -> Any:
+def update_kategori(data: NewKategori, kategori_id: int) -> Kategori:
     """Rename a content category."""
-    return service.replace_kategori(kategori_id, data)
+    return service.update(kategori_id, data)
 
 
 @bp.delete("/<int:kategori_id>")
@@ -49,5 +48,5 @@ def replace_kategori(data: dict[str, Any], kategori_id: int) -> Any:
 @bp.alt_response(409, "CONFLICT")
 def delete_kategori(kategori_id: int) -> dict[str, str]:
     """Delete a content category that nothing refers to."""
-    service.delete_kategori(kategori_id)
+    service.delete(kategori_id)
     return {"message": "Kategori dihapus."}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Page, PageSchema
+from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 from app.komunitas import schemas, service
+from app.komunitas.models import Komunitas
+from app.komunitas.schemas import KomunitasChanges
 
 bp = Blueprint("komunitas", __name__, url_prefix="/komunitas", description="Communities to join")
 
@@ -16,36 +16,36 @@ bp = Blueprint("komunitas", __name__, url_prefix="/komunitas", description="Comm
 @bp.get("")
 @public
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.KomunitasSchema(many=True))
-def list_komunitas(page: Page) -> Any:
+@bp.response(200, schemas.Komunitas(many=True))
+def list_komunitas(page: Page) -> Listing[Komunitas]:
     """All communities, newest first."""
-    return service.list_komunitas(page)
+    return service.list_all(page)
 
 
 @bp.post("")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.KomunitasForm, location="multipart")
-@bp.response(201, schemas.KomunitasSchema)
-def create_komunitas(data: dict[str, Any]) -> Any:
+@bp.arguments(schemas.KomunitasCreate, location="multipart")
+@bp.response(201, schemas.Komunitas)
+def create_komunitas(data: KomunitasChanges) -> Komunitas:
     """Add a community."""
-    return service.create_komunitas(data)
+    return service.create(data)
 
 
 @bp.get("/<int:komunitas_id>")
 @public
-@bp.response(200, schemas.KomunitasSchema)
-def get_komunitas(komunitas_id: int) -> Any:
+@bp.response(200, schemas.Komunitas)
+def get_komunitas(komunitas_id: int) -> Komunitas:
     """One community."""
-    return service.get_komunitas(komunitas_id)
+    return service.get(komunitas_id)
 
 
 @bp.put("/<int:komunitas_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.KomunitasEdit, location="multipart")
-@bp.response(200, schemas.KomunitasSchema)
-def update_komunitas(data: dict[str, Any], komunitas_id: int) -> Any:
+@bp.arguments(schemas.KomunitasUpdate, location="multipart")
+@bp.response(200, schemas.Komunitas)
+def update_komunitas(data: KomunitasChanges, komunitas_id: int) -> Komunitas:
     """Change a community; what is not sent stays."""
-    return service.update_komunitas(komunitas_id, data)
+    return service.update(komunitas_id, data)
 
 
 @bp.delete("/<int:komunitas_id>")
@@ -53,5 +53,5 @@ def update_komunitas(data: dict[str, Any], komunitas_id: int) -> Any:
 @bp.response(200, MessageSchema)
 def delete_komunitas(komunitas_id: int) -> dict[str, str]:
     """Delete a community and its picture."""
-    service.delete_komunitas(komunitas_id)
+    service.delete(komunitas_id)
     return {"message": "Komunitas dihapus."}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import BinaryIO, TypedDict
+
 from marshmallow import Schema, fields, validate
 
 from app.core.media.pictures import Picture
@@ -9,20 +11,17 @@ from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
 from app.core.web.parsing import Upload
 
 
-class KomunitasSchema(Schema):
-    id = fields.Integer(metadata={"example": 2})
-    nama = fields.String(metadata={"example": "Sahabat Diabetes Bandung"})
-    deskripsi = fields.String(allow_none=True, metadata={"example": "Bertemu setiap Minggu pagi."})
-    kategori_id = fields.Integer(allow_none=True, metadata={"example": 1})
-    link = fields.String(allow_none=True, metadata={"example": "https://chat.whatsapp.com/abc"})
-    kontak = fields.String(allow_none=True, metadata={"example": "0812-3456-7890 (Ibu Ani)"})
-    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
-    image = Picture()
-    created_at = Timestamp()
-    updated_at = Timestamp()
+class KomunitasChanges(TypedDict, total=False):
+    nama: str
+    deskripsi: str | None
+    kategori_id: int | None
+    link: str | None
+    kontak: str | None
+    province: str | None
+    image: BinaryIO | None
 
 
-class KomunitasEdit(Form):
+class KomunitasUpdate(Form):
     """A partial edit: what is not sent stays."""
 
     nama = Text(200, minimum=1, example="Sahabat Diabetes Bandung")
@@ -40,5 +39,18 @@ class KomunitasEdit(Form):
     image = Upload(allow_none=True)
 
 
-class KomunitasForm(KomunitasEdit):
+class KomunitasCreate(KomunitasUpdate):
     nama = Text(200, required=True, example="Sahabat Diabetes Bandung")
+
+
+class Komunitas(Schema):
+    id = fields.Integer(metadata={"example": 2})
+    nama = fields.String(metadata={"example": "Sahabat Diabetes Bandung"})
+    deskripsi = fields.String(allow_none=True, metadata={"example": "Bertemu setiap Minggu pagi."})
+    kategori_id = fields.Integer(allow_none=True, metadata={"example": 1})
+    link = fields.String(allow_none=True, metadata={"example": "https://chat.whatsapp.com/abc"})
+    kontak = fields.String(allow_none=True, metadata={"example": "0812-3456-7890 (Ibu Ani)"})
+    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    image = Picture()
+    created_at = Timestamp()
+    updated_at = Timestamp()

@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from app.core.database.session import Fields, assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.urls import canonical
-from app.core.web.pagination import Listing, Page, paginate
+from app.core.web.pagination import Listing, Page, paginate_rows
 from app.notifications.broadcasts import service as broadcasts
 from app.providers.videos import Video as Found
 from app.videos import live
@@ -29,7 +29,7 @@ PICTURE_HOSTS = ("ytimg.com", "ggpht.com")
 
 def list_videos(page: Page, user_id: int | None) -> Listing[Any]:
     """Stored videos, newest first."""
-    return paginate(_shown(user_id).order_by(Video.id.desc()), page, scalars=False)
+    return paginate_rows(_shown(user_id).order_by(Video.id.desc()), page)
 
 
 def get_video(video_id: int, user_id: int | None) -> Any:
@@ -121,7 +121,7 @@ def list_saved(user_id: int, page: Page) -> Listing[Any]:
         .where(SavedVideo.user_id == user_id, SavedVideo.saved)
         .order_by(SavedVideo.saved_at.desc(), SavedVideo.video_id)
     )
-    return paginate(query, page, scalars=False)
+    return paginate_rows(query, page)
 
 
 def with_ours(found: Sequence[Found], user_id: int | None) -> list[dict[str, Any]]:

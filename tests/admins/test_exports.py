@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from contextlib import ExitStack
 from typing import Any
 
 import openpyxl
@@ -15,7 +16,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.core.database.session import db
-from app.core.exports import fonts, pdf, streaming
+from app.core.exports import fonts, pdf
+from app.core.exports.streaming import EXPORTS
 from app.core.lib.clock import now
 from app.identity.models import RoleName, User
 from app.logs import buffer
@@ -248,18 +250,14 @@ def test_a_client_that_leaves_frees_everything(committed: Flask, kind: str, tmp_
     )
     assert db.session.scalar(open_statements) == 0
     assert list(tmp_path.iterdir()) == []
-    assert all(streaming._turns.acquire(blocking=False) for _ in range(streaming.AT_A_TIME))
-    for _ in range(streaming.AT_A_TIME):
-        streaming._turns.release()
+    assert EXPORTS.running == 0
 
 
 def test_too_many_at_once_are_told_to_wait(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "PATIENCE_S", 0.01)
-    taken = [streaming._turns.acquire(blocking=False) for _ in range(streaming.AT_A_TIME)]
-    try:
+    monkeypatch.setattr(EXPORTS, "wait_s", 0.01)
+    with ExitStack() as others:
+        for _ in range(EXPORTS.concurrent):
+            others.enter_context(EXPORTS.slot())
         response = admin.get("/admins/export/users")
         assert_error(response, 429, "too_many_requests")
         assert response.headers["Retry-After"] == "30"
-    finally:
-        for _ in taken:
-            streaming._turns.release()

@@ -28,7 +28,7 @@ def admin(client: Client) -> Client:
 
 
 def make_number(**data: Any) -> EmergencyNumber:
-    number = service.create_number({"province": "Jawa Barat", "phone": "022-123", "title": None, **data})
+    number = service.create({"province": "Jawa Barat", "phone": "022-123", "title": None, **data})
     db.session.commit()
     return number
 
@@ -48,8 +48,8 @@ def test_the_seed_gives_every_province_the_national_numbers(client: Client) -> N
 
 def test_seeding_again_adds_nothing_and_keeps_what_admins_did(app: Flask) -> None:
     numbers = db.session.scalars(sa.select(EmergencyNumber).where(EmergencyNumber.province == "Bali")).all()
-    service.replace_number(numbers[0].id, {"province": "Bali", "phone": "0361-112", "title": "Bali"})
-    service.delete_number(numbers[1].id)
+    service.update(numbers[0].id, {"province": "Bali", "phone": "0361-112", "title": "Bali"})
+    service.delete(numbers[1].id)
     make_number(province="Bali")
     before = db.session.execute(sa.select(EmergencyNumber.id, EmergencyNumber.phone)).all()
     service.seed()

@@ -207,7 +207,7 @@ def test_killing_every_other_connection_does_not_take_the_service_down(boss: Cli
 
 
 def test_many_at_once_wait_or_are_told_to(boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(console.RUNS, "wait_s", 0.2)
     statuses: list[int] = []
 
     def ask() -> None:

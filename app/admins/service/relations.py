@@ -9,7 +9,7 @@ from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
 from app.caregivers.models import CaregiverLink
-from app.core.web.pagination import Listing, Page, contains, paginate
+from app.core.web.pagination import Listing, Page, contains, paginate_rows
 from app.identity import audit
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -28,7 +28,7 @@ def relations(page: Page, q: str | None) -> Listing[dict[str, Any]]:
     if q:
         ends = (caregiver.username, caregiver.nama_ktp, patient.username, patient.nama_ktp)
         query = query.where(sa.or_(*(column.ilike(contains(q)) for column in ends)))
-    found = paginate(query, page, scalars=False)
+    found = paginate_rows(query, page)
     rows = [
         {
             "id": link.id,

@@ -28,6 +28,7 @@ from config import ROOT, Config
 
 logger = logging.getLogger(__name__)
 
+#: Columns and their values, as a service gets them from a schema. A TypedDict of the section says which.
 Fields = Mapping[str, Any]
 M = TypeVar("M", bound="Base")
 

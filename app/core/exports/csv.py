@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from psycopg2.extensions import connection as PgConnection  # noqa: N812  # a class, whatever its case
 
 from app.core.database.session import streaming
-from app.core.exports.streaming import Chunks, turn
+from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table, harmless
 
 MIMETYPE = "text/csv"
@@ -27,7 +27,7 @@ CHUNKS_AHEAD = 4
 def stream(table: Table) -> Chunks:
     """The whole table, at the speed at which the client reads; memory does not grow with it."""
     statement = table.source.with_only_columns(*(_as_text(column) for column in table.columns))
-    with turn(), streaming() as connection:
+    with EXPORTS.slot(), streaming() as connection:
         yield BYTE_ORDER_MARK + line([column.name for column in table.columns])
         yield from copied(connection, statement)
 

@@ -16,7 +16,7 @@ from app.core.errors import BadRequest
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
 from app.core.exports.paper import Paper, Rows
-from app.core.exports.streaming import Chunks, turn
+from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table
 from app.core.lib.clock import JAKARTA, day_text, now
 
@@ -39,7 +39,7 @@ FAMILY = "Sans"
 
 def stream(table: Table, paper: Paper) -> Chunks:
     """The document in one piece; `too_many_rows` for more than a person would print."""
-    with turn():
+    with EXPORTS.slot():
         with streaming() as connection:
             rows = connection.execute(table.statement.limit(MAX_ROWS + 1)).all()
         if len(rows) > MAX_ROWS:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
 from dataclasses import dataclass
-from threading import BoundedSemaphore
 
 from flask import Response
 
+from app.core.bulkhead import Bulkhead
 from app.core.errors import TooManyRequests
 
 #: An export holds a thread of the web process for as long as its client reads; the others are for everybody else.
-AT_A_TIME = 4
-PATIENCE_S = 5
-
-_turns = BoundedSemaphore(AT_A_TIME)
+EXPORTS = Bulkhead(
+    4,
+    wait_s=5,
+    refusal=lambda: TooManyRequests("Terlalu banyak ekspor berjalan. Silakan coba sebentar lagi.", retry_after=30),
+)
 
 Chunks = Generator[bytes]
 
@@ -27,17 +27,6 @@ class Download:
     name: str
     mimetype: str
     chunks: Chunks
-
-
-@contextmanager
-def turn() -> Iterator[None]:
-    """One of the few places; `TooManyRequests` when none becomes free."""
-    if not _turns.acquire(timeout=PATIENCE_S):
-        raise TooManyRequests("Terlalu banyak ekspor berjalan. Silakan coba sebentar lagi.", retry_after=30)
-    try:
-        yield
-    finally:
-        _turns.release()
 
 
 def begun(chunks: Chunks) -> Chunks:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 import xlsxwriter
 
 from app.core.database.session import streaming
-from app.core.exports.streaming import Chunks, turn
+from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table, is_dangerous
 from app.core.lib.clock import rfc3339
 
@@ -31,7 +31,7 @@ WIDTHS = {Kind.TEXT: 24, Kind.NAME: 20, Kind.NUMBER: 12, Kind.TIME: 22, Kind.FLA
 
 def stream(table: Table, *, title: str) -> Chunks:
     """The whole table; memory does not grow with it, a folder on disk does."""
-    with turn(), TemporaryDirectory(prefix="export-") as folder:
+    with EXPORTS.slot(), TemporaryDirectory(prefix="export-") as folder:
         with streaming() as connection:
             rows = connection.execute(table.statement, execution_options={"yield_per": ROWS_AHEAD})
             yield b""  # the statement runs: what could fail with an error answer has not

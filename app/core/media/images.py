@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import BytesIO
-from threading import BoundedSemaphore
 from typing import BinaryIO
 
 from PIL import Image, ImageCms
 
+from app.core.bulkhead import Bulkhead
 from app.core.errors import AppError, PayloadTooLarge, Unavailable, UnsupportedMedia
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -23,9 +21,11 @@ MAX_JPEG_SCANS = 100
 
 #: The worst picture that is allowed (a WebP of 40 megapixels) takes some 650 MiB while it is decoded, so a process
 #: decodes one at a time.
-DECODES = 1
-WAIT_S = 10
-_decoding = BoundedSemaphore(DECODES)
+DECODING = Bulkhead(
+    1,
+    wait_s=10,
+    refusal=lambda: Unavailable("Terlalu banyak gambar sedang diproses. Silakan coba lagi."),
+)
 
 ORIENTATION_TAG = 0x0112
 UPRIGHT = {
@@ -50,7 +50,7 @@ def normalise(stream: BinaryIO, *, longest_edge: int) -> bytes:
     data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise PayloadTooLarge(TOO_LARGE, code="image_too_large")
-    with _turn():
+    with DECODING.slot():
         try:
             return _webp(_decode(data, longest_edge))
         except AppError:
@@ -59,16 +59,6 @@ def normalise(stream: BinaryIO, *, longest_edge: int) -> bytes:
             raise PayloadTooLarge(TOO_LARGE, code="image_too_large") from None
         except Exception:  # noqa: BLE001  # broken pictures raise almost anything, struct.error and IndexError included
             raise UnsupportedMedia(NOT_A_PICTURE, code="not_an_image") from None
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    if not _decoding.acquire(timeout=WAIT_S):
-        raise Unavailable("Terlalu banyak gambar sedang diproses. Silakan coba lagi.")
-    try:
-        yield
-    finally:
-        _decoding.release()
 
 
 def _decode(data: bytes, longest_edge: int) -> Image.Image:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import re
 import secrets
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import sqlalchemy as sa
 from flask import Flask, Response, current_app, request
@@ -56,6 +57,21 @@ def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> str:
     on_rollback(partial(store().remove, name))
     store().put(name, data, CONTENT_TYPE)
     return name
+
+
+def columns(
+    data: Mapping[str, object], *, replaces: str | None = None, longest_edge: int = PICTURE_EDGE
+) -> dict[str, object]:
+    """`data` as a row's columns: the picture that came along as `image` is stored, and its name stands in its place.
+
+    The one that it `replaces` is discarded, as it is by a null. Where nothing was sent, nothing happens to it.
+    """
+    if "image" not in data:
+        return dict(data)
+    upload = data["image"]
+    name = save(cast(BinaryIO, upload), longest_edge=longest_edge) if upload else None
+    discard(replaces)
+    return {**data, "image": name}
 
 
 def discard(name: str | None) -> None:

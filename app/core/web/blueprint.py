@@ -6,7 +6,7 @@ inside which the answer is rendered.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -23,11 +23,15 @@ from app.core import errors
 from app.core.database.session import unit_of_work
 from app.core.web import pagination
 from app.core.web.parsing import Parser
+from app.core.web.request import raw_json
 
 PREFIX = "/api"
 
 View = Callable[..., Any]
 V = TypeVar("V", bound=View)
+
+#: What a decorator takes for a body: a schema, its class, or a piece of the OpenAPI document.
+SchemaLike = Schema | type[Schema] | Mapping[str, object] | None
 
 
 class Access(Protocol):
@@ -92,7 +96,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         decorate: Callable[[V], View] = super().arguments(schema() if isinstance(schema, type) else schema, **kwargs)
         return decorate
 
-    def response(self, status_code: int, schema: Any = None, **kwargs: Any) -> Callable[[View], View]:
+    def response(self, status_code: int, schema: SchemaLike = None, **kwargs: Any) -> Callable[[View], View]:
         """flask-smorest's decorator, which also understands a `Listing` and documents its headers."""
         render = super().response(status_code, schema, **kwargs)
 
@@ -106,6 +110,25 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
             decorated: View = render(unwrap_listing)
             return decorated
+
+        return decorator
+
+    def plain_response(self, status_code: int, schema: SchemaLike = None) -> Callable[[View], View]:
+        """Like `response`, for plain values: they are written as they are, and the schema only documents them.
+
+        Hot reads and records that a statement builds go this way: marshmallow would cost them half their time.
+        """
+        document = self.response(status_code, schema)
+
+        def decorator(view: View) -> View:
+            @wraps(view)
+            def write(*args: Any, **kw: Any) -> Response:
+                result = view(*args, **kw)
+                if isinstance(result, pagination.Listing):
+                    return raw_json(result.rows, status_code, pagination.headers(result, request))
+                return raw_json(result, status_code)
+
+            return document(write)
 
         return decorator
 

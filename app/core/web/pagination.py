@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, TypeVarTuple
 from urllib.parse import quote, urlencode
 
 import sqlalchemy as sa
@@ -18,6 +18,8 @@ MAX_UNPAGED = 1000
 MAX_PAGE = 1_000_000
 
 T = TypeVar("T")
+Q = TypeVar("Q", bound=sa.Select[*tuple[Any, ...]])
+Columns = TypeVarTuple("Columns")
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,21 @@ class Listing(Generic[T]):
     page: Page
 
 
+@dataclass(frozen=True)
+class KeysetListing(Listing[T]):
+    """A page of a list that goes on with `?before=<id>`: `before` is the last row's id, None at the end."""
+
+    before: int | None
+
+
+@dataclass(frozen=True)
+class Search:
+    """Which page of an administrators' list, and what its rows must contain."""
+
+    page: Page
+    q: str | None = None
+
+
 class PageSchema(Schema):
     page = fields.Integer(validate=validate.Range(1, MAX_PAGE), metadata={"description": "Page number, from 1"})
     per_page = fields.Integer(validate=validate.Range(1, 100), metadata={"description": "Rows a page, 1 to 100"})
@@ -52,7 +69,7 @@ class PageSchema(Schema):
         return Page(data.get("page", 1), data.get("per_page", 20))
 
 
-class AdminListSchema(PageSchema):
+class SearchSchema(PageSchema):
     """A page of an administrators' list, narrowed by `q`."""
 
     q = fields.String(
@@ -60,26 +77,44 @@ class AdminListSchema(PageSchema):
     )
 
     @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    def to_page(self, data: dict[str, Any], **kwargs: Any) -> Search:
         q = data.pop("q", None)
-        return {"q": q, "page": super().to_page(data, **kwargs)}
+        return Search(super().to_page(data, **kwargs), q)
 
 
-def paginate(query: sa.Select[*tuple[Any, ...]], page: Page, *, scalars: bool = True) -> Listing[Any]:
-    """Run `query` for one page; the count costs a second statement only where the page does not tell it."""
-    result = db.session.execute(query.limit(page.size).offset(page.offset))
-    rows: Sequence[Any] = result.scalars().unique().all() if scalars else result.all()
-    if len(rows) < page.size and (rows or page.offset == 0):
-        return Listing(rows, page.offset + len(rows), page)
-    total = db.session.scalar(sa.select(sa.func.count()).select_from(query.order_by(None).subquery()))
-    return Listing(rows, total or 0, page)
+def paginate(query: sa.Select[T], page: Page) -> Listing[T]:
+    """The objects that `query` selects, for one page."""
+    objects = db.session.scalars(_bounded(query, page)).unique().all()
+    return Listing(objects, _total(query, page, len(objects)), page)
 
 
-def headers(listing: Listing[Any], request: Request) -> dict[str, str]:
+def paginate_rows(query: sa.Select[*Columns], page: Page) -> Listing[sa.Row[*Columns]]:
+    """The rows of columns that `query` selects, for one page."""
+    rows = db.session.execute(_bounded(query, page)).all()
+    return Listing(rows, _total(query, page, len(rows)), page)
+
+
+def _bounded(query: Q, page: Page) -> Q:
+    return query.limit(page.size).offset(page.offset)
+
+
+def _total(query: sa.Select[*tuple[Any, ...]], page: Page, shown: int) -> int:
+    """How many rows there are on all pages; a second statement only where the page itself does not tell."""
+    if shown < page.size and (shown or page.offset == 0):
+        return page.offset + shown
+    return db.session.scalar(sa.select(sa.func.count()).select_from(query.order_by(None).subquery())) or 0
+
+
+def headers(listing: Listing[T], request: Request) -> dict[str, str]:
     """`X-Total-Count` and RFC 8288 `Link` of one page."""
     page = listing.page
     found = {"X-Total-Count": str(listing.total)}
     if page.size > 100:  # not asked for by pages
+        return found
+    if isinstance(listing, KeysetListing):
+        if listing.before is not None:
+            query = urlencode({**_kept(request.args), "before": listing.before, "per_page": page.size})
+            found["Link"] = f'<{_address(request)}?{query}>; rel="next"'
         return found
     last = max(1, -(-listing.total // page.size))
     targets = {"first": 1, "prev": page.number - 1, "next": page.number + 1, "last": last}
@@ -91,15 +126,6 @@ def headers(listing: Listing[Any], request: Request) -> dict[str, str]:
         if 1 <= number <= last
     )
     return found
-
-
-def keyset_headers(listing: Listing[Any], request: Request, before: int | None) -> dict[str, str]:
-    """Like `headers` for a list that goes on with `?before=<id>`: `before` is the last row's id, None at the end."""
-    found = {"X-Total-Count": str(listing.total)}
-    if before is None or listing.page.size > 100:
-        return found
-    query = urlencode({**_kept(request.args), "before": before, "per_page": listing.page.size})
-    return {**found, "Link": f'<{_address(request)}?{query}>; rel="next"'}
 
 
 def _address(request: Request) -> str:

@@ -13,8 +13,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.prepared import HotStatement, as_text, rfc3339
-from app.core.errors import NotFound
-from app.core.web.pagination import MAX_UNPAGED, Listing
+from app.core.database.session import autocommit
+from app.core.errors import NotFound, Unauthorized
+from app.core.web.pagination import MAX_UNPAGED, KeysetListing, Listing
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.schemas import ThreadQuery
 from app.identity.models import User
@@ -171,6 +172,14 @@ def _hot_page(*, first: int | None, **kinds: bool) -> HotStatement:
     return HotStatement(_page(first=first, **kinds))
 
 
+def list_threads(query: ThreadQuery, me: int | None) -> Listing[Record]:
+    """One page of threads, newest first; `me` is the caller. `Unauthorized` for nobody's own or saved threads."""
+    if me is None and (query.saved or query.mine):
+        raise Unauthorized
+    with autocommit() as connection:
+        return threads(connection, query, me)
+
+
 def threads(connection: sa.Connection, query: ThreadQuery, me: int | None) -> Listing[Record]:
     """One page of threads, newest first, and how many there are in all."""
     page = query.page
@@ -185,13 +194,11 @@ def threads(connection: sa.Connection, query: ThreadQuery, me: int | None) -> Li
     values = {"category_id": query.category_id, "before": query.before, "me": me}
     limits = {"size": page.size, "offset": page.offset}
     rows = statement.rows(connection, values | limits)
-    found = [_thread(row[:-1]) for row in rows if row[0] is not None]
-    return Listing(found, int(rows[0][-1]), page)
-
-
-def last_id(listing: Listing[Record]) -> int | None:
-    """Where the list goes on; None at its end."""
-    return listing.rows[-1]["id"] if len(listing.rows) == listing.page.size else None
+    records = [_thread(row[:-1]) for row in rows if row[0] is not None]
+    total = int(rows[0][-1])
+    if query.before is None:
+        return Listing(records, total, page)
+    return KeysetListing(records, total, page, before=records[-1]["id"] if len(records) == page.size else None)
 
 
 def _one(*, signed_in: bool) -> sa.Select[Any]:

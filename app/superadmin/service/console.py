@@ -12,8 +12,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from threading import BoundedSemaphore
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -21,6 +20,7 @@ import orjson
 import psycopg2
 import sqlalchemy as sa
 
+from app.core.bulkhead import Bulkhead
 from app.core.errors import BadRequest, TooManyRequests, Unavailable
 from app.core.exports.csv import MIMETYPE
 from app.core.exports.streaming import Chunks, Download, begun
@@ -38,10 +38,11 @@ GRACE_S = 1.0
 CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
 
-AT_A_TIME = 2
-PATIENCE_S = 5
-
-_turns = BoundedSemaphore(AT_A_TIME)
+RUNS = Bulkhead(
+    2,
+    wait_s=5,
+    refusal=lambda: TooManyRequests("Konsol SQL sedang dipakai. Silakan coba sebentar lagi.", retry_after=15),
+)
 
 
 class SqlError(BadRequest):
@@ -68,7 +69,7 @@ def query(sql: str, by: Caller) -> dict[str, Any]:
     """Run it, and give its last statement's result: at most 1,000 rows."""
     audit.record_now(by, audit.Action.SQL, "query", query=sql)
     started = monotonic()
-    with _turn(), Run(sql, as_csv=False) as run:
+    with RUNS.slot(), Run(sql, as_csv=False) as run:
         for _ in run.chunks():
             raise RuntimeError("CSV that nobody asked for")
     return {**run.result, "duration_ms": round((monotonic() - started) * 1000)}
@@ -81,18 +82,8 @@ def export(sql: str, by: Caller) -> Download:
 
 
 def _exported(sql: str) -> Chunks:
-    with _turn(), Run(sql, as_csv=True) as run:
+    with RUNS.slot(), Run(sql, as_csv=True) as run:
         yield from run.chunks()
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    if not _turns.acquire(timeout=PATIENCE_S):
-        raise TooManyRequests("Konsol SQL sedang dipakai. Silakan coba sebentar lagi.", retry_after=15)
-    try:
-        yield
-    finally:
-        _turns.release()
 
 
 class Run:

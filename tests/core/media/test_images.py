@@ -152,7 +152,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 
 def test_those_who_wait_too_long_for_their_turn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "WAIT_S", 0.01)
-    with images._turn(), pytest.raises(Unavailable):
+    monkeypatch.setattr(images.DECODING, "wait_s", 0.01)
+    with images.DECODING.slot(), pytest.raises(Unavailable):
         images.normalise(BytesIO(plain()), longest_edge=1600)
     assert normalised(plain()).size == (64, 48)

@@ -96,7 +96,7 @@ def test_a_crash_is_logged_and_tells_nothing(
     def crash(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("app.kategori.service.list_kategori", crash)
+    monkeypatch.setattr("app.kategori.service.list_all", crash)
     app.config["PROPAGATE_EXCEPTIONS"] = False
     try:
         response = client.get("/kategori")
@@ -111,7 +111,7 @@ def test_a_lost_database_is_503_with_retry_after(client: Client, monkeypatch: py
     def lost(*_: object) -> None:
         raise OperationalError("SELECT 1", {}, Exception("server closed the connection"))
 
-    monkeypatch.setattr("app.kategori.service.list_kategori", lost)
+    monkeypatch.setattr("app.kategori.service.list_all", lost)
     response = client.get("/kategori")
     assert_error(response, 503, "service_unavailable")
     assert response.headers["Retry-After"] == "5"
