@@ -39,6 +39,7 @@ def create_app(config: Config) -> Flask:
     from app.core.operations import health, logging, metrics
     from app.core.web import blueprint, pages, rate_limits
     from app.core.web import request as web_request
+    from app.identity import access
     from app.notifications.delivery import drain
     from app.providers import http
 
@@ -53,6 +54,7 @@ def create_app(config: Config) -> Flask:
     database.init_app(app, config)
     queue.init_app(app, config)
     pictures.init_app(app, config)
+    access.init_app(app)
     blueprint.init_app(app, sections.blueprints())
     rate_limits.init_app(app, config)
     http.init_app()

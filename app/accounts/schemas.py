@@ -6,6 +6,7 @@ from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import Text
 from app.identity.schemas import Nik, Password, PersonForm, PhoneNumber, PictureForm, RoleSchema, Username
+from app.identity.tokens import MAX_TOKEN_LENGTH
 
 
 class LoginSchema(Schema):
@@ -41,7 +42,8 @@ class RegisterSchema(PersonForm):
 
 
 class RefreshSchema(Schema):
-    refresh_token = Text(512, required=True)
+    # An access token, sent here by mistake, is unknown (401) and not bad input.
+    refresh_token = Text(MAX_TOKEN_LENGTH, required=True)
 
 
 class UsernameSchema(Schema):

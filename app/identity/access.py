@@ -10,17 +10,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from flask import g, request
+from flask import Flask, g, request
 from werkzeug.local import LocalProxy
 
 from app.core.errors import Forbidden, Unauthorized
-from app.identity import audit
+from app.identity import audit, tokens
 from app.identity.models import RoleName
 from app.identity.sessions import Caller, caller_of
 
 View = TypeVar("View", bound=Callable[..., Any])
 
 BEARER: dict[str, list[str]] = {"bearer": []}
+
+
+def init_app(app: Flask) -> None:
+    """Let the application make and read access tokens."""
+    app.config.update(tokens.OPTIONS)
+    tokens.manager.init_app(app)
 
 
 @dataclass(frozen=True)

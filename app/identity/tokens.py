@@ -1,6 +1,8 @@
 """Access tokens (signed, short), and the opaque tokens that are stored hashed (refresh, password reset).
 
-PyJWT is used directly: every failure is one `Unauthorized`, every claim is required, and the algorithm is ours alone.
+flask-jwt-extended makes and reads the access tokens, below our own access rules and without its decorators: those
+answer some wrong tokens with 500 or 422, admit one without `exp`, and take `Basic x` on an optional route for nobody.
+Here every failure is one `Unauthorized`, every claim is required, and the algorithm is ours alone.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from time import time
 from typing import Any
 
 import jwt
+from flask_jwt_extended import JWTManager, create_access_token, decode_token
+from flask_jwt_extended.exceptions import JWTExtendedException
 
 from app.core.errors import Unauthorized
 from app.core.lib.clock import now
@@ -23,8 +27,8 @@ from app.core.settings import settings
 
 ISSUER = "health-support"
 AUDIENCE = "health-support-api"
-ALGORITHM = "HS256"
-CLAIMS = ("sub", "role", "roles", "sid", "jti", "iat", "nbf", "exp", "iss", "aud")
+TYPE = "access"
+CLAIMS = ("sub", "role", "roles", "sid", "type", "fresh", "jti", "iat", "nbf", "exp", "iss", "aud")
 
 #: A user's id, which a 64-bit column holds.
 SUBJECT = re.compile(r"[1-9][0-9]{0,17}")
@@ -34,6 +38,21 @@ LEEWAY_S = 5
 
 #: A header longer than this is nobody's token.
 MAX_TOKEN_LENGTH = 4096
+
+#: Settings of flask-jwt-extended. It reads no other algorithm than it signs with; the loaders below give the keys.
+OPTIONS: dict[str, Any] = {
+    "JWT_ALGORITHM": "HS256",
+    "JWT_ENCODE_ISSUER": ISSUER,
+    "JWT_DECODE_ISSUER": ISSUER,
+    "JWT_ENCODE_AUDIENCE": AUDIENCE,
+    "JWT_DECODE_AUDIENCE": AUDIENCE,
+    "JWT_DECODE_LEEWAY": LEEWAY_S,
+    "JWT_TOKEN_LOCATION": ["headers"],
+    "JWT_COOKIE_CSRF_PROTECT": False,  # it would add a claim that only cookies need
+}
+
+#: `access.init_app` binds it to the application.
+manager = JWTManager()
 
 
 @dataclass(frozen=True)
@@ -48,21 +67,13 @@ def issue_access(
     *, user_id: int, role: str | None, roles: list[str], session_id: uuid.UUID, lifetime: timedelta
 ) -> str:
     """A signed access token for one session."""
-    moment = now()
-    claims: dict[str, Any] = {
-        "sub": str(user_id),
-        "role": role,
-        "roles": roles,
-        "sid": str(session_id),
-        "jti": uuid.uuid4().hex,
-        "iat": moment,
-        "nbf": moment,
-        "exp": moment + lifetime,
-        "iss": ISSUER,
-        "aud": AUDIENCE,
-    }
-    key = settings.jwt_secret_keys[0]
-    return jwt.encode(claims, key, algorithm=ALGORITHM, headers={"kid": key_id(key)})
+    token: str = create_access_token(
+        str(user_id),
+        additional_claims={"role": role, "roles": roles, "sid": str(session_id)},
+        additional_headers={"kid": key_id(settings.jwt_secret_keys[0])},
+        expires_delta=lifetime,
+    )
+    return token
 
 
 def read_access(token: str) -> AccessToken:
@@ -74,29 +85,43 @@ def read_access(token: str) -> AccessToken:
 
 
 @lru_cache(maxsize=4096)
-def _verified(token: str, keys: tuple[str, ...]) -> tuple[AccessToken, int]:
-    """What a token says, and until when (seconds since 1970). Neither a signature nor a claim changes with time."""
+def _verified(token: str, _keys: tuple[str, ...]) -> tuple[AccessToken, int]:
+    """What a token says, and until when (seconds since 1970). Neither a signature nor a claim changes with time.
+
+    `_keys` are a part of what the verdict is remembered by; `_verification_key` reads them from the settings.
+    """
     try:
         if len(token) > MAX_TOKEN_LENGTH:
             raise Unauthorized(code="invalid_token")
-        kid = jwt.get_unverified_header(token).get("kid")
-        key = next(key for key in keys if key_id(key) == kid)
-        claims = jwt.decode(
-            token,
-            key,
-            algorithms=[ALGORITHM],
-            issuer=ISSUER,
-            audience=AUDIENCE,
-            options={"require": list(CLAIMS)},
-            leeway=LEEWAY_S,
-        )
-        if not SUBJECT.fullmatch(claims["sub"]):
+        claims = decode_token(token)
+        if claims["type"] != TYPE or not SUBJECT.fullmatch(claims["sub"]):
             raise Unauthorized("Token tidak valid.", code="invalid_token")
-        return AccessToken(user_id=int(claims["sub"]), session_id=uuid.UUID(claims["sid"])), claims["exp"]
+        return AccessToken(user_id=int(claims["sub"]), session_id=uuid.UUID(claims["sid"])), int(claims["exp"])
     except jwt.ExpiredSignatureError:
         raise _expired() from None
-    except (jwt.PyJWTError, StopIteration, ValueError, TypeError, AttributeError, RecursionError):
+    except (jwt.PyJWTError, JWTExtendedException, ValueError, TypeError, AttributeError, RecursionError):
         raise Unauthorized("Token tidak valid.", code="invalid_token") from None
+
+
+@manager.encode_key_loader
+def _signing_key(_identity: str) -> str:
+    return settings.jwt_secret_keys[0]
+
+
+@manager.decode_key_loader
+def _verification_key(header: dict[str, Any], claims: dict[str, Any]) -> str:
+    """The key that the token names, for a token in which no claim is missing.
+
+    Claims are looked at here, as they were sent: `decode_token` fills in a `type`, `fresh` or `jti` that is missing and
+    needs no `exp`. The signature is verified afterwards, over the same claims.
+    """
+    for name in CLAIMS:
+        if claims.get(name) is None:
+            raise jwt.MissingRequiredClaimError(name)
+    for key in settings.jwt_secret_keys:
+        if key_id(key) == header.get("kid"):
+            return key
+    raise jwt.InvalidTokenError("no such key")
 
 
 def _expired() -> Unauthorized:

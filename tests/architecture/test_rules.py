@@ -89,6 +89,12 @@ def test_only_providers_reach_the_outside_world(path: Path) -> None:
     assert not imported & {"requests", "pywebpush", "httpx", "aiohttp", "socket"}
 
 
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_only_the_tokens_module_knows_the_token_library(path: Path) -> None:
+    if relative(path) != "identity/tokens.py":
+        assert "flask_jwt_extended" not in path.read_text(encoding="utf-8"), "its decorators let wrong tokens in"
+
+
 @pytest.mark.parametrize("path", INITS, ids=relative)
 def test_a_package_has_an_empty_init(path: Path) -> None:
     assert path.read_text(encoding="utf-8").strip() == ""

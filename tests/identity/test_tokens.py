@@ -55,12 +55,18 @@ def _unsigned(user: User) -> str:
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts) + "."
 
 
+def _signed_bytes(payload: bytes) -> str:
+    own = settings.jwt_secret_keys[0]
+    return jwt.PyJWS().encode(payload, own, algorithm="HS256", headers={"kid": tokens.key_id(own)})
+
+
 FORGERIES: dict[str, Callable[[User], str]] = {
     "nonsense": lambda _: "nonsense",
     "three dots": lambda _: "..",
     "not base64": lambda _: "ä.ö.ü",
     "no signature": _unsigned,
     "another key": lambda user: sign(claims_of(user), key="x" * 40),
+    "a damaged signature": lambda user: sign(claims_of(user))[:-4] + "AAAA",
     "another algorithm": lambda user: sign(claims_of(user), algorithm="HS384"),
     "unknown key id": lambda user: sign(claims_of(user), kid="123456789abc"),
     "expired": lambda user: sign(claims_of(user, exp=int(time.time()) - 60)),
@@ -74,9 +80,19 @@ FORGERIES: dict[str, Callable[[User], str]] = {
     "subject is no number": lambda user: sign(claims_of(user, sub="siti")),
     "subject is huge": lambda user: sign(claims_of(user, sub="9" * 30)),
     "somebody else": lambda user: sign(claims_of(user, sub=str(user.id + 1))),
+    "a refresh token": lambda user: sign(claims_of(user, type="refresh")),
+    "of no known type": lambda user: sign(claims_of(user, type=["access"])),
+    "jti is null": lambda user: sign(claims_of(user, jti=None)),
+    "jti is a number": lambda user: sign(claims_of(user, jti=5)),
+    "never expires": lambda user: sign(claims_of(user, exp=None)),
+    "claims are a list": lambda _: _signed_bytes(b"[]"),
     "very long": lambda user: sign(claims_of(user, jti="x" * 10_000)),
     **{f"no {name}": _without(name) for name in tokens.CLAIMS},
 }
+
+
+def test_what_the_wrong_tokens_are_made_from_is_a_good_token(client: Client, siti: User) -> None:
+    assert client.with_token(sign(claims_of(siti))).get("/profile").status_code == 200
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
@@ -89,6 +105,23 @@ def test_a_wrong_token_is_401_where_one_is_needed_or_sent(client: Client, siti: 
 @pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Basic c2l0aTp4", ", ,", "Token x", "bearer\tx", "Bearer a b"])
 def test_a_header_that_is_no_bearer_token_is_401(client: Client, header: str) -> None:
     assert_error(client.get("/profile", headers={"Authorization": header}), 401)
+
+
+@pytest.mark.parametrize("forgery", ["nonsense", "no signature", "a damaged signature", "a refresh token", "no exp"])
+def test_a_wrong_token_is_not_taken_for_nobody(client: Client, siti: User, forgery: str) -> None:
+    header = {"Authorization": f"Bearer {FORGERIES[forgery](siti)}"}
+    assert_error(client.get("/forum/threads", headers=header), 401, "invalid_token")
+
+
+@pytest.mark.parametrize("header", ["Bearer", "Basic x", ", ,", "Token x"])
+def test_a_header_that_is_no_bearer_token_is_not_taken_for_nobody(client: Client, header: str) -> None:
+    assert_error(client.get("/forum/threads", headers={"Authorization": header}), 401, "invalid_token")
+
+
+def test_a_token_elsewhere_than_in_the_header_is_not_read(client: Client, siti: User) -> None:
+    token = sessions.begin(siti).access_token
+    assert_error(client.get("/profile", headers={"Cookie": f"access_token_cookie={token}"}), 401, "unauthorized")
+    assert_error(client.get("/profile", query_string={"jwt": token}), 401, "unauthorized")
 
 
 def test_a_public_route_does_not_look_at_the_token(client: Client, siti: User) -> None:
