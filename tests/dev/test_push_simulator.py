@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pywebpush import webpush
 
 from dev.simulators import Server
-from dev.simulators.push import decoded, encoded
+from dev.simulators.push import Browser, decoded, encoded
 
 KEY = ec.generate_private_key(ec.SECP256R1())
 PUBLIC = encoded(KEY.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
@@ -67,6 +67,25 @@ def test_what_pywebpush_sends_can_be_read(sim: Server) -> None:
     )  # fmt: skip
     (message,) = sim.push.shown(subscription["endpoint"])
     assert json.loads(message.text) == {"title": "Halo"}
+
+
+#: The example of RFC 8291, section 5: the browser's private key and secret, and the body that it gets.
+RFC_KEY = "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94"
+RFC_AUTH = "BTBZMqHH6r4Tts7J_aSIgg"
+RFC_BODY = (
+    "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl"
+    "95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
+)
+
+
+def test_the_example_of_the_rfc_can_be_read(sim: Server) -> None:
+    key = ec.derive_private_key(int.from_bytes(decoded(RFC_KEY), "big"), ec.SECP256R1())
+    sim.push._browsers["rfc"] = Browser(key, decoded(RFC_AUTH), None)
+    headers = {"TTL": "60", "Content-Encoding": "aes128gcm", "Authorization": vapid(sim)}
+    reply = requests.post(f"{sim.push.url}/rfc", data=decoded(RFC_BODY), headers=headers, timeout=2)
+    assert reply.status_code == 201
+    (message,) = sim.push.messages
+    assert (message.text, message.error) == ("When I grow up, I want to be a watermelon", None)
 
 
 def test_subscriptions_have_true_keys(sim: Server) -> None:
