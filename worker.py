@@ -6,6 +6,8 @@ from app import create_app, loading
 from config import Config
 
 with loading():
+    import pywebpush  # noqa: F401  # before the fork: else every job that sends a push imports it, for 0.1 to 0.3 s
+
     from app.core.jobs import worker
     from app.core.jobs.redis import sentinel_of
 
