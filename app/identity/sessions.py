@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import HotStatement
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.core.errors import Unauthorized
 from app.core.lib.clock import now
@@ -106,7 +106,7 @@ def drop_dead(user_id: int | None = None) -> None:
 
 
 #: The one statement that a signed-in request costs: is the session alive, and what may its person do now?
-_CALLER = HotStatement(
+_CALLER = PreparedStatement(
     sa.select(
         LoginSession.kind,
         LoginSession.created_at,

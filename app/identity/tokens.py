@@ -22,7 +22,6 @@ from flask_jwt_extended import JWTManager, create_access_token, decode_token
 from flask_jwt_extended.exceptions import JWTExtendedException
 
 from app.core.errors import Unauthorized
-from app.core.lib.clock import now
 from app.core.settings import settings
 
 ISSUER = "health-support"

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql.psycopg2 import dialect as psycopg2_dialect
 from app.core.settings import settings
 
 
-class HotStatement:
+class PreparedStatement:
     """A statement compiled once and prepared once a connection, whose rows are psycopg2's plain tuples.
 
     Planning a join costs PostgreSQL twice what running it does, and SQLAlchemy's own way costs the process twice what

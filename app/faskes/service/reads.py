@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import HotStatement
+from app.core.database.prepared import PreparedStatement
 from app.core.lib.geo import box_around
 from app.core.web.pagination import MAX_UNPAGED, Listing, Page, contains
 from app.faskes.models import Faskes, distance_km
@@ -59,7 +59,7 @@ def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
 
 #: By the parts of the box: one over the antimeridian has a part on each side of it.
 AROUND = {1: _around(_in_box("west0", "east0")), 2: _around(_in_box("west0", "east0"), _in_box("west1", "east1"))}
-_HOT_AROUND = {parts: HotStatement(statement) for parts, statement in AROUND.items()}
+_HOT_AROUND = {parts: PreparedStatement(statement) for parts, statement in AROUND.items()}
 
 
 def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, float]]:
@@ -91,8 +91,8 @@ _ALL = sa.select(*COLUMNS).order_by(Faskes.created_at.desc(), Faskes.id.desc()).
 _MATCHES = Faskes.nama.ilike(sa.bindparam("pattern", type_=sa.Text), escape="\\")
 _COUNT = sa.select(sa.func.count()).select_from(Faskes)
 
-_HOT_ONE, _HOT_ALL, _HOT_COUNT = HotStatement(_ONE), HotStatement(_ALL), HotStatement(_COUNT)
-_HOT_SEARCH, _HOT_COUNT_MATCHES = HotStatement(_ALL.where(_MATCHES)), HotStatement(_COUNT.where(_MATCHES))
+_HOT_ONE, _HOT_ALL, _HOT_COUNT = PreparedStatement(_ONE), PreparedStatement(_ALL), PreparedStatement(_COUNT)
+_HOT_SEARCH, _HOT_COUNT_MATCHES = PreparedStatement(_ALL.where(_MATCHES)), PreparedStatement(_COUNT.where(_MATCHES))
 
 
 def one(connection: sa.Connection, faskes_id: str) -> Record | None:
@@ -112,8 +112,8 @@ def search(connection: sa.Connection, keyword: str, page: Page) -> Listing[Recor
 
 def _listed(
     connection: sa.Connection,
-    statement: HotStatement,
-    count: HotStatement,
+    statement: PreparedStatement,
+    count: PreparedStatement,
     page: Page,
     params: dict[str, Any],
 ) -> Listing[Record]:

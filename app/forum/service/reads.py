@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import HotStatement, as_text, rfc3339
+from app.core.database.prepared import PreparedStatement, as_text, rfc3339
 from app.core.database.session import autocommit
 from app.core.errors import NotFound, Unauthorized
 from app.core.web.pagination import MAX_UNPAGED, KeysetListing, Listing
@@ -60,7 +60,7 @@ def _own(post: Any, mark: Any, *, signed_in: bool) -> list[Any]:
 
 # --- categories -----------------------------------------------------------------------------------------------------
 
-_CATEGORIES = HotStatement(
+_CATEGORIES = PreparedStatement(
     sa.select(ForumCategory.id, ForumCategory.name, ForumCategory.preference_tag, ForumCategory.threads_count).order_by(
         ForumCategory.id
     )
@@ -168,8 +168,8 @@ def _page(
 
 
 @cache
-def _hot_page(*, first: int | None, **kinds: bool) -> HotStatement:
-    return HotStatement(_page(first=first, **kinds))
+def _hot_page(*, first: int | None, **kinds: bool) -> PreparedStatement:
+    return PreparedStatement(_page(first=first, **kinds))
 
 
 def list_threads(query: ThreadQuery, me: int | None) -> Listing[Record]:
@@ -208,8 +208,8 @@ def _one(*, signed_in: bool) -> sa.Select[Any]:
 
 
 @cache
-def _hot_one(*, signed_in: bool) -> HotStatement:
-    return HotStatement(_one(signed_in=signed_in))
+def _hot_one(*, signed_in: bool) -> PreparedStatement:
+    return PreparedStatement(_one(signed_in=signed_in))
 
 
 def thread(connection: sa.Connection, thread_id: int, me: int | None) -> Record:
@@ -246,8 +246,8 @@ def _replies(*, signed_in: bool) -> sa.Select[Any]:
 
 
 @cache
-def _hot_replies(*, signed_in: bool) -> HotStatement:
-    return HotStatement(_replies(signed_in=signed_in))
+def _hot_replies(*, signed_in: bool) -> PreparedStatement:
+    return PreparedStatement(_replies(signed_in=signed_in))
 
 
 def reply(connection: sa.Connection, thread_id: int, reply_id: int, me: int | None) -> Record:

@@ -11,14 +11,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.prepared import HotStatement
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.errors import NotFound
 from app.forum.models import ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.service.reads import NO_REPLY, NO_THREAD
 
 
-def _toggle(post: type[ForumThread] | type[ForumReply], mark: Any, key: str, flag: str, counter: str) -> HotStatement:
+def _toggle(
+    post: type[ForumThread] | type[ForumReply], mark: Any, key: str, flag: str, counter: str
+) -> PreparedStatement:
     """The statement that flips `flag` of the caller's mark, moves `counter` along, and returns the flag."""
     wanted = sa.select(post.id).where(post.id == sa.bindparam("post_id", type_=sa.BigInteger))
     if post is ForumReply:
@@ -32,7 +34,7 @@ def _toggle(post: type[ForumThread] | type[ForumReply], mark: Any, key: str, fla
         .cte("flip")
     )
     count = getattr(post, counter)
-    return HotStatement(
+    return PreparedStatement(
         sa.update(post)
         .where(post.id == flip.c.id)
         .values({counter: count + sa.case((flip.c.flag, 1), else_=-1)})
@@ -66,7 +68,7 @@ def save_reply(connection: sa.Connection, reply_id: int, me: int) -> bool:
     return _flip(connection, _SAVE_REPLY, reply_id, me, NO_REPLY)
 
 
-def _flip(connection: sa.Connection, statement: HotStatement, post_id: int, me: int, missing: str) -> bool:
+def _flip(connection: sa.Connection, statement: PreparedStatement, post_id: int, me: int, missing: str) -> bool:
     rows = statement.rows(connection, {"post_id": post_id, "me": me})
     if not rows:
         raise NotFound(missing)

@@ -6,11 +6,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.prepared import HotStatement
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
 
-NUMBERS = HotStatement(sa.select(sa.bindparam("one", type_=sa.Integer), sa.literal(2), sa.literal("a%b")))
-BACKEND = HotStatement(sa.select(sa.func.pg_backend_pid()))
+NUMBERS = PreparedStatement(sa.select(sa.bindparam("one", type_=sa.Integer), sa.literal(2), sa.literal("a%b")))
+BACKEND = PreparedStatement(sa.select(sa.func.pg_backend_pid()))
 
 
 def test_rows_are_plain_tuples(committed: Flask) -> None:
@@ -19,7 +19,7 @@ def test_rows_are_plain_tuples(committed: Flask) -> None:
 
 
 def test_database_errors_are_sqlalchemys(committed: Flask) -> None:
-    wrong = HotStatement(sa.select(1 / sa.bindparam("one", type_=sa.Integer)))
+    wrong = PreparedStatement(sa.select(1 / sa.bindparam("one", type_=sa.Integer)))
     with autocommit() as connection, pytest.raises(sa.exc.DBAPIError) as found:
         wrong.rows(connection, {"one": 0})
     assert not found.value.connection_invalidated
