@@ -1,0 +1,52 @@
+"""`docs/architecture.md` draws what is there: its rooms, their order, the states, and every place that it names."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from app.notifications.models import State
+from config import ROOT
+
+TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+
+
+def drawing(kind: str) -> str:
+    found = re.search(rf"```mermaid\n{kind}\b(.*?)```", TEXT, re.DOTALL)
+    assert found, kind
+    return found[1]
+
+
+def import_rules() -> list[set[str]]:
+    """The layers of the first contract, the highest first."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers: list[str] = settings["contracts"][0]["layers"]
+    return [set(re.split(r"\s*[:|]\s*", layer)) for layer in layers]
+
+
+def test_the_rooms_are_drawn_in_the_order_of_the_import_rules() -> None:
+    rooms = dict(re.findall(r'^\s*(\w+)\["(.+?)"\]', drawing("flowchart TB"), re.MULTILINE))
+    arrows = re.search(r"^\s*(\w+(?: --> \w+)+)$", drawing("flowchart TB"), re.MULTILINE)
+    assert arrows
+    assert [set(rooms[name].split(" · ")) for name in arrows[1].split(" --> ")] == import_rules()
+
+
+def test_every_room_of_core_is_described() -> None:
+    rooms = {path.parent.name for path in (ROOT / "app/core").glob("*/__init__.py")}
+    assert rooms == set(re.findall(r"^\| `app/core/(\w+)` \|", TEXT, re.MULTILINE))
+
+
+def test_the_states_of_a_delivery_are_those_of_the_model() -> None:
+    drawn = set(re.findall(r"(\w+) --> |--> (\w+)", drawing("stateDiagram-v2")))
+    assert {name for pair in drawn for name in pair if name} == set(State)
+
+
+def test_every_place_that_is_named_is_there() -> None:
+    for line in TEXT.splitlines():
+        paths = re.findall(r"`((?:app|tests|dev)/[\w/.]+|config\.py)`", line)
+        assert all((ROOT / path).exists() for path in paths), line
+        # "`claim` in `app/.../claims.py`": the name is defined in the file that follows.
+        for name, path in re.findall(r"`(\w+)` in `([\w/.]+)`", line):
+            assert re.search(rf"^\s*(def|class) {name}\b", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), (
+                name
+            )
