@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from app import create_app, loading
+from app import create_app
+from app.core.operations.startup import loading
 from config import Config
 
 with loading():

@@ -1,6 +1,7 @@
 """What gunicorn serves and the `flask` command finds."""
 
-from app import create_app, loading
+from app import create_app
+from app.core.operations.startup import loading
 from config import Config
 
 with loading():

@@ -15,7 +15,8 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 import config
-from app.core.database.session import keep_request_settings, unit_of_work
+from app.core.database.engines import keep_request_settings
+from app.core.database.session import unit_of_work
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.operations.backup import BackupError

@@ -1,6 +1,6 @@
 """What `make run` serves, and what `flask --app dev.wsgi` finds."""
 
-from app import loading
+from app.core.operations.startup import loading
 from config import Config
 from dev.application import create_development_app
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import context
 from flask import current_app
 
-from app.core.database.session import UNLIMITED, direct
+from app.core.database.engines import UNLIMITED, direct
 
 extension = current_app.extensions["migrate"]
 # Past a pooler. Waiting for a lock in front of everybody else would stop the service; failing is safe to repeat.

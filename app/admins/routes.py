@@ -164,7 +164,7 @@ def get_overview(query: dict[str, Any]) -> Any:
 @bp.response(200, {"type": "string", "format": "binary"}, content_type="text/csv")
 def export(query: dict[str, Any], report: str) -> Any:
     """Download a report (users, admins, activity-logs, domicile) as csv, xlsx or pdf (at most 5,000 rows)."""
-    return streaming.answer(exports.export(report, caller, **query))
+    return streaming.download_response(exports.export(report, caller, **query))
 
 
 # --- audit ----------------------------------------------------------------------------------------------------------

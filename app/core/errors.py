@@ -176,7 +176,7 @@ class ErrorSchema(Schema):
     )
 
 
-def answer(
+def error_response(
     status: int,
     code: str,
     message: str,
@@ -197,7 +197,9 @@ def answer(
 
 def handle_app_error(error: AppError) -> Response:
     headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return answer(error.status, error.code, error.message, errors=error.errors, extra=error.extra, headers=headers)
+    return error_response(
+        error.status, error.code, error.message, errors=error.errors, extra=error.extra, headers=headers
+    )
 
 
 def handle_http_exception(error: HTTPException) -> Response:
@@ -206,9 +208,9 @@ def handle_http_exception(error: HTTPException) -> Response:
         return error.response  # type: ignore[return-value]  # a redirect or an answer made on purpose
     status = error.code or 500
     code, message = HTTP_ERRORS.get(status, (AppError.code, AppError.message))
-    kept = ("Allow", "Retry-After")
-    headers = {name: value for name, value in error.get_headers() if name in kept}
-    return answer(status, code, message, headers=headers)
+    passed_on = ("Allow", "Retry-After")
+    headers = {name: value for name, value in error.get_headers() if name in passed_on}
+    return error_response(status, code, message, headers=headers)
 
 
 def handle_database_error(error: sqlalchemy.exc.DBAPIError) -> Response:

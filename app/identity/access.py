@@ -55,7 +55,7 @@ class Rule:
         if self.roles and not self._admits(g.caller):
             raise Forbidden
 
-    def witness(self) -> None:
+    def record(self) -> None:
         """Every deletion that a role allows leaves a row in the audit log, whichever section it is in."""
         if self.roles and request.method == "DELETE" and not audit.is_recorded():
             audit.record(g.caller, audit.Action.DELETED, request.path.removeprefix("/api/"))

@@ -33,7 +33,7 @@ def query(data: dict[str, str]) -> Any:
 @bp.response(200, CSV, content_type="text/csv")
 def export_query(data: dict[str, str]) -> Any:
     """Run SQL and download all rows of its last statement as CSV."""
-    return streaming.answer(console.export(data["query"], superadmin()))
+    return streaming.download_response(console.export(data["query"], superadmin()))
 
 
 @bp.get("/tables")
@@ -59,4 +59,4 @@ def get_table(data: dict[str, int], table_name: str) -> Any:
 @bp.response(200, CSV, content_type="text/csv")
 def export_table(table_name: str) -> Any:
     """Download a whole table as CSV, with the same masks."""
-    return streaming.answer(tables.export(table_name, superadmin()))
+    return streaming.download_response(tables.export(table_name, superadmin()))

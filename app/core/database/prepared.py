@@ -30,7 +30,7 @@ class PreparedStatement:
         self._text = _with_constants(compiled)
         names = list(dict.fromkeys(PARAMETER.findall(self._text)))
         self._name = f"hot_{next(self._numbers)}"
-        numbered = PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", self._text).replace("%%", "%")
+        numbered = PARAMETER.sub(lambda match: f"${names.index(match[1]) + 1}", self._text).replace("%%", "%")
         types = ", ".join(_type_of(compiled, name) for name in names)
         self._prepare = f"PREPARE {self._name} {f'({types})' if types else ''} AS {numbered}"
         places = ", ".join(f"%({name})s" for name in names)
@@ -44,17 +44,17 @@ class PreparedStatement:
         try:
             with raw.cursor() as cursor:
                 cursor.execute(self._ready(connection, cursor), values or None)
-                found: list[tuple[Any, ...]] = cursor.fetchall()
-                return found
+                rows: list[tuple[Any, ...]] = cursor.fetchall()
+                return rows
         except psycopg2.Error as error:
             # A plan that a migration has outdated dies with its connection; the next one makes its own.
             lost = bool(raw.dbapi_connection.closed) or isinstance(error, pg.FeatureNotSupported)
             if lost:
                 connection.invalidate(error)
-            told: Any = sa.exc.DBAPIError.instance(
+            wrapped: Any = sa.exc.DBAPIError.instance(
                 self._text, None, error, psycopg2.Error, connection_invalidated=lost, dialect=connection.dialect
             )
-            raise told from error
+            raise wrapped from error
 
     def _ready(self, connection: sa.Connection, cursor: Any) -> str:
         """What to send on this connection, where the statement is prepared when it comes there first."""

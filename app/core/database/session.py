@@ -1,4 +1,4 @@
-"""The database: base class, unit of work, what runs after a commit, and the connections of hot paths.
+"""The database: base class, unit of work, what runs after a commit, and connections for reads.
 
 Services flush and never commit; `unit_of_work` at the edge (request, job, command) commits once or not at all.
 """
@@ -13,18 +13,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-import orjson
 import sqlalchemy as sa
-from flask import Flask, current_app
+from flask import current_app
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
 from psycopg2 import errors as pg
 from sqlalchemy import orm
 from sqlalchemy.exc import IntegrityError
 
-from app.core.database.watchdog import Watch
 from app.core.errors import AppError, NotFound
-from config import ROOT, Config
+from config import ROOT
 
 logger = logging.getLogger(__name__)
 
@@ -70,40 +68,40 @@ migrate = Migrate(directory=str(ROOT / "migrations"))
 
 
 @dataclass(frozen=True)
-class _Waiting:
-    """What waits for the end of a unit of work, by how it ends."""
+class _Callbacks:
+    """What is called after a unit of work, by how it ends."""
 
     commit: list[Callable[[], object]] = field(default_factory=list)
     rollback: list[Callable[[], object]] = field(default_factory=list)
 
 
-_waiting: ContextVar[_Waiting | None] = ContextVar("waiting", default=None)
+_open: ContextVar[_Callbacks | None] = ContextVar("unit_of_work", default=None)
 
 
 @contextmanager
 def unit_of_work() -> Iterator[None]:
-    """Commit what happens inside, or nothing of it; then run what waited for that end.
+    """Commit what happens inside, or nothing of it; then call what was to be called after that end.
 
     A call after the end that fails is logged and passed over: the data is saved, and the sweeps make the effect
     good. Units do not nest, so that nobody below an edge commits by mistake.
     """
-    if _waiting.get() is not None:
+    if _open.get() is not None:
         raise RuntimeError("a unit of work is open already")
-    waiting = _Waiting()
-    token = _waiting.set(waiting)
-    ended = waiting.rollback
+    callbacks = _Callbacks()
+    token = _open.set(callbacks)
+    due = callbacks.rollback
     try:
         yield
-        if db.session.registry.has():  # hot reads never open one
+        if db.session.registry.has():  # prepared reads never open one
             db.session.commit()
-        ended = waiting.commit
+        due = callbacks.commit
     except BaseException:
         db.session.rollback()
         raise
     finally:
-        _waiting.reset(token)
+        _open.reset(token)
         db.session.remove()
-        _run(ended)
+        _run(due)
 
 
 def _run(calls: list[Callable[[], object]]) -> None:
@@ -124,11 +122,11 @@ def on_rollback(call: Callable[[], object]) -> None:
     _open_unit("on_rollback").rollback.append(call)
 
 
-def _open_unit(asked_by: str) -> _Waiting:
-    waiting = _waiting.get()
-    if waiting is None:
+def _open_unit(asked_by: str) -> _Callbacks:
+    callbacks = _open.get()
+    if callbacks is None:
         raise RuntimeError(f"{asked_by}() outside a unit of work")
-    return waiting
+    return callbacks
 
 
 @contextmanager
@@ -188,78 +186,3 @@ def assign(row: M, data: Fields) -> M:
         setattr(row, name, value)
     db.session.flush()
     return row
-
-
-#: A request ends in seconds; an export goes on as long as its client reads.
-REQUEST = {"timezone": "UTC", "statement_timeout": "15000", "idle_in_transaction_session_timeout": "30000"}
-STREAM = {"timezone": "UTC", "default_transaction_read_only": "on", "idle_in_transaction_session_timeout": "300000"}
-UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"}
-
-
-def direct(settings: Mapping[str, str]) -> sa.Engine:
-    """Connections past a pooler, each opened when it is asked for, with session settings of their own."""
-    config: Config = current_app.extensions["config"]
-    return sa.create_engine(config.database_url, poolclass=sa.NullPool, connect_args=_options(settings))
-
-
-def keep_request_settings() -> None:
-    """Give the role of the service the settings of a request: a pooler lets no session bring its own."""
-    with direct(UNLIMITED).begin() as connection:
-        for name, value in REQUEST.items():
-            connection.exec_driver_sql(f"ALTER ROLE CURRENT_USER SET {name} = '{value}'")
-
-
-def _options(settings: Mapping[str, str]) -> dict[str, str]:
-    return {"options": " ".join(f"-c {name}={value}" for name, value in settings.items())}
-
-
-def _forget_together(*engines: sa.Engine) -> None:
-    """A database that went away took the connections of every pool, and each would cost somebody a 503."""
-
-    def forget(context: sa.ExceptionContext) -> None:
-        if context.is_disconnect:
-            for engine in engines:
-                if engine is not context.engine:
-                    engine.dispose()
-
-    for engine in engines:
-        sa.event.listen(engine, "handle_error", forget)
-
-
-def init_app(app: Flask, config: Config) -> None:
-    connect = {
-        "connect_timeout": 3,
-        # A dead database host is noticed in seconds, not in the kernel's two hours.
-        "keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10000,
-    }  # fmt: skip
-    pooled = connect if config.database_pooler_url else {**connect, **_options(REQUEST)}
-    address = config.database_pooler_url or config.database_url
-    pool: dict[str, Any] = {
-        "pool_size": config.database_pool_size, "max_overflow": config.database_pool_size,
-        "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
-        # PostgreSQL writes 1e20 as an integer, which orjson alone reads as the number that it can write again.
-        "json_deserializer": orjson.loads,
-    }  # fmt: skip
-    app.config["SQLALCHEMY_DATABASE_URI"] = address
-    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = pool
-    db.init_app(app)
-    migrate.init_app(app, db)
-    autocommitting = sa.create_engine(
-        address,
-        isolation_level="AUTOCOMMIT",
-        skip_autocommit_rollback=True,
-        pool_reset_on_return=None,
-        **pool,
-    )
-    app.extensions["autocommit"] = autocommitting
-    streams = sa.create_engine(
-        config.database_url,
-        poolclass=sa.NullPool,
-        connect_args={**connect, **_options(STREAM)},
-        json_deserializer=orjson.loads,
-    )
-    app.extensions["streams"] = streams
-    with app.app_context():
-        _forget_together(db.engine, autocommitting)
-        Watch(db.engine.url, [db.engine, autocommitting])
-    Watch(streams.url, [streams])

@@ -31,7 +31,7 @@ TRUST_S = 5.0
 LOGIN_S = 2
 
 
-class Watch:
+class Watchdog:
     """Knows which connections of some engines, all to one address, are out, and whether the server answers."""
 
     def __init__(self, url: sa.URL, engines: Sequence[sa.Engine]) -> None:

@@ -1,4 +1,4 @@
-"""Answers that are written while the database reads: few at a time, and nothing left behind when a client goes."""
+"""Responses that are written while the database reads: few at a time, and nothing is left when a client goes."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Download:
 
 
 def begun(chunks: Chunks) -> Chunks:
-    """The same chunks, the first of them made here and now: what fails, fails while there can be an error answer.
+    """The same chunks, the first of them made here and now: what fails, fails while there can be an error response.
 
     A failure later breaks the connection, so that half a file is never taken for a whole one.
     """
     return _resumed(next(chunks), chunks)
 
 
-def answer(download: Download) -> Response:
-    """The answer that a browser saves under the file's name."""
+def download_response(download: Download) -> Response:
+    """The response that a browser saves under the file's name."""
     response = Response(download.chunks, mimetype=download.mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{download.name}"'
     return response

@@ -34,10 +34,10 @@ def connect(url: str, **options: Any) -> Redis:
     """
     if not url.startswith("sentinel://"):
         return Redis.from_url(url, **options)
-    found = sentinel_of(url)
-    shared = {"db": found["DB"], "username": found["USERNAME"], "password": found["PASSWORD"], **options}
-    sentinel = Sentinel(found["INSTANCES"], sentinel_kwargs=options, **shared)  # type: ignore[no-untyped-call]
-    master: Redis = sentinel.master_for(found["MASTER_NAME"])  # type: ignore[no-untyped-call]
+    parts = sentinel_of(url)
+    shared = {"db": parts["DB"], "username": parts["USERNAME"], "password": parts["PASSWORD"], **options}
+    sentinel = Sentinel(parts["INSTANCES"], sentinel_kwargs=options, **shared)  # type: ignore[no-untyped-call]
+    master: Redis = sentinel.master_for(parts["MASTER_NAME"])  # type: ignore[no-untyped-call]
     return master
 
 

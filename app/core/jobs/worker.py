@@ -136,5 +136,5 @@ class Worker(rq.worker.Worker):
 
 
 def _names(queues: Any) -> Sequence[str]:
-    found = queues if isinstance(queues, (list, tuple)) else [queues]
-    return [queue if isinstance(queue, str) else queue.name for queue in found]
+    listed = queues if isinstance(queues, (list, tuple)) else [queues]
+    return [queue if isinstance(queue, str) else queue.name for queue in listed]

@@ -34,10 +34,10 @@ def canonical(address: str, base: str | None = None) -> str:
     netloc = host if port in (None, DEFAULT_PORTS[parts.scheme]) else f"{host}:{port}"
     path = quote(_without_dots(parts.path), safe="/%:@!$&'()*+,;=~-._")
     fields = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not TRACKING.fullmatch(pair[0])]
-    found = urlunsplit((parts.scheme, netloc, path, urlencode(fields), ""))
-    if len(found) > MAX_LENGTH:  # escapes made it longer
+    spelling = urlunsplit((parts.scheme, netloc, path, urlencode(fields), ""))
+    if len(spelling) > MAX_LENGTH:  # escapes made it longer
         raise ValueError("too long an address")
-    return found
+    return spelling
 
 
 def netloc_of(address: str) -> tuple[str, str]:
@@ -56,13 +56,13 @@ def _host(name: str) -> str:
 
 def _without_dots(path: str) -> str:
     """The path with `.` and `..` resolved, as every client does before it asks."""
-    kept: list[str] = []
+    resolved: list[str] = []
     segments = path.split("/")[1:]
     for segment in segments:
         if segment == "..":
-            del kept[-1:]
+            del resolved[-1:]
         elif segment != ".":
-            kept.append(segment)
+            resolved.append(segment)
     if segments and segments[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
+        resolved.append("")
+    return "/" + "/".join(resolved)

@@ -111,7 +111,7 @@ def init_app(app: Flask, config: Config) -> None:
             raise NotFound
         # A name is never used twice, so a copy of it is good for ever.
         known = request.if_none_match.contains(name)
-        response = Response(status=304) if known else store().answer(name, CONTENT_TYPE)
+        response = Response(status=304) if known else store().response(name, CONTENT_TYPE)
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         response.set_etag(name)
         return response
@@ -119,5 +119,5 @@ def init_app(app: Flask, config: Config) -> None:
 
 def store() -> storage.Store:
     """Where the pictures of the running application lie."""
-    found: storage.Store = current_app.extensions["media"]
-    return found
+    pictures: storage.Store = current_app.extensions["media"]
+    return pictures

@@ -27,8 +27,8 @@ class Store(Protocol):
     def put(self, name: str, data: bytes, content_type: str) -> None:
         """Store it whole or not at all; after the call it survives a crash."""
 
-    def answer(self, name: str, content_type: str) -> Response:
-        """It as an answer that is streamed; raises `NotFound`."""
+    def response(self, name: str, content_type: str) -> Response:
+        """It as a response that is streamed; raises `NotFound`."""
 
     def get(self, name: str) -> bytes:
         """The whole of it; raises `NotFound`."""
@@ -65,7 +65,7 @@ class FolderStore:
                 raise
             _fsync(path.parent)
 
-    def answer(self, name: str, content_type: str) -> Response:
+    def response(self, name: str, content_type: str) -> Response:
         try:
             return send_file(self._path(name), mimetype=content_type, etag=False)
         except FileNotFoundError:
@@ -107,11 +107,11 @@ class BucketStore:
     def put(self, name: str, data: bytes, content_type: str) -> None:
         self._call("put_object", Key=name, Body=data, ContentType=content_type)
 
-    def answer(self, name: str, content_type: str) -> Response:
-        found = self._call("get_object", Key=name)
-        body = found["Body"]
+    def response(self, name: str, content_type: str) -> Response:
+        stored = self._call("get_object", Key=name)
+        body = stored["Body"]
         response = Response(body.iter_chunks(CHUNK_BYTES), mimetype=content_type)
-        response.content_length = found["ContentLength"]
+        response.content_length = stored["ContentLength"]
         response.call_on_close(body.close)
         return response
 

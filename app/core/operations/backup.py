@@ -15,7 +15,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic.migration import MigrationContext
 
-from app.core.database.session import UNLIMITED, direct
+from app.core.database.engines import UNLIMITED, direct
 from app.core.errors import NotFound
 from app.core.lib import clock
 from app.core.media import pictures
@@ -47,8 +47,8 @@ def backup(target: Path) -> str:
         with suppress(NotFound):  # discarded meanwhile
             (folder / name).write_bytes(pictures.store().get(name))
             count += 1
-    made = {"made_at": clock.rfc3339(clock.now()), "migrations": revisions, "pictures": count}
-    (unfinished / MANIFEST).write_text(json.dumps(made, indent=2) + "\n")
+    manifest = {"made_at": clock.rfc3339(clock.now()), "migrations": revisions, "pictures": count}
+    (unfinished / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     unfinished.rename(target)
     return f"{target}: the database at {', '.join(revisions)} and {count} pictures."
 
@@ -56,7 +56,7 @@ def backup(target: Path) -> str:
 def restore(source: Path) -> str:
     """Put the backup in the folder `source` into an empty database and the store of pictures."""
     try:
-        made = json.loads((source / MANIFEST).read_text())
+        manifest = json.loads((source / MANIFEST).read_text())
     except FileNotFoundError:
         raise BackupError(f"{source} is no finished backup: {MANIFEST} is not there") from None
     with direct(UNLIMITED).connect() as connection:
@@ -67,7 +67,7 @@ def restore(source: Path) -> str:
     for path in sorted((source / PICTURES).iterdir()):
         pictures.store().put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
     _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", str(source / DUMP))
-    return f"Restored the backup of {made['made_at']}: {made['pictures']} pictures, migrations as of then."
+    return f"Restored the backup of {manifest['made_at']}: {manifest['pictures']} pictures, migrations as of then."
 
 
 def _revisions() -> list[str]:
@@ -77,14 +77,14 @@ def _revisions() -> list[str]:
 
 def _run(program: str, *arguments: str) -> None:
     """Run one of PostgreSQL's programs on our database; its password is in no list of processes."""
-    found = shutil.which(program)
-    if found is None:
+    executable = shutil.which(program)
+    if executable is None:
         raise BackupError(f"{program} is not in PATH: install PostgreSQL's client programs, as new as the server")
     url = sa.make_url(settings.database_url)
     address = url.set(drivername="postgresql", password=None).render_as_string()
     env = {**environment(), **({"PGPASSWORD": str(url.password)} if url.password else {})}
     done = subprocess.run(  # noqa: S603  # the program is PostgreSQL's, the arguments are ours
-        [found, f"--dbname={address}", *arguments], env=env, capture_output=True, text=True, check=False
+        [executable, f"--dbname={address}", *arguments], env=env, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise BackupError(f"{program} failed: {done.stderr.strip()[-500:]}")

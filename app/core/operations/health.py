@@ -31,9 +31,9 @@ def check_queue() -> None:
 def check_migrations() -> None:
     with autocommit() as connection:
         current = set(MigrationContext.configure(connection).get_current_heads())
-    wanted = set(ScriptDirectory(current_app.extensions["migrate"].directory).get_heads())
-    if current != wanted:
-        raise RuntimeError(f"migrations {sorted(current)} are applied, {sorted(wanted)} are needed")
+    needed = set(ScriptDirectory(current_app.extensions["migrate"].directory).get_heads())
+    if current != needed:
+        raise RuntimeError(f"migrations {sorted(current)} are applied, {sorted(needed)} are needed")
 
 
 #: Raises when the service is not ready, or returns a figure worth showing.

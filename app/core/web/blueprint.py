@@ -1,7 +1,7 @@
 """The API's frame: blueprints whose decorators carry the whole contract, and the OpenAPI document made from them.
 
 A view is registered only when it says who may call it. Around each call stand its access rule and one unit of work,
-inside which the answer is rendered.
+inside which the response is rendered.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Access(Protocol):
     def enforce(self) -> None:
         """Raise `Unauthorized` or `Forbidden` for a caller who may not."""
 
-    def witness(self) -> None:
+    def record(self) -> None:
         """Called in the unit of work once the view has done its work, which is committed with what this adds."""
 
 
@@ -188,11 +188,11 @@ def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
     document = api.spec.to_dict()
-    _welcome_unknown_fields(document)
+    _allow_unknown_fields(document)
     _translate_patterns(document)
 
 
-def _welcome_unknown_fields(document: dict[str, Any]) -> None:
+def _allow_unknown_fields(document: dict[str, Any]) -> None:
     """Say of all that is sent what the parser does: fields that it does not know are ignored."""
     waiting = [op["requestBody"] for path in document["paths"].values() for op in path.values() if "requestBody" in op]
     seen: set[str] = set()
@@ -229,9 +229,9 @@ def _edge(view: View, access: Access) -> View:
     def call(*args: Any, **kwargs: Any) -> ResponseReturnValue:
         access.enforce()
         with unit_of_work():
-            answer: ResponseReturnValue = view(*args, **kwargs)
-            access.witness()
-        return answer
+            response: ResponseReturnValue = view(*args, **kwargs)
+            access.record()
+        return response
 
     return call
 
@@ -245,14 +245,14 @@ PAGE_HEADERS = {
 
 def _responses(rule: str, access: Access, view: View) -> dict[str, Any]:
     """The refusals that follow from the rule itself; `default` documents the others in the same shape."""
-    found: dict[str | int, Any] = {"429": "TOO_MANY_REQUESTS"}
+    responses: dict[str | int, Any] = {"429": "TOO_MANY_REQUESTS"}
     if {"bearer": []} in access.security:
-        found["401"] = "UNAUTHORIZED"
+        responses["401"] = "UNAUTHORIZED"
     if access.description:
-        found["403"] = "FORBIDDEN"
+        responses["403"] = "FORBIDDEN"
     if "<" in rule:
-        found["404"] = "NOT_FOUND"
-    taken = getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", [])
-    if any(isinstance(parameter["schema"], pagination.PageSchema) for parameter in taken):
-        found[200] = {"headers": PAGE_HEADERS}  # the key that flask-smorest uses
-    return {"responses": found, **({"description": access.description} if access.description else {})}
+        responses["404"] = "NOT_FOUND"
+    parameters = getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", [])
+    if any(isinstance(parameter["schema"], pagination.PageSchema) for parameter in parameters):
+        responses[200] = {"headers": PAGE_HEADERS}  # the key that flask-smorest uses
+    return {"responses": responses, **({"description": access.description} if access.description else {})}

@@ -70,10 +70,10 @@ class Province(fields.String):
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, *args, **kwargs)
-        found = provinces.canonical(text) if len(text) <= 100 else None
-        if found is None:
+        province = provinces.canonical(text) if len(text) <= 100 else None
+        if province is None:
             raise self.make_error("invalid")
-        return found
+        return province
 
 
 class Form(Schema):

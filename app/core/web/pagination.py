@@ -108,24 +108,24 @@ def _total(query: sa.Select[*tuple[Any, ...]], page: Page, shown: int) -> int:
 def headers(listing: Listing[T], request: Request) -> dict[str, str]:
     """`X-Total-Count` and RFC 8288 `Link` of one page."""
     page = listing.page
-    found = {"X-Total-Count": str(listing.total)}
+    fields = {"X-Total-Count": str(listing.total)}
     if page.size > 100:  # not asked for by pages
-        return found
+        return fields
     if isinstance(listing, KeysetListing):
         if listing.before is not None:
             query = urlencode({**_kept(request.args), "before": listing.before, "per_page": page.size})
-            found["Link"] = f'<{_address(request)}?{query}>; rel="next"'
-        return found
+            fields["Link"] = f'<{_address(request)}?{query}>; rel="next"'
+        return fields
     last = max(1, -(-listing.total // page.size))
     targets = {"first": 1, "prev": page.number - 1, "next": page.number + 1, "last": last}
-    kept = _kept(request.args)
-    address = f"{_address(request)}?{urlencode(kept) + '&' if kept else ''}"
-    found["Link"] = ", ".join(
+    others = _kept(request.args)
+    address = f"{_address(request)}?{urlencode(others) + '&' if others else ''}"
+    fields["Link"] = ", ".join(
         f'<{address}page={number}&per_page={page.size}>; rel="{rel}"'
         for rel, number in targets.items()
         if 1 <= number <= last
     )
-    return found
+    return fields
 
 
 def _address(request: Request) -> str:

@@ -69,14 +69,14 @@ class Parser(FlaskParser):
         if location != "query" or req is None:
             return super().parse(argmap, req, location=location, **options)
         asked = (argmap, req.query_string)
-        found = self._queries.get(asked)
-        if found is None:
-            found = super().parse(argmap, req, location=location, **options)
-            if _is_frozen(found) and len(req.query_string) <= MAX_KEPT_QUERY:
+        parsed = self._queries.get(asked)
+        if parsed is None:
+            parsed = super().parse(argmap, req, location=location, **options)
+            if _is_frozen(parsed) and len(req.query_string) <= MAX_KEPT_QUERY:
                 if len(self._queries) >= MOST_KEPT_QUERIES:
                     self._queries.clear()
-                self._queries[asked] = found
-        return found
+                self._queries[asked] = parsed
+        return parsed
 
     def load_json(self, req: Request, schema: Schema) -> Any:
         body = req.get_data(cache=True)
@@ -101,8 +101,8 @@ class Parser(FlaskParser):
     ) -> NoReturn:
         # webargs files the messages under their location; a client cares for the field alone.
         messages: dict[str, Any] = {}
-        for found in error.normalized_messages().values():  # type: ignore[no-untyped-call]
-            messages.update(found if isinstance(found, dict) else {"_schema": found})
+        for of_location in error.normalized_messages().values():  # type: ignore[no-untyped-call]
+            messages.update(of_location if isinstance(of_location, dict) else {"_schema": of_location})
         raise ValidationFailed(messages) from None
 
 
@@ -176,10 +176,10 @@ def _is_frozen(value: Any) -> bool:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("a key twice")
-    return found
+    return members
 
 
 def _refuse_constant(name: str) -> NoReturn:

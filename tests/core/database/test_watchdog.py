@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from app.core.database.watchdog import LOGIN_S, Watch
+from app.core.database.watchdog import LOGIN_S, Watchdog
 
 
 @pytest.fixture
@@ -22,12 +22,12 @@ def silent() -> Iterator[int]:
 def unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks happen when the test says so, and make every connection suspect."""
     monkeypatch.setattr("app.core.database.watchdog.PATIENCE_S", 0.0)
-    monkeypatch.setattr(Watch, "_keep_looking", lambda _: None)
+    monkeypatch.setattr(Watchdog, "_keep_looking", lambda _: None)
 
 
-def watch(url: str) -> Watch:
+def watch(url: str) -> Watchdog:
     engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg2:"))
-    return Watch(engine.url, [engine])
+    return Watchdog(engine.url, [engine])
 
 
 def nobody() -> int:
@@ -77,7 +77,7 @@ def test_connections_that_are_out_are_cut_and_new_ones_refused_until_it_answers(
     for wire in (out, back):
         watched._goes_out(wire, wire, None)
     watched._is_back(back, back)
-    monkeypatch.setattr(Watch, "_answers", lambda _: False)
+    monkeypatch.setattr(Watchdog, "_answers", lambda _: False)
     watched._look()
     assert out.there.recv(1) == b""
     back.there.settimeout(0.05)
@@ -86,10 +86,10 @@ def test_connections_that_are_out_are_cut_and_new_ones_refused_until_it_answers(
     for refused in (lambda: watched._goes_out(out, out, None), lambda: watched._refuse_while_it_hangs()):
         with pytest.raises(sa.exc.TimeoutError):
             refused()
-    monkeypatch.setattr(Watch, "_answers", lambda _: True)
+    monkeypatch.setattr(Watchdog, "_answers", lambda _: True)
     watched._look()
     watched._goes_out(back, back, None)
-    monkeypatch.setattr(Watch, "_answers", lambda _: pytest.fail("it was asked a moment ago"))
+    monkeypatch.setattr(Watchdog, "_answers", lambda _: pytest.fail("it was asked a moment ago"))
     watched._look()
     for wire in (out, back):
         wire.here.close()

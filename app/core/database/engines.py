@@ -1,0 +1,88 @@
+"""The engines: pooled transactions, pooled autocommit for reads, and one connection each for what takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, migrate
+from app.core.database.watchdog import Watchdog
+from app.core.settings import settings
+from config import Config
+
+#: Session settings. A request ends in seconds; an export goes on as long as its client reads.
+REQUEST = {"timezone": "UTC", "statement_timeout": "15000", "idle_in_transaction_session_timeout": "30000"}
+STREAM = {"timezone": "UTC", "default_transaction_read_only": "on", "idle_in_transaction_session_timeout": "300000"}
+UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"}
+
+
+def direct(options: Mapping[str, str]) -> sa.Engine:
+    """Connections past a pooler, each opened when it is asked for, with session settings of their own."""
+    return sa.create_engine(settings.database_url, poolclass=sa.NullPool, connect_args=_options(options))
+
+
+def keep_request_settings() -> None:
+    """Give the role of the service the settings of a request: a pooler lets no session bring its own."""
+    with direct(UNLIMITED).begin() as connection:
+        for name, value in REQUEST.items():
+            connection.exec_driver_sql(f"ALTER ROLE CURRENT_USER SET {name} = '{value}'")
+
+
+def _options(options: Mapping[str, str]) -> dict[str, str]:
+    return {"options": " ".join(f"-c {name}={value}" for name, value in options.items())}
+
+
+def _forget_together(*engines: sa.Engine) -> None:
+    """A database that went away took the connections of every pool, and each would cost somebody a 503."""
+
+    def forget(context: sa.ExceptionContext) -> None:
+        if context.is_disconnect:
+            for engine in engines:
+                if engine is not context.engine:
+                    engine.dispose()
+
+    for engine in engines:
+        sa.event.listen(engine, "handle_error", forget)
+
+
+def init_app(app: Flask, config: Config) -> None:
+    connect = {
+        "connect_timeout": 3,
+        # A dead database host is noticed in seconds, not in the kernel's two hours.
+        "keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10000,
+    }  # fmt: skip
+    pooled = connect if config.database_pooler_url else {**connect, **_options(REQUEST)}
+    address = config.database_pooler_url or config.database_url
+    pool: dict[str, Any] = {
+        "pool_size": config.database_pool_size, "max_overflow": config.database_pool_size,
+        "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
+        # PostgreSQL writes 1e20 as an integer, which orjson alone reads as the number that it can write again.
+        "json_deserializer": orjson.loads,
+    }  # fmt: skip
+    app.config["SQLALCHEMY_DATABASE_URI"] = address
+    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = pool
+    db.init_app(app)
+    migrate.init_app(app, db)
+    autocommitting = sa.create_engine(
+        address,
+        isolation_level="AUTOCOMMIT",
+        skip_autocommit_rollback=True,
+        pool_reset_on_return=None,
+        **pool,
+    )
+    app.extensions["autocommit"] = autocommitting
+    streams = sa.create_engine(
+        config.database_url,
+        poolclass=sa.NullPool,
+        connect_args={**connect, **_options(STREAM)},
+        json_deserializer=orjson.loads,
+    )
+    app.extensions["streams"] = streams
+    with app.app_context():
+        _forget_together(db.engine, autocommitting)
+        Watchdog(db.engine.url, [db.engine, autocommitting])
+    Watchdog(streams.url, [streams])
