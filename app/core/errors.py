@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
 
 import redis.exceptions
 import sqlalchemy.exc
@@ -17,7 +16,7 @@ from marshmallow import Schema, fields
 from psycopg2 import errors as pg
 from werkzeug.exceptions import HTTPException
 
-FieldErrors = Mapping[str, Any]
+FieldErrors = Mapping[str, object]
 
 #: No space, no quota, no larger file.
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -186,7 +185,7 @@ def error_response(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """The error answer in the one shape."""
-    body: dict[str, Any] = {"error": code, "message": message, **(extra or {})}
+    body: dict[str, object] = {"error": code, "message": message, **(extra or {})}
     if errors is not None:
         body["errors"] = errors
     body["request_id"] = g.get("request_id", "")
@@ -251,7 +250,7 @@ def init_app(app: Flask) -> None:
 def _first_sentence(errors: FieldErrors) -> str:
     """`NIK harus 16 digit angka` out of `{"nik": ["harus 16 digit angka"]}`, however deep it lies."""
     path: list[str] = []
-    node: Any = errors
+    node: object = errors
     while isinstance(node, (Mapping, list)) and node:
         if isinstance(node, Mapping):
             key, node = next(iter(node.items()))

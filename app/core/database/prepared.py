@@ -38,7 +38,7 @@ class PreparedStatement:
         if not names:
             self._text = numbered  # psycopg2 leaves a text without values as it is
 
-    def rows(self, connection: sa.Connection, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    def rows(self, connection: sa.Connection, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
         """All rows, with `values` for the statement's parameters; more than it has do no harm."""
         raw: Any = connection.connection
         try:

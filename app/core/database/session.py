@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 #: Columns and their values, as a service gets them from a schema. A TypedDict of the section says which.
 Fields = Mapping[str, Any]
+#: A SELECT of any columns.
+AnySelect = sa.Select[*tuple[Any, ...]]
 M = TypeVar("M", bound="Base")
 
 

@@ -58,7 +58,7 @@ class Watchdog:
         if self._hangs:
             raise sa.exc.TimeoutError("the database does not answer")
 
-    def _goes_out(self, connection: Any, record: Any, _proxy: object) -> None:
+    def _goes_out(self, connection: Any, record: object, _proxy: object) -> None:
         self._refuse_while_it_hangs()
         with self._lock:
             self._out[record] = monotonic(), connection
@@ -66,7 +66,7 @@ class Watchdog:
                 self._is_watched = True
                 Thread(target=self._keep_looking, name="database-watch", daemon=True).start()
 
-    def _is_back(self, _connection: object, record: Any, *_: object) -> None:
+    def _is_back(self, _connection: object, record: object, *_: object) -> None:
         with self._lock:  # nobody closes a connection that is just being cut, so no number of a socket is another's
             self._out.pop(record, None)
 

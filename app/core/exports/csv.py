@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from psycopg2.extensions import connection as PgConnection  # noqa: N812  # a class, whatever its case
 
-from app.core.database.session import streaming
+from app.core.database.session import AnySelect, streaming
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table, harmless
 
@@ -32,7 +32,7 @@ def stream(table: Table) -> Chunks:
         yield from copied(connection, statement)
 
 
-def copied(connection: sa.Connection, statement: sa.Select[*tuple[Any, ...]]) -> Chunks:
+def copied(connection: sa.Connection, statement: AnySelect) -> Chunks:
     """The rows of a statement as CSV without a header."""
     driver: Any = connection.connection.driver_connection
     compiled = statement.compile(connection, compile_kwargs={"render_postcompile": True})

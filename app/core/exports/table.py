@@ -8,6 +8,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.core.database.session import AnySelect
+
 
 class Kind(StrEnum):
     TEXT = "text"
@@ -34,10 +36,10 @@ class Table:
     """The columns, and the statement (of any columns) whose rows they are of."""
 
     columns: tuple[Column, ...]
-    source: sa.Select[*tuple[Any, ...]]
+    source: AnySelect
 
     @property
-    def statement(self) -> sa.Select[*tuple[Any, ...]]:
+    def statement(self) -> AnySelect:
         return self.source.with_only_columns(*(column.value.label(column.name) for column in self.columns))
 
 

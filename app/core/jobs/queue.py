@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from flask import Flask, current_app
 from redis import Redis
@@ -42,12 +41,12 @@ def connection() -> Redis:
     return redis
 
 
-def enqueue(job: Callable[..., object], *args: Any, queue: str = URGENT) -> None:
+def enqueue(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
     """Enqueue `job` once the open unit of work has committed. `args` are JSON: ids, never rows."""
     after_commit(partial(enqueue_now, job, *args, queue=queue))
 
 
-def enqueue_now(job: Callable[..., object], *args: Any, queue: str = URGENT) -> None:
+def enqueue_now(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
     """Put `job` on its queue at once. Raises redis' errors when the queue is away."""
     Queue(queue, connection=connection(), serializer=JSONSerializer).enqueue(
         _name(job),
@@ -62,7 +61,7 @@ def enqueue_now(job: Callable[..., object], *args: Any, queue: str = URGENT) -> 
 DEDUPE_TTL_MS = 5000
 
 
-def enqueue_once(job: Callable[..., object], *args: Any, queue: str = URGENT) -> None:
+def enqueue_once(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
     """Like `enqueue`, but not while an equal job is waiting: many commits, one job.
 
     The worker releases the dedupe key before the job runs, so that what commits from then on enqueues anew.
@@ -70,12 +69,12 @@ def enqueue_once(job: Callable[..., object], *args: Any, queue: str = URGENT) ->
     after_commit(partial(enqueue_once_now, job, *args, queue=queue))
 
 
-def enqueue_once_now(job: Callable[..., object], *args: Any, queue: str = URGENT) -> None:
+def enqueue_once_now(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
     if connection().set(_dedupe_key(_name(job), args), 1, nx=True, px=DEDUPE_TTL_MS):
         enqueue_now(job, *args, queue=queue)
 
 
-def release(name: str, args: Sequence[Any]) -> None:
+def release(name: str, args: Sequence[object]) -> None:
     """The named job begins: an equal one may be enqueued again. While Redis is away the key expires by itself."""
     with suppress(RedisError):
         connection().delete(_dedupe_key(name, args))
@@ -85,5 +84,5 @@ def _name(job: Callable[..., object]) -> str:
     return f"{job.__module__}.{job.__qualname__}"
 
 
-def _dedupe_key(name: str, args: Sequence[Any]) -> str:
+def _dedupe_key(name: str, args: Sequence[object]) -> str:
     return "queued:" + ":".join([name, *map(str, args)])

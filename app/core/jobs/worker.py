@@ -10,6 +10,7 @@ import logging
 import signal
 from collections.abc import Sequence
 from time import perf_counter, sleep
+from types import FrameType
 from typing import Any, ClassVar
 
 import rq.job
@@ -42,7 +43,7 @@ class Job(rq.job.Job):
 
     app: ClassVar[Flask]
 
-    def perform(self) -> Any:
+    def perform(self) -> object:
         started = perf_counter()
         outcome = "failed"
         with self.app.app_context():
@@ -108,7 +109,7 @@ class Worker(rq.worker.Worker):
                     sleep(RETURN_S)
         return worked
 
-    def request_stop(self, signum: Any, frame: Any) -> None:
+    def request_stop(self, signum: int, frame: FrameType | None) -> None:
         self._ending = True
         try:
             super().request_stop(signum, frame)  # type: ignore[no-untyped-call]

@@ -43,7 +43,7 @@ class Picture(fields.String):
         kwargs.setdefault("metadata", {"example": "/media/3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e.webp"})
         super().__init__(dump_only=True, allow_none=True, **kwargs)
 
-    def _serialize(self, value: str | None, *_: Any, **__: Any) -> str | None:
+    def _serialize(self, value: str | None, *_: object, **__: object) -> str | None:
         return url(value)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import sqlalchemy as sa
 from alembic.migration import MigrationContext
@@ -49,7 +48,7 @@ def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
 
     @app.get("/readyz")
     def readyz() -> ResponseReturnValue:
-        report: dict[str, Any] = {}
+        report: dict[str, object] = {}
         ready = True
         for name, check in checks.items():
             try:

@@ -8,7 +8,7 @@ import sys
 from logging.handlers import MemoryHandler
 from threading import Thread
 from time import sleep
-from typing import Any
+from typing import TextIO
 
 from flask import g, has_app_context
 from pythonjsonlogger.orjson import OrjsonFormatter
@@ -39,7 +39,7 @@ class Together(MemoryHandler):
     is more than the rest of its frame.
     """
 
-    def __init__(self, target: logging.StreamHandler[Any]) -> None:
+    def __init__(self, target: logging.StreamHandler[TextIO]) -> None:
         super().__init__(MOST_WAITING, logging.WARNING, target)
         self.filters = target.filters  # what a line belongs to is known where it is made
         self._stream, self._format = target.stream, target.format

@@ -30,6 +30,9 @@ PREFIX = "/api"
 View = Callable[..., Any]
 V = TypeVar("V", bound=View)
 
+#: A piece of the OpenAPI document.
+Document = dict[str, Any]
+
 #: What a decorator takes for a body: a schema, its class, or a piece of the OpenAPI document.
 SchemaLike = Schema | type[Schema] | Mapping[str, object] | None
 
@@ -82,7 +85,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         rule: str,
         endpoint: str | None = None,
         view_func: View | None = None,
-        *args: Any,
+        *args: object,
         **options: Any,
     ) -> None:
         access: Access | None = getattr(view_func, "access", None)
@@ -91,18 +94,18 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         documented = self.doc(security=access.security, **_responses(rule, access, view_func))(view_func)
         super().add_url_rule(rule, endpoint, _edge(documented, access), *args, **options)
 
-    def arguments(self, schema: Any, **kwargs: Any) -> Callable[[V], View]:
+    def arguments(self, schema: SchemaLike, **kwargs: str) -> Callable[[V], View]:
         """flask-smorest's decorator with one schema object for all requests; a class would be made anew for each."""
         decorate: Callable[[V], View] = super().arguments(schema() if isinstance(schema, type) else schema, **kwargs)
         return decorate
 
-    def response(self, status_code: int, schema: SchemaLike = None, **kwargs: Any) -> Callable[[View], View]:
+    def response(self, status_code: int, schema: SchemaLike = None, **kwargs: object) -> Callable[[View], View]:
         """flask-smorest's decorator, which also understands a `Listing` and documents its headers."""
         render = super().response(status_code, schema, **kwargs)
 
         def decorator(view: View) -> View:
             @wraps(view)
-            def unwrap_listing(*args: Any, **kw: Any) -> Any:
+            def unwrap_listing(*args: object, **kw: Any) -> Any:
                 result = view(*args, **kw)
                 if isinstance(result, pagination.Listing):
                     return result.rows, None, pagination.headers(result, request)
@@ -122,7 +125,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
         def decorator(view: View) -> View:
             @wraps(view)
-            def write(*args: Any, **kw: Any) -> Response:
+            def write(*args: object, **kw: Any) -> Response:
                 result = view(*args, **kw)
                 if isinstance(result, pagination.Listing):
                     return raw_json(result.rows, status_code, pagination.headers(result, request))
@@ -134,13 +137,13 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
     if TYPE_CHECKING:  # flask-smorest's decorators carry no types of their own
 
-        def get(self, rule: str, **options: Any) -> Callable[[V], V]: ...
-        def post(self, rule: str, **options: Any) -> Callable[[V], V]: ...
-        def put(self, rule: str, **options: Any) -> Callable[[V], V]: ...
-        def delete(self, rule: str, **options: Any) -> Callable[[V], V]: ...
-        def alt_response(self, status_code: int, response: str | None = None, **kwargs: Any) -> Callable[[V], V]: ...
+        def get(self, rule: str) -> Callable[[V], V]: ...
+        def post(self, rule: str) -> Callable[[V], V]: ...
+        def put(self, rule: str) -> Callable[[V], V]: ...
+        def delete(self, rule: str) -> Callable[[V], V]: ...
+        def alt_response(self, status_code: int, response: str | None = None, **kwargs: object) -> Callable[[V], V]: ...
 
-    def _prepare_arguments_doc(self, doc: dict[str, Any], doc_info: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    def _prepare_arguments_doc(self, doc: Document, doc_info: Document, **kwargs: object) -> Document:
         doc = super()._prepare_arguments_doc(doc, doc_info, **kwargs)
         body = doc.get("requestBody", {})
         content = body.get("content", {})
@@ -192,7 +195,7 @@ def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     _translate_patterns(document)
 
 
-def _allow_unknown_fields(document: dict[str, Any]) -> None:
+def _allow_unknown_fields(document: Document) -> None:
     """Say of all that is sent what the parser does: fields that it does not know are ignored."""
     waiting = [op["requestBody"] for path in document["paths"].values() for op in path.values() if "requestBody" in op]
     seen: set[str] = set()
@@ -211,7 +214,7 @@ def _allow_unknown_fields(document: dict[str, Any]) -> None:
                 waiting.extend(nodes)
 
 
-def _translate_patterns(node: Any) -> None:
+def _translate_patterns(node: object) -> None:
     """Python matches from the start and has its own word for the end; the document's patterns are JavaScript's."""
     match node:
         case dict():
@@ -226,7 +229,7 @@ def _translate_patterns(node: Any) -> None:
 
 def _edge(view: View, access: Access) -> View:
     @wraps(view)
-    def call(*args: Any, **kwargs: Any) -> ResponseReturnValue:
+    def call(*args: object, **kwargs: Any) -> ResponseReturnValue:
         access.enforce()
         with unit_of_work():
             response: ResponseReturnValue = view(*args, **kwargs)
@@ -243,7 +246,7 @@ PAGE_HEADERS = {
 }
 
 
-def _responses(rule: str, access: Access, view: View) -> dict[str, Any]:
+def _responses(rule: str, access: Access, view: View) -> dict[str, object]:
     """The refusals that follow from the rule itself; `default` documents the others in the same shape."""
     responses: dict[str | int, Any] = {"429": "TOO_MANY_REQUESTS"}
     if {"bearer": []} in access.security:

@@ -25,7 +25,7 @@ class Timestamp(fields.AwareDateTime):
         kwargs.setdefault("metadata", {"example": "2026-03-02T00:00:00Z"})
         super().__init__(format="iso", **kwargs)
 
-    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **_: Any) -> str | None:
+    def _serialize(self, value: datetime | None, attr: str | None, obj: object, **_: object) -> str | None:
         return None if value is None else rfc3339(value)
 
 
@@ -38,11 +38,11 @@ class RecordId(fields.Integer):
         kwargs.setdefault("metadata", {"example": 1})
         super().__init__(validate=validate.Range(1, 2**63 - 1), **kwargs)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+    def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> int:
         # Digits in a form or a query are text; a fraction is nobody's identifier.
         if isinstance(value, float):
             raise self.make_error("invalid", input=value)
-        return int(super()._deserialize(value, attr, data, **kwargs))
+        return super()._deserialize(value, attr, data, **kwargs)
 
     def _validated(self, value: Any) -> int:
         digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19
@@ -68,7 +68,7 @@ class Province(fields.String):
         kwargs.setdefault("metadata", {"example": "Jawa Barat", "description": "Canonical out: see GET /provinces"})
         super().__init__(**kwargs)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, *args: object, **kwargs: Any) -> str:
         text = super()._deserialize(value, *args, **kwargs)
         province = provinces.canonical(text) if len(text) <= 100 else None
         if province is None:
@@ -80,7 +80,7 @@ class Form(Schema):
     """A schema of what people fill in: an input that may be null and is left blank is null."""
 
     @pre_load
-    def blank_is_null(self, data: Any, **_: Any) -> Any:
+    def blank_is_null(self, data: object, **_: object) -> object:
         if not isinstance(data, dict):
             return data
         fields_of = {field.data_key or name: field for name, field in self.load_fields.items()}
@@ -100,10 +100,10 @@ class Degrees(fields.Field[float]):
         super().__init__(metadata=described, **kwargs)
         self.limit = limit
 
-    def _serialize(self, value: float | None, *_: Any, **__: Any) -> float | None:
+    def _serialize(self, value: float | None, *_: object, **__: object) -> float | None:
         return value
 
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> float:
+    def _deserialize(self, value: object, *_: object, **__: object) -> float:
         try:
             number = degrees(value)
         except ValueError:

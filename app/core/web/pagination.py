@@ -11,14 +11,13 @@ import sqlalchemy as sa
 from flask import Request
 from marshmallow import Schema, fields, post_load, validate
 
-from app.core.database.session import db
+from app.core.database.session import AnySelect, db
 
 #: A list without paging parameters holds so many rows at most.
 MAX_UNPAGED = 1000
 MAX_PAGE = 1_000_000
 
 T = TypeVar("T")
-Q = TypeVar("Q", bound=sa.Select[*tuple[Any, ...]])
 Columns = TypeVarTuple("Columns")
 
 
@@ -63,7 +62,7 @@ class PageSchema(Schema):
     per_page = fields.Integer(validate=validate.Range(1, 100), metadata={"description": "Rows a page, 1 to 100"})
 
     @post_load
-    def to_page(self, data: dict[str, Any], **_: Any) -> Page:
+    def to_page(self, data: dict[str, Any], **_: object) -> Page:
         if not data:
             return Page(1, MAX_UNPAGED)
         return Page(data.get("page", 1), data.get("per_page", 20))
@@ -77,28 +76,24 @@ class SearchSchema(PageSchema):
     )
 
     @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: Any) -> Search:
+    def to_page(self, data: dict[str, Any], **kwargs: object) -> Search:
         q = data.pop("q", None)
         return Search(super().to_page(data, **kwargs), q)
 
 
 def paginate(query: sa.Select[T], page: Page) -> Listing[T]:
     """The objects that `query` selects, for one page."""
-    objects = db.session.scalars(_bounded(query, page)).unique().all()
+    objects = db.session.scalars(query.limit(page.size).offset(page.offset)).unique().all()
     return Listing(objects, _total(query, page, len(objects)), page)
 
 
 def paginate_rows(query: sa.Select[*Columns], page: Page) -> Listing[sa.Row[*Columns]]:
     """The rows of columns that `query` selects, for one page."""
-    rows = db.session.execute(_bounded(query, page)).all()
+    rows = db.session.execute(query.limit(page.size).offset(page.offset)).all()
     return Listing(rows, _total(query, page, len(rows)), page)
 
 
-def _bounded(query: Q, page: Page) -> Q:
-    return query.limit(page.size).offset(page.offset)
-
-
-def _total(query: sa.Select[*tuple[Any, ...]], page: Page, shown: int) -> int:
+def _total(query: AnySelect, page: Page, shown: int) -> int:
     """How many rows there are on all pages; a second statement only where the page itself does not tell."""
     if shown < page.size and (shown or page.offset == 0):
         return page.offset + shown

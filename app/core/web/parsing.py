@@ -41,7 +41,7 @@ class Upload(fields.Field[Any]):
         kwargs.setdefault("metadata", {"type": "string", "format": "binary"})
         super().__init__(**kwargs)
 
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
+    def _deserialize(self, value: object, *_: object, **__: object) -> object:
         if not isinstance(value, FileStorage):
             raise self.make_error("invalid")
         return value.stream
@@ -64,7 +64,7 @@ class Parser(FlaskParser):
         self._queries: dict[tuple[Any, bytes], Any] = {}
         self.__location_map__ = {**self.__location_map__, "multipart": self.load_multipart}
 
-    def parse(self, argmap: Any, req: Any = None, *, location: str | None = None, **options: Any) -> Any:
+    def parse(self, argmap: Any, req: Any = None, *, location: str | None = None, **options: Any) -> object:
         """As webargs does; what it made of a query string before is taken again where nobody can have changed it."""
         if location != "query" or req is None:
             return super().parse(argmap, req, location=location, **options)
@@ -78,16 +78,16 @@ class Parser(FlaskParser):
                 self._queries[asked] = parsed
         return parsed
 
-    def load_json(self, req: Request, schema: Schema) -> Any:
+    def load_json(self, req: Request, schema: Schema) -> object:
         body = req.get_data(cache=True)
         return clean(parse_json(body)) if body.strip() else missing
 
-    def load_multipart(self, req: Request, schema: Schema) -> Any:
+    def load_multipart(self, req: Request, schema: Schema) -> object:
         if req.mimetype not in FORM_TYPES:
             return self.load_json(req, schema)
         return clean(_from_form(req.form, req.files, schema))
 
-    def load_querystring(self, req: Request, schema: Schema) -> Any:
+    def load_querystring(self, req: Request, schema: Schema) -> object:
         return self._makeproxy(clean(req.args), schema)
 
     def handle_error(
@@ -100,13 +100,13 @@ class Parser(FlaskParser):
         error_headers: Any,
     ) -> NoReturn:
         # webargs files the messages under their location; a client cares for the field alone.
-        messages: dict[str, Any] = {}
+        messages: dict[str, object] = {}
         for of_location in error.normalized_messages().values():  # type: ignore[no-untyped-call]
             messages.update(of_location if isinstance(of_location, dict) else {"_schema": of_location})
         raise ValidationFailed(messages) from None
 
 
-def parse_json(body: bytes | str) -> Any:
+def parse_json(body: bytes | str) -> object:
     """Read strict JSON; `BadRequest` (`invalid_json`) for anything else."""
     try:
         text = body.decode("utf-8") if isinstance(body, bytes) else body
@@ -142,9 +142,9 @@ def clean(value: T, key: str = "") -> T:
             return value
 
 
-def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], schema: Schema) -> dict[str, Any]:
+def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], schema: Schema) -> dict[str, object]:
     """A form as the JSON it stands for: arrays are repeated fields or one JSON array, objects one JSON string."""
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     for name, field in schema.load_fields.items():
         key = field.data_key or name
         if isinstance(field, Upload):
@@ -159,7 +159,7 @@ def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], sc
     return data
 
 
-def _form_value(values: list[str], field: fields.Field[Any]) -> Any:
+def _form_value(values: list[str], field: fields.Field[Any]) -> object:
     first = values[0].strip()
     if isinstance(field, fields.List):
         return parse_json(first) if len(values) == 1 and first.startswith("[") else [v for v in values if v.strip()]
@@ -170,12 +170,12 @@ def _form_value(values: list[str], field: fields.Field[Any]) -> Any:
     return values[0]
 
 
-def _is_frozen(value: Any) -> bool:
+def _is_frozen(value: object) -> bool:
     parameters = getattr(type(value), "__dataclass_params__", None)
     return parameters is not None and bool(parameters.frozen)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a key twice")
@@ -202,7 +202,7 @@ def _integer(text: str) -> int:
     return number
 
 
-def _too_deep(value: Any) -> bool:
+def _too_deep(value: object) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [

@@ -192,7 +192,7 @@ def threads(connection: sa.Connection, query: ThreadQuery, me: int | None) -> Li
         signed_in=me is not None,
     )
     values = {"category_id": query.category_id, "before": query.before, "me": me}
-    limits = {"size": page.size, "offset": page.offset}
+    limits: dict[str, int | None] = {"size": page.size, "offset": page.offset}
     rows = statement.rows(connection, values | limits)
     records = [_thread(row[:-1]) for row in rows if row[0] is not None]
     total = int(rows[0][-1])
