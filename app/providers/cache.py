@@ -104,14 +104,14 @@ class Cache(Generic[T]):
         if not mine:
             return self._shared(flight)
         try:
-            found = self._fetch(key, load, copy, failure)
+            fetched = self._fetch(key, load, copy, failure)
         except BaseException as error:
             flight.set_exception(error)
             flight.exception()  # seen, though nobody may be waiting
             raise
         else:
-            flight.set_result(found)
-            return self._decode(found)
+            flight.set_result(fetched)
+            return self._decode(fetched)
         finally:
             with self._lock:
                 del self._flights[key]
@@ -127,8 +127,8 @@ class Cache(Generic[T]):
 
     def _fetch(self, key: str, load: Callable[[], T], copy: Copy | None, failure: Failure | None) -> Any:
         """The plain value of a new answer; another process's, when one is fetching it already."""
-        taken = self._redis(lambda redis: redis.set(self._at(key, "lock"), 1, nx=True, px=int(FLIGHT_S * 1000)))
-        if taken is None and not self._is_away:
+        locked = self._redis(lambda redis: redis.set(self._at(key, "lock"), 1, nx=True, px=int(FLIGHT_S * 1000)))
+        if locked is None and not self._is_away:
             return _plain(self._instead(copy, failure)) if copy or failure else self._awaited(key, load)
         try:
             again, failed = self._read(key)  # somebody may have been done just before
@@ -182,8 +182,8 @@ class Cache(Generic[T]):
     def _remember(self, key: str, error: ProviderError) -> None:
         if error.kind == "busy":
             return  # that it was not even asked says nothing about it
-        kept = orjson.dumps(Failure(error.kind, now().timestamp()))
-        self._redis(lambda redis: redis.set(self._at(key, "failed"), kept, ex=TROUBLE_S))
+        mark = orjson.dumps(Failure(error.kind, now().timestamp()))
+        self._redis(lambda redis: redis.set(self._at(key, "failed"), mark, ex=TROUBLE_S))
 
     def _found(self, copy: Copy, outcome: str) -> T:
         CACHED.labels(self.name, outcome).inc()
@@ -214,11 +214,11 @@ class Cache(Generic[T]):
 
     def _read(self, key: str) -> tuple[Copy | None, Failure | None]:
         """The copy of a key, and the failure of the last fetch."""
-        found = self._redis(lambda redis: redis.mget(self._at(key, "copy"), self._at(key, "failed")))
-        if found is None:
+        stored = self._redis(lambda redis: redis.mget(self._at(key, "copy"), self._at(key, "failed")))
+        if stored is None:
             with self._lock:
                 return self._own.get(key), None
-        copy, failure = found
+        copy, failure = stored
         return Copy(**orjson.loads(copy)) if copy else None, Failure(**orjson.loads(failure)) if failure else None
 
     def _write(self, key: str, value: Any) -> None:
@@ -237,10 +237,10 @@ class Cache(Generic[T]):
             pipe.delete(self._at(key, "failed"))
             pipe.zadd(index, {key: copy.at})
             pipe.zcard(index)
-            kept = pipe.execute()[-1]
-        if kept > MAX_COPIES:
-            gone = redis.zpopmin(index, kept - MAX_COPIES)
-            redis.delete(*(self._at(member.decode(), "copy") for member, _ in gone))
+            copies = pipe.execute()[-1]
+        if copies > MAX_COPIES:
+            oldest = redis.zpopmin(index, copies - MAX_COPIES)
+            redis.delete(*(self._at(member.decode(), "copy") for member, _ in oldest))
 
 
 def _plain(value: Any) -> Any:

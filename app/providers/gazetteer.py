@@ -76,7 +76,7 @@ class Gazetteer:
             return None
         squeeze = math.cos(math.radians(lat))  # a degree of longitude is so much shorter than one of latitude
         limit = within_km / _KM_PER_DEGREE
-        best, found = limit * limit, -1
+        best, place = limit * limit, -1
         row, column = _row(lat), _column(lng)
         for ring in range(math.ceil(limit / (_CELL * squeeze)) + 1):
             # What lies in this ring is at least so far away, whichever edge of its cell the position is near.
@@ -88,8 +88,8 @@ class Gazetteer:
                     east = (self._lngs[i] - lng) * squeeze
                     distance = north * north + east * east
                     if distance <= best:
-                        best, found = distance, i
-        return self._areas[self._owners[found]] if found >= 0 else None
+                        best, place = distance, i
+        return self._areas[self._owners[place]] if place >= 0 else None
 
     def _runs(self, row: int, column: int, ring: int) -> Iterator[tuple[int, int]]:
         """The runs of the cells exactly `ring` cells away from a cell; cells side by side make one run."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from app.core.lib import provinces
 from app.core.settings import current
 from app.providers import gazetteer
-from app.providers.http import Http, ProviderError, reach_of
+from app.providers.http import Http, ProviderError, policy_of
 from config import Config
 
 logger = logging.getLogger(__name__)
@@ -73,8 +73,8 @@ class Remote:
     def _province(self, name: Any, code: Any = None) -> str:
         """The province that the service named, by name or by ISO code."""
         for text in (code, name):
-            if isinstance(text, str) and (found := provinces.canonical(text)):
-                return found
+            if isinstance(text, str) and (province := provinces.canonical(text)):
+                return province
         raise self._garbage("unknown province")
 
 
@@ -144,7 +144,7 @@ def from_config(config: Config) -> Geocoder:
     if config.geocoder not in services:
         return Offline()
     service, url = services[config.geocoder]
-    http = Http(service.provider, reach=reach_of(config, "geocoder_url"), budget_s=_BUDGET_S, read_s=2.0, attempts=2)
+    http = Http(service.provider, policy=policy_of(config, "geocoder_url"), budget_s=_BUDGET_S, read_s=2.0, attempts=2)
     return service(http, config.geocoder_url or url, config.geocoder_key)
 
 

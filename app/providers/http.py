@@ -25,11 +25,11 @@ from prometheus_client import Histogram
 from requests.structures import CaseInsensitiveDict
 
 from app.providers.circuit_breaker import Breaker
-from app.providers.responses import Kind, ProviderError, Reply, status_error
-from app.providers.sockets import Adapter, AddressRefusedError, Reach, deadline
+from app.providers.responses import Kind, ProviderError, ProviderResponse, status_error
+from app.providers.sockets import Adapter, AddressPolicy, AddressRefusedError, deadline
 from config import Config
 
-__all__ = ["Http", "ProviderError", "Reach", "Reply", "reach_of"]
+__all__ = ["AddressPolicy", "Http", "ProviderError", "ProviderResponse", "policy_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -45,12 +45,12 @@ CALLS = Histogram(
 _MOST_REDIRECTS = 5
 
 
-def reach_of(config: Config, setting: str) -> Reach:
+def policy_of(config: Config, setting: str) -> AddressPolicy:
     """Where the client of an address setting may go: in production only what an operator set is trusted."""
     default = next(field.default for field in fields(Config) if field.name == setting)
     if config.is_production and getattr(config, setting) in (default, None):
-        return Reach.PUBLIC
-    return Reach.ANYWHERE
+        return AddressPolicy.PUBLIC
+    return AddressPolicy.ANYWHERE
 
 
 class Http:
@@ -60,7 +60,7 @@ class Http:
         self,
         provider: str,
         *,
-        reach: Reach = Reach.PUBLIC,
+        policy: AddressPolicy = AddressPolicy.PUBLIC,
         headers: Mapping[str, str] | None = None,
         connect_s: float = 2.0,
         read_s: float = 4.0,
@@ -72,7 +72,7 @@ class Http:
         """`budget_s` bounds a whole `fetch`, waits included; `parallel` the process's calls at one time."""
         self.provider = provider
         self.budget_s = budget_s
-        self._reach = reach
+        self._policy = policy
         self._headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate", **(headers or {})}
         self._connect_s, self._read_s = connect_s, read_s
         self._attempts = attempts
@@ -88,7 +88,7 @@ class Http:
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         self._session.headers.clear()
         self._session.headers.update(self._headers)
-        adapter = Adapter(self._reach, self._parallel)
+        adapter = Adapter(self._policy, self._parallel)
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
         self._slots = threading.BoundedSemaphore(self._parallel)
@@ -108,7 +108,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
         budget_s: float | None = None,
         may_follow: Callable[[str], bool] | None = None,
-    ) -> Reply:
+    ) -> ProviderResponse:
         """The provider's answer with a 2xx status; anything else raises `ProviderError`.
 
         Reads are repeated on 408, 425, 429, 5xx and transport errors while the budget lasts. A write is
@@ -144,7 +144,7 @@ class Http:
         backoff: float = 0.2 * 2 ** (tries - 1) * random.uniform(0.5, 1.5)  # noqa: S311  # no secret
         return max(backoff, error.retry_after or 0)
 
-    def _attempt(self, call: _Call, stop: float) -> Reply:
+    def _attempt(self, call: _Call, stop: float) -> ProviderResponse:
         host = _origin(call.url)[1]
         slots = self._slots
         if not self._breaker.allows(host) or not slots.acquire(blocking=False):
@@ -155,7 +155,7 @@ class Http:
         finally:
             slots.release()
         seconds = time.monotonic() - started
-        if isinstance(result, Reply):
+        if isinstance(result, ProviderResponse):
             self._breaker.record(host, down=False)
             CALLS.labels(self.provider, "ok").observe(seconds)
             return result
@@ -163,7 +163,7 @@ class Http:
         CALLS.labels(self.provider, result.outcome).observe(seconds)
         raise result
 
-    def _exchange(self, call: _Call, seconds: float) -> Reply | ProviderError:
+    def _exchange(self, call: _Call, seconds: float) -> ProviderResponse | ProviderError:
         """One request and its answer.
 
         The error is returned, not raised: one that is raised here would carry the library's own as its
@@ -174,16 +174,17 @@ class Http:
             try:
                 with self._session.request(
                     call.method, call.url, **call.parts, timeout=timeouts, stream=True, allow_redirects=False
-                ) as response:
-                    body = response.raw.read(self._max_bytes + 1, decode_content=True)
+                ) as raw:
+                    body = raw.raw.read(self._max_bytes + 1, decode_content=True)
             except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
                 return self._failure("timeout" if passed.is_set() else _kind(error))
         if passed.is_set():
             return self._failure("timeout")  # an answer without a length ends as if it were whole
-        reply = Reply(self.provider, call.url, response.status_code, CaseInsensitiveDict(response.headers), body)
+        headers = CaseInsensitiveDict(raw.headers)
+        response = ProviderResponse(self.provider, call.url, raw.status_code, headers, body)
         if len(body) > self._max_bytes:
             return ProviderError(self.provider, "oversized", permanent=True)
-        return status_error(reply) or reply
+        return status_error(response) or response
 
     def _failure(self, kind: Kind) -> ProviderError:
         return ProviderError(self.provider, kind, permanent=kind == "refused")
@@ -206,9 +207,9 @@ class _Call:
 
 
 def _redirect_target(call: _Call, error: ProviderError) -> str | None:
-    if error.kind != "redirect" or not call.is_read or error.reply is None:
+    if error.kind != "redirect" or not call.is_read or error.response is None:
         return None
-    location = error.reply.headers.get("Location")
+    location = error.response.headers.get("Location")
     try:
         return urljoin(call.url, location) if location else None
     except ValueError:

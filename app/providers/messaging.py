@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from flask import current_app
 
-from app.providers.http import Http, ProviderError, reach_of
+from app.providers.http import Http, ProviderError, policy_of
 from config import Config
 
 #: A worker's lease outlives this.
@@ -51,13 +51,13 @@ class Fonnte:
         self._http, self._url, self._token = http, url, token
 
     def send(self, phone: str, text: str) -> str | None:
-        reply = self._http.fetch(
+        response = self._http.fetch(
             "POST",
             f"{self._url}/send",
             data={"target": phone.removeprefix("+"), "message": text, "countryCode": "62"},
             headers={"Authorization": self._token},
         )
-        body = reply.json()
+        body = response.json()
         if body.get("status") is True:
             return _first(body.get("id"))
         raise self._refusal(str(body.get("reason", "")))
@@ -79,7 +79,7 @@ class WhatsAppCloud:
 
     def send(self, phone: str, text: str) -> str | None:
         try:
-            reply = self._http.fetch(
+            response = self._http.fetch(
                 "POST",
                 self._url,
                 json={
@@ -92,11 +92,11 @@ class WhatsAppCloud:
             )
         except ProviderError as error:
             raise _meaning(error) from None
-        messages = reply.json().get("messages")
-        found = messages[0] if isinstance(messages, list) and messages else None
-        if not isinstance(found, dict) or not isinstance(found.get("id"), str):
-            raise ProviderError("messaging", "garbage", reply=reply)
-        return str(found["id"])
+        messages = response.json().get("messages")
+        first = messages[0] if isinstance(messages, list) and messages else None
+        if not isinstance(first, dict) or not isinstance(first.get("id"), str):
+            raise ProviderError("messaging", "garbage", response=response)
+        return str(first["id"])
 
 
 def make(config: Config) -> Messenger:
@@ -105,7 +105,7 @@ def make(config: Config) -> Messenger:
         return Outbox()
     http = Http(
         "messaging",
-        reach=reach_of(config, "messaging_url"),
+        policy=policy_of(config, "messaging_url"),
         connect_s=2.0,
         read_s=6.0,
         budget_s=BUDGET_S,
@@ -121,10 +121,10 @@ def make(config: Config) -> Messenger:
 
 def client() -> Messenger:
     """The running application's messenger, made at its first use."""
-    found: Messenger | None = current_app.extensions.get("messenger")
-    if found is None:
-        found = current_app.extensions["messenger"] = make(current_app.extensions["config"])
-    return found
+    messenger: Messenger | None = current_app.extensions.get("messenger")
+    if messenger is None:
+        messenger = current_app.extensions["messenger"] = make(current_app.extensions["config"])
+    return messenger
 
 
 def _meaning(error: ProviderError) -> ProviderError:
@@ -138,19 +138,19 @@ def _meaning(error: ProviderError) -> ProviderError:
         error.kind,
         permanent=not transient,
         retry_after=error.retry_after,
-        reply=error.reply,
+        response=error.response,
         reason=error.reason if code is None else f"code {code}",
     )
 
 
 def _code(error: ProviderError) -> int | None:
-    if error.reply is None:
+    if error.response is None:
         return None
     try:
-        found: Any = error.reply.json().get("error")
+        problem: Any = error.response.json().get("error")
     except ProviderError:
         return None
-    code = found.get("code") if isinstance(found, dict) else None
+    code = problem.get("code") if isinstance(problem, dict) else None
     return code if isinstance(code, int) else None
 
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Self
 
 from app.core.lib.urls import canonical, netloc_of
-from app.providers.http import Http, reach_of
+from app.providers.http import Http, policy_of
 from app.providers.ministry_pages import DEFAULTS, Headline, Page, Selectors, read_article, read_list
-from app.providers.responses import ProviderError, Reply
+from app.providers.responses import ProviderError, ProviderResponse
 from config import Config
 
 BUDGET_S = 7.0
@@ -39,7 +39,7 @@ class Ministry:
     def from_config(cls, config: Config) -> Self:
         http = Http(
             "ministry",
-            reach=reach_of(config, "article_source_url"),
+            policy=policy_of(config, "article_source_url"),
             headers={"Accept": "text/html", "Accept-Language": "id"},
             budget_s=BUDGET_S,
             parallel=6,
@@ -60,14 +60,14 @@ class Ministry:
     def headlines(self) -> list[Headline]:
         """The articles of the list page, in its order, each once."""
         try:
-            reply = self._fetch(self._source)
+            response = self._fetch(self._source)
         except UrlNotAllowed:
             raise ProviderError("ministry", "redirect", permanent=True) from None
-        found = read_list(text_of(reply), reply.url, self._selectors, self._is_allowed)
-        if not found:
+        articles = read_list(text_of(response), response.url, self._selectors, self._is_allowed)
+        if not articles:
             # Redesigned, emptied, or not the site at all: as bad as no answer.
             raise ProviderError("ministry", "garbage", reason="the list holds no articles")
-        return found
+        return articles
 
     def article(self, url: str) -> Page | None:
         """The article at an address; `None` when the site says there is none.
@@ -76,12 +76,12 @@ class Ministry:
         """
         address = self.allowed(url)
         try:
-            reply = self._fetch(address)
+            response = self._fetch(address)
         except ProviderError as error:
             if error.status in (404, 410):
                 return None
             raise
-        page = read_article(text_of(reply), canonical(reply.url), self._selectors, self._is_allowed)
+        page = read_article(text_of(response), canonical(response.url), self._selectors, self._is_allowed)
         if page is None:
             raise ProviderError("ministry", "garbage", reason="the page holds no article")
         # People know it by the address that they asked for, wherever that led.
@@ -94,20 +94,22 @@ class Ministry:
             return False
         return True
 
-    def _fetch(self, address: str) -> Reply:
+    def _fetch(self, address: str) -> ProviderResponse:
         # A redirect to elsewhere raises `UrlNotAllowed` out of the call.
-        reply = self._http.fetch("GET", address, may_follow=lambda target: bool(self.allowed(target)))
-        if reply.headers.get("Content-Type", "").partition(";")[0].strip().lower() not in HTML_TYPES:
+        response = self._http.fetch("GET", address, may_follow=lambda target: bool(self.allowed(target)))
+        if response.headers.get("Content-Type", "").partition(";")[0].strip().lower() not in HTML_TYPES:
             raise ProviderError("ministry", "garbage", reason="not a page")
-        return reply
+        return response
 
 
-def text_of(reply: Reply) -> str:
+def text_of(response: ProviderResponse) -> str:
     """The page's text. What a site says of its charset is often wrong, so it is believed last."""
-    body = reply.body
-    said = re.search(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", body[:2048], re.IGNORECASE)
-    header = re.search(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", reply.headers.get("Content-Type", ""), re.IGNORECASE)
-    declared = [found for found in (header and header[1], said and said[1].decode("ascii", "ignore")) if found]
+    body = response.body
+    in_page = re.search(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", body[:2048], re.IGNORECASE)
+    content_type = response.headers.get("Content-Type", "")
+    in_header = re.search(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", content_type, re.IGNORECASE)
+    charsets = (in_header and in_header[1], in_page and in_page[1].decode("ascii", "ignore"))
+    declared = [name for name in charsets if name]
     wide = [name for name in declared if name.lower().startswith(("utf-16", "utf16", "utf-32", "utf32", "ucs"))]
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),

@@ -96,10 +96,10 @@ def read_list(text: str, url: str, selectors: Selectors, allowed: Callable[[str]
         address = (_address(link.get("href"), url) or "").partition("?")[0]
         if is_article(address) and allowed(address) and address.rstrip("/") != url.rstrip("/"):
             links[link] = address
-    found: dict[str, list[Element]] = {}
+    links_of: dict[str, list[Element]] = {}
     for link, address in links.items():
-        found.setdefault(address, []).append(link)
-    rows = (_headline(address, same, links, url) for address, same in found.items())
+        links_of.setdefault(address, []).append(link)
+    rows = (_headline(address, same, links, url) for address, same in links_of.items())
     return [row for row in rows if row][:MAX_HEADLINES]
 
 
@@ -247,8 +247,8 @@ def _image(value: object) -> object:
 
 
 def _meta(tree: Element, name: str) -> str | None:
-    found = tree.xpath("//meta[@property=$name or @name=$name]/@content", name=name)
-    return str(found[0]) if found else None
+    contents = tree.xpath("//meta[@property=$name or @name=$name]/@content", name=name)
+    return str(contents[0]) if contents else None
 
 
 def _first(*values: object) -> str | None:

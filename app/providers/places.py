@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from app.core.lib.geo import Position
-from app.providers.http import Http, ProviderError, reach_of
+from app.providers.http import Http, ProviderError, policy_of
 from config import Config
 
 PAGES = 3
@@ -176,4 +176,4 @@ def from_config(config: Config) -> Places | None:
     """The provider's client; `None` without a key: the database alone answers."""
     if not config.places_key:
         return None
-    return Places(Http("places", reach=reach_of(config, "places_url")), config.places_url, config.places_key)
+    return Places(Http("places", policy=policy_of(config, "places_url")), config.places_url, config.places_key)

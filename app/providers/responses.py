@@ -25,7 +25,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 class ProviderError(Exception):
     """A call that failed. `permanent` means that repeating it is of no use, `retry_after` is in seconds.
 
-    `reply` is the provider's answer, where one came; its text is for the adapter, never for a log or a
+    `response` is the provider's answer, where one came; its text is for the adapter, never for a log or a
     client.
     """
 
@@ -36,15 +36,15 @@ class ProviderError(Exception):
         *,
         permanent: bool = False,
         retry_after: float | None = None,
-        reply: Reply | None = None,
+        response: ProviderResponse | None = None,
         reason: str | None = None,
     ) -> None:
         self.provider = provider
         self.kind = kind
         self.permanent = permanent
         self.retry_after = retry_after
-        self.reply = reply
-        self.status = reply.status if reply else None
+        self.response = response
+        self.status = response.status if response else None
         self.reason = reason or (f"status {self.status}" if kind == "status" else kind)
         super().__init__(f"{provider}: {self.reason}")
 
@@ -64,7 +64,7 @@ class ProviderError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProviderResponse:
     """A provider's whole answer, read and unpacked."""
 
     provider: str
@@ -80,19 +80,19 @@ class Reply:
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            raise ProviderError(self.provider, "garbage", reply=self)
+            raise ProviderError(self.provider, "garbage", response=self)
         return value
 
 
-def status_error(reply: Reply) -> ProviderError | None:
+def status_error(response: ProviderResponse) -> ProviderError | None:
     """The error that a status means; `None` for 2xx."""
-    if 200 <= reply.status < 300:
+    if 200 <= response.status < 300:
         return None
-    if reply.status in _REDIRECTS:
-        return ProviderError(reply.provider, "redirect", permanent=True, reply=reply)
-    transient = reply.status >= 500 or reply.status in _TRANSIENT_STATUSES
-    wait = retry_after(reply.headers.get("Retry-After"))
-    return ProviderError(reply.provider, "status", permanent=not transient, retry_after=wait, reply=reply)
+    if response.status in _REDIRECTS:
+        return ProviderError(response.provider, "redirect", permanent=True, response=response)
+    transient = response.status >= 500 or response.status in _TRANSIENT_STATUSES
+    wait = retry_after(response.headers.get("Retry-After"))
+    return ProviderError(response.provider, "status", permanent=not transient, retry_after=wait, response=response)
 
 
 def retry_after(text: str | None) -> float | None:

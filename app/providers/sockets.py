@@ -24,7 +24,7 @@ from urllib3.util.connection import create_connection
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-class Reach(enum.Enum):
+class AddressPolicy(enum.Enum):
     """Where a client may go. What an operator configured is trusted, what a user or a page named is not."""
 
     ANYWHERE = "anywhere"
@@ -33,10 +33,10 @@ class Reach(enum.Enum):
     PUBLIC_OR_LOOPBACK = "public or loopback"
 
     def allows(self, address: str) -> bool:
-        if self is Reach.ANYWHERE:
+        if self is AddressPolicy.ANYWHERE:
             return True
         ip = _embedded(ipaddress.ip_address(address.partition("%")[0]))
-        return is_public(ip) or (self is Reach.PUBLIC_OR_LOOPBACK and ip.is_loopback)
+        return is_public(ip) or (self is AddressPolicy.PUBLIC_OR_LOOPBACK and ip.is_loopback)
 
 
 _GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
@@ -76,19 +76,19 @@ _open = _Open()
 
 
 class _Connection(HTTPConnection):
-    reach = Reach.PUBLIC
+    policy = AddressPolicy.PUBLIC
 
     def _new_conn(self) -> socket.socket:
-        if self.reach is Reach.ANYWHERE:
+        if self.policy is AddressPolicy.ANYWHERE:
             return super()._new_conn()
         host, port = self._dns_host.strip("[]"), self.port or self.default_port
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
             raise NewConnectionError(self, "the host has no address") from error
-        allowed = [address for entry in found if self.reach.allows(address := str(entry[4][0]))]
+        allowed = [address for entry in entries if self.policy.allows(address := str(entry[4][0]))]
         if not allowed:
-            raise AddressRefusedError(self, f"not {self.reach.value}")
+            raise AddressRefusedError(self, f"not {self.policy.value}")
         for address in allowed[:2]:
             try:
                 return create_connection((address, port), self.timeout, socket_options=self.socket_options)
@@ -108,16 +108,16 @@ class _SecureConnection(_Connection, HTTPSConnection):
 
 
 class Adapter(HTTPAdapter):
-    """requests' transport over connections that keep to a reach."""
+    """requests' transport over connections that keep to an address policy."""
 
-    def __init__(self, reach: Reach, pool_size: int) -> None:
-        self._reach = reach
+    def __init__(self, policy: AddressPolicy, pool_size: int) -> None:
+        self._policy = policy
         super().__init__(pool_connections=pool_size, pool_maxsize=pool_size, max_retries=0)
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)
-        plain = type("Plain", (_Connection,), {"reach": self._reach})
-        secure = type("Secure", (_SecureConnection,), {"reach": self._reach})
+        plain = type("Plain", (_Connection,), {"policy": self._policy})
+        secure = type("Secure", (_SecureConnection,), {"policy": self._policy})
         self.poolmanager.pool_classes_by_scheme = {
             "http": type("PlainPool", (HTTPConnectionPool,), {"ConnectionCls": plain}),
             "https": type("SecurePool", (HTTPSConnectionPool,), {"ConnectionCls": secure}),

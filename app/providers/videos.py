@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from app.core.lib.clock import now, rfc3339
-from app.providers.http import Http, reach_of
+from app.providers.http import Http, policy_of
 from app.providers.responses import ProviderError
 from config import Config
 
@@ -75,14 +75,14 @@ class VideoPlatform:
         """`None` without a key."""
         if config.video_key is None:
             return None
-        return cls(config.video_url, config.video_key, Http("videos", reach=reach_of(config, "video_url")))
+        return cls(config.video_url, config.video_key, Http("videos", policy=policy_of(config, "video_url")))
 
     def one(self, video_id: str) -> Video | None:
         """One video; `None` for an unknown or private one. Costs 1 unit of the quota."""
         if not VIDEO_ID.fullmatch(video_id):
             return None
-        found = self._details([video_id], time.monotonic() + BUDGET_S)
-        return found[0] if found else None
+        videos = self._details([video_id], time.monotonic() + BUDGET_S)
+        return videos[0] if videos else None
 
     def channel(self, channel_id: str) -> list[Video] | None:
         """The latest 20 videos of a channel, newest first; `None` for an unknown channel. Costs 2 units."""
@@ -107,20 +107,21 @@ class VideoPlatform:
 
     def _details(self, ids: Iterable[object], stop: float) -> list[Video]:
         """The videos of these ids, in this order. Only this read knows definitions, and its titles are not escaped."""
-        wanted = [each for each in dict.fromkeys(ids) if isinstance(each, str) and VIDEO_ID.fullmatch(each)][:MAX_IDS]
-        if not wanted:
+        possible = [each for each in dict.fromkeys(ids) if isinstance(each, str) and VIDEO_ID.fullmatch(each)]
+        video_ids = possible[:MAX_IDS]
+        if not video_ids:
             return []
-        items = self._read("videos", {"part": "snippet,contentDetails", "id": ",".join(wanted)}, stop)
-        found = {video.video_id: video for item in items if (video := read_video(item))}
-        return [found[each] for each in wanted if each in found]
+        items = self._read("videos", {"part": "snippet,contentDetails", "id": ",".join(video_ids)}, stop)
+        by_id = {video.video_id: video for item in items if (video := read_video(item))}
+        return [by_id[each] for each in video_ids if each in by_id]
 
     def _read(self, read: str, query: dict[str, Any], stop: float) -> list[Any]:
         left = max(0.1, stop - time.monotonic())
         try:
-            reply = self._http.get_json(f"{self._url}/{read}", {**query, "key": self._key}, budget_s=left)
+            response = self._http.get_json(f"{self._url}/{read}", {**query, "key": self._key}, budget_s=left)
         except ProviderError as error:
             raise _meaning(error) from None
-        items = reply.get("items")
+        items = response.get("items")
         if not isinstance(items, list):
             raise ProviderError(self._http.provider, "garbage")
         return items
@@ -162,7 +163,7 @@ def next_midnight(moment: datetime) -> datetime:
 def reason_of(error: ProviderError) -> str | None:
     """The machine-readable reason in the body of the platform's error."""
     try:
-        body = orjson.loads(error.reply.body) if error.reply else None
+        body = orjson.loads(error.response.body) if error.response else None
     except ValueError:
         return None
     first = _at(body, "error", "errors")
@@ -175,7 +176,7 @@ def _meaning(error: ProviderError) -> ProviderError:
     if reason in OUT_OF_QUOTA:
         return QuotaExhausted(error.provider, next_midnight(now()))
     if reason in TOO_FAST and error.permanent:  # it says "slow down" with a 403 too
-        return ProviderError(error.provider, "status", retry_after=error.retry_after, reply=error.reply)
+        return ProviderError(error.provider, "status", retry_after=error.retry_after, response=error.response)
     return error
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from cryptography.hazmat.primitives.asymmetric import ec
 from flask import current_app
 
-from app.providers.http import Http, ProviderError, Reach
+from app.providers.http import AddressPolicy, Http, ProviderError
 from app.providers.sockets import is_public
 from config import Config
 
@@ -53,7 +53,7 @@ class WebPush:
         self._subject = config.vapid_subject or "mailto:operator@example.com"
         self._http = Http(
             "push",
-            reach=Reach.PUBLIC if config.is_production else Reach.PUBLIC_OR_LOOPBACK,
+            policy=AddressPolicy.PUBLIC if config.is_production else AddressPolicy.PUBLIC_OR_LOOPBACK,
             connect_s=2.0,
             read_s=6.0,
             budget_s=BUDGET_S,
@@ -73,8 +73,8 @@ class WebPush:
         }
         if topic is not None:
             headers["Topic"] = topic
-        reply = self._http.fetch("POST", to.endpoint, data=_encrypted(to, payload), headers=headers)
-        return reply.headers.get("Location")
+        response = self._http.fetch("POST", to.endpoint, data=_encrypted(to, payload), headers=headers)
+        return response.headers.get("Location")
 
     def _authorization(self, endpoint: str) -> str:
         """A token for this push service, signed anew each time, and the key that verifies it."""
@@ -103,10 +103,10 @@ def _encrypted(to: Subscription, payload: bytes) -> bytes:
 
 def client() -> WebPush:
     """The running application's sender, made at its first use. Raises `NotConfiguredError`."""
-    found: WebPush | None = current_app.extensions.get("webpush")
-    if found is None:
-        found = current_app.extensions["webpush"] = WebPush(current_app.extensions["config"])
-    return found
+    webpush: WebPush | None = current_app.extensions.get("webpush")
+    if webpush is None:
+        webpush = current_app.extensions["webpush"] = WebPush(current_app.extensions["config"])
+    return webpush
 
 
 def is_gone(error: ProviderError) -> bool:
@@ -140,8 +140,8 @@ def is_auth(secret: str) -> bool:
 def may_be_endpoint(url: str, config: Config) -> bool:
     """Whether an address can be a push service's: https and public, as far as it can be told without asking the DNS.
 
-    The connection itself checks again what the name leads to (`Reach`). In development and tests the simulators listen
-    on loopback, by http.
+    The connection itself checks again what the name leads to (`AddressPolicy`). In development and tests the
+    simulators listen on loopback, by http.
     """
     try:
         parts = urlsplit(url)

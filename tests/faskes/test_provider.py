@@ -36,7 +36,7 @@ def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> I
     config = config_for_tests(**sim.places.env())
     asked = places.from_config(config)
     assert asked is not None
-    asked._http = Http("places", reach=asked._http._reach, connect_s=0.3, read_s=0.4, budget_s=1, attempts=1)
+    asked._http = Http("places", policy=asked._http._policy, connect_s=0.3, read_s=0.4, budget_s=1, attempts=1)
     monkeypatch.setitem(real_app.extensions, "config", config)
     yield sim
     places.from_config.cache_clear()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.providers.http import Http, ProviderError, Reach
+from app.providers.http import AddressPolicy, Http, ProviderError
 from tests.providers.raw_server import raw
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\nConnection: close\r\n\r\n" + b'{"ok":true}'
@@ -25,23 +25,23 @@ NOT_PUBLIC = [
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_addresses_of_the_internet_may_be_called(address: str) -> None:
-    assert Reach.PUBLIC.allows(address)
-    assert Reach.PUBLIC_OR_LOOPBACK.allows(address)
+    assert AddressPolicy.PUBLIC.allows(address)
+    assert AddressPolicy.PUBLIC_OR_LOOPBACK.allows(address)
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
 def test_private_shared_and_reserved_addresses_may_not(address: str) -> None:
-    assert not Reach.PUBLIC.allows(address)
-    assert Reach.ANYWHERE.allows(address)
+    assert not AddressPolicy.PUBLIC.allows(address)
+    assert AddressPolicy.ANYWHERE.allows(address)
 
 
 def test_loopback_and_nothing_else_private_is_allowed_for_the_simulators() -> None:
-    allowed = {address for address in NOT_PUBLIC if Reach.PUBLIC_OR_LOOPBACK.allows(address)}
+    allowed = {address for address in NOT_PUBLIC if AddressPolicy.PUBLIC_OR_LOOPBACK.allows(address)}
     assert allowed == {"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"}
 
 
-def client(reach: Reach) -> Http:
-    return Http("reach", reach=reach, connect_s=0.3, read_s=0.5, budget_s=1, attempts=1)
+def client(policy: AddressPolicy) -> Http:
+    return Http("policy", policy=policy, connect_s=0.3, read_s=0.5, budget_s=1, attempts=1)
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def client(reach: Reach) -> Http:
 def test_no_spelling_of_loopback_gets_through(host: str) -> None:
     with raw(OK) as server:
         with pytest.raises(ProviderError) as caught:
-            client(Reach.PUBLIC).fetch("GET", f"http://{host}:{server.port}/")
+            client(AddressPolicy.PUBLIC).fetch("GET", f"http://{host}:{server.port}/")
         assert caught.value.kind in ("refused", "unreachable")
         assert not server.requests
 
 
 def test_the_simulators_reach_gets_to_loopback() -> None:
     with raw(OK) as server:
-        assert client(Reach.PUBLIC_OR_LOOPBACK).fetch("GET", server.url).json() == {"ok": True}
+        assert client(AddressPolicy.PUBLIC_OR_LOOPBACK).fetch("GET", server.url).json() == {"ok": True}
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, *rounds: list[str]) -> list[str]:
@@ -81,7 +81,7 @@ def test_a_name_that_leads_to_a_private_address_is_refused_for_good(monkeypatch:
     with raw(OK) as server:
         answers(monkeypatch, ["10.0.0.1", "127.0.0.1"])
         with pytest.raises(ProviderError) as caught:
-            client(Reach.PUBLIC).fetch("GET", f"http://rebind.example:{server.port}/")
+            client(AddressPolicy.PUBLIC).fetch("GET", f"http://rebind.example:{server.port}/")
         assert (caught.value.kind, caught.value.permanent) == ("refused", True)
         assert not server.requests
 
@@ -90,9 +90,9 @@ def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) 
     with raw(OK) as server:
         asked = answers(monkeypatch, ["192.0.2.1"], ["127.0.0.1"])
         # 192.0.2.1 stands for a public address here: it is checked as one, and nothing answers there.
-        monkeypatch.setattr(Reach, "allows", lambda _, address: address == "192.0.2.1")
+        monkeypatch.setattr(AddressPolicy, "allows", lambda _, address: address == "192.0.2.1")
         with pytest.raises(ProviderError) as caught:
-            client(Reach.PUBLIC).fetch("GET", f"http://rebind.example:{server.port}/")
+            client(AddressPolicy.PUBLIC).fetch("GET", f"http://rebind.example:{server.port}/")
         assert caught.value.kind in ("unreachable", "timeout")
         assert asked == ["rebind.example"]  # one question, so no second answer
         assert not server.requests
@@ -101,6 +101,6 @@ def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) 
 def test_private_ones_among_public_addresses_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     with raw(OK) as server:
         answers(monkeypatch, ["10.0.0.1", "127.0.0.1"])
-        reply = client(Reach.PUBLIC_OR_LOOPBACK).fetch("GET", f"http://rebind.example:{server.port}/")
-        assert reply.json() == {"ok": True}
+        response = client(AddressPolicy.PUBLIC_OR_LOOPBACK).fetch("GET", f"http://rebind.example:{server.port}/")
+        assert response.json() == {"ok": True}
         assert f"Host: rebind.example:{server.port}".encode() in server.requests[0]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from app.providers.http import Http, ProviderError, Reach, reach_of
+from app.providers.http import AddressPolicy, Http, ProviderError, policy_of
 from config import Config
 from dev.simulators import Server
 from tests.providers.raw_server import raw
@@ -21,7 +21,8 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r
 
 
 def client(**options: Any) -> Http:
-    quick: dict[str, Any] = {"reach": Reach.ANYWHERE, "connect_s": 0.3, "read_s": 0.4, "budget_s": 0.9, "attempts": 1}
+    times = {"connect_s": 0.3, "read_s": 0.4, "budget_s": 0.9, "attempts": 1}
+    quick: dict[str, Any] = {"policy": AddressPolicy.ANYWHERE, **times}
     return Http("test", **{**quick, **options})
 
 
@@ -36,10 +37,10 @@ def failure(http: Http, url: str, method: str = "GET", **options: Any) -> Provid
 
 def test_a_good_answer_comes_whole(sim: Server) -> None:
     url = f"{sim.videos.url}/videos"
-    reply = client().fetch("GET", url, params={"part": "snippet", "id": "hdMaxres001", "key": sim.env["VIDEO_KEY"]})
-    assert reply.status == 200
-    assert reply.headers["content-type"].startswith("application/json")
-    assert reply.json()["items"][0]["id"] == "hdMaxres001"
+    response = client().fetch("GET", url, params={"part": "snippet", "id": "hdMaxres001", "key": sim.env["VIDEO_KEY"]})
+    assert response.status == 200
+    assert response.headers["content-type"].startswith("application/json")
+    assert response.json()["items"][0]["id"] == "hdMaxres001"
 
 
 def test_bodies_and_headers_arrive_as_given(sim: Server) -> None:
@@ -100,8 +101,8 @@ def test_an_error_status_says_whether_it_is_for_good(sim: Server, status: int, p
     sim.fault("captcha", "status", status=status, retry_after=7)
     error = failure(client(), f"{sim.captcha.url}/siteverify", "POST", data={})
     assert (error.kind, error.status, error.permanent, error.retry_after) == ("status", status, permanent, 7)
-    assert error.reply is not None
-    assert error.reply.body == b"upstream error"
+    assert error.response is not None
+    assert error.response.body == b"upstream error"
 
 
 def test_nobody_listening_is_unreachable(sim: Server) -> None:
@@ -110,7 +111,7 @@ def test_nobody_listening_is_unreachable(sim: Server) -> None:
 
 def test_a_name_without_an_address_is_unreachable() -> None:
     assert failure(client(), "http://nobody.invalid/").kind == "unreachable"
-    assert failure(client(reach=Reach.PUBLIC), "http://nobody.invalid/").kind == "unreachable"
+    assert failure(client(policy=AddressPolicy.PUBLIC), "http://nobody.invalid/").kind == "unreachable"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +190,7 @@ def test_keys_in_the_query_reach_no_log_and_no_traceback(
 
 
 def test_calls_are_counted_by_provider_and_outcome(sim: Server) -> None:
-    http = Http("counted", reach=Reach.ANYWHERE, attempts=1)
+    http = Http("counted", policy=AddressPolicy.ANYWHERE, attempts=1)
 
     def count(outcome: str) -> float:
         labels = {"provider": "counted", "outcome": outcome}
@@ -209,8 +210,8 @@ def test_in_production_only_what_the_operator_set_may_be_private() -> None:
     def production(**values: Any) -> Config:
         return Config(**{**vars(base), **values, "environment": "production"})
 
-    assert reach_of(base, "places_url") is Reach.ANYWHERE
-    assert reach_of(production(), "places_url") is Reach.PUBLIC
-    assert reach_of(production(places_url="http://10.0.0.5/places"), "places_url") is Reach.ANYWHERE
-    assert reach_of(production(), "geocoder_url") is Reach.PUBLIC
-    assert reach_of(production(geocoder_url="http://nominatim"), "geocoder_url") is Reach.ANYWHERE
+    assert policy_of(base, "places_url") is AddressPolicy.ANYWHERE
+    assert policy_of(production(), "places_url") is AddressPolicy.PUBLIC
+    assert policy_of(production(places_url="http://10.0.0.5/places"), "places_url") is AddressPolicy.ANYWHERE
+    assert policy_of(production(), "geocoder_url") is AddressPolicy.PUBLIC
+    assert policy_of(production(geocoder_url="http://nominatim"), "geocoder_url") is AddressPolicy.ANYWHERE

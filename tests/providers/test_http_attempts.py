@@ -102,8 +102,8 @@ def test_a_redirect_is_followed_only_where_the_caller_allows() -> None:
             asked.append(url)
             return url.startswith(target.url)
 
-        reply = client().fetch("GET", server.url, headers={"Authorization": "secret"}, may_follow=allow)
-        assert reply.url == f"{target.url}/page"
+        response = client().fetch("GET", server.url, headers={"Authorization": "secret"}, may_follow=allow)
+        assert response.url == f"{target.url}/page"
         assert asked == [f"{target.url}/page"]
         assert b"secret" in server.requests[0]
         assert b"secret" not in target.requests[0]

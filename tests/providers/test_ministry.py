@@ -10,8 +10,8 @@ import pytest
 
 from app.providers.http import Http
 from app.providers.ministry import Ministry, UrlNotAllowed, text_of
-from app.providers.responses import ProviderError, Reply
-from app.providers.sockets import Reach
+from app.providers.responses import ProviderError, ProviderResponse
+from app.providers.sockets import AddressPolicy
 from config import Config
 from dev.simulators import Server
 
@@ -226,7 +226,7 @@ def test_a_blocked_reader_is_told_apart_from_a_passing_error(sim: Server, minist
 
 
 def decoded(body: bytes, content_type: str = "text/html") -> str:
-    return text_of(Reply("ministry", "http://x/", 200, {"Content-Type": content_type}, body))
+    return text_of(ProviderResponse("ministry", "http://x/", 200, {"Content-Type": content_type}, body))
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_an_allowed_name_that_leads_to_a_private_address_is_not_called(
         return [(family, socket.SOCK_STREAM, 6, "", (address, 443))]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    ministry = Ministry(f"https://{HOST}/artikel", (), Http("ministry", reach=Reach.PUBLIC))
+    ministry = Ministry(f"https://{HOST}/artikel", (), Http("ministry", policy=AddressPolicy.PUBLIC))
     with pytest.raises(ProviderError) as caught:
         ministry.article(f"https://{HOST}/mengenal-diabetes")
     assert (caught.value.kind, caught.value.permanent) == ("refused", True)

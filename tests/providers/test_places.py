@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.providers import places
-from app.providers.http import Http, ProviderError, Reach
+from app.providers.http import AddressPolicy, Http, ProviderError
 from app.providers.places import Place, Places
 from config import Config
 from dev.simulators import Server
@@ -20,7 +20,7 @@ EMPTY = (-10.5, 100.0)
 
 
 def client(sim: Server, url: str | None = None, key: str = KEY) -> Places:
-    http = Http("places", reach=Reach.ANYWHERE, connect_s=0.3, read_s=0.8, budget_s=1.5, attempts=1)
+    http = Http("places", policy=AddressPolicy.ANYWHERE, connect_s=0.3, read_s=0.8, budget_s=1.5, attempts=1)
     return Places(http, url or sim.places.url, key)
 
 
@@ -64,14 +64,14 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_a_token_that_is_not_valid_yet_is_asked_again_with_a_growing_wait(sim: Server, waits: list[float]) -> None:
     sim.places.delay_s = 2
-    asked = Places(Http("places", reach=Reach.ANYWHERE), sim.places.url, KEY, sleep=waits.append)
+    asked = Places(Http("places", policy=AddressPolicy.ANYWHERE), sim.places.url, KEY, sleep=waits.append)
     assert len(asked.nearby(*CIMAHI, 5000)) == 60
     assert waits == [0.3, 0.6, 1.2, 0.3, 0.6, 1.2]
 
 
 def test_waits_grow_to_two_seconds_and_end_inside_the_budget(sim: Server, waits: list[float]) -> None:
     sim.places.delay_s = 1000
-    asked = Places(Http("places", reach=Reach.ANYWHERE), sim.places.url, KEY, sleep=waits.append)
+    asked = Places(Http("places", policy=AddressPolicy.ANYWHERE), sim.places.url, KEY, sleep=waits.append)
     assert len(asked.nearby(*CIMAHI, 5000)) == 20
     assert waits == [0.3, 0.6, 1.2, 2.0, 2.0]
     assert sum(waits) < places.BUDGET_S
@@ -84,7 +84,7 @@ def test_when_a_later_page_fails_the_first_is_the_answer(sim: Server) -> None:
         def fail_the_next(_: float, fault: str = fault) -> None:
             sim.fault("places", fault, times=1)
 
-        http = Http("places", reach=Reach.ANYWHERE, read_s=0.3, budget_s=0.5, attempts=1)
+        http = Http("places", policy=AddressPolicy.ANYWHERE, read_s=0.3, budget_s=0.5, attempts=1)
         found = Places(http, sim.places.url, KEY, sleep=fail_the_next).nearby(*CIMAHI, 5000)
         assert len(found) == 20
         sim.clear_faults()
