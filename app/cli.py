@@ -14,7 +14,6 @@ from marshmallow import ValidationError
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
-import config
 from app.core.database.engines import keep_request_settings
 from app.core.database.session import unit_of_work
 from app.core.errors import AppError, ValidationFailed
@@ -22,6 +21,7 @@ from app.core.media import pictures
 from app.core.operations.backup import BackupError
 from app.core.operations.backup import backup as make_backup
 from app.core.operations.backup import restore as restore_backup
+from app.core.settings_table import env_example, markdown_table
 from app.emergency import service as emergency
 from app.forum import jobs as forum_jobs
 from app.forum import seed as forum_seed
@@ -195,7 +195,7 @@ def restore(folder: Path) -> None:
 @click.option("--env", is_flag=True, help="The text of .env.example instead.")
 def settings_table(env: bool) -> None:
     """Print the README's table of settings."""
-    click.echo(config.env_example() if env else config.markdown_table(), nl=not env)
+    click.echo(env_example() if env else markdown_table(), nl=not env)
 
 
 # --- the worker -----------------------------------------------------------------------------------------------------

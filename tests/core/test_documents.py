@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from config import ROOT, env_example, markdown_table
+from app.core.settings_table import env_example, markdown_table
+from config import ROOT
 
 
 def test_the_readme_has_the_table_of_settings() -> None:
