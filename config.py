@@ -1,20 +1,22 @@
 """Settings of the service: the only place that reads the environment.
 
 `Config.from_env` turns a mapping of strings into typed values and names everything that is missing or wrong in one
-error. Each setting says its own environment variable and meaning; the README's table is made from them
-(`flask settings`).
+error. A setting's environment variable is its name in capitals; the README's table and `.env.example` are made from
+the declarations below (`flask settings`).
+
+Nothing here may import `app`: gunicorn's master reads the settings, and the processes that it starts after a reload
+must find new code rather than a package that the master has already imported.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
@@ -47,38 +49,28 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in merged.items() if value}
 
 
-# --- how one value is read ------------------------------------------------------------------------------------------
+# --- how one value is read: the message of a reader's ValueError says what the text must be --------------------------
 
 
 def _boolean(text: str) -> bool:
-    values = {
-        "1": True,
-        "true": True,
-        "on": True,
-        "yes": True,
-        "0": False,
-        "false": False,
-        "off": False,
-        "no": False,
-    }
-    try:
-        return values[text.strip().lower()]
-    except KeyError:
-        raise ValueError("must be on or off") from None
+    word = text.strip().lower()
+    if word not in ("1", "true", "on", "yes", "0", "false", "off", "no"):
+        raise ValueError("must be on or off")
+    return word in ("1", "true", "on", "yes")
 
 
 def _integer(low: int, high: int) -> Callable[[str], int]:
     def read(text: str) -> int:
-        if not re.fullmatch(r"-?\d{1,12}", text.strip()) or not low <= int(text) <= high:
+        if not re.fullmatch(r"\s*-?\d{1,12}\s*", text) or not low <= int(text) <= high:
             raise ValueError(f"must be a whole number from {low} to {high}")
         return int(text)
 
     return read
 
 
-def _span(low: int, high: int) -> Callable[[str], tuple[int, int]]:
+def _range(low: int, high: int) -> Callable[[str], tuple[int, int]]:
     def read(text: str) -> tuple[int, int]:
-        match = re.fullmatch(r"(\d{1,6})-(\d{1,6})", text.strip())
+        match = re.fullmatch(r"\s*(\d{1,6})-(\d{1,6})\s*", text)
         if not match or not low <= int(match[1]) <= int(match[2]) <= high:
             raise ValueError(f"must be two whole numbers from {low} to {high}, as in 30-300")
         return int(match[1]), int(match[2])
@@ -99,16 +91,19 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def _path(text: str) -> Path:
+    return Path(text).absolute()
+
+
 def _url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("must be an http or https address")
-    return text.rstrip("/")
+    return _page_url(text).rstrip("/")
 
 
 def _page_url(text: str) -> str:
     """Like `_url`, but the path is kept to the letter: it is a page, not the root of an interface."""
-    _url(text)
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be an http or https address")
     return text
 
 
@@ -117,11 +112,10 @@ def _origins(text: str) -> tuple[str, ...]:
 
 
 def _database_url(text: str) -> str:
-    # SQLAlchemy 2.1 reads `postgresql://` as psycopg 3.
     match = re.fullmatch(r"postgres(?:ql)?(?:\+psycopg2)?(://.*)", text)
     if not match:
         raise ValueError("must be a postgresql:// address")
-    return "postgresql+psycopg2" + match[1]
+    return "postgresql+psycopg2" + match[1]  # SQLAlchemy 2.1 reads `postgresql://` as psycopg 3
 
 
 def _redis_url(text: str) -> str:
@@ -131,27 +125,30 @@ def _redis_url(text: str) -> str:
 
 
 def _nik_keys(text: str) -> tuple[tuple[str, bytes], ...]:
-    keys: list[tuple[str, bytes]] = []
-    for part in _list(text):
+    keys: dict[str, bytes] = {}
+    parts = _list(text)
+    for part in parts:
         kid, _, encoded = part.partition(":")
         try:
-            key = base64.b64decode(encoded, validate=True)
-        except binascii.Error:
-            key = b""
-        if not re.fullmatch(r"[A-Za-z0-9_-]{1,16}", kid) or len(key) != 32:
+            keys[kid] = base64.b64decode(encoded, validate=True)
+        except ValueError:  # not base64
+            keys[kid] = b""
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,16}", kid) or len(keys[kid]) != 32:
             raise ValueError("must be a comma list of kid:base64 of 32 bytes")
-        keys.append((kid, key))
-    if len({kid for kid, _ in keys}) != len(keys) or not keys:
+    if not keys or len(keys) != len(parts):
         raise ValueError("must name at least one key, and each key id once")
-    return tuple(keys)
+    return tuple(keys.items())
 
 
-def setting(
-    env: str, doc: str, *, default: Any = MISSING, read: Callable[[str], Any] = str, secret: bool = False
-) -> Any:
-    """One setting: its environment variable, its meaning, how its text is read, and what serves when it is absent."""
-    metadata = {"env": env, "doc": doc, "read": read, "secret": secret}
-    return field(default=default, metadata=metadata, repr=not secret)
+# --- the settings ---------------------------------------------------------------------------------------------------
+
+
+def setting(doc: str, read: Callable[[str], Any] = str, *, default: Any = MISSING, secret: bool = False) -> Any:
+    """One setting: its meaning, how its text is read, and what serves when it is absent.
+
+    A secret may come from a file, whose path is in `NAME_FILE`, and never shows in the representation.
+    """
+    return field(default=default, metadata={"doc": doc, "read": read, "secret": secret}, repr=not secret)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,213 +157,132 @@ class Config:
 
     # the process
     environment: str = setting(
-        "ENVIRONMENT", "`development`, `testing` or `production`", default="production",
-        read=_choice("development", "testing", "production"),
-    )  # fmt: skip
-    port: int = setting("PORT", "Port that gunicorn listens on", default=8000, read=_integer(1, 65535))
+        "`development`, `testing` or `production`",
+        _choice("development", "testing", "production"),
+        default="production",
+    )
+    port: int = setting("Port that gunicorn listens on", _integer(1, 65535), default=8000)
     log_level: str = setting(
-        "LOG_LEVEL", "Least severe log line that is written", default="INFO",
-        read=_choice("DEBUG", "INFO", "WARNING", "ERROR"),
-    )  # fmt: skip
+        "Least severe log line that is written", _choice("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO"
+    )
     trusted_proxies: int = setting(
-        "TRUSTED_PROXIES",
-        "How many proxies stand in front and set the forwarded headers",
-        default=0,
-        read=_integer(0, 10),
+        "How many proxies stand in front and set the forwarded headers", _integer(0, 10), default=0
     )
     cors_origins: tuple[str, ...] = setting(
-        "CORS_ORIGINS", "Comma list of the origins whose pages may call the API (default: that of `FRONTEND_URL`)",
-        default=(), read=_origins,
-    )  # fmt: skip
-    frontend_url: str = setting(
-        "FRONTEND_URL", "Address of the single-page application; reset links point there", read=_url
+        "Comma list of the origins whose pages may call the API (default: that of `FRONTEND_URL`)", _origins, default=()
     )
-    rate_limits: bool = setting("RATE_LIMITS", "`on` or `off`", default=True, read=_boolean)
-    metrics_token: str | None = setting(
-        "METRICS_TOKEN", "When set, `/metrics` asks for it as a bearer token", default=None, secret=True
-    )
+    frontend_url: str = setting("Address of the single-page application; reset links point there", _url)
+    rate_limits: bool = setting("`on` or `off`", _boolean, default=True)
+    metrics_token: str | None = setting("When set, `/metrics` asks for it as a bearer token", default=None, secret=True)
 
     # where the data lives
-    database_url: str = setting("DATABASE_URL", "PostgreSQL, 15 or newer", read=_database_url, secret=True)
+    database_url: str = setting("PostgreSQL, 15 or newer", _database_url, secret=True)
     database_pooler_url: str | None = setting(
-        "DATABASE_POOLER_URL",
         "PgBouncer in transaction mode in front of `DATABASE_URL`, which then serves migrations, exports and SQL alone "
         "(run `flask pooler` once)",
-        default=None, read=_database_url, secret=True,
-    )  # fmt: skip
-    database_pool_size: int = setting(
-        "DATABASE_POOL_SIZE", "Connections that one process keeps", default=8, read=_integer(1, 200)
+        _database_url,
+        default=None,
+        secret=True,
     )
-    redis_url: str = setting("REDIS_URL", "Redis 7 or Valkey 8, or newer", read=_redis_url, secret=True)
-    media_root: Path = setting(  # noqa: RUF009  # `setting` is a field
-        "MEDIA_ROOT",
-        "Folder of the pictures",
-        default=MEDIA,
-        read=lambda text: Path(text).absolute(),
-    )
-    media_s3_bucket: str | None = setting(
-        "MEDIA_S3_BUCKET", "Bucket of the pictures, in place of the folder", default=None
-    )
-    media_s3_endpoint: str | None = setting(
-        "MEDIA_S3_ENDPOINT", "Address of an S3-compatible store", default=None, read=_url
-    )
+    database_pool_size: int = setting("Connections that one process keeps", _integer(1, 200), default=8)
+    redis_url: str = setting("Redis 7 or Valkey 8, or newer", _redis_url, secret=True)
+    media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` is a field
+    media_s3_bucket: str | None = setting("Bucket of the pictures, in place of the folder", default=None)
+    media_s3_endpoint: str | None = setting("Address of an S3-compatible store", _url, default=None)
 
     # secrets
-    secret_key: str = setting("SECRET_KEY", "Signs what the service hands out and takes back", secret=True)
+    secret_key: str = setting("Signs what the service hands out and takes back", secret=True)
     jwt_secret_keys: tuple[str, ...] = setting(
-        "JWT_SECRET_KEYS",
-        "Comma list; the first signs access tokens, all verify them",
-        read=_list,
-        secret=True,
+        "Comma list; the first signs access tokens, all verify them", _list, secret=True
     )
     nik_keys: tuple[tuple[str, bytes], ...] = setting(
-        "NIK_KEYS", "Comma list of `kid:base64 of 32 bytes`; the first encrypts NIK, all decrypt it", read=_nik_keys,
-        secret=True,
-    )  # fmt: skip
+        "Comma list of `kid:base64 of 32 bytes`; the first encrypts NIK, all decrypt it", _nik_keys, secret=True
+    )
 
     # sessions
-    access_token_minutes: int = setting(
-        "ACCESS_TOKEN_MINUTES", "Life of an access token", default=15, read=_integer(1, 1440)
-    )
-    refresh_token_days: int = setting("REFRESH_TOKEN_DAYS", "Life of a session", default=30, read=_integer(1, 365))
-    refresh_idle_days: int = setting(
-        "REFRESH_IDLE_DAYS", "A session unused for so long ends", default=7, read=_integer(1, 365)
-    )
-    admin_session_hours: int = setting(
-        "ADMIN_SESSION_HOURS", "Life of an administrator's session", default=12, read=_integer(1, 720)
-    )
+    access_token_minutes: int = setting("Life of an access token", _integer(1, 1440), default=15)
+    refresh_token_days: int = setting("Life of a session", _integer(1, 365), default=30)
+    refresh_idle_days: int = setting("A session unused for so long ends", _integer(1, 365), default=7)
+    admin_session_hours: int = setting("Life of an administrator's session", _integer(1, 720), default=12)
     admin_idle_minutes: int = setting(
-        "ADMIN_IDLE_MINUTES",
-        "An administrator's session unused for so long ends",
-        default=30,
-        read=_integer(1, 1440),
+        "An administrator's session unused for so long ends", _integer(1, 1440), default=30
     )
     superadmin_token_minutes: int = setting(
-        "SUPERADMIN_TOKEN_MINUTES",
-        "Life of a super-admin token, which has no refresh",
-        default=15,
-        read=_integer(1, 120),
+        "Life of a super-admin token, which has no refresh", _integer(1, 120), default=15
     )
-    superadmin_sql_mode: str = setting(
-        "SUPERADMIN_SQL_MODE", "`ro` makes the SQL console read-only", default="rw", read=_choice("rw", "ro")
-    )
+    superadmin_sql_mode: str = setting("`ro` makes the SQL console read-only", _choice("rw", "ro"), default="rw")
     superadmin_database_url: str | None = setting(
-        "SUPERADMIN_DATABASE_URL",
         "Address that the SQL console logs in with (default: `DATABASE_URL`); `flask sql-role create` makes a role"
         " that can only read",
+        _database_url,
         default=None,
-        read=_database_url,
         secret=True,
     )
 
     # messaging
     messaging_provider: str = setting(
-        "MESSAGING_PROVIDER", "`fonnte`, `whatsapp_cloud`, or `outbox`: stored, sent nowhere", default="outbox",
-        read=_choice("fonnte", "whatsapp_cloud", "outbox"),
-    )  # fmt: skip
-    messaging_url: str | None = setting(
-        "MESSAGING_URL", "Base address in place of the provider's own", default=None, read=_url
+        "`fonnte`, `whatsapp_cloud`, or `outbox`: stored, sent nowhere",
+        _choice("fonnte", "whatsapp_cloud", "outbox"),
+        default="outbox",
     )
-    messaging_token: str | None = setting(
-        "MESSAGING_TOKEN", "Token of the messaging provider", default=None, secret=True
-    )
-    messaging_sender_id: str | None = setting(
-        "MESSAGING_SENDER_ID", "Phone number id (`whatsapp_cloud` only)", default=None
-    )
+    messaging_url: str | None = setting("Base address in place of the provider's own", _url, default=None)
+    messaging_token: str | None = setting("Token of the messaging provider", default=None, secret=True)
+    messaging_sender_id: str | None = setting("Phone number id (`whatsapp_cloud` only)", default=None)
 
     # human verification
     captcha_secret: str | None = setting(
-        "CAPTCHA_SECRET", "Secret of reCAPTCHA, hCaptcha or Turnstile; without it registration asks for none",
-        default=None, secret=True,
-    )  # fmt: skip
+        "Secret of reCAPTCHA, hCaptcha or Turnstile; without it registration asks for none", default=None, secret=True
+    )
     captcha_url: str = setting(
-        "CAPTCHA_URL",
-        "Address of `siteverify`",
-        default="https://www.google.com/recaptcha/api/siteverify",
-        read=_url,
+        "Address of `siteverify`", _url, default="https://www.google.com/recaptcha/api/siteverify"
     )
 
     # places
     places_key: str | None = setting(
-        "PLACES_KEY",
-        "Key of the places provider; without it the database alone answers",
-        default=None,
-        secret=True,
+        "Key of the places provider; without it the database alone answers", default=None, secret=True
     )
     places_url: str = setting(
-        "PLACES_URL",
-        "Base address of the places provider",
-        default="https://maps.googleapis.com/maps/api/place",
-        read=_url,
+        "Base address of the places provider", _url, default="https://maps.googleapis.com/maps/api/place"
     )
     geocoder: str = setting(
-        "GEOCODER",
-        "`offline`, `google` or `nominatim`",
-        default="offline",
-        read=_choice("offline", "google", "nominatim"),
+        "`offline`, `google` or `nominatim`", _choice("offline", "google", "nominatim"), default="offline"
     )
-    geocoder_key: str | None = setting("GEOCODER_KEY", "Key of the geocoder (`google`)", default=None, secret=True)
-    geocoder_url: str | None = setting(
-        "GEOCODER_URL", "Base address in place of the geocoder's own", default=None, read=_url
-    )
+    geocoder_key: str | None = setting("Key of the geocoder (`google`)", default=None, secret=True)
+    geocoder_url: str | None = setting("Base address in place of the geocoder's own", _url, default=None)
 
     # content
     video_key: str | None = setting(
-        "VIDEO_KEY",
-        "Key of the video platform; without it the live routes answer 502",
-        default=None,
-        secret=True,
+        "Key of the video platform; without it the live routes answer 502", default=None, secret=True
     )
     video_url: str = setting(
-        "VIDEO_URL",
-        "Base address of the video platform",
-        default="https://www.googleapis.com/youtube/v3",
-        read=_url,
+        "Base address of the video platform", _url, default="https://www.googleapis.com/youtube/v3"
     )
     article_source_url: str = setting(
-        "ARTICLE_SOURCE_URL", "List page of the health ministry's site",
-        default="https://ayosehat.kemkes.go.id/artikel", read=_page_url,
-    )  # fmt: skip
+        "List page of the health ministry's site", _page_url, default="https://ayosehat.kemkes.go.id/artikel"
+    )
     article_hosts: tuple[str, ...] = setting(
-        "ARTICLE_HOSTS", "Comma list of hosts (`host` or `host:port`) of articles (default: the source's)",
-        default=(), read=_list,
-    )  # fmt: skip
+        "Comma list of hosts (`host` or `host:port`) of articles (default: the source's)", _list, default=()
+    )
 
     # web push
-    vapid_public_key: str | None = setting("VAPID_PUBLIC_KEY", "Public key of web push, base64url", default=None)
-    vapid_private_key: str | None = setting(
-        "VAPID_PRIVATE_KEY", "Private key of web push, base64url", default=None, secret=True
-    )
-    vapid_subject: str | None = setting("VAPID_SUBJECT", "`mailto:` or https address of the operator", default=None)
+    vapid_public_key: str | None = setting("Public key of web push, base64url", default=None)
+    vapid_private_key: str | None = setting("Private key of web push, base64url", default=None, secret=True)
+    vapid_subject: str | None = setting("`mailto:` or https address of the operator", default=None)
     push_hosts: tuple[str, ...] = setting(
-        "PUSH_HOSTS",
-        "Comma list of hosts that push endpoints may have (default: any public one)",
-        default=(),
-        read=_list,
+        "Comma list of hosts that push endpoints may have (default: any public one)", _list, default=()
     )
 
     # broadcasts
     broadcast_delay_seconds: tuple[int, int] = setting(
-        "BROADCAST_DELAY_SECONDS",
-        "Range of the random wait before a broadcast",
-        default=(30, 300),
-        read=_span(0, 86400),
+        "Range of the random wait before a broadcast", _range(0, 86400), default=(30, 300)
     )
     broadcast_hours: tuple[int, int] = setting(
-        "BROADCAST_HOURS", "Local hours in which broadcasts are sent", default=(8, 20), read=_span(0, 24)
+        "Local hours in which broadcasts are sent", _range(0, 24), default=(8, 20)
     )
     broadcast_per_minute: int = setting(
-        "BROADCAST_PER_MINUTE",
-        "Most broadcast messages a minute, all users together",
-        default=60,
-        read=_integer(1, 1_000_000),
+        "Most broadcast messages a minute, all users together", _integer(1, 1_000_000), default=60
     )
-    broadcast_per_user_per_day: int = setting(
-        "BROADCAST_PER_USER_PER_DAY",
-        "Most broadcast messages a user and day",
-        default=1,
-        read=_integer(0, 100),
-    )
+    broadcast_per_user_per_day: int = setting("Most broadcast messages a user and day", _integer(0, 100), default=1)
 
     @property
     def is_production(self) -> bool:
@@ -395,12 +311,11 @@ class Config:
         values: dict[str, Any] = {}
         defaults = development_defaults() if env.get("ENVIRONMENT") in ("development", "testing") else {}
         for spec in fields(cls):
-            name = spec.metadata["env"]
+            name = spec.name.upper()
             try:
-                text = _text(env, name, secret=spec.metadata["secret"])
-                text = defaults.get(name) if text is None else text
-                if text is not None:
-                    values[spec.name] = cast(Callable[[str], Any], spec.metadata["read"])(text)
+                text = _text(env, name, secret=spec.metadata["secret"]) or defaults.get(name)
+                if text:
+                    values[spec.name] = spec.metadata["read"](text)
                 elif spec.default is MISSING:
                     problems.append(f"{name} is missing: {spec.metadata['doc']}")
             except ValueError as error:
@@ -465,10 +380,9 @@ def _production_problems(config: Config) -> list[str]:
         *(("NIK_KEYS", base64.b64encode(key).decode()) for _, key in config.nik_keys),
     ]
     seen: dict[str, str] = {}
-    known = "development-only"
     for name, value in secrets:
         raw = base64.b64decode(value) if name == "NIK_KEYS" else value.encode()
-        if len(raw) < MIN_SECRET_BYTES or len(set(raw)) < 10 or raw.startswith(known.encode()):
+        if len(raw) < MIN_SECRET_BYTES or len(set(raw)) < 10 or raw.startswith(b"development-only"):
             problems.append(f"{name} is weak or a default: at least {MIN_SECRET_BYTES} random bytes are needed")
         if value in seen:
             problems.append(f"{name} repeats a secret of {seen[value]}: every purpose needs its own")

@@ -13,7 +13,7 @@ def markdown_table() -> str:
     """The README's table of settings, one row a setting."""
     head = ["| setting | meaning | default |", "|---|---|---|"]
     rows = [
-        f"| `{spec.metadata['env']}` | {spec.metadata['doc']} | {_shown_default(spec.default)} |"
+        f"| `{spec.name.upper()}` | {spec.metadata['doc']} | {_shown_default(spec.default)} |"
         for spec in fields(Config)
     ]
     return "\n".join(head + rows)
@@ -40,7 +40,7 @@ def env_example() -> str:
     blocks = ["# Copy to .env and fill in. `flask keys new` prints the secrets. What is commented out has a default."]
     for spec in sorted(fields(Config), key=lambda spec: spec.default is not MISSING):
         doc = spec.metadata["doc"].replace("`", "")
-        line = f"{spec.metadata['env']}="
+        line = f"{spec.name.upper()}="
         if spec.default is not MISSING:
             line = f"#{line}{_shown_default(spec.default).strip('`')}"
         blocks.append(f"# {doc}\n{line}")

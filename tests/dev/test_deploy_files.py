@@ -19,7 +19,7 @@ from config import ROOT, Config
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 
-SETTINGS = {each.metadata["env"] for each in fields(Config)}
+SETTINGS = {each.name.upper() for each in fields(Config)}
 #: Read by gunicorn.conf.py, prometheus_client and Python.
 OTHERS = {"BIND", "WEB_CONCURRENCY", "PROMETHEUS_MULTIPROC_DIR", "PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 

@@ -33,7 +33,7 @@ class Launcher:
     def __init__(self, checkout: Path, *, port: int | None = None, **settings: str) -> None:
         self.checkout = checkout
         self.port = port or free_port()
-        ours = {spec.metadata["env"] for spec in fields(Config)} | {"SIMULATE", "BIND"}
+        ours = {spec.name.upper() for spec in fields(Config)} | {"SIMULATE", "BIND"}
         inherited = {name: value for name, value in os.environ.items() if name not in ours}
         # Each process of gunicorn imports the whole application, and one is enough here.
         self.env = {**inherited, "PORT": str(self.port), "WEB_CONCURRENCY": "1", **settings}
