@@ -91,6 +91,13 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def _secrets(text: str) -> tuple[str, ...]:
+    secrets = _list(text)
+    if not secrets:
+        raise ValueError("must name at least one secret")
+    return secrets
+
+
 def _path(text: str) -> Path:
     return Path(text).absolute()
 
@@ -193,7 +200,7 @@ class Config:
     # secrets
     secret_key: str = setting("Signs what the service hands out and takes back", secret=True)
     jwt_secret_keys: tuple[str, ...] = setting(
-        "Comma list; the first signs access tokens, all verify them", _list, secret=True
+        "Comma list; the first signs access tokens, all verify them", _secrets, secret=True
     )
     nik_keys: tuple[tuple[str, bytes], ...] = setting(
         "Comma list of `kid:base64 of 32 bytes`; the first encrypts NIK, all decrypt it", _nik_keys, secret=True

@@ -58,7 +58,7 @@ def test_everything_missing_is_named_at_once() -> None:
         ("DATABASE_URL", "mysql://x"), ("REDIS_URL", "http://x"), ("FRONTEND_URL", "app.example.org"),
         ("BROADCAST_HOURS", "20-8"), ("BROADCAST_HOURS", "8"), ("BROADCAST_DELAY_SECONDS", "a-b"),
         ("NIK_KEYS", "a:short"), ("NIK_KEYS", "nokid"), ("SUPERADMIN_SQL_MODE", "admin"), ("GEOCODER", "stars"),
-        ("MESSAGING_PROVIDER", "pigeon"), ("CORS_ORIGINS", "*"), ("TRUSTED_PROXIES", "-1"),
+        ("MESSAGING_PROVIDER", "pigeon"), ("CORS_ORIGINS", "*"), ("TRUSTED_PROXIES", "-1"), ("JWT_SECRET_KEYS", " , "),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named(name: str, value: str) -> None:
