@@ -97,6 +97,11 @@ def on_starting(_server: Any) -> None:
         file.unlink()
 
 
+def post_fork(_server: Any, _worker: Any) -> None:
+    """A process that a reload starts reads `config.py` as it is now, not as the master once imported it."""
+    sys.modules.pop("config", None)
+
+
 def child_exit(_server: Any, worker: Any) -> None:
     """Take a dead process out of the figures that only the living count in."""
     from prometheus_client.multiprocess import mark_process_dead

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +48,10 @@ def test_figures_of_an_earlier_run_are_forgotten(monkeypatch: pytest.MonkeyPatch
     settings["on_starting"](None)
     assert list(folder.iterdir()) == []
     assert settings["raw_env"] == [f"PROMETHEUS_MULTIPROC_DIR={folder}"]
+
+
+def test_a_process_that_a_reload_starts_reads_the_settings_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = conf(monkeypatch)
+    monkeypatch.setitem(sys.modules, "config", sys.modules["config"])  # puts it back afterwards
+    settings["post_fork"](None, None)
+    assert "config" not in sys.modules
