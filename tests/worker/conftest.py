@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -106,3 +107,5 @@ def start_worker(
     yield start
     for worker in workers:
         worker.end(signal.SIGKILL)
+        with suppress(ProcessLookupError):  # its clock would see at its next tick that it is alone
+            os.killpg(worker.pid, signal.SIGKILL)
