@@ -21,7 +21,7 @@ from app.core.media import pictures
 from app.core.operations.backup import BackupError
 from app.core.operations.backup import backup as make_backup
 from app.core.operations.backup import restore as restore_backup
-from app.core.settings_table import env_example, markdown_table
+from app.core.operations.settings_table import env_example, markdown_table
 from app.emergency import service as emergency
 from app.forum import jobs as forum_jobs
 from app.forum import seed as forum_seed

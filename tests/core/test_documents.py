@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.core.settings_table import env_example, markdown_table
+from app.core.operations.settings_table import env_example, markdown_table
 from config import ROOT
 
 

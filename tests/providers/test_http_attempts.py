@@ -10,6 +10,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from app.providers.circuit_breaker import Breaker
+from app.providers.http import init_app
 from app.providers.responses import retry_after
 from dev.simulators import Server
 from tests.providers.raw_server import raw
@@ -169,6 +170,7 @@ def test_refusals_do_not_count_as_being_down(sim: Server) -> None:
 
 
 def test_a_forked_child_makes_connections_of_its_own(sim: Server) -> None:
+    init_app()  # as create_app does
     http = client()
     http.fetch("POST", f"{sim.captcha.url}/siteverify", data={})
     before = http._session
