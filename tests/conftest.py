@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,7 +12,7 @@ from flask_migrate import upgrade
 
 from app import create_app
 from app.core.database.session import db
-from app.core.web.rate_limits import limiter
+from app.core.web.rate_limits import RateLimits
 from config import Config, environment
 from tests.client import Client
 from tests.statements import Statements
@@ -59,24 +58,10 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     from app.cli import seed_all
 
     app = create_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
-    app.extensions["counting"] = _counting()
     with app.app_context():
         seed_all()
     yield app
     _dispose(app)
-
-
-def _counting() -> dict[str, Any]:
-    """Where the rate limiter counts. It is one a process and does as the application says that was made last."""
-    names = ("_storage", "_limiter", "_fallback_storage", "_fallback_limiter")
-    return {name: vars(limiter)[name] for name in names}
-
-
-def _reset(app: Flask) -> None:
-    """Redis is empty, and limits would be counted in it, once a test switches them on."""
-    app.extensions["redis"].flushdb()
-    vars(limiter).update(app.extensions["counting"], enabled=False, _storage_dead=False)
-    limiter._fallback_storage.reset()
 
 
 class _OneConnection:
@@ -91,7 +76,7 @@ class _OneConnection:
 @pytest.fixture
 def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The application inside a transaction that is rolled back: a commit of the code under test is a savepoint."""
-    _reset(real_app)
+    real_app.extensions["redis"].flushdb()
     with real_app.app_context():
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:
@@ -107,17 +92,15 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
 
 
 @pytest.fixture
-def limited(app: Flask) -> Iterator[None]:
+def limited(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rate limits count, and nothing is counted yet."""
-    limiter.enabled = True
-    yield
-    limiter.enabled = False
+    monkeypatch.setitem(app.extensions, "limits", RateLimits(app.extensions["redis"], enabled=True))
 
 
 @pytest.fixture
 def committed(real_app: Flask) -> Iterator[Flask]:
     """The application with real commits, for tests of several threads or processes; emptied and seeded afterwards."""
-    _reset(real_app)
+    real_app.extensions["redis"].flushdb()
     with real_app.app_context():
         if db.session.scalar(sa.text("SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM deliveries)")):
             empty()  # a test of whole processes, which commit what they like, was here before

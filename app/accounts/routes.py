@@ -7,6 +7,7 @@ from typing import Any
 from flask import jsonify, request
 
 from app.accounts import schemas, service
+from app.core.errors import Unauthorized
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.rate_limits import by_body, limit
@@ -16,14 +17,11 @@ from app.identity.schemas import UserSchema
 
 bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
 
-#: Guessing is slow for one address, and slower for one account, whoever guesses.
-failed_login = {"deduct_when": lambda response: response.status_code == 401}
-
 
 @bp.post("/login")
 @public
+@limit("10 per 5 minutes", key=by_body("username"), counts=Unauthorized)
 @limit("60 per minute")
-@limit("10 per 5 minutes", key=by_body("username"), **failed_login)
 @bp.arguments(schemas.LoginSchema)
 @bp.response(200, schemas.TokensSchema)
 @bp.alt_response(401, "UNAUTHORIZED")
@@ -34,8 +32,8 @@ def login(data: dict[str, str]) -> sessions.TokenPair:
 
 @bp.post("/superadmin/login")
 @public
+@limit("5 per 5 minutes", key=by_body("username"), counts=Unauthorized)
 @limit("20 per minute")
-@limit("5 per 5 minutes", key=by_body("username"), **failed_login)
 @bp.arguments(schemas.LoginSchema)
 @bp.response(200, schemas.SuperadminTokenSchema)
 @bp.alt_response(401, "UNAUTHORIZED")

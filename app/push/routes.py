@@ -56,8 +56,8 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 
 @bp.post("/send")
 @public
-@limit("60 per minute")
 @limit("20 per minute", key=target)
+@limit("60 per minute")
 @bp.arguments(schemas.SendSchema)
 @bp.response(200, schemas.SentSchema)
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Pythons call it otherwise

@@ -6,37 +6,107 @@ than the read. The proxy in front limits the rest by address (`deploy/nginx.conf
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from time import time
-from typing import Any
+from functools import wraps
+from time import monotonic, time
+from typing import Any, TypeVar
 
-from flask import Flask, Response, g, request
-from flask_limiter import Limiter, RateLimitExceeded
-from flask_limiter.util import get_remote_address
+from flask import Flask, current_app, request
+from limits import RateLimitItem, parse_many
+from limits.storage import MemoryStorage, RedisStorage
+from limits.strategies import MovingWindowRateLimiter
+from redis import Redis
+from redis.exceptions import RedisError
 
-from app.core import errors
-from app.core.jobs.redis import WEB, connect
+from app.core.errors import AppError, TooManyRequests
 from config import Config
 
-limiter = Limiter(
-    get_remote_address,
-    strategy="moving-window",
-    in_memory_fallback_enabled=True,
-    # Alone it would be an open door. Behind the fallback it only keeps a Redis that dies between a look and a count
-    # from turning an answer into a crash.
-    swallow_errors=True,
-    key_prefix="limit",
-)
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+View = TypeVar("View", bound=Callable[..., Any])
+
+#: Seconds before a Redis that failed twice in a row is asked again.
+AWAY_S = 1.0
 
 
-def limit(rate: str, *, key: Callable[[], str] = get_remote_address, **options: Any) -> Callable[..., Any]:
-    """At most `rate` calls of a route by `key` (default: the caller's address)."""
+class RateLimits:
+    """What one application counts, in `app.extensions["limits"]`; `enabled` switches all its limits on and off."""
 
-    def marked() -> str:
-        g.is_limited = True
-        return key()
+    def __init__(self, redis: Redis, *, enabled: bool) -> None:
+        self.enabled = enabled
+        self._shared = MovingWindowRateLimiter(RedisStorage("redis://", connection_pool=redis.connection_pool))
+        self._own = MovingWindowRateLimiter(MemoryStorage())
+        self._away_until = 0.0
+        self._pause_s = 0.0
 
-    decorate: Callable[..., Any] = limiter.limit(rate, key_func=marked, **options)
+    def check(self, rate: RateLimitItem, *key: str, count: bool = True) -> None:
+        """Count a call, or with `count=False` only look; `TooManyRequests` when the window is full."""
+
+        def ends_at(limiter: MovingWindowRateLimiter) -> float | None:
+            has_room = limiter.hit(rate, *key) if count else limiter.test(rate, *key)
+            return None if has_room else limiter.get_window_stats(rate, *key).reset_time
+
+        if (end := self._ask(ends_at)) is not None:
+            raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
+
+    def count(self, rate: RateLimitItem, *key: str) -> None:
+        self._ask(lambda limiter: limiter.hit(rate, *key))
+
+    def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
+        """Ask Redis, and this process's memory while Redis is away: neither a 500 nor an open door."""
+        now = monotonic()
+        if now >= self._away_until:
+            self._away_until = now + self._pause_s  # one call at a time looks whether Redis is back
+            try:
+                result = question(self._shared)
+            except RedisError as error:
+                if not self._pause_s:
+                    logger.warning("Redis is away (%s): each process counts rate limits alone", type(error).__name__)
+                self._pause_s = AWAY_S
+            else:
+                self._away_until = self._pause_s = 0.0
+                return result
+        return question(self._own)
+
+
+def caller_address() -> str:
+    return request.remote_addr or "127.0.0.1"  # behind a unix socket there is none
+
+
+def limit(
+    rate: str,
+    *,
+    key: Callable[[], str] = caller_address,
+    counts: type[AppError] | tuple[()] = (),
+    exempt_when: Callable[[], bool] = lambda: False,
+) -> Callable[[View], View]:
+    """At most `rate` calls of a route by `key` (default: the caller's address), in a moving window.
+
+    With `counts` only calls that end in this error are counted. Of several limits the upper one is asked first; a call
+    that it refuses is not counted by those below.
+    """
+    rates = parse_many(rate)
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def limited(*args: Any, **kwargs: Any) -> Any:
+            limits: RateLimits = current_app.extensions["limits"]
+            if not limits.enabled or exempt_when():
+                return view(*args, **kwargs)
+            counted_by = ("limit", key(), request.endpoint or "")
+            for each in rates:
+                limits.check(each, *counted_by, count=not counts)
+            try:
+                return view(*args, **kwargs)
+            except counts:
+                for each in rates:
+                    limits.count(each, *counted_by)
+                raise
+
+        return limited  # type: ignore[return-value]  # it takes and returns what the view does
+
     return decorate
 
 
@@ -45,33 +115,11 @@ def by_body(*names: str) -> Callable[[], str]:
 
     def key() -> str:
         sent = request.args if request.method == "GET" else request.get_json(silent=True, force=True)
-        found = next((str(sent[name]) for name in names if name in sent), "") if isinstance(sent, dict) else ""
-        return f"{names[0]}:{found.strip().lower()[:100]}"
+        value = next((str(sent[name]) for name in names if name in sent), "") if isinstance(sent, dict) else ""
+        return f"{names[0]}:{value.strip().lower()[:100]}"
 
     return key
 
 
 def init_app(app: Flask, config: Config) -> None:
-    # By our own connections, which know every form of address (Sentinel's too) and wait for nothing.
-    app.config["RATELIMIT_STORAGE_URI"] = "redis://"
-    app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": connect(config.redis_url, **WEB).connection_pool}
-    app.config["RATELIMIT_ENABLED"] = True  # set up in any case; `enabled` below is what counts
-    limiter.init_app(app)
-    # Every limit here is a route's own and checked as the route is called; looks around all others cost for nothing.
-    app.before_request_funcs[None].pop()
-    count, forget = app.after_request_funcs[None].pop(), app.teardown_request_funcs[None].pop()
-    app.after_request(lambda response: count(response) if g.get("is_limited") else response)
-
-    @app.teardown_request
-    def forget_limits(error: BaseException | None) -> None:
-        if g.get("is_limited"):
-            forget(error)
-
-    limiter.enabled = config.rate_limits
-    app.register_error_handler(RateLimitExceeded, _refuse)
-
-
-def _refuse(_: RateLimitExceeded) -> Response:
-    found = limiter.current_limit
-    wait = max(1, int(found.reset_at - time()) + 1) if found else errors.RETRY_AFTER_S
-    return errors.handle_app_error(errors.TooManyRequests(retry_after=wait))
+    app.extensions["limits"] = RateLimits(app.extensions["redis"], enabled=config.rate_limits)

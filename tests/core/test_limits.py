@@ -1,0 +1,146 @@
+"""How calls are counted: in Redis, in the process while Redis is away, and in each application for itself."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+from app.core.limits import AWAY_S, RateLimits
+from app.core.redis import WEB, connect
+from flask import Flask
+from limits import parse
+from redis import Redis
+
+from app import create_app
+from app.core.errors import TooManyRequests
+from tests.client import Client, assert_error
+from tests.conftest import config_for_tests
+
+REFRESH = {"refresh_token": "x"}
+#: The processes of the version before and those of the next one count together while one replaces the other.
+REFRESH_KEY = "LIMITS:LIMITER/limit/127.0.0.1/accounts.refresh/120/1/minute"
+TWICE = parse("2 per minute")
+
+
+class Clock:
+    """Stands in for `monotonic` in `app.core.limits`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr("app.core.limits.monotonic", lambda: self.now)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """A server that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server
+
+
+@pytest.fixture
+def moving(app: Flask, silent: socket.socket) -> Iterator[Redis]:
+    """A client of the silent server; `back` brings it to the Redis of the tests."""
+    client = connect(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", **WEB)
+    yield client
+    client.connection_pool.disconnect()
+
+
+def back(client: Redis, app: Flask) -> None:
+    pool = client.connection_pool
+    pool.disconnect()
+    pool.connection_kwargs.update(app.extensions["redis"].connection_pool.connection_kwargs)
+    pool.reset()
+
+
+def connections(server: socket.socket) -> int:
+    """How many have come to `server` since the last look."""
+    count = 0
+    while True:
+        try:
+            server.accept()[0].close()
+        except BlockingIOError:
+            return count
+        count += 1
+
+
+def test_calls_are_counted_in_redis_under_the_names_of_before(app: Flask, client: Client, limited: None) -> None:
+    assert client.post("/refresh", REFRESH).status_code == 401
+    assert app.extensions["redis"].keys("LIMITS:*") == [REFRESH_KEY.encode()]
+
+
+def test_retry_after_is_the_rest_of_the_window(app: Flask, client: Client, limited: None) -> None:
+    app.extensions["redis"].lpush(REFRESH_KEY, *[time.time() - 50] * 120)
+    refused = client.post("/refresh", REFRESH)
+    assert_error(refused, 429, "too_many_requests")
+    assert refused.headers["Retry-After"] in ("9", "10")
+
+
+def test_a_call_that_one_limit_refuses_is_not_counted_by_the_next(app: Flask, client: Client, limited: None) -> None:
+    for n in range(21):
+        client.post("/push/send", {"user_id": 1, "payload": {"title": "Halo", "body": str(n)}})
+    by_address = "LIMITS:LIMITER/limit/127.0.0.1/push.send/60/1/minute"
+    assert app.extensions["redis"].llen(by_address) == 20
+
+
+def test_without_redis_the_process_counts(app: Flask, moving: Redis, clock: Clock) -> None:
+    limits = RateLimits(moving, enabled=True)
+    limits.check(TWICE, "a")
+    limits.check(TWICE, "a")
+    with pytest.raises(TooManyRequests) as refused:
+        limits.check(TWICE, "a")
+    assert refused.value.retry_after in (59, 60)
+    limits.check(TWICE, "b")
+
+
+def test_a_dead_redis_is_asked_once_a_pause(moving: Redis, silent: socket.socket, clock: Clock) -> None:
+    limits = RateLimits(moving, enabled=True)
+    for n in range(20):
+        limits.check(TWICE, str(n))
+    assert connections(silent) == 2  # one that fails may be chance
+    clock.now += AWAY_S
+    for n in range(20, 40):
+        limits.check(TWICE, str(n))
+    assert connections(silent) == 1
+
+
+def test_redis_counts_again_once_it_is_back(app: Flask, moving: Redis, clock: Clock) -> None:
+    limits = RateLimits(moving, enabled=True)
+    for n in range(3):
+        limits.check(TWICE, str(n))
+    back(moving, app)
+    limits.check(TWICE, "too early")
+    assert not app.extensions["redis"].keys("LIMITS:*")
+    clock.now += AWAY_S
+    limits.check(TWICE, "a")
+    limits.check(TWICE, "a")
+    assert app.extensions["redis"].llen(f"LIMITS:{TWICE.key_for('a')}") == 2
+
+
+def test_a_redis_that_fails_once_is_asked_at_once_again(app: Flask, moving: Redis, clock: Clock) -> None:
+    limits = RateLimits(moving, enabled=True)
+    limits.check(TWICE, "a")
+    back(moving, app)
+    limits.check(TWICE, "b")
+    assert app.extensions["redis"].keys("LIMITS:*") == [f"LIMITS:{TWICE.key_for('b')}".encode()]
+
+
+def test_two_applications_of_a_process_count_apart(app: Flask, client: Client, limited: None) -> None:
+    config = {"REDIS_URL": "redis://127.0.0.1:1/0", "DATABASE_URL": app.config["SQLALCHEMY_DATABASE_URI"]}
+    other = create_app(config_for_tests(**config, RATE_LIMITS="on"))
+    codes = [other.test_client().post("/api/auth/check-username", json={}).status_code for _ in range(61)]
+    assert codes == [400] * 60 + [429]
+    assert client.post("/auth/check-username", {}).status_code == 400
+    assert len(app.extensions["redis"].keys("LIMITS:*")) == 1
+
+
+def test_without_rate_limits_nothing_is_counted(app: Flask, client: Client) -> None:
+    assert [client.post("/auth/check-username", {}).status_code for _ in range(61)] == [400] * 61
+    assert not app.extensions["redis"].keys("LIMITS:*")
