@@ -10,14 +10,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from flask import Flask, Request, Response, g, request
+from flask import Flask, Request, Response, g
 from flask.globals import app_ctx, request_ctx
 from flask.json.provider import JSONProvider
 from flask.sessions import SessionInterface, SessionMixin
-from flask_cors import CORS
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.core.operations import metrics
+from app.core.web import cors
 from app.core.web.parsing import FORM_TYPES, MAX_JSON_BYTES, MAX_MULTIPART_BYTES
 from config import Config
 
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("app.request")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
-
-#: The client sends the three cache-busting headers with every request, so CORS must allow them.
-CLIENT_HEADERS = ["Authorization", "Content-Type", "Cache-Control", "Pragma", "Expires", "X-Request-ID"]
-EXPOSED_HEADERS = ["X-Request-ID", "X-Total-Count", "Link", "Retry-After", "Content-Disposition"]
 
 SAFE_HEADERS = [
     ("X-Content-Type-Options", "nosniff"),
@@ -110,18 +106,7 @@ def init_app(app: Flask, config: Config) -> None:
     if config.trusted_proxies:
         n = config.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)  # type: ignore[method-assign]
-    CORS(
-        app,
-        resources={r"/(api|media)/.*": {"origins": list(config.allowed_origins)}},
-        allow_headers=CLIENT_HEADERS,
-        expose_headers=EXPOSED_HEADERS,
-        methods=["GET", "POST", "PUT", "DELETE", "OPTIONS"],
-        max_age=7200,
-        intercept_exceptions=False,  # errors are answers here, and pass like all others
-    )
-    tell_origin = app.after_request_funcs[None].pop()  # flask-cors's, which has nothing to say where nobody asks
     app.before_request(_begin)
-    app.after_request(lambda response: tell_origin(response) if "HTTP_ORIGIN" in request.environ else response)
     app.after_request(_finish)
 
 
@@ -147,6 +132,8 @@ def _finish(response: Response) -> Response:
     asked = request_ctx.request
     if "HTTP_AUTHORIZATION" in asked.environ:
         response.headers["Cache-Control"] = "no-store"
+    if "HTTP_ORIGIN" in asked.environ:
+        cors.add_headers(asked, response)
     _tell(asked, response)
     return response
 
