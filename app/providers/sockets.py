@@ -76,6 +76,12 @@ _open = _Open()
 
 
 class _Connection(HTTPConnection):
+    """A connection that opens its socket to an address that its policy allows.
+
+    urllib3 opens it in `_new_conn` to `_dns_host` and has no public place for a look in between. These are the only
+    private names of a library in the service.
+    """
+
     policy = AddressPolicy.PUBLIC
 
     def _new_conn(self) -> socket.socket:

@@ -95,6 +95,18 @@ def test_only_the_tokens_module_knows_the_token_library(path: Path) -> None:
         assert "flask_jwt_extended" not in path.read_text(encoding="utf-8"), "its decorators let wrong tokens in"
 
 
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_only_the_guarded_transport_uses_private_names_of_a_library(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    own |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    private = {name for name in used - own if name.startswith("_") and not name.startswith("__")}
+    private -= {"_asdict", "_exit"}  # of a named tuple and of `os`: public, whatever they look like
+    assert not private or relative(path) == "providers/sockets.py"
+
+
 @pytest.mark.parametrize("path", INITS, ids=relative)
 def test_a_package_has_an_empty_init(path: Path) -> None:
     assert path.read_text(encoding="utf-8").strip() == ""

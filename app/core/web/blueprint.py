@@ -11,7 +11,6 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import flask_smorest
-from apispec.ext.marshmallow.common import resolve_schema_instance
 from flask import Flask, request
 from flask.typing import ResponseReturnValue
 from marshmallow import Schema, fields
@@ -21,7 +20,7 @@ from werkzeug.routing import IntegerConverter
 
 from app.core import errors
 from app.core.database.session import unit_of_work
-from app.core.web import pagination
+from app.core.web import openapi, pagination
 from app.core.web.parsing import Parser
 from app.core.web.request import raw_json
 
@@ -29,9 +28,6 @@ PREFIX = "/api"
 
 View = Callable[..., Any]
 V = TypeVar("V", bound=View)
-
-#: A piece of the OpenAPI document.
-Document = dict[str, Any]
 
 #: What a decorator takes for a body: a schema, its class, or a piece of the OpenAPI document.
 SchemaLike = Schema | type[Schema] | Mapping[str, object] | None
@@ -91,7 +87,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         access: Access | None = getattr(view_func, "access", None)
         if view_func is None or access is None:
             raise TypeError(f"{rule}: every route says who may call it")
-        documented = self.doc(security=access.security, **_responses(rule, access, view_func))(view_func)
+        documented = self.doc(security=access.security, **_responses(rule, access))(view_func)
         super().add_url_rule(rule, endpoint, _edge(documented, access), *args, **options)
 
     def arguments(self, schema: SchemaLike, **kwargs: str) -> Callable[[V], View]:
@@ -143,18 +139,6 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         def delete(self, rule: str) -> Callable[[V], V]: ...
         def alt_response(self, status_code: int, response: str | None = None, **kwargs: object) -> Callable[[V], V]: ...
 
-    def _prepare_arguments_doc(self, doc: Document, doc_info: Document, **kwargs: object) -> Document:
-        doc = super()._prepare_arguments_doc(doc, doc_info, **kwargs)
-        body = doc.get("requestBody", {})
-        content = body.get("content", {})
-        if body:
-            sent = resolve_schema_instance(next(iter(content.values()))["schema"])
-            body["required"] = not isinstance(sent, Schema) or any(each.required for each in sent.load_fields.values())
-        if "multipart/form-data" in content:
-            # Every multipart route takes plain JSON too, when there is no file.
-            content["application/json"] = dict(content["multipart/form-data"])
-        return doc
-
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
     """flask-smorest's registry with our error shape."""
@@ -191,40 +175,7 @@ def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
     document = api.spec.to_dict()
-    _allow_unknown_fields(document)
-    _translate_patterns(document)
-
-
-def _allow_unknown_fields(document: Document) -> None:
-    """Say of all that is sent what the parser does: fields that it does not know are ignored."""
-    waiting = [op["requestBody"] for path in document["paths"].values() for op in path.values() if "requestBody" in op]
-    seen: set[str] = set()
-    while waiting:
-        match waiting.pop():
-            case {"$ref": str(ref)}:
-                name = ref.rpartition("/")[2]
-                if name not in seen:
-                    seen.add(name)
-                    waiting.append(document["components"]["schemas"][name])
-            case dict() as node:
-                if node.get("additionalProperties") is False:
-                    del node["additionalProperties"]
-                waiting.extend(node.values())
-            case list() as nodes:
-                waiting.extend(nodes)
-
-
-def _translate_patterns(node: object) -> None:
-    """Python matches from the start and has its own word for the end; the document's patterns are JavaScript's."""
-    match node:
-        case dict():
-            if isinstance(node.get("pattern"), str):
-                node["pattern"] = "^" + node["pattern"].removeprefix("^").replace(r"\Z", "$")
-            for each in node.values():
-                _translate_patterns(each)
-        case list():
-            for each in node:
-                _translate_patterns(each)
+    openapi.complete(document)
 
 
 def _edge(view: View, access: Access) -> View:
@@ -239,23 +190,13 @@ def _edge(view: View, access: Access) -> View:
     return call
 
 
-#: What a paged list tells beside its rows.
-PAGE_HEADERS = {
-    "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer"}},
-    "Link": {"description": "RFC 8288: first, prev, next and last page", "schema": {"type": "string"}},
-}
-
-
-def _responses(rule: str, access: Access, view: View) -> dict[str, object]:
+def _responses(rule: str, access: Access) -> dict[str, object]:
     """The refusals that follow from the rule itself; `default` documents the others in the same shape."""
-    responses: dict[str | int, Any] = {"429": "TOO_MANY_REQUESTS"}
+    responses: dict[str, object] = {"429": "TOO_MANY_REQUESTS"}
     if {"bearer": []} in access.security:
         responses["401"] = "UNAUTHORIZED"
     if access.description:
         responses["403"] = "FORBIDDEN"
     if "<" in rule:
         responses["404"] = "NOT_FOUND"
-    parameters = getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", [])
-    if any(isinstance(parameter["schema"], pagination.PageSchema) for parameter in parameters):
-        responses[200] = {"headers": PAGE_HEADERS}  # the key that flask-smorest uses
     return {"responses": responses, **({"description": access.description} if access.description else {})}

@@ -44,10 +44,6 @@ class RecordId(fields.Integer):
             raise self.make_error("invalid", input=value)
         return super()._deserialize(value, attr, data, **kwargs)
 
-    def _validated(self, value: Any) -> int:
-        digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19
-        return super()._validated(int(value) if digits else value)
-
 
 class Text(fields.String):
     """Text of a bounded length; a required one is not blank. `echoes` names an example for the documentation."""

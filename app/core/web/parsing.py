@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, NoReturn, TypeVar
 
 from flask import Request
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from webargs.core import missing
 from webargs.flaskparser import FlaskParser
+from webargs.multidictproxy import MultiDictProxy
 from werkzeug.datastructures import FileStorage, MultiDict
 
 from app.core.errors import BadRequest, ValidationFailed
@@ -72,7 +73,8 @@ class Parser(FlaskParser):
         parsed = self._queries.get(asked)
         if parsed is None:
             parsed = super().parse(argmap, req, location=location, **options)
-            if _is_frozen(parsed) and len(req.query_string) <= MAX_KEPT_QUERY:
+            # A frozen dataclass can be hashed; a dict, which the view may change, can not.
+            if isinstance(parsed, Hashable) and len(req.query_string) <= MAX_KEPT_QUERY:
                 if len(self._queries) >= MOST_KEPT_QUERIES:
                     self._queries.clear()
                 self._queries[asked] = parsed
@@ -88,7 +90,7 @@ class Parser(FlaskParser):
         return clean(_from_form(req.form, req.files, schema))
 
     def load_querystring(self, req: Request, schema: Schema) -> object:
-        return self._makeproxy(clean(req.args), schema)
+        return MultiDictProxy(clean(req.args), schema)
 
     def handle_error(
         self,
@@ -170,12 +172,7 @@ def _form_value(values: list[str], field: fields.Field[Any]) -> object:
     return values[0]
 
 
-def _is_frozen(value: object) -> bool:
-    parameters = getattr(type(value), "__dataclass_params__", None)
-    return parameters is not None and bool(parameters.frozen)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a key twice")
