@@ -7,14 +7,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from app.core.limits import AWAY_S, RateLimits
-from app.core.redis import WEB, connect
 from flask import Flask
 from limits import parse
 from redis import Redis
 
 from app import create_app
 from app.core.errors import TooManyRequests
+from app.core.jobs.redis import WEB, connect
+from app.core.web.rate_limits import AWAY_S, RateLimits
 from tests.client import Client, assert_error
 from tests.conftest import config_for_tests
 
@@ -25,11 +25,11 @@ TWICE = parse("2 per minute")
 
 
 class Clock:
-    """Stands in for `monotonic` in `app.core.limits`."""
+    """Stands in for `monotonic` in `app.core.web.rate_limits`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
-        monkeypatch.setattr("app.core.limits.monotonic", lambda: self.now)
+        monkeypatch.setattr("app.core.web.rate_limits.monotonic", lambda: self.now)
 
 
 @pytest.fixture
