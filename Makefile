@@ -8,7 +8,7 @@ EVERYTHING := .venv/everything-installed
 PY := .venv/bin/python
 
 $(SERVICE): requirements.txt dev/requirements.txt
-	@dev/bootstrap $@ requirements.txt dev/requirements.txt
+	@dev/bootstrap $@ dev/requirements.txt
 
 $(EVERYTHING): requirements-dev.txt requirements.txt dev/requirements.txt
 	@dev/bootstrap $@ requirements-dev.txt

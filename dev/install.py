@@ -20,7 +20,7 @@ TAIL_LINES = 30
 BAR = 30
 
 #: How pip begins the line of each package that it looks at.
-SEEN = ("Collecting ", "Processing ", "Requirement already satisfied: ")
+SEEN = ("Collecting ", "Processing ", "Requirement already satisfied: ", "Ignoring ")
 
 NO_PIP = """\
 {python} can make no virtual environment with pip: its `ensurepip` is missing.
@@ -32,7 +32,7 @@ def main(stamp: Path, requirements: list[Path]) -> int:
     if pip is None:
         print(NO_PIP.format(python=sys.executable), file=sys.stderr)
         return 1
-    names = [name for file in requirements for name in pinned(file)]
+    names = {name for file in requirements for name in pinned(file)}
     files = [word for file in requirements for word in ("-r", str(file))]
     # pip compiles on one processor; `compile_all` does it on all of them.
     options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--no-compile"]
@@ -93,7 +93,7 @@ def pinned(file: Path) -> list[str]:
 def package_in(line: str) -> str:
     """The package that a line of pip is about, as in `Collecting Flask==3.1.3 (from ...)`."""
     found = next((line.removeprefix(begin) for begin in SEEN if line.startswith(begin)), line).split(" ")[0]
-    return re.split(r"==|-\d", found.rpartition("/")[2])[0]
+    return re.split(r"==|-\d|:", found.rpartition("/")[2])[0]
 
 
 class Progress:

@@ -39,6 +39,18 @@ def test_an_installation_counts_what_it_looks_at_and_leaves_its_stamp(
     ]
 
 
+def test_a_package_that_is_not_for_this_python_counts_as_seen_and_one_in_two_files_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "more.txt").write_text('idna==3.20; python_version < "3"\n')
+    (folder / "requirements.txt").write_text(REQUIREMENTS + "-r more.txt\n")
+    pip_that(
+        monkeypatch, "print('Ignoring idna: markers\\nCollecting six==1.17.0\\nInstalling collected packages: six')"
+    )
+    assert install.main(Path("stamp"), [Path("requirements.txt")]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "  2/2  unpacking"
+
+
 def test_a_failed_installation_shows_why_and_leaves_no_stamp(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,6 +93,10 @@ def test_make_alone_lists_every_command() -> None:
             "python_dateutil",
         ),
         ("Requirement already satisfied: rq==2.12.0 in ./lib (from -r x)", "rq"),
+        (
+            "Ignoring async-timeout: markers 'python_full_version < \"3.11.3\"' don't match your environment",
+            "async-timeout",
+        ),
     ],
 )
 def test_a_line_of_pip_names_its_package(line: str, package: str) -> None:
