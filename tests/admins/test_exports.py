@@ -182,8 +182,11 @@ def test_names_in_other_scripts_are_legible(admin: Client, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["محمد", "दिलीप", "মিতা", "குமார்", "สมชาย", "ສົມ", "សុខា", "အောင်", "דוד", "ලක්ෂ්මී"],
-    ids=["Arabic", "Devanagari", "Bengali", "Tamil", "Thai", "Lao", "Khmer", "Myanmar", "Hebrew", "Sinhala"],
+    "name",
+    ["محمد", "दिलीप", "মিতা", "குமார்", "สมชาย", "ສົມ", "សុខា", "အောင်", "דוד", "ලක්ෂ්මී",
+     "ꦧꦸꦢꦶ", "ᬩᬸᬤᬶ", "ᮘᮥᮓᮤ", "ᯅᯖᯂ᯲", "ᨅᨘᨉᨗ", "ꤽꥍꤺꥏ"],
+    ids=["Arabic", "Devanagari", "Bengali", "Tamil", "Thai", "Lao", "Khmer", "Myanmar", "Hebrew", "Sinhala",
+         "Javanese", "Balinese", "Sundanese", "Batak", "Buginese", "Rejang"],
 )  # fmt: skip
 def test_no_letter_of_a_script_that_joins_them_is_missing(name: str) -> None:
     """Shaped text does not come out of a PDF as it went in, so this looks at the fonts."""

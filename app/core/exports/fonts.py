@@ -1,36 +1,41 @@
 """Fonts of the PDF exports: Noto Sans, and for each character that it lacks the first other font that has it.
 
-Those others are Noto Sans for some twenty scripts from Arabic to Thai, Noto's signs and emoji, and WenQuanYi Micro Hei
-for Chinese, Japanese and Korean. A document gets a small instance of each font that it needs, with just the characters
-that it shows, which takes a fraction of a second where the whole font would take seconds.
+Those others are Noto Sans for some twenty-five scripts from Arabic to Thai, six of Indonesia among them, Noto's signs
+and emoji, and WenQuanYi Micro Hei for Chinese, Japanese and Korean. They lie in `data/`, whose README says where they
+come from. A document gets a small instance of each font that it needs, with just the characters that it shows, which
+takes a fraction of a second where the whole font would take seconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
-from fontTools.varLib import instancer
 
-REGULAR, BOLD = 400, 700
+FOLDER = Path(__file__).parent / "data"
 
-#: Slightly narrow, for tables, where a font can be.
-WIDTH = 87.5
+#: Slightly narrow, for tables.
+NOTO_SANS = str(FOLDER / "NotoSans.woff")
+NOTO_SANS_BOLD = str(FOLDER / "NotoSans-Bold.woff")
+CJK = str(FOLDER / "WenQuanYiMicroHei.woff")
 
-NOTO_SANS = str(files("fontpkg_noto_sans") / "files" / "NotoSans[wdth,wght].ttf")
-CJK = str(files("paperang_p2_fonts_cjk") / "fonts" / "wqy-microhei.ttc")
+#: Scripts whose letters join or move, which needs shaping.
+COMPLEX = (
+    range(0x0590, 0x10A0),  # Hebrew to Tibetan with all of India between, Myanmar
+    range(0x1780, 0x1800),  # Khmer
+    range(0x1A00, 0x1A20),  # Buginese
+    range(0x1B00, 0x1C00),  # Balinese, Sundanese, Batak
+    range(0x1CC0, 0x1CD0),  # more of Sundanese
+    range(0xA930, 0xA960),  # Rejang
+    range(0xA980, 0xA9E0),  # Javanese
+)
 
-#: Scripts whose letters join or move, which needs shaping: Hebrew to Tibetan with all of India between, Myanmar, Khmer.
-COMPLEX = (range(0x0590, 0x10A0), range(0x1780, 0x1800))
-
-#: Tables that only shaping reads, and those of a font's axes and its editor, which an instance has no use for.
+#: Tables that only shaping reads.
 FOR_SHAPING = ["GSUB", "GPOS", "GDEF"]
-NEEDLESS = ["HVAR", "MVAR", "STAT", "FFTM"]
 
 #: Stands for a character that no font has.
 UNKNOWN = "\ufffd"
@@ -66,20 +71,19 @@ def covered(font: str) -> frozenset[int]:
 
 
 @lru_cache(maxsize=16)
-def instance(font: str, weight: int, characters: frozenset[int]) -> bytes:
-    """A small TrueType font with these characters in one weight, as far as the font has several."""
+def instance(font: str, characters: frozenset[int]) -> bytes:
+    """A small TrueType font with these characters."""
     shaped = is_complex("".join(map(chr, characters)))
     options = subset.Options(layout_features=["*"] if shaped else [], notdef_outline=True)
-    options.drop_tables += NEEDLESS if shaped else NEEDLESS + FOR_SHAPING
+    if not shaped:
+        options.drop_tables += FOR_SHAPING
     with _opened(font) as opened:
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=characters)
         subsetter.subset(opened)
-        axes = {axis.axisTag for axis in opened["fvar"].axes} if "fvar" in opened else set()
-        wanted = {axis: value for axis, value in {"wght": weight, "wdth": WIDTH}.items() if axis in axes}
-        small = instancer.instantiateVariableFont(opened, wanted) if wanted else opened
+        opened.flavor = None
         buffer = BytesIO()
-        small.save(buffer)
+        opened.save(buffer)
     return buffer.getvalue()
 
 
@@ -92,10 +96,10 @@ def _fonts() -> Iterator[str]:
 
 @cache
 def _others() -> tuple[str, ...]:
-    folder = Path(str(files("manimgx_fonts")))
-    return tuple(str(path) for path in sorted(folder.glob("Noto*.ttf")) if not path.name.startswith("NotoSans-Italic"))
+    own = (NOTO_SANS, NOTO_SANS_BOLD, CJK)
+    return tuple(font for font in map(str, sorted(FOLDER.glob("*.woff"))) if font not in own)
 
 
 def _opened(font: str) -> TTFont:
     # From memory: fontTools keeps a file open in what it derives from it.
-    return TTFont(BytesIO(Path(font).read_bytes()), fontNumber=0, lazy=True)
+    return TTFont(BytesIO(Path(font).read_bytes()), lazy=True)

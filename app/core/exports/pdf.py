@@ -102,20 +102,20 @@ class _Pages(FPDF):
         headings += [column.label for column in self.columns] + chart
         strong = frozenset(map(ord, "".join(headings)))
         shown = frozenset(map(ord, "".join({character for text in body for character in text}))) | strong
-        self._add(folder, FAMILY, "", fonts.NOTO_SANS, fonts.REGULAR, shown)
-        self._add(folder, FAMILY, "B", fonts.NOTO_SANS, fonts.BOLD, strong)
+        self._add(folder, FAMILY, "", fonts.NOTO_SANS, shown)
+        self._add(folder, FAMILY, "B", fonts.NOTO_SANS_BOLD, strong)
         others: dict[str, set[int]] = {}
         for character in sorted(shown - fonts.covered(fonts.NOTO_SANS)):
             if font := fonts.font_of(character):
                 others.setdefault(font, set()).add(character)
         for font, characters in others.items():
-            self._add(folder, Path(font).stem, "", font, fonts.REGULAR, frozenset(characters))
+            self._add(folder, Path(font).stem, "", font, frozenset(characters))
         self.set_fallback_fonts([Path(font).stem for font in others], exact_match=False)
         self.set_font(FAMILY, size=FONT_PT)
 
-    def _add(self, folder: Path, family: str, style: str, font: str, weight: int, shown: frozenset[int]) -> None:
+    def _add(self, folder: Path, family: str, style: str, font: str, shown: frozenset[int]) -> None:
         path = folder / f"{family}{style}.ttf"
-        path.write_bytes(fonts.instance(font, weight, shown & fonts.covered(font)))
+        path.write_bytes(fonts.instance(font, shown & fonts.covered(font)))
         self.add_font(family, style, path)
 
     # --- pages ------------------------------------------------------------------------------------------------------
