@@ -10,7 +10,7 @@ PY := .venv/bin/python
 $(SERVICE): requirements.txt dev/requirements.txt
 	@dev/bootstrap $@ dev/requirements.txt
 
-$(EVERYTHING): requirements-dev.txt requirements.txt dev/requirements.txt
+$(EVERYTHING): requirements-dev.txt requirements-s3.txt requirements.txt dev/requirements.txt
 	@dev/bootstrap $@ requirements-dev.txt
 	@touch $(SERVICE)
 

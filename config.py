@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -194,7 +195,9 @@ class Config:
     database_pool_size: int = setting("Connections that one process keeps", _integer(1, 200), default=8)
     redis_url: str = setting("Redis 7 or Valkey 8, or newer", _redis_url, secret=True)
     media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` is a field
-    media_s3_bucket: str | None = setting("Bucket of the pictures, in place of the folder", default=None)
+    media_s3_bucket: str | None = setting(
+        "Bucket of the pictures, in place of the folder (needs `requirements-s3.txt`)", default=None
+    )
     media_s3_endpoint: str | None = setting("Address of an S3-compatible store", _url, default=None)
 
     # secrets
@@ -370,6 +373,8 @@ def _conflicts(config: Config) -> list[str]:
         problems.append("GEOCODER_KEY is missing: google needs it")
     if bool(config.vapid_public_key) != bool(config.vapid_private_key):
         problems.append("VAPID_PUBLIC_KEY and VAPID_PRIVATE_KEY go together")
+    if config.media_s3_bucket and find_spec("boto3") is None:
+        problems.append("MEDIA_S3_BUCKET needs boto3: pip install --no-deps -r requirements-s3.txt")
     if config.is_production:
         problems += _production_problems(config)
     return problems

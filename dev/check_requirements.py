@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 
 from config import ROOT
 
-FILES = ("requirements.txt", "dev/requirements.txt", "requirements-dev.txt")
+FILES = ("requirements.txt", "requirements-s3.txt", "dev/requirements.txt", "requirements-dev.txt")
 
 #: Python 3.11 to 3.14, with both sides of 3.11.3, which packages' markers name. Debian 12 has 3.11.2.
 PYTHONS = ("3.11.0", "3.11.2", "3.11.3", "3.12.0", "3.13.0", "3.14.0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import secrets
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,12 @@ def test_good_settings_are_typed() -> None:
 
 def test_the_environment_is_production_unless_it_is_said() -> None:
     assert Config.from_env({k: v for k, v in GOOD.items() if k != "ENVIRONMENT"}).is_production
+
+
+def test_a_bucket_without_boto3_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Config.from_env({**GOOD, "MEDIA_S3_BUCKET": "pictures"}).media_s3_bucket == "pictures"
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    assert "MEDIA_S3_BUCKET needs boto3: pip install --no-deps -r requirements-s3.txt" in problems(MEDIA_S3_BUCKET="p")
 
 
 def test_everything_missing_is_named_at_once() -> None:

@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from botocore.config import Config as BotoConfig
-from botocore.exceptions import BotoCoreError, ClientError
 from flask import Response, send_file
 
 from app.core.errors import NotFound, Unavailable
@@ -91,7 +89,10 @@ class FolderStore:
 
 
 class BucketStore:
-    """Objects of one bucket. Credentials come from where boto3 looks for them: `AWS_*` variables, files, the host."""
+    """Objects of one bucket. Credentials come from where boto3 looks for them: `AWS_*` variables, files, the host.
+
+    boto3 is there where `requirements-s3.txt` is installed; `Config` asks for it when the bucket is named.
+    """
 
     def __init__(self, bucket: str, endpoint: str | None) -> None:
         self.bucket = bucket
@@ -99,7 +100,8 @@ class BucketStore:
 
     @cached_property
     def client(self) -> Any:
-        import boto3  # a third of a second that a service with a folder never pays
+        import boto3  # a third of a second, paid by the first picture
+        from botocore.config import Config as BotoConfig
 
         waits = BotoConfig(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"})
         return boto3.client("s3", endpoint_url=self.endpoint, config=waits)
@@ -133,6 +135,8 @@ class BucketStore:
             token = {"ContinuationToken": page["NextContinuationToken"]}
 
     def _call(self, operation: str, **arguments: Any) -> Any:
+        from botocore.exceptions import BotoCoreError, ClientError
+
         try:
             call: Callable[..., Any] = getattr(self.client, operation)
             return call(Bucket=self.bucket, **arguments)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -18,7 +20,7 @@ from PIL import Image
 from app.core.database.session import unit_of_work
 from app.core.errors import Unavailable
 from app.core.media import pictures, storage
-from config import Config
+from config import ROOT, Config
 from tests.core.media.samples import plain
 
 BUCKET = "pictures"
@@ -215,6 +217,16 @@ def test_long_list_of_a_bucket_is_read_to_its_end(endpoint: str, monkeypatch: py
         for number in range(5):
             client.put_object(Bucket=BUCKET, Key=f"listed-{number}", Body=b"")
         assert len([name for name in stored(app) if name.startswith("listed-")]) == 5
+
+
+def test_service_with_a_folder_starts_where_boto3_is_not_installed() -> None:
+    code = (
+        "import sys; sys.modules['boto3'] = sys.modules['botocore'] = None\n"
+        "from app import create_app; from config import Config\n"
+        "print(type(create_app(Config.from_env(dict(ENVIRONMENT='testing'))).extensions['media']).__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout == "FolderStore\n", done.stderr
 
 
 def test_field_shows_the_address() -> None:
