@@ -110,6 +110,6 @@ def child_exit(_server: Any, worker: Any) -> None:
 
 
 def post_worker_init(_worker: Any) -> None:
-    from app.core.operations.logging import write_together
+    from app.core.operations.logging import batch_lines
 
-    write_together()
+    batch_lines()

@@ -27,20 +27,20 @@ class ContextFilter(logging.Filter):
         return True
 
 
-#: How long a line may wait for others.
-TOGETHER_S = 0.1
-MOST_WAITING = 1000
+#: Seconds that a line may wait for others.
+FLUSH_EVERY_S = 0.1
+MAX_BUFFERED = 1000
 
 
-class Together(MemoryHandler):
+class BatchHandler(MemoryHandler):
     """Hands lines on in one piece ten times a second, and at once when one is a warning.
 
-    Each write costs the request that makes it a turn of all the threads that wait for the interpreter, which under load
-    is more than the rest of its frame.
+    A write gives up the interpreter: the request that makes it waits for all other threads, which under load costs more
+    than everything else around its view.
     """
 
     def __init__(self, target: logging.StreamHandler[TextIO]) -> None:
-        super().__init__(MOST_WAITING, logging.WARNING, target)
+        super().__init__(MAX_BUFFERED, logging.WARNING, target)
         self.filters = target.filters  # what a line belongs to is known where it is made
         self._stream, self._format = target.stream, target.format
         atexit.register(self.flush)
@@ -49,27 +49,29 @@ class Together(MemoryHandler):
     def flush(self) -> None:
         self.acquire()
         try:
-            waiting, self.buffer = self.buffer, []
+            records, self.buffer = self.buffer, []
         finally:
             self.release()
-        if not waiting:
+        if not records:
             return
         try:
-            self._stream.write("".join(f"{self._format(record)}\n" for record in waiting))
+            self._stream.write("".join(f"{self._format(record)}\n" for record in records))
             self._stream.flush()
         except Exception:  # noqa: BLE001  # as every handler: nobody's request fails because a disk is full
-            self.handleError(waiting[-1])
+            self.handleError(records[-1])
 
     def _keep_flushing(self) -> None:
         while True:
-            sleep(TOGETHER_S)
+            sleep(FLUSH_EVERY_S)
             self.flush()
 
 
-def write_together() -> None:
+def batch_lines() -> None:
     """For a process that answers requests: lines go out in pieces. A crash may cost the last tenth of a second."""
     root = logging.getLogger()
-    root.handlers[:] = [Together(handler) for handler in root.handlers if isinstance(handler, logging.StreamHandler)]
+    root.handlers[:] = [
+        BatchHandler(handler) for handler in root.handlers if isinstance(handler, logging.StreamHandler)
+    ]
 
 
 #: The least severe lines of libraries that are written; nobody else sets levels. Below that they carry addresses,

@@ -1,6 +1,6 @@
-"""CORS: which pages of other origins may call the API, and what they may read of its answers.
+"""CORS: which pages of other origins may call the API, and what they may read of its responses.
 
-Flask itself answers the OPTIONS of every route; a browser's preflight needs these headers on it, any other answer the
+Flask itself answers the OPTIONS of every route; a browser's preflight needs these headers on it, any other response the
 first two.
 """
 
@@ -20,7 +20,7 @@ MAX_AGE_S = 7200
 
 
 def add_headers(request: Request, response: Response) -> None:
-    """Let the page that asks read the answer, when its origin is one of `CORS_ORIGINS`."""
+    """Let the page that asks read the response, when its origin is one of `CORS_ORIGINS`."""
     origin = request.headers.get("Origin", "")
     if not request.path.startswith(PATHS) or origin.lower() not in map(str.lower, settings.allowed_origins):
         return

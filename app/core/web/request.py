@@ -1,4 +1,4 @@
-"""What every request and answer has: an id, our JSON, CORS, safe headers, a bounded body, one log line."""
+"""What every request and response has: an id, our JSON, CORS, safe headers, a bounded body, one log line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SAFE_HEADERS = [
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
 ]
 STAY_SECURE = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-#: What an answer depends on, by where it is: a copy kept for one page must not be shown to another.
+#: What a response depends on, by where it is: a copy kept for one page must not be shown to another.
 VARY = {"/api/": ("Vary", "Authorization, Origin"), "/media/": ("Vary", "Origin")}
 
 JSON = "application/json"
@@ -49,7 +49,7 @@ QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_NON_STR_KEYS
 
 
-class Answer(Response):
+class ApiResponse(Response):
     """A response that leaves with its request's id and the safe headers, unless it has its own of these.
 
     They join where the headers are a plain list already: to werkzeug's own each costs a look through all others.
@@ -57,8 +57,8 @@ class Answer(Response):
 
     def get_wsgi_response(self, environ: WSGIEnvironment) -> tuple[Iterable[bytes], str, list[tuple[str, str]]]:
         body, status, headers = super().get_wsgi_response(environ)
-        own = {name for name, _ in headers}
-        headers += [pair for pair in SAFE_HEADERS if pair[0] not in own]
+        state = {name for name, _ in headers}
+        headers += [pair for pair in SAFE_HEADERS if pair[0] not in state]
         headers.append(("X-Request-ID", g.request_id))
         if environ["wsgi.url_scheme"] == "https":
             headers.append(STAY_SECURE)
@@ -80,8 +80,8 @@ class OrjsonProvider(JSONProvider):
 
 
 def raw_json(payload: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """An answer straight from plain values: hot reads go past marshmallow, whose schema documents them."""
-    return Answer(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, content_type=JSON)
+    """A response straight from plain values: prepared reads go past marshmallow, whose schema documents them."""
+    return ApiResponse(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, content_type=JSON)
 
 
 class NoSessions(SessionInterface):
@@ -95,7 +95,7 @@ class NoSessions(SessionInterface):
 
 
 def init_app(app: Flask, config: Config) -> None:
-    app.response_class = Answer
+    app.response_class = ApiResponse
     app.json = OrjsonProvider(app)
     app.session_interface = NoSessions()
     # No view is async. Flask asks each function that it calls, which is 3 µs of the 105 of the cheapest route.
@@ -116,40 +116,40 @@ def _as_it_is(view: Any) -> Any:
 
 
 def _begin() -> None:
-    asked, own = request_ctx.request, app_ctx.g  # looked up once, not at each mention
-    environ = asked.environ
-    own.started = perf_counter()
-    own.caller = None  # who it is, the access rule finds out
+    request, state = request_ctx.request, app_ctx.g  # looked up once, not at each mention
+    environ = request.environ
+    state.started = perf_counter()
+    state.caller = None  # who it is, the access rule finds out
     sent = environ.get("HTTP_X_REQUEST_ID", "")
-    own.request_id = sent if sent and REQUEST_ID.fullmatch(sent) else f"{getrandbits(128):032x}"
+    state.request_id = sent if sent and REQUEST_ID.fullmatch(sent) else f"{getrandbits(128):032x}"
     if "CONTENT_LENGTH" in environ:
         # gunicorn says that its stream ends by itself, and werkzeug then takes half a body for a whole one.
         environ.pop("wsgi.input_terminated", None)
-    if asked.method in WITH_BODY and asked.mimetype not in FORM_TYPES:
-        asked.max_content_length = MAX_JSON_BYTES
+    if request.method in WITH_BODY and request.mimetype not in FORM_TYPES:
+        request.max_content_length = MAX_JSON_BYTES
 
 
 def _finish(response: Response) -> Response:
-    asked = request_ctx.request
-    if "HTTP_AUTHORIZATION" in asked.environ:
+    request = request_ctx.request
+    if "HTTP_AUTHORIZATION" in request.environ:
         response.headers["Cache-Control"] = "no-store"
-    if "HTTP_ORIGIN" in asked.environ:
-        cors.add_headers(asked, response)
-    _tell(asked, response)
+    if "HTTP_ORIGIN" in request.environ:
+        cors.add_headers(request, response)
+    _log(request, response)
     return response
 
 
-def _tell(asked: Request, response: Response) -> None:
+def _log(request: Request, response: Response) -> None:
     """One log line and one observation a request: the rule rather than the path, and no query, body or address."""
     seconds = perf_counter() - g.started
-    route = asked.url_rule.rule if asked.url_rule else "(none)"
-    metrics.REQUESTS.labels(asked.method, route, response.status_code).observe(seconds)
-    if asked.path in QUIET and response.status_code < 500:
+    route = request.url_rule.rule if request.url_rule else "(none)"
+    metrics.REQUESTS.labels(request.method, route, response.status_code).observe(seconds)
+    if request.path in QUIET and response.status_code < 500:
         return
     caller = g.caller
     if logger.isEnabledFor(logging.INFO):
         line = {
-            "method": asked.method,
+            "method": request.method,
             "route": route,
             "status": response.status_code,
             "ms": round(seconds * 1000, 1),

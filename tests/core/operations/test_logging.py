@@ -7,13 +7,13 @@ import logging
 
 import pytest
 
-from app.core.operations.logging import Together
+from app.core.operations.logging import BatchHandler
 from dev.stack.waiting import wait_until
 
 
 def logger_of(target: logging.StreamHandler[io.StringIO]) -> logging.Logger:
     found = logging.getLogger("together")
-    found.handlers[:] = [Together(target)]
+    found.handlers[:] = [BatchHandler(target)]
     found.setLevel(logging.INFO)
     found.propagate = False
     return found
