@@ -1,12 +1,12 @@
 """What the forum's routes take, and how its records look.
 
-The reading routes build these records by hand (`app.forum.service.reads`); the schemas document them.
+The output schemas only document records: `app.forum.service.reads` builds these ready to be written.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO, NotRequired, TypedDict
 
 from marshmallow import Schema, fields, post_load
 
@@ -19,34 +19,34 @@ MAX_TITLE = 200
 MAX_CONTENT = 20_000
 
 
-class CategorySchema(Schema):
+class Category(Schema):
     id = fields.Integer(metadata={"example": 2})
     name = fields.String(metadata={"example": "Medis"})
 
 
-class CategoryListSchema(CategorySchema):
+class CategoryList(Category):
     preference_tag = fields.String(
         allow_none=True, metadata={"example": "medical", "description": "Broadcasts go to people with this preference"}
     )
     threads_count = fields.Integer(metadata={"example": 44})
 
 
-class AuthorSchema(Schema):
-    """Who wrote it, as far as everybody may know."""
+class Author(Schema):
+    """The author, as far as everybody may know."""
 
     id = fields.Integer(allow_none=True, metadata={"example": None, "description": "null under a pseudonym"})
     name = fields.String(metadata={"example": "Melati"})
     image = Picture(metadata={"example": None})
 
 
-class PostSchema(Schema):
+class Post(Schema):
     """What threads and replies have in common."""
 
     id = fields.Integer(metadata={"example": 5})
     content = fields.String(allow_none=True, metadata={"example": "Bagaimana cara mengatur pola makan?"})
     image = Picture()
     use_pseudonym = fields.Boolean(metadata={"example": True})
-    author = fields.Nested(AuthorSchema, allow_none=True)
+    author = fields.Nested(Author, allow_none=True)
     likes_count = fields.Integer(metadata={"example": 3})
     saves_count = fields.Integer(metadata={"example": 1})
     is_liked = fields.Boolean(metadata={"description": "false without a token"})
@@ -56,27 +56,27 @@ class PostSchema(Schema):
     updated_at = Timestamp()
 
 
-class ThreadRowSchema(PostSchema):
+class ThreadRow(Post):
     category_id = fields.Integer(metadata={"example": 2})
-    category = fields.Nested(CategorySchema)
+    category = fields.Nested(Category)
     title = fields.String(metadata={"example": "Menu untuk penderita diabetes"})
     replies_count = fields.Integer(metadata={"example": 2})
 
 
-class ReplySchema(PostSchema):
+class Reply(Post):
     thread_id = fields.Integer(metadata={"example": 5})
     parent_id = fields.Integer(allow_none=True)
     is_deleted = fields.Boolean(metadata={"description": "A stub: content and author are null"})
-    replies = fields.List(fields.Nested(lambda: ReplySchema()))  # noqa: PLW0108  # the name is not there yet
+    replies = fields.List(fields.Nested(lambda: Reply()))  # noqa: PLW0108  # the name is not there yet
 
 
-class ThreadSchema(ThreadRowSchema):
-    replies = fields.List(fields.Nested(ReplySchema))
+class Thread(ThreadRow):
+    replies = fields.List(fields.Nested(Reply))
 
 
 @dataclass(frozen=True)
 class ThreadQuery:
-    """Which threads, and which page of them."""
+    """Which threads, and which page of them; the fields are those of `ThreadQuerySchema`."""
 
     page: Page
     category_id: int | None = None
@@ -92,44 +92,75 @@ class ThreadQuerySchema(PageSchema):
     mine = fields.Boolean(metadata={"description": "Only what the caller has written"})
 
     @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: Any) -> ThreadQuery:
-        paging = {name: data.pop(name) for name in ("page", "per_page") if name in data}
-        return ThreadQuery(page=super().to_page(paging, **kwargs), **data)
+    def to_page(self, data: dict[str, Any], **kwargs: object) -> ThreadQuery:
+        paging = {name: value for name, value in data.items() if name in ("page", "per_page")}
+        filters = {name: value for name, value in data.items() if name not in paging}
+        return ThreadQuery(page=super().to_page(paging, **kwargs), **filters)
 
 
-class PostForm(Form):
-    """A form with a picture; `image` set to null, or sent blank, takes the picture away."""
+class NewPost(TypedDict):
+    content: str
+    use_pseudonym: bool
+    image: NotRequired[BinaryIO | None]
+
+
+class NewThread(NewPost):
+    category_id: int
+    title: str
+
+
+class NewReply(NewPost):
+    parent_id: int | None
+
+
+class PostChanges(TypedDict, total=False):
+    content: str
+    use_pseudonym: bool
+    image: BinaryIO | None
+
+
+class ThreadChanges(PostChanges, total=False):
+    category_id: int
+    title: str
+
+
+class ReplyChanges(PostChanges, total=False):
+    pass
+
+
+class PostUpdate(Form):
+    """A partial edit: what is not sent stays; `image` set to null, or sent blank, removes the picture."""
 
     content = Text(MAX_CONTENT, minimum=1, example="Bagaimana cara mengatur pola makan?")
     use_pseudonym = fields.Boolean(metadata={"example": True})
     image = Upload(allow_none=True)
 
 
-class ThreadEditForm(PostForm):
+class ThreadUpdate(PostUpdate):
     category_id = RecordId()
     title = Text(MAX_TITLE, minimum=1, example="Menu untuk penderita diabetes")
 
 
-class ThreadForm(ThreadEditForm):
+class ThreadCreate(ThreadUpdate):
     category_id = RecordId(required=True)
     title = Text(MAX_TITLE, required=True, example="Menu untuk penderita diabetes")
     content = Text(MAX_CONTENT, required=True, example="Bagaimana cara mengatur pola makan?")
     use_pseudonym = fields.Boolean(load_default=False)
 
 
-class ReplyEditForm(PostForm):
+class ReplyUpdate(PostUpdate):
     pass
 
 
-class ReplyForm(PostForm):
+class ReplyCreate(PostUpdate):
     content = Text(MAX_CONTENT, required=True, example="Kurangi gula dan nasi putih.")
     use_pseudonym = fields.Boolean(load_default=False)
     parent_id = RecordId(load_default=None, allow_none=True)
 
 
-class LikedSchema(Schema):
+class Liked(Schema):
     is_liked = fields.Boolean(required=True, metadata={"example": True})
 
 
-class SavedSchema(Schema):
+class Saved(Schema):
     is_saved = fields.Boolean(required=True, metadata={"example": True})

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumThread
+from app.forum.schemas import NewReply, NewThread
 from app.forum.service import replies, threads, toggles
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
@@ -48,7 +49,7 @@ def fill() -> None:
     if db.session.scalar(sa.select(sa.exists().where(ForumThread.title == THREADS[0][3]))):
         return
     for category, author, use_pseudonym, title, content, answers in THREADS:
-        data = {
+        data: NewThread = {
             "category_id": db.session.scalars(sa.select(ForumCategory.id).filter_by(name=category)).one(),
             "title": title,
             "content": content,
@@ -56,16 +57,16 @@ def fill() -> None:
         }
         thread_id = threads.create(data, _caller(author))["id"]
         for reader in ("budi", "admin"):
-            toggles.like_thread(db.session.connection(), thread_id, _caller(reader).id)
-        toggles.save_thread(db.session.connection(), thread_id, _caller("siti").id)
+            toggles.LIKE_THREAD.apply(db.session.connection(), thread_id, _caller(reader).id)
+        toggles.SAVE_THREAD.apply(db.session.connection(), thread_id, _caller("siti").id)
         _answer(thread_id, None, answers)
 
 
 def _answer(thread_id: int, parent_id: int | None, answers: Answers) -> None:
     for author, use_pseudonym, content, below in answers:
-        data = {"content": content, "use_pseudonym": use_pseudonym, "parent_id": parent_id}
+        data: NewReply = {"content": content, "use_pseudonym": use_pseudonym, "parent_id": parent_id}
         reply_id = replies.create(thread_id, data, _caller(author))["id"]
-        toggles.like_reply(db.session.connection(), reply_id, _caller("admin").id)
+        toggles.LIKE_REPLY.apply(db.session.connection(), reply_id, _caller("admin").id)
         _answer(thread_id, reply_id, below)
 
 

@@ -1,4 +1,4 @@
-"""Counters under storms of real threads and real commits, and the plans of the hot statements."""
+"""Counters under storms of real threads and real commits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.errors import AppError
 from app.forum.jobs import repair
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
+from app.forum.schemas import NewReply, NewThread
 from app.forum.service import replies, threads, toggles
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
@@ -48,20 +49,19 @@ def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
         return list(pool.map(once, range(times)))
 
 
-def tap(action: Callable[..., bool], post_id: int, me: Caller) -> bool:
-    with autocommit() as connection:
-        return action(connection, post_id, me.id)
+def tap(action: Callable[[int, int], bool], post_id: int, me: Caller) -> bool:
+    return action(post_id, me.id)
 
 
 def start_thread(author: Caller) -> int:
     with unit_of_work():
-        data = {"category_id": 1, "title": "Badai", "content": "x", "use_pseudonym": False}
-        return int(threads.create(data, author)["id"])
+        data: NewThread = {"category_id": 1, "title": "Badai", "content": "x", "use_pseudonym": False}
+        return threads.create(data, author)["id"]
 
 
 def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> int:
-    data = {"content": "x", "use_pseudonym": False, "parent_id": parent_id}
-    return int(replies.create(thread_id, data, author)["id"])
+    data: NewReply = {"content": "x", "use_pseudonym": False, "parent_id": parent_id}
+    return replies.create(thread_id, data, author)["id"]
 
 
 def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: list[Caller]) -> None:
@@ -108,14 +108,14 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
     def work(number: int) -> Any:
         choice = random.Random(number)
         thread_id = choice.choice(thread_ids)
-        found = db.session.scalars(sa.select(ForumReply.id).where(ForumReply.thread_id == thread_id)).all()
+        reply_ids = db.session.scalars(sa.select(ForumReply.id).where(ForumReply.thread_id == thread_id)).all()
         match choice.randrange(12):
             case 0 | 1 | 2 | 3:
-                return reply_to(thread_id, people[0], choice.choice([None, *found]))
-            case 4 | 5 if found:
-                return replies.delete(choice.choice(found), people[0])
-            case 6 | 7 if found:
-                return tap(toggles.like_reply, choice.choice(found), people[number % 4])
+                return reply_to(thread_id, people[0], choice.choice([None, *reply_ids]))
+            case 4 | 5 if reply_ids:
+                return replies.delete(choice.choice(reply_ids), people[0])
+            case 6 | 7 if reply_ids:
+                return tap(toggles.like_reply, choice.choice(reply_ids), people[number % 4])
             case 8:
                 return threads.update(thread_id, {"category_id": choice.randrange(1, 5)}, people[0])
             case 9 if number > 500 and thread_id == thread_ids[0]:

@@ -1,4 +1,4 @@
-"""The plans of the hot statements, on enough rows that a scan would show."""
+"""The plans of the prepared statements, on enough rows that a scan would show."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.forum.service import reads
+from app.forum.service.reads.replies import select_replies
+from app.forum.service.reads.threads import select_page, select_thread
 from tests.factories import make_user
 
 LARGE = ("forum_threads", "forum_replies", "forum_thread_marks", "forum_reply_marks", "users")
@@ -59,12 +60,21 @@ def plan_of(statement: Any, **values: Any) -> str:
 
 
 def test_no_reading_statement_scans_a_large_table(me: int) -> None:
-    values = {"me": me, "category_id": 3, "before": 9000, "size": 20, "offset": 0, "id": 5, "thread_id": 5, "first": 0}
+    values = {
+        "caller_id": me,
+        "category_id": 3,
+        "before": 9000,
+        "size": 20,
+        "offset": 0,
+        "id": 5,
+        "thread_id": 5,
+        "first": 0,
+    }
     pages = [
-        reads._page(by_category=by_category, before=before, saved=saved, mine=False, signed_in=saved or signed_in)
+        select_page(by_category=by_category, before=before, saved=saved, mine=False, signed_in=saved or signed_in)
         for by_category, before, saved, signed_in in product((True, False), repeat=4)
     ]
-    details = [make(signed_in=signed_in) for make in (reads._one, reads._replies) for signed_in in (True, False)]
+    details = [make(signed_in=signed_in) for make in (select_thread, select_replies) for signed_in in (True, False)]
     for statement in pages + details:
         plan = plan_of(statement, **values)
         scanned = [table for table in LARGE if f"Seq Scan on {table}" in plan]

@@ -1,6 +1,6 @@
-"""What the forum tells people: a reply to the thread's author, a new thread to those whom its category concerns.
+"""Notices of the forum: of a reply to the thread's author, of a new thread to those whom its category concerns.
 
-A text never names who wrote under a pseudonym, and one that waits is taken back when what it says no longer holds.
+A text never names who wrote under a pseudonym, and one that waits is cancelled when what it says no longer holds.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from datetime import timedelta
 
 from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumReply, ForumThread
-from app.forum.service.reads import NAMELESS
+from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.messages import message_user
 
-#: A reply is news for so long.
+#: A message about a reply that has not been sent by then is not sent any more.
 REPLY_EXPIRES = timedelta(hours=24)
 
+#: Characters of a thread's title in a text.
 MAX_TITLE = 80
 
 
@@ -38,11 +39,11 @@ def thread_deleted(thread_id: int) -> None:
 
 
 def reply_written(thread: ForumThread, reply: ForumReply) -> None:
-    """Tell the thread's author, unless it is their own reply."""
+    """Notify the thread's author, unless it is their own reply."""
     if thread.user_id is None or thread.user_id == reply.user_id:
         return
     replier = db.session.get_one(User, reply.user_id)
-    name = (replier.nama_samaran or NAMELESS) if reply.use_pseudonym else replier.nama_ktp
+    name = (replier.nama_samaran or ANONYMOUS) if reply.use_pseudonym else replier.nama_ktp
     message_user(
         thread.user_id,
         f"{name} membalas utas Anda “{_short(thread.title)}” di forum.",
@@ -54,7 +55,7 @@ def reply_written(thread: ForumThread, reply: ForumReply) -> None:
 
 
 def reply_changed(reply: ForumReply) -> None:
-    """A message that still waits says what holds now."""
+    """Replace a message that still waits by one that says what holds now."""
     if outbox.cancel_one(_reply(reply.id)):
         reply_written(db.session.get_one(ForumThread, reply.thread_id), reply)
 

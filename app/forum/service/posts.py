@@ -1,12 +1,12 @@
-"""What threads and replies have in common: whose they are, their picture, their pseudonym."""
+"""What threads and replies have in common when they are written: whose they are, their picture, their pseudonym."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from app.core.database.session import db
+from app.core.database.session import assign, db
 from app.core.errors import Forbidden, ValidationFailed
 from app.core.media import pictures
 from app.forum.models import ForumReply, ForumThread
@@ -17,18 +17,9 @@ from app.identity.sessions import Caller
 Post = ForumThread | ForumReply
 
 
-def take_picture(data: dict[str, Any]) -> None:
-    """Store the picture that came along and put its name in its place; a null stays null.
-
-    Called before the first statement, so that no transaction waits while it is decoded.
-    """
-    if data.get("image") is not None:
-        data["image"] = pictures.save(data["image"])
-
-
-def check_pseudonym(data: dict[str, Any], caller: Caller) -> None:
+def check_pseudonym(use_pseudonym: bool, caller: Caller) -> None:
     """Nobody is hidden behind a pseudonym that they do not have."""
-    if not data.get("use_pseudonym"):
+    if not use_pseudonym:
         return
     if not db.session.scalar(sa.select(User.nama_samaran).where(User.id == caller.id)):
         raise ValidationFailed({"use_pseudonym": ["membutuhkan nama samaran di profil."]})
@@ -40,7 +31,7 @@ def check_owner(post: Post, caller: Caller) -> None:
 
 
 def check_may_delete(post: Post, caller: Caller) -> None:
-    """The author may; an administrator may delete anybody's, and that is written down."""
+    """The author may; an administrator may delete anybody's, which the audit log records."""
     if post.user_id == caller.id:
         return
     if not caller.has(RoleName.ADMIN, RoleName.SUPERADMIN):
@@ -49,11 +40,8 @@ def check_may_delete(post: Post, caller: Caller) -> None:
     audit.record(caller, audit.Action.DELETED, f"{post.__tablename__}:{post.id}")
 
 
-def change(post: Post, data: dict[str, Any]) -> None:
-    """Set what was sent; a picture that is replaced or taken away goes with the commit."""
-    if "image" in data:
+def change(post: Post, columns: Mapping[str, object]) -> None:
+    """Set the columns; a picture that is replaced or removed is deleted after the commit."""
+    if "image" in columns:
         pictures.discard(post.image)
-    for name, value in data.items():
-        setattr(post, name, value)
-    post.updated_at = sa.func.now()
-    db.session.flush()
+    assign(post, {**columns, "updated_at": sa.func.now()})

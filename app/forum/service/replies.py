@@ -2,49 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
+from sqlalchemy import orm
 
 from app.core.database.session import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.media import pictures
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread, ReplyMark
-from app.forum.service import notices, reads
-from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym, take_picture
+from app.forum.schemas import NewReply, ReplyChanges
+from app.forum.service import notices
+from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym
+from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
+from app.forum.service.reads.replies import Reply, read_reply
 from app.identity.sessions import Caller
 
 
-def create(thread_id: int, data: dict[str, Any], caller: Caller) -> reads.Record:
-    """A reply to a thread, or to one of its replies; the thread's author is told."""
-    take_picture(data)
-    check_pseudonym(data, caller)
+def create(thread_id: int, data: NewReply, caller: Caller) -> Reply:
+    """A reply to a thread, or to one of its replies; the thread's author is notified."""
+    columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
+    check_pseudonym(data["use_pseudonym"], caller)
     thread = _count(thread_id, 1)
-    place = _place(thread_id, data.pop("parent_id"))
-    reply = ForumReply(thread_id=thread_id, user_id=caller.id, **place, **data)
+    place = _place(thread_id, data["parent_id"])
+    reply = ForumReply(thread_id=thread_id, user_id=caller.id, **{**columns, **place})
     db.session.add(reply)
     db.session.flush()
     notices.reply_written(thread, reply)
-    return reads.reply(db.session.connection(), thread_id, reply.id, caller.id)
+    return read_reply(db.session.connection(), thread_id, reply.id, caller.id)
 
 
-def update(reply_id: int, data: dict[str, Any], caller: Caller) -> reads.Record:
+def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
     """Change what is sent of an own reply."""
-    take_picture(data)
+    columns = pictures.columns(data)
     reply = _locked(reply_id)
     check_owner(reply, caller)
-    check_pseudonym(data, caller)
-    change(reply, data)
+    check_pseudonym(data.get("use_pseudonym", False), caller)
+    change(reply, columns)
     notices.reply_changed(reply)
-    return reads.reply(db.session.connection(), reply.thread_id, reply.id, caller.id)
+    return read_reply(db.session.connection(), reply.thread_id, reply.id, caller.id)
 
 
 def delete(reply_id: int, caller: Caller) -> None:
     """Delete a reply and whatever stubs it alone held up; with replies below it, it becomes a stub itself."""
     thread_id = db.session.scalar(sa.select(ForumReply.thread_id).where(ForumReply.id == reply_id))
     if thread_id is None:
-        raise NotFound(reads.NO_REPLY)
-    # The thread first: whoever writes or deletes a reply holds it, so nothing is hung below a reply that goes.
+        raise NotFound(REPLY_NOT_FOUND)
+    # The thread first: whoever writes or deletes a reply holds it, so none is hung below a reply that is being deleted.
     _count(thread_id, -1)
     reply = _locked(reply_id)
     check_may_delete(reply, caller)
@@ -59,7 +61,7 @@ def delete(reply_id: int, caller: Caller) -> None:
 
 
 def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
-    """Where a reply hangs: below its parent, or beside it on the last level."""
+    """The columns of where a reply hangs: below its parent, or beside it on the last level."""
     if parent_id is None:
         return {"parent_id": None, "depth": 1}
     parent = db.session.get(ForumReply, parent_id)
@@ -74,7 +76,7 @@ def _prune(reply: ForumReply) -> None:
     """Remove a stub that holds nothing, then the one above it."""
     parent_id: int | None = reply.id
     while parent_id is not None:
-        below = sa.orm.aliased(ForumReply)
+        below = orm.aliased(ForumReply)
         parent_id = db.session.scalar(
             sa.delete(ForumReply)
             .where(
@@ -90,12 +92,12 @@ def _prune(reply: ForumReply) -> None:
 def _locked(reply_id: int) -> ForumReply:
     reply = db.session.get(ForumReply, reply_id, with_for_update=True)
     if reply is None or reply.is_deleted:
-        raise NotFound(reads.NO_REPLY)
+        raise NotFound(REPLY_NOT_FOUND)
     return reply
 
 
 def _count(thread_id: int, step: int) -> ForumThread:
-    """Keep the number of replies in their thread's row, and hold that row until the end."""
+    """Add `step` to the number of replies in their thread's row, which stays locked until the transaction ends."""
     thread = db.session.scalar(
         sa.update(ForumThread)
         .where(ForumThread.id == thread_id)
@@ -104,5 +106,5 @@ def _count(thread_id: int, step: int) -> ForumThread:
         .execution_options(synchronize_session=False)
     )
     if thread is None:
-        raise NotFound(reads.NO_THREAD)
+        raise NotFound(THREAD_NOT_FOUND)
     return thread

@@ -2,44 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 
-from app.core.database.session import db
-from app.core.errors import NotFound, ValidationFailed
+from app.core.database.session import autocommit, db
+from app.core.errors import NotFound, Unauthorized, ValidationFailed
 from app.core.media import pictures
+from app.core.web.pagination import Listing
 from app.forum.models import ForumCategory, ForumReply, ForumThread
-from app.forum.service import notices, reads
-from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym, take_picture
+from app.forum.schemas import NewThread, ThreadChanges, ThreadQuery
+from app.forum.service import notices
+from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym
+from app.forum.service.reads.posts import THREAD_NOT_FOUND
+from app.forum.service.reads.threads import Thread, ThreadRow, read_page, read_thread
 from app.identity.sessions import Caller
 
 
-def create(data: dict[str, Any], caller: Caller) -> reads.Record:
-    """A new thread, and the broadcast that tells of it."""
-    take_picture(data)
-    check_pseudonym(data, caller)
+def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[ThreadRow]:
+    """One page of threads, newest first. `Unauthorized` for nobody's own or saved threads."""
+    if caller_id is None and (query.saved or query.mine):
+        raise Unauthorized
+    with autocommit() as connection:
+        return read_page(connection, query, caller_id)
+
+
+def get(thread_id: int, caller_id: int | None) -> Thread:
+    """A thread with the tree of its replies."""
+    with autocommit() as connection:
+        return read_thread(connection, thread_id, caller_id)
+
+
+def create(data: NewThread, caller: Caller) -> Thread:
+    """A new thread, and the broadcast that announces it."""
+    columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
+    check_pseudonym(data["use_pseudonym"], caller)
     _count(data["category_id"], 1)
-    thread = ForumThread(user_id=caller.id, **data)
+    thread = ForumThread(user_id=caller.id, **columns)
     db.session.add(thread)
     db.session.flush()
     notices.thread_written(thread)
-    return reads.thread(db.session.connection(), thread.id, caller.id)
+    return read_thread(db.session.connection(), thread.id, caller.id)
 
 
-def update(thread_id: int, data: dict[str, Any], caller: Caller) -> reads.Record:
+def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
     """Change what is sent of an own thread."""
-    take_picture(data)
+    columns = pictures.columns(data)
     thread = _locked(thread_id)
     check_owner(thread, caller)
-    check_pseudonym(data, caller)
+    check_pseudonym(data.get("use_pseudonym", False), caller)
     moves_to = data.get("category_id", thread.category_id)
     if moves_to != thread.category_id:
         # In one order, so that no two moves wait for one another.
         for category_id, step in sorted([(thread.category_id, -1), (moves_to, 1)]):
             _count(category_id, step)
-    change(thread, data)
-    return reads.thread(db.session.connection(), thread.id, caller.id)
+    change(thread, columns)
+    return read_thread(db.session.connection(), thread.id, caller.id)
 
 
 def delete(thread_id: int, caller: Caller) -> None:
@@ -59,18 +75,18 @@ def delete(thread_id: int, caller: Caller) -> None:
 def _locked(thread_id: int) -> ForumThread:
     thread = db.session.get(ForumThread, thread_id, with_for_update=True)
     if thread is None:
-        raise NotFound(reads.NO_THREAD)
+        raise NotFound(THREAD_NOT_FOUND)
     return thread
 
 
 def _count(category_id: int, step: int) -> None:
-    """Keep the number of threads in their category's row. `ValidationFailed` for an unknown category."""
-    found = db.session.scalar(
+    """Add `step` to the number of threads in a category's row. `ValidationFailed` for an unknown category."""
+    counted_id = db.session.scalar(
         sa.update(ForumCategory)
         .where(ForumCategory.id == category_id)
         .values(threads_count=ForumCategory.threads_count + step)
         .returning(ForumCategory.id)
         .execution_options(synchronize_session=False)
     )
-    if found is None:
+    if counted_id is None:
         raise ValidationFailed({"category_id": ["kategori tidak dikenal."]})

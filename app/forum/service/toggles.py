@@ -1,78 +1,94 @@
-"""Likes and saves: one statement decides and keeps the count, so it may be a transaction of its own.
+"""Likes and saves: one statement decides and counts, so it may be a transaction of its own.
 
-The post's row is locked first, then the mark's: a second tap waits there, then flips what the first one left, and a
+The post's row is locked first, then the mark's: a second tap waits there, then toggles what the first one left, and a
 thread that is being deleted never waits for a tap that waits for it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.prepared import PreparedStatement
-from app.core.database.session import db
+from app.core.database.session import autocommit, db
 from app.core.errors import NotFound
 from app.forum.models import ForumReply, ForumThread, ReplyMark, ThreadMark
-from app.forum.service.reads import NO_REPLY, NO_THREAD
+from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 
 
-def _toggle(
-    post: type[ForumThread] | type[ForumReply], mark: Any, key: str, flag: str, counter: str
+@dataclass(frozen=True)
+class Toggle:
+    """A statement that toggles a flag of a person's mark, moves the post's counter along, and returns the flag."""
+
+    statement: PreparedStatement
+    not_found: str
+
+    def apply(self, connection: sa.Connection, post_id: int, user_id: int) -> bool:
+        """Toggle the flag of one post; returns what it is now. `NotFound` without the post."""
+        rows = self.statement.rows(connection, {"post_id": post_id, "user_id": user_id})
+        if not rows:
+            raise NotFound(self.not_found)
+        return bool(rows[0][0])
+
+
+def _statement(
+    post: type[ForumThread] | type[ForumReply],
+    mark: type[ThreadMark] | type[ReplyMark],
+    key: str,
+    flag: str,
+    counter: str,
 ) -> PreparedStatement:
-    """The statement that flips `flag` of the caller's mark, moves `counter` along, and returns the flag."""
-    wanted = sa.select(post.id).where(post.id == sa.bindparam("post_id", type_=sa.BigInteger))
+    post_row = sa.select(post.id).where(post.id == sa.bindparam("post_id", type_=sa.BigInteger))
     if post is ForumReply:
-        wanted = wanted.where(~ForumReply.is_deleted)
-    locked = wanted.with_for_update(key_share=True).cte("locked")  # FOR NO KEY UPDATE
-    flip = (
+        post_row = post_row.where(~ForumReply.is_deleted)
+    locked = post_row.with_for_update(key_share=True).cte("locked")  # FOR NO KEY UPDATE
+    new_mark = sa.select(locked.c.id, sa.bindparam("user_id", type_=sa.BigInteger), sa.true())
+    toggled = (
         insert(mark)
-        .from_select([key, "user_id", flag], sa.select(locked.c.id, sa.bindparam("me", type_=sa.BigInteger), sa.true()))
+        .from_select([key, "user_id", flag], new_mark)
         .on_conflict_do_update(index_elements=[key, "user_id"], set_={flag: ~getattr(mark, flag)})
         .returning(getattr(mark, key).label("id"), getattr(mark, flag).label("flag"))
-        .cte("flip")
+        .cte("toggled")
     )
     count = getattr(post, counter)
     return PreparedStatement(
         sa.update(post)
-        .where(post.id == flip.c.id)
-        .values({counter: count + sa.case((flip.c.flag, 1), else_=-1)})
-        .returning(flip.c.flag)
+        .where(post.id == toggled.c.id)
+        .values({counter: count + sa.case((toggled.c.flag, 1), else_=-1)})
+        .returning(toggled.c.flag)
     )
 
 
-_LIKE_THREAD = _toggle(ForumThread, ThreadMark, "thread_id", "is_liked", "likes_count")
-_SAVE_THREAD = _toggle(ForumThread, ThreadMark, "thread_id", "is_saved", "saves_count")
-_LIKE_REPLY = _toggle(ForumReply, ReplyMark, "reply_id", "is_liked", "likes_count")
-_SAVE_REPLY = _toggle(ForumReply, ReplyMark, "reply_id", "is_saved", "saves_count")
+LIKE_THREAD = Toggle(_statement(ForumThread, ThreadMark, "thread_id", "is_liked", "likes_count"), THREAD_NOT_FOUND)
+SAVE_THREAD = Toggle(_statement(ForumThread, ThreadMark, "thread_id", "is_saved", "saves_count"), THREAD_NOT_FOUND)
+LIKE_REPLY = Toggle(_statement(ForumReply, ReplyMark, "reply_id", "is_liked", "likes_count"), REPLY_NOT_FOUND)
+SAVE_REPLY = Toggle(_statement(ForumReply, ReplyMark, "reply_id", "is_saved", "saves_count"), REPLY_NOT_FOUND)
 
 
-def like_thread(connection: sa.Connection, thread_id: int, me: int) -> bool:
+def like_thread(thread_id: int, user_id: int) -> bool:
     """Like a thread, or take the like back; returns whether it is liked now."""
-    return _flip(connection, _LIKE_THREAD, thread_id, me, NO_THREAD)
+    with autocommit() as connection:
+        return LIKE_THREAD.apply(connection, thread_id, user_id)
 
 
-def save_thread(connection: sa.Connection, thread_id: int, me: int) -> bool:
+def save_thread(thread_id: int, user_id: int) -> bool:
     """Save a thread, or take that back; returns whether it is saved now."""
-    return _flip(connection, _SAVE_THREAD, thread_id, me, NO_THREAD)
+    with autocommit() as connection:
+        return SAVE_THREAD.apply(connection, thread_id, user_id)
 
 
-def like_reply(connection: sa.Connection, reply_id: int, me: int) -> bool:
+def like_reply(reply_id: int, user_id: int) -> bool:
     """Like a reply, or take the like back; returns whether it is liked now."""
-    return _flip(connection, _LIKE_REPLY, reply_id, me, NO_REPLY)
+    with autocommit() as connection:
+        return LIKE_REPLY.apply(connection, reply_id, user_id)
 
 
-def save_reply(connection: sa.Connection, reply_id: int, me: int) -> bool:
+def save_reply(reply_id: int, user_id: int) -> bool:
     """Save a reply, or take that back; returns whether it is saved now."""
-    return _flip(connection, _SAVE_REPLY, reply_id, me, NO_REPLY)
-
-
-def _flip(connection: sa.Connection, statement: PreparedStatement, post_id: int, me: int, missing: str) -> bool:
-    rows = statement.rows(connection, {"post_id": post_id, "me": me})
-    if not rows:
-        raise NotFound(missing)
-    return bool(rows[0][0])
+    with autocommit() as connection:
+        return SAVE_REPLY.apply(connection, reply_id, user_id)
 
 
 def take_back_all(user_id: int) -> None:
@@ -82,17 +98,17 @@ def take_back_all(user_id: int) -> None:
         (ForumReply, ReplyMark, ReplyMark.reply_id),
     ):
         # In the order of ids, so that no two such runs wait for one another.
-        touched = sa.select(key).where(mark.user_id == user_id)
-        locked = sa.select(post.id).where(post.id.in_(touched)).order_by(post.id).with_for_update(key_share=True)
+        marked = sa.select(key).where(mark.user_id == user_id)
+        locked = sa.select(post.id).where(post.id.in_(marked)).order_by(post.id).with_for_update(key_share=True)
         db.session.execute(locked)
-        gone = sa.delete(mark).where(mark.user_id == user_id).returning(key.label("id"), mark.is_liked, mark.is_saved)
-        mine = gone.cte("mine")
+        delete = sa.delete(mark).where(mark.user_id == user_id)
+        deleted = delete.returning(key.label("id"), mark.is_liked, mark.is_saved).cte("deleted")
         db.session.execute(
             sa.update(post)
-            .where(post.id == mine.c.id)
+            .where(post.id == deleted.c.id)
             .values(
-                likes_count=post.likes_count - sa.cast(mine.c.is_liked, sa.Integer),
-                saves_count=post.saves_count - sa.cast(mine.c.is_saved, sa.Integer),
+                likes_count=post.likes_count - sa.cast(deleted.c.is_liked, sa.Integer),
+                saves_count=post.saves_count - sa.cast(deleted.c.is_saved, sa.Integer),
             )
             .execution_options(synchronize_session=False)
         )
