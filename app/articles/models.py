@@ -23,7 +23,7 @@ class Article(Base, Timestamps):
 
 
 class SavedArticle(Base):
-    """An article that somebody saved, live or stored; `saved` false: took back, and the row is where taps meet."""
+    """An article that somebody saved, live or stored; one that was taken back stays, as the lock of double taps."""
 
     __tablename__ = "saved_articles"
 

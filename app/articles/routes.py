@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from app.articles import live, schemas, service
+from app.articles import schemas, service
+from app.articles.schemas import ArticleChanges, ArticleToSave
+from app.articles.service import ArticleRow, SavedRow
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Page, PageSchema
+from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller, caller_id, optional, requires
 from app.identity.models import RoleName
@@ -17,61 +17,61 @@ bp = Blueprint("articles", __name__, url_prefix="/articles", description="Articl
 @bp.get("")
 @optional
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.LiveArticleSchema(many=True))
+@bp.response(200, schemas.LiveArticle(many=True))
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def list_live(page: Page) -> Any:
+def list_live_articles(page: Page) -> Listing[dict[str, object]]:
     """The articles that the health ministry's site lists now."""
-    return live.list_articles(page, caller_id())
+    return service.list_live(page, caller_id())
 
 
 @bp.get("/detail")
 @optional
 @limit("60 per minute")
-@bp.arguments(schemas.ArticleUrlQuerySchema, location="query")
-@bp.response(200, schemas.LiveArticleDetailSchema)
+@bp.arguments(schemas.LiveArticleQuery, location="query")
+@bp.response(200, schemas.LiveArticleDetail)
 @bp.alt_response(404, "NOT_FOUND")
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def get_live(query: dict[str, str]) -> Any:
+def get_live_article(query: dict[str, str]) -> dict[str, object]:
     """One article of the ministry's site, by its address."""
-    return live.get_article(query["url"], caller_id())
+    return service.get_live(query["url"], caller_id())
 
 
 @bp.get("/all")
 @optional
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.ArticleSchema(many=True))
-def list_stored(page: Page) -> Any:
+@bp.response(200, schemas.Article(many=True))
+def list_articles(page: Page) -> Listing[ArticleRow]:
     """The stored articles, newest first."""
-    return service.list_articles(page, caller_id())
+    return service.list_all(page, caller_id())
 
 
 @bp.get("/search")
 @optional
 @bp.arguments(PageSchema, location="query")
-@bp.arguments(schemas.ArticleTitleQuerySchema, location="query")
-@bp.response(200, schemas.ArticleSchema(many=True))
-def search(page: Page, query: dict[str, str]) -> Any:
+@bp.arguments(schemas.ArticleSearch, location="query")
+@bp.response(200, schemas.Article(many=True))
+def search_articles(page: Page, query: dict[str, str]) -> Listing[ArticleRow]:
     """The stored articles whose title contains a text."""
-    return service.list_articles(page, caller_id(), query["title"])
+    return service.list_all(page, caller_id(), query["title"])
 
 
 @bp.get("/url")
 @optional
-@bp.arguments(schemas.StoredArticleUrlQuerySchema, location="query")
-@bp.response(200, schemas.ArticleSchema)
+@bp.arguments(schemas.ArticleQuery, location="query")
+@bp.response(200, schemas.Article)
 @bp.alt_response(404, "NOT_FOUND")
-def get_by_url(query: dict[str, str]) -> Any:
+def get_article_by_url(query: dict[str, str]) -> ArticleRow:
     """The stored article with an address."""
-    return service.get_article_by_url(query["url"], caller_id())
+    return service.get_by_url(query["url"], caller_id())
 
 
 @bp.post("/save")
 @authenticated
-@bp.arguments(schemas.ArticleSaveSchema)
-@bp.response(200, schemas.ArticleIsSavedSchema)
-def toggle_save(data: dict[str, str]) -> dict[str, bool]:
+@bp.arguments(schemas.ArticleSave)
+@bp.response(200, schemas.ArticleIsSaved)
+def save_article(data: ArticleToSave) -> dict[str, bool]:
     """Save an article, or take it back."""
     return {"is_saved": service.toggle_save(caller.id, data)}
 
@@ -79,38 +79,38 @@ def toggle_save(data: dict[str, str]) -> dict[str, bool]:
 @bp.get("/saved")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.SavedArticleSchema(many=True))
-def list_saved(page: Page) -> Any:
+@bp.response(200, schemas.SavedArticle(many=True))
+def list_saved_articles(page: Page) -> Listing[SavedRow]:
     """What the caller saved, latest first."""
     return service.list_saved(caller.id, page)
 
 
 @bp.post("")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.ArticleForm, location="multipart")
-@bp.response(201, schemas.ArticleSchema)
+@bp.arguments(schemas.ArticleCreate, location="multipart")
+@bp.response(201, schemas.Article)
 @bp.alt_response(409, "CONFLICT")
-def create_article(data: dict[str, Any]) -> Any:
+def create_article(data: ArticleChanges) -> ArticleRow:
     """Add an article; it is announced to everybody after a while."""
-    return service.create_article(data)
+    return service.create(data)
 
 
 @bp.get("/<int:article_id>")
 @optional
-@bp.response(200, schemas.ArticleSchema)
-def get_article(article_id: int) -> Any:
+@bp.response(200, schemas.Article)
+def get_article(article_id: int) -> ArticleRow:
     """One stored article."""
-    return service.get_article(article_id, caller_id())
+    return service.get(article_id, caller_id())
 
 
 @bp.put("/<int:article_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.ArticleEdit, location="multipart")
-@bp.response(200, schemas.ArticleSchema)
+@bp.arguments(schemas.ArticleUpdate, location="multipart")
+@bp.response(200, schemas.Article)
 @bp.alt_response(409, "CONFLICT")
-def update_article(data: dict[str, Any], article_id: int) -> Any:
+def update_article(data: ArticleChanges, article_id: int) -> ArticleRow:
     """Change an article; what is not sent stays."""
-    return service.update_article(article_id, data, caller.id)
+    return service.update(article_id, data, caller.id)
 
 
 @bp.delete("/<int:article_id>")
@@ -118,5 +118,5 @@ def update_article(data: dict[str, Any], article_id: int) -> Any:
 @bp.response(200, MessageSchema)
 def delete_article(article_id: int) -> dict[str, str]:
     """Delete an article and its picture."""
-    service.delete_article(article_id)
+    service.delete(article_id)
     return {"message": "Artikel dihapus."}

@@ -1,8 +1,9 @@
-"""What the article routes take and give."""
+"""Articles, in and out."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, BinaryIO, TypedDict
 
 from marshmallow import Schema, fields, validate
 
@@ -27,9 +28,9 @@ class Address(fields.String):
         kwargs.setdefault("metadata", {"example": EXAMPLE, "maxLength": MAX_LENGTH})
         super().__init__(**kwargs)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: object) -> str:
         try:
-            return canonical(super()._deserialize(value, *args, **kwargs))
+            return canonical(super()._deserialize(value, attr, data, **kwargs))
         except ValueError:
             raise self.make_error("invalid") from None
 
@@ -41,12 +42,12 @@ class SafeHtml(fields.String):
         kwargs.setdefault("metadata", {"example": "<p>Diabetes perlu dikenali sejak dini.</p>"})
         super().__init__(**kwargs)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: object) -> str:
         # The length of what was sent counts, so it is checked before.
-        return sanitise(validate.Length(max=MAX_CONTENT)(super()._deserialize(value, *args, **kwargs)))
+        return sanitise(validate.Length(max=MAX_CONTENT)(super()._deserialize(value, attr, data, **kwargs)))
 
 
-class LiveArticleSchema(Schema):
+class LiveArticle(Schema):
     """A row of the ministry's list."""
 
     title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
@@ -55,12 +56,12 @@ class LiveArticleSchema(Schema):
     is_saved = fields.Boolean(metadata={"description": "false without a token"})
 
 
-class LiveArticleDetailSchema(LiveArticleSchema):
+class LiveArticleDetail(LiveArticle):
     content = fields.String(metadata={"example": "<p>Diabetes perlu dikenali sejak dini.</p>"})
     published_at = fields.String(allow_none=True, metadata={"example": "2026-03-02T00:00:00Z"})
 
 
-class SavedArticleSchema(Schema):
+class SavedArticle(Schema):
     id = fields.Integer(allow_none=True, metadata={"example": 7, "description": "null unless it is stored too"})
     title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
     url = fields.String(metadata={"example": EXAMPLE})
@@ -69,7 +70,7 @@ class SavedArticleSchema(Schema):
     saved_at = Timestamp()
 
 
-class ArticleSchema(Schema):
+class Article(Schema):
     id = fields.Integer(metadata={"example": 7})
     title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
     url = fields.String(allow_none=True, metadata={"example": EXAMPLE})
@@ -81,7 +82,15 @@ class ArticleSchema(Schema):
     updated_at = Timestamp()
 
 
-class ArticleEdit(Form):
+class ArticleChanges(TypedDict, total=False):
+    title: str
+    url: str | None
+    content: str
+    kategori_id: int | None
+    image: BinaryIO | None
+
+
+class ArticleUpdate(Form):
     """A partial edit: what is not sent stays."""
 
     title = Text(MAX_TITLE, minimum=1, example="Mengenal Diabetes Sejak Dini")
@@ -91,28 +100,33 @@ class ArticleEdit(Form):
     image = Upload(allow_none=True)
 
 
-class ArticleForm(ArticleEdit):
+class ArticleCreate(ArticleUpdate):
     title = Text(MAX_TITLE, required=True, example="Mengenal Diabetes Sejak Dini")
     content = SafeHtml(load_default="")
 
 
-class ArticleSaveSchema(Schema):
+class ArticleToSave(TypedDict):
+    url: str
+    title: str
+
+
+class ArticleSave(Schema):
     url = Address(required=True)
     title = Text(MAX_TITLE, required=True, example="Mengenal Diabetes Sejak Dini")
 
 
-class ArticleIsSavedSchema(Schema):
+class ArticleIsSaved(Schema):
     is_saved = fields.Boolean(metadata={"example": True})
 
 
-class ArticleUrlQuerySchema(Schema):
+class LiveArticleQuery(Schema):
     # Not an `Address`: one that may not be fetched is `url_not_allowed`, whatever is wrong with it.
     url = fields.String(required=True, metadata={"example": EXAMPLE})
 
 
-class StoredArticleUrlQuerySchema(Schema):
+class ArticleQuery(Schema):
     url = Address(required=True)
 
 
-class ArticleTitleQuerySchema(Schema):
+class ArticleSearch(Schema):
     title = Text(200, required=True, example="diabetes")

@@ -1,86 +1,104 @@
-"""Stored articles and what people saved; the ministry's own are in `app.articles.live`."""
+"""The ministry's articles and the stored ones, with what a person has saved of them."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.articles import live
 from app.articles.models import Article, SavedArticle, articles
-from app.core.database.session import Fields, assign, db, get_or_404, translating
+from app.articles.schemas import ArticleChanges, ArticleToSave
+from app.core.database.session import AnySelect, assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Page, contains, paginate_rows
 from app.notifications.broadcasts import service as broadcasts
 
-MISSING = "Artikel tidak ditemukan."
-BROKEN: dict[str, AppError] = {
+NOT_FOUND = live.NOT_FOUND
+CONSTRAINTS: dict[str, AppError] = {
     "uq_articles_url": Conflict("Artikel dengan alamat itu sudah ada.", code="article_exists"),
     "fk_articles_kategori_id": ValidationFailed({"kategori_id": ["tidak ditemukan."]}),
 }
 ANNOUNCEMENT = "Artikel baru: {title}"
 
+#: The columns of an article and `is_saved`.
+ArticleRow = sa.Row[*tuple[object, ...]]
+#: Of a saved article: id and image (null unless it is stored too), title, url, is_saved, saved_at.
+SavedRow = sa.Row[*tuple[object, ...]]
 
-def list_articles(page: Page, user_id: int | None, title: str | None = None) -> Listing[Any]:
+
+def list_live(page: Page, user_id: int | None) -> Listing[dict[str, object]]:
+    """The ministry's list, in its order, with what this person saved of it."""
+    headlines = live.list_all()
+    shown = headlines[page.offset : page.offset + page.size]
+    saved = saved_among(user_id, [headline.url for headline in shown])
+    rows = [{**asdict(headline), "is_saved": headline.url in saved} for headline in shown]
+    return Listing(rows, len(headlines), page)
+
+
+def get_live(url: str, user_id: int | None) -> dict[str, object]:
+    """One article of the ministry by its address, with whether this person saved it."""
+    article = live.get(url)
+    return {**asdict(article), "is_saved": article.url in saved_among(user_id, [article.url])}
+
+
+def list_all(page: Page, user_id: int | None, title: str | None = None) -> Listing[ArticleRow]:
     """Stored articles, newest first; with `title` those whose title contains it, without case."""
-    query = _shown(user_id).order_by(Article.id.desc())
+    query = _with_is_saved(user_id).order_by(Article.id.desc())
     if title is not None:
         query = query.where(Article.title.ilike(contains(title)))
     return paginate_rows(query, page)
 
 
-def get_article(article_id: int, user_id: int | None) -> Any:
-    return _one(_shown(user_id).where(Article.id == article_id))
+def get(article_id: int, user_id: int | None) -> ArticleRow:
+    return _one(_with_is_saved(user_id).where(Article.id == article_id))
 
 
-def get_article_by_url(url: str, user_id: int | None) -> Any:
-    return _one(_shown(user_id).where(Article.url == url))
+def get_by_url(url: str, user_id: int | None) -> ArticleRow:
+    return _one(_with_is_saved(user_id).where(Article.url == url))
 
 
-def create_article(data: dict[str, Any]) -> Any:
-    """A new article, told to everybody after a while."""
-    upload = data.pop("image", None)
-    article = Article(**data, image=pictures.save(upload) if upload else None)
-    with translating(BROKEN):
+def create(data: ArticleChanges) -> ArticleRow:
+    """A new article, announced to everybody after a while."""
+    article = Article(**pictures.columns(data))
+    with translating(CONSTRAINTS):
         db.session.add(article)
     text = ANNOUNCEMENT.format(title=article.title)
     broadcasts.announce(kind="article", subject=_subject(article.id), text=text)
-    return get_article(article.id, None)
+    return get(article.id, None)
 
 
-def update_article(article_id: int, data: dict[str, Any], user_id: int) -> Any:
+def update(article_id: int, data: ArticleChanges, user_id: int) -> ArticleRow:
     """Change what was sent; a new picture replaces the old one, a null one removes it."""
-    article = get_or_404(Article, article_id, MISSING)
-    if "image" in data:
-        pictures.discard(article.image)
-        upload = data.pop("image")
-        data["image"] = pictures.save(upload) if upload else None
-    with translating(BROKEN):
-        assign(article, data)
-    return get_article(article_id, user_id)
+    article = get_or_404(Article, article_id, NOT_FOUND)
+    changes = pictures.columns(data, replaces=article.image)
+    with translating(CONSTRAINTS):
+        assign(article, changes)
+    return get(article_id, user_id)
 
 
-def delete_article(article_id: int) -> None:
-    article = get_or_404(Article, article_id, MISSING)
+def delete(article_id: int) -> None:
+    article = get_or_404(Article, article_id, NOT_FOUND)
     pictures.discard(article.image)
     broadcasts.withdraw(_subject(article_id))
     db.session.delete(article)
     db.session.flush()
 
 
-def toggle_save(user_id: int, data: Fields) -> bool:
+def toggle_save(user_id: int, data: ArticleToSave) -> bool:
     """Save an article, or take it back; returns whether it is saved now. The key is the lock of a double tap."""
     statement = insert(SavedArticle).values(user_id=user_id, saved=True, **data)
-    flipped = statement.on_conflict_do_update(
+    toggle = statement.on_conflict_do_update(
         index_elements=["user_id", "url"],
         set_={"saved": ~SavedArticle.saved, "title": statement.excluded.title, "saved_at": sa.func.clock_timestamp()},
     )
-    return bool(db.session.scalar(flipped.returning(SavedArticle.saved)))
+    return bool(db.session.scalar(toggle.returning(SavedArticle.saved)))
 
 
-def list_saved(user_id: int, page: Page) -> Listing[Any]:
-    """What a person saved, latest first; one that is stored too brings its id and picture."""
+def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
+    """What a person saved, latest first; one that is stored too has its id and picture."""
     query = (
         sa.select(
             Article.id, SavedArticle.title, SavedArticle.url, Article.image, SavedArticle.saved.label("is_saved"),
@@ -103,8 +121,8 @@ def saved_among(user_id: int | None, urls: list[str]) -> set[str]:
     return set(db.session.scalars(query))
 
 
-def _shown(user_id: int | None) -> sa.Select[Any]:
-    """Articles as they are shown: with whether this person has saved them."""
+def _with_is_saved(user_id: int | None) -> AnySelect:
+    """The columns of all articles, and as `is_saved` whether this person has saved them."""
     if user_id is None:
         return sa.select(*articles.c, sa.false().label("is_saved"))
     saved = (SavedArticle.url == Article.url) & (SavedArticle.user_id == user_id)
@@ -116,8 +134,8 @@ def _subject(article_id: int) -> str:
     return f"article:{article_id}"
 
 
-def _one(query: sa.Select[Any]) -> Any:
+def _one(query: AnySelect) -> ArticleRow:
     row = db.session.execute(query).one_or_none()
     if row is None:
-        raise NotFound(MISSING)
+        raise NotFound(NOT_FOUND)
     return row
