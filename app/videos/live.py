@@ -1,4 +1,4 @@
-"""The platform's videos: asked as seldom as its quota wants, kept for when it says no."""
+"""The platform's videos, cached: its daily quota is small. The copies also serve while the platform fails."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from app.providers.videos import QuotaExhausted, Video, VideoPlatform
 
 T = TypeVar("T")
 
+#: Seconds for which a cached copy is fresh. A search costs a hundred times the quota of the others.
 SEARCH_FRESH_S = 6 * 3600
 CHANNEL_FRESH_S = 15 * 60
 VIDEO_FRESH_S = 24 * 3600
 
-MISSING = "Video tidak ditemukan."
+NOT_FOUND = "Video tidak ditemukan."
+CHANNEL_NOT_FOUND = "Kanal tidak ditemukan."
 NOT_CONFIGURED = "Layanan video belum diatur."
 
+#: The key, in Redis and in `app.extensions`, of the moment until which the quota is used up.
 PAUSE = "videos:paused_until"
 
 
@@ -40,36 +43,36 @@ channels: Cache[list[Video] | None] = Cache(
 singles: Cache[Video | None] = Cache("video", lambda row: row and Video(**row), fresh_s=VIDEO_FRESH_S)
 
 
-def one(video_id: str) -> Video:
+def get(video_id: str) -> Video:
     """A video by the platform's id."""
     platform = _platform()
     with answering():
-        found = singles.get(video_id, _unless_paused(lambda: platform.one(video_id)))
-    if found is None:
-        raise NotFound(MISSING)
-    return found
+        video = singles.get(video_id, _unless_paused(lambda: platform.one(video_id)))
+    if video is None:
+        raise NotFound(NOT_FOUND)
+    return video
 
 
-def channel(channel_id: str) -> list[Video]:
+def list_channel(channel_id: str) -> list[Video]:
     """The latest videos of a channel, newest first."""
     platform = _platform()
     with answering():
-        found = channels.get(channel_id, _unless_paused(lambda: platform.channel(channel_id)))
-    if found is None:
-        raise NotFound("Kanal tidak ditemukan.")
-    return found
+        videos = channels.get(channel_id, _unless_paused(lambda: platform.channel(channel_id)))
+    if videos is None:
+        raise NotFound(CHANNEL_NOT_FOUND)
+    return videos
 
 
 def search(text: str) -> list[Video]:
-    """Videos that match, best first. Spelling in blanks and case makes no difference, for a search is dear."""
+    """Videos that match, best first. Texts that differ only in case and blanks share a copy, as a search is dear."""
     platform = _platform()
     words = " ".join(text.lower().split())
     with answering():
         return searches.get(words, _unless_paused(lambda: platform.search(words)))
 
 
-def kept(video_id: str) -> Video | None:
-    """What the platform said of a video lately; nothing is asked."""
+def cached(video_id: str) -> Video | None:
+    """A video as the platform described it last; the platform is not asked."""
     return singles.peek(video_id)
 
 
@@ -78,17 +81,17 @@ def is_configured() -> bool:
 
 
 def _platform() -> VideoPlatform:
-    found: VideoPlatform | None = current_app.extensions.get("video_platform")
-    if found is None:
-        found = VideoPlatform.from_config(settings)
-        if found is None:
+    platform: VideoPlatform | None = current_app.extensions.get("video_platform")
+    if platform is None:
+        platform = VideoPlatform.from_config(settings)
+        if platform is None:
             raise ProviderFailed(NOT_CONFIGURED, code="provider_not_configured")
-        current_app.extensions["video_platform"] = found
-    return found
+        current_app.extensions["video_platform"] = platform
+    return platform
 
 
 def _unless_paused(load: Callable[[], T]) -> Callable[[], T]:
-    """`load`, but not while the day's quota is known to be used up, by whichever process found out."""
+    """`load`, but `QuotaExhausted` while the day's quota is known, to any process, to be used up."""
 
     def guarded() -> T:
         if until := _paused_until():
@@ -104,10 +107,10 @@ def _unless_paused(load: Callable[[], T]) -> Callable[[], T]:
 
 def _paused_until() -> datetime | None:
     try:
-        kept_until = connection().get(PAUSE)
+        stored = connection().get(PAUSE)
     except RedisError:
-        kept_until = None
-    text = kept_until.decode() if isinstance(kept_until, bytes) else current_app.extensions.get(PAUSE)
+        stored = None
+    text = stored.decode() if isinstance(stored, bytes) else current_app.extensions.get(PAUSE)
     until = datetime.fromisoformat(text) if text else None
     return until if until and until > now() else None
 

@@ -25,7 +25,7 @@ class Video(Base, Timestamps):
 
 
 class SavedVideo(Base):
-    """A video that somebody saved, live or stored; `saved` false: took back, and the row is where taps meet."""
+    """A video that somebody saved, live or stored; one that was taken back stays, as the lock of double taps."""
 
     __tablename__ = "saved_videos"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Page, PageSchema
+from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller, caller_id, optional, requires
 from app.identity.models import RoleName
 from app.videos import schemas, service
+from app.videos.schemas import VideoChanges, VideoToSave
+from app.videos.service import SavedRow, VideoRow
 
 bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Videos: the platform's, live, and ours")
 
@@ -17,39 +17,39 @@ bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Vid
 @bp.get("/videos")
 @optional
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.StoredVideoSchema(many=True))
-def list_videos(page: Page) -> Any:
+@bp.response(200, schemas.StoredVideo(many=True))
+def list_videos(page: Page) -> Listing[VideoRow]:
     """The stored videos, newest first."""
-    return service.list_videos(page, caller_id())
+    return service.list_all(page, caller_id())
 
 
 @bp.get("/videos/<int:video_id>")
 @optional
-@bp.response(200, schemas.StoredVideoSchema)
-def get_video(video_id: int) -> Any:
+@bp.response(200, schemas.StoredVideo)
+def get_video(video_id: int) -> VideoRow:
     """One stored video."""
-    return service.get_video(video_id, caller_id())
+    return service.get(video_id, caller_id())
 
 
 @bp.get("/videos/<string:video_id>/detail")
 @optional
 @limit("60 per minute")
-@bp.response(200, schemas.VideoSchema)
+@bp.response(200, schemas.Video)
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def get_live_video(video_id: str) -> Any:
-    """One video as the platform tells it now; by the platform's id, or by ours of a stored one."""
-    return service.get_live_video(video_id, caller_id())
+def get_live_video(video_id: str) -> dict[str, object]:
+    """One video as the platform has it now; by the platform's id, or by ours of a stored one."""
+    return service.get_live(video_id, caller_id())
 
 
 @bp.get("/channel/<string:channel_id>")
 @optional
 @limit("60 per minute")
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.VideoSchema(many=True))
+@bp.response(200, schemas.Video(many=True))
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def list_channel(page: Page, channel_id: str) -> Any:
+def list_channel(page: Page, channel_id: str) -> Listing[dict[str, object]]:
     """The latest 20 videos of a channel, newest first."""
     return service.list_channel(channel_id, page, caller_id())
 
@@ -58,20 +58,20 @@ def list_channel(page: Page, channel_id: str) -> Any:
 @optional
 @limit("30 per minute")
 @bp.arguments(PageSchema, location="query")
-@bp.arguments(schemas.VideoSearchQuerySchema, location="query")
-@bp.response(200, schemas.VideoSchema(many=True))
+@bp.arguments(schemas.VideoSearch, location="query")
+@bp.response(200, schemas.Video(many=True))
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def search(page: Page, query: dict[str, str]) -> Any:
+def search_videos(page: Page, query: dict[str, str]) -> Listing[dict[str, object]]:
     """The platform's videos that match, best first."""
     return service.search(query["q"], page, caller_id())
 
 
 @bp.post("/save")
 @authenticated
-@bp.arguments(schemas.VideoSaveSchema)
-@bp.response(200, schemas.VideoIsSavedSchema)
-def toggle_save(data: dict[str, Any]) -> dict[str, bool]:
+@bp.arguments(schemas.VideoSave)
+@bp.response(200, schemas.VideoIsSaved)
+def save_video(data: VideoToSave) -> dict[str, bool]:
     """Save a video, or take it back."""
     return {"is_saved": service.toggle_save(caller.id, data)}
 
@@ -79,35 +79,35 @@ def toggle_save(data: dict[str, Any]) -> dict[str, bool]:
 @bp.get("/saved")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.SavedVideoSchema(many=True))
-def list_saved(page: Page) -> Any:
+@bp.response(200, schemas.SavedVideo(many=True))
+def list_saved_videos(page: Page) -> Listing[SavedRow]:
     """What the caller saved, latest first."""
     return service.list_saved(caller.id, page)
 
 
 @bp.post("/video")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.VideoForm)
-@bp.response(201, schemas.StoredVideoSchema)
+@bp.arguments(schemas.VideoCreate)
+@bp.response(201, schemas.StoredVideo)
 @bp.alt_response(404, "NOT_FOUND")
 @bp.alt_response(409, "CONFLICT")
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def create_video(data: dict[str, Any]) -> Any:
+def create_video(data: VideoChanges) -> VideoRow:
     """Add a video by the platform's id; it is announced to everybody after a while."""
-    return service.create_video(data)
+    return service.create(data)
 
 
 @bp.put("/video/<int:video_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.VideoEdit)
-@bp.response(200, schemas.StoredVideoSchema)
+@bp.arguments(schemas.VideoUpdate)
+@bp.response(200, schemas.StoredVideo)
 @bp.alt_response(409, "CONFLICT")
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def update_video(data: dict[str, Any], video_id: int) -> Any:
+def update_video(data: VideoChanges, video_id: int) -> VideoRow:
     """Change a video; what is not sent stays."""
-    return service.update_video(video_id, data, caller.id)
+    return service.update(video_id, data, caller.id)
 
 
 @bp.delete("/video/<int:video_id>")
@@ -115,5 +115,5 @@ def update_video(data: dict[str, Any], video_id: int) -> Any:
 @bp.response(200, MessageSchema)
 def delete_video(video_id: int) -> dict[str, str]:
     """Delete a video."""
-    service.delete_video(video_id)
+    service.delete(video_id)
     return {"message": "Video dihapus."}

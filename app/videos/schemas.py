@@ -1,8 +1,8 @@
-"""What the video routes take and give."""
+"""Videos, in and out."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from marshmallow import Schema, fields, validate
 
@@ -23,7 +23,7 @@ class VideoId(fields.String):
         )
 
 
-class VideoSchema(Schema):
+class Video(Schema):
     id = fields.Integer(allow_none=True, metadata={"example": 3, "description": "null for one that is not stored"})
     video_id = fields.String(metadata={"example": "dQw4w9WgXcQ"})
     title = fields.String(metadata={"example": "Senam Jantung Sehat"})
@@ -37,33 +37,46 @@ class VideoSchema(Schema):
     is_saved = fields.Boolean(metadata={"description": "false without a token"})
 
 
-class StoredVideoSchema(VideoSchema):
+class StoredVideo(Video):
     created_at = Timestamp()
     updated_at = Timestamp()
 
 
-class SavedVideoSchema(VideoSchema):
+class SavedVideo(Video):
     class Meta:
         exclude = ("channel_id", "duration", "published_at")
 
     saved_at = Timestamp()
 
 
-class VideoEdit(Form):
-    """A partial edit: what is not sent stays. Another `video_id` fills all the rest anew."""
+class VideoChanges(TypedDict, total=False):
+    video_id: str
+    title: str
+    channel_title: str | None
+
+
+class VideoUpdate(Form):
+    """A partial edit: what is not sent stays. With another `video_id` the platform fills what is not sent."""
 
     video_id = VideoId()
     title = Text(MAX_TITLE, minimum=1, example="Senam Jantung Sehat")
     channel_title = Text(200, allow_none=True, example="Kanal Kesehatan")
 
 
-class VideoForm(VideoEdit):
+class VideoCreate(VideoUpdate):
     """The platform fills what is not sent."""
 
     video_id = VideoId(required=True)
 
 
-class VideoSaveSchema(Schema):
+class VideoToSave(TypedDict):
+    video_id: str
+    title: str
+    channel_title: str | None
+    thumbnail_url: str | None
+
+
+class VideoSave(Schema):
     video_id = VideoId(required=True)
     title = Text(MAX_TITLE, required=True, example="Senam Jantung Sehat")
     channel_title = Text(200, load_default=None, allow_none=True, example="Kanal Kesehatan")
@@ -72,9 +85,9 @@ class VideoSaveSchema(Schema):
     )
 
 
-class VideoIsSavedSchema(Schema):
+class VideoIsSaved(Schema):
     is_saved = fields.Boolean(metadata={"example": True})
 
 
-class VideoSearchQuerySchema(Schema):
+class VideoSearch(Schema):
     q = Text(200, required=True, example="senam jantung")
