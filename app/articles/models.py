@@ -23,7 +23,7 @@ class Article(Base, Timestamps):
 
 
 class SavedArticle(Base):
-    """An article that somebody saved, live or stored; one that was taken back stays, as the lock of double taps."""
+    """An article that somebody saved, live or stored; with `saved` false the row is only the lock of double taps."""
 
     __tablename__ = "saved_articles"
 

@@ -15,7 +15,7 @@ from app.providers import geocoding
 
 NOT_FOUND = "Nomor darurat tidak ditemukan."
 
-#: They answer in the whole country.
+#: Numbers of the whole country.
 NATIONAL = (
     ("112", "Panggilan Darurat"),
     ("110", "Polisi"),

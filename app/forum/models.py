@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.session import Base, Created
 
-#: Deeper replies hang on the last level: people lose the thread of them, and serialisers their stack.
+#: Levels of replies; a reply to one on the last level hangs beside it. A deeper tree is hard to read, and costs stack.
 MAX_DEPTH = 20
 
 
@@ -91,7 +91,7 @@ class ForumReply(Base, Edited):
 
 
 class _Mark:
-    """What one person has done to one record. The row stays when both are taken back: its key is the toggles' lock."""
+    """Whether a person has liked and saved a post. The row stays when both are undone, as the lock of double taps."""
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     is_liked: Mapped[bool] = mapped_column(server_default=sa.false())

@@ -22,6 +22,6 @@ CATEGORIES: tuple[tuple[str, str | None], ...] = (
 
 
 def seed() -> None:
-    """Make the categories that are missing."""
+    """Insert the categories that are missing."""
     rows = [{"name": name, "preference_tag": tag} for name, tag in CATEGORIES]
     db.session.execute(insert(ForumCategory).values(rows).on_conflict_do_nothing(index_elements=[ForumCategory.name]))

@@ -64,7 +64,7 @@ def list_channel(channel_id: str) -> list[Video]:
 
 
 def search(text: str) -> list[Video]:
-    """Videos that match, best first. Texts that differ only in case and blanks share a copy, as a search is dear."""
+    """Videos that match, best first. Texts that differ only in case and blanks share one (costly) search."""
     platform = _platform()
     words = " ".join(text.lower().split())
     with answering():

@@ -25,7 +25,7 @@ class Video(Base, Timestamps):
 
 
 class SavedVideo(Base):
-    """A video that somebody saved, live or stored; one that was taken back stays, as the lock of double taps."""
+    """A video that somebody saved, live or stored; with `saved` false the row is only the lock of double taps."""
 
     __tablename__ = "saved_videos"
 

@@ -18,7 +18,7 @@ Post = ForumThread | ForumReply
 
 
 def check_pseudonym(use_pseudonym: bool, caller: Caller) -> None:
-    """Nobody is hidden behind a pseudonym that they do not have."""
+    """`ValidationFailed` for somebody who wants to write under a pseudonym and has none in their profile."""
     if not use_pseudonym:
         return
     if not db.session.scalar(sa.select(User.nama_samaran).where(User.id == caller.id)):
@@ -26,6 +26,7 @@ def check_pseudonym(use_pseudonym: bool, caller: Caller) -> None:
 
 
 def check_owner(post: Post, caller: Caller) -> None:
+    """`Forbidden` for all but the author."""
     if post.user_id != caller.id:
         raise Forbidden("Hanya penulisnya yang dapat mengubahnya.", code="not_the_owner")
 
