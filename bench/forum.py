@@ -110,14 +110,14 @@ def bare_seconds(url: str) -> float:
 
 
 def long_thread_seconds(ground: Ground, token: str) -> float:
-    """How long the same thread takes as an answer, in this process."""
+    """How long the same thread takes as a response, in this process."""
     client = ground.app.test_client()
     spent = []
     for _ in range(15):
         started = time.perf_counter()
-        answer = client.get(f"/api/forum/threads/{THREADS}", headers={"Authorization": f"Bearer {token}"})
+        response = client.get(f"/api/forum/threads/{THREADS}", headers={"Authorization": f"Bearer {token}"})
         spent.append(time.perf_counter() - started)
-        assert answer.status_code == 200
+        assert response.status_code == 200
     return sorted(spent)[len(spent) // 2]
 
 

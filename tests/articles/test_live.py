@@ -1,4 +1,4 @@
-"""The ministry's articles through our routes: kept, matched with what people saved, and never from elsewhere."""
+"""The ministry's articles through our routes: cached, matched with what people saved, and never from elsewhere."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class TestOldCopies:
         ({"kind": "slow"}, 504, "provider_timeout"),
     ],
 )
-def test_without_a_copy_the_failure_is_told_within_the_budget(
+def test_without_a_copy_the_failure_is_reported_within_the_budget(
     client: Client,
     outside: Server,
     monkeypatch: pytest.MonkeyPatch,

@@ -24,7 +24,7 @@ def siti(client: Client) -> Client:
     return client.as_(make_user())
 
 
-def test_a_save_flips_with_every_tap(siti: Client) -> None:
+def test_a_save_toggles_with_every_tap(siti: Client) -> None:
     assert [siti.post("/articles/save", ONE).json for _ in range(3)] == [
         {"is_saved": True},
         {"is_saved": False},
@@ -86,6 +86,6 @@ def test_a_storm_of_taps_leaves_the_right_state(committed: Flask) -> None:
             return service.toggle_save(user_id, ONE)
 
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(tap, range(101)))
-    assert (answers.count(True), answers.count(False)) == (51, 50)
+        states = list(pool.map(tap, range(101)))
+    assert (states.count(True), states.count(False)) == (51, 50)
     assert db.session.scalars(sa.select(SavedArticle.saved)).all() == [True]

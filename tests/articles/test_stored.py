@@ -64,14 +64,14 @@ def test_lists_and_one_cost_one_statement_beside_the_session(client: Client, sta
 
 
 @pytest.mark.parametrize(
-    ("title", "found"),
+    ("title", "titles"),
     [("gula", ["Gula 100% Alami", "Bahaya GULA"]), ("100%", ["Gula 100% Alami"]), ("_", []), ("\\", []), ("zzz", [])],
 )
-def test_search_finds_parts_of_titles_and_takes_signs_as_they_are(client: Client, title: str, found: list[str]) -> None:
+def test_search_finds_parts_of_titles_and_takes_signs_literally(client: Client, title: str, titles: list[str]) -> None:
     for each in ("Bahaya GULA", "Garam", "Gula 100% Alami"):
         make_article(title=each)
     response = client.get("/articles/search", query_string={"title": title})
-    assert [row["title"] for row in response.json or []] == found
+    assert [row["title"] for row in response.json or []] == titles
 
 
 def test_search_needs_a_title(client: Client) -> None:
@@ -165,13 +165,13 @@ def test_only_administrators_write(client: Client, method: str, path: str) -> No
     assert_error(client.as_(make_user()).open(method, path, NEW), 403)
 
 
-def test_an_expired_token_is_told_where_it_is_optional(client: Client) -> None:
+def test_an_expired_token_is_refused_where_it_is_optional(client: Client) -> None:
     stranger = client.with_token("not.a.token")
     for path in ("/articles", "/articles/all", "/articles/search?title=a", "/articles/detail?url=x"):
         assert_error(stranger.get(path), 401)
 
 
-def test_a_new_article_is_announced_after_a_while_and_no_more_once_it_is_gone(admin: Client) -> None:
+def test_a_new_article_is_announced_after_a_while_unless_it_is_deleted_before(admin: Client) -> None:
     before = clock.now()
     article = admin.post("/articles", NEW).json or {}
     row = db.session.scalars(sa.select(Broadcast)).one()

@@ -72,9 +72,9 @@ def test_nearby_is_one_statement(client: Client, statements: Statements) -> None
 
 @pytest.mark.parametrize("query", [SINGAPORE, {"lat": "0", "lng": "0"}, {"lat": "-10.5", "lng": "100"}])
 def test_outside_indonesia_there_is_no_province_and_no_number(client: Client, query: dict[str, str]) -> None:
-    answer = client.get("/emergency/nearby", query_string=query)
-    assert answer.status_code == 200
-    assert answer.json == {"province": None, "phones": []}
+    response = client.get("/emergency/nearby", query_string=query)
+    assert response.status_code == 200
+    assert response.json == {"province": None, "phones": []}
 
 
 @pytest.mark.parametrize("path", ["/emergency/nearby", "/dokter/nearby", "/province-config/nearby", "/faskes/nearby"])
@@ -116,9 +116,9 @@ def test_numbers_are_there_when_the_remote_geocoder_is_down(
 
 
 def test_an_admin_adds_a_number_with_any_spelling_of_its_province(admin: Client) -> None:
-    answer = admin.post("/emergency/admin", {"province": "prov. west java", "phone": " 022-4207047 "})
-    assert answer.status_code == 201
-    assert answer.json == {"id": answer.json["id"], "province": "Jawa Barat", "phone": "022-4207047", "title": None}
+    response = admin.post("/emergency/admin", {"province": "prov. west java", "phone": " 022-4207047 "})
+    assert response.status_code == 201
+    assert response.json == {"id": response.json["id"], "province": "Jawa Barat", "phone": "022-4207047", "title": None}
 
 
 @pytest.mark.parametrize(
@@ -143,24 +143,24 @@ def test_a_number_that_breaks_a_rule_is_400(admin: Client, body: dict[str, Any],
 
 def test_an_admin_changes_a_number(admin: Client) -> None:
     number = make_number(title="Lama")
-    answer = admin.put(f"/emergency/{number.id}", {"province": "NTB", "phone": "0370-1"})
-    assert answer.status_code == 200
-    assert answer.json == {"id": number.id, "province": "Nusa Tenggara Barat", "phone": "0370-1", "title": None}
+    response = admin.put(f"/emergency/{number.id}", {"province": "NTB", "phone": "0370-1"})
+    assert response.status_code == 200
+    assert response.json == {"id": number.id, "province": "Nusa Tenggara Barat", "phone": "0370-1", "title": None}
 
 
 def test_an_admin_deletes_a_number(admin: Client) -> None:
     path = f"/emergency/{make_number().id}"
-    answer = admin.delete(path)
-    assert (answer.status_code, answer.data) == (204, b"")
+    response = admin.delete(path)
+    assert (response.status_code, response.data) == (204, b"")
     assert_error(admin.delete(path), 404, "not_found")
     assert_error(admin.put(path, {"province": "Bali", "phone": "1"}), 404, "not_found")
 
 
 def test_the_admin_list_is_newest_first_paged_and_searched(admin: Client, statements: Statements) -> None:
     last = make_number(phone="100%", title="Diskon_1")
-    answer = admin.get("/emergency/admin")
-    assert answer.json[0]["id"] == last.id
-    assert len(answer.json) == 5 * 38 + 1
+    response = admin.get("/emergency/admin")
+    assert response.json[0]["id"] == last.id
+    assert len(response.json) == 5 * 38 + 1
     paged = admin.get("/emergency/admin?per_page=2&page=2")
     assert len(paged.json) == 2
     assert paged.headers["X-Total-Count"] == "191"

@@ -17,21 +17,21 @@ def category_id(name: str = "Medis") -> int:
 
 def write_thread(writer: Client, **data: Any) -> dict[str, Any]:
     sent = {"category_id": category_id(), "title": "Menu harian", "content": "Apa yang boleh dimakan?", **data}
-    answer = writer.post("/forum/threads", sent)
-    assert answer.status_code == 201, answer.json
-    found: dict[str, Any] = answer.json
-    return found
+    response = writer.post("/forum/threads", sent)
+    assert response.status_code == 201, response.json
+    record: dict[str, Any] = response.json
+    return record
 
 
 def write_reply(writer: Client, thread_id: int, **data: Any) -> dict[str, Any]:
-    answer = writer.post(f"/forum/threads/{thread_id}/reply", {"content": "Kurangi gula.", **data})
-    assert answer.status_code == 201, answer.json
-    found: dict[str, Any] = answer.json
-    return found
+    response = writer.post(f"/forum/threads/{thread_id}/reply", {"content": "Kurangi gula.", **data})
+    assert response.status_code == 201, response.json
+    record: dict[str, Any] = response.json
+    return record
 
 
 def read_thread(reader: Client, thread_id: int) -> dict[str, Any]:
-    answer = reader.get(f"/forum/threads/{thread_id}")
-    assert answer.status_code == 200, answer.json
-    found: dict[str, Any] = answer.json
-    return found
+    response = reader.get(f"/forum/threads/{thread_id}")
+    assert response.status_code == 200, response.json
+    record: dict[str, Any] = response.json
+    return record

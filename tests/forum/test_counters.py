@@ -35,7 +35,7 @@ def people(committed: Flask) -> list[Caller]:
 
 
 def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
-    """Do `work(0)`, `work(1)`, ... from several threads at once, each in a unit of work; errors of ours are answers."""
+    """Do `work(0)`, `work(1)`, ... from several threads at once, each in a unit of work; returns results and errors."""
 
     def once(number: int) -> Any:
         with app.app_context():
@@ -67,8 +67,8 @@ def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> in
 def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: list[Caller]) -> None:
     thread_id = start_thread(people[0])
     for toggle in (toggles.like_thread, toggles.save_thread):
-        answers = storm(committed, lambda _, toggle=toggle: tap(toggle, thread_id, people[1]), 200)
-        assert (answers.count(True), answers.count(False)) == (100, 100)
+        results = storm(committed, lambda _, toggle=toggle: tap(toggle, thread_id, people[1]), 200)
+        assert (results.count(True), results.count(False)) == (100, 100)
     assert repair() == CLEAN
     assert db.session.scalar(sa.select(ForumThread.likes_count)) == 0
 
@@ -93,8 +93,8 @@ def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: 
         action, post_id = plan[number]
         return tap(action, post_id, people[number % len(people)])
 
-    answers = storm(committed, toggle, len(plan))
-    assert {type(answer) for answer in answers} == {bool}
+    results = storm(committed, toggle, len(plan))
+    assert {type(result) for result in results} == {bool}
     for model, mark in ((ForumThread, ThreadMark), (ForumReply, ReplyMark)):
         for flag, counter in (("is_liked", "likes_count"), ("is_saved", "saves_count")):
             counted = db.session.scalar(sa.select(sa.func.count()).where(getattr(mark, flag)))
@@ -125,8 +125,8 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
             case _:
                 return tap(toggles.save_thread, thread_id, people[number % 4])
 
-    answers = storm(committed, work, 1000)
-    refused = {answer.code for answer in answers if isinstance(answer, AppError)}
+    results = storm(committed, work, 1000)
+    refused = {result.code for result in results if isinstance(result, AppError)}
     assert refused <= {"not_found", "validation_error"}
     assert repair() == CLEAN
     assert db.session.scalar(sa.select(sa.func.count(ForumThread.id))) == 3

@@ -24,14 +24,14 @@ def budi(client: Client) -> Client:
 
 
 def ids(client: Client, query: str = "") -> list[int]:
-    answer = client.get(f"/forum/threads{query}")
-    assert answer.status_code == 200, answer.json
-    return [row["id"] for row in answer.json]
+    response = client.get(f"/forum/threads{query}")
+    assert response.status_code == 200, response.json
+    return [row["id"] for row in response.json]
 
 
 def test_empty_list_is_an_empty_array(client: Client) -> None:
-    answer = client.get("/forum/threads")
-    assert (answer.status_code, answer.json, answer.headers["X-Total-Count"]) == (200, [], "0")
+    response = client.get("/forum/threads")
+    assert (response.status_code, response.json, response.headers["X-Total-Count"]) == (200, [], "0")
     assert ids(client, "?category_id=999999&page=7") == []
 
 
@@ -56,10 +56,10 @@ def test_category_filters(client: Client, siti: Client) -> None:
 
 def test_pages_say_how_many_there_are_and_where_they_go_on(client: Client, siti: Client) -> None:
     written = [write_thread(siti)["id"] for _ in range(5)][::-1]
-    answer = client.get("/forum/threads?page=2&per_page=2")
-    assert [row["id"] for row in answer.json] == written[2:4]
-    assert answer.headers["X-Total-Count"] == "5"
-    links = answer.headers["Link"]
+    response = client.get("/forum/threads?page=2&per_page=2")
+    assert [row["id"] for row in response.json] == written[2:4]
+    assert response.headers["X-Total-Count"] == "5"
+    links = response.headers["Link"]
     for page, rel in ((1, "first"), (1, "prev"), (3, "next"), (3, "last")):
         assert f'/api/forum/threads?page={page}&per_page=2>; rel="{rel}"' in links
     beyond = client.get("/forum/threads?page=9&per_page=2")
@@ -71,10 +71,10 @@ def test_scrolling_by_the_last_id_sees_each_thread_once(client: Client, siti: Cl
     seen = ids(client, "?per_page=2")
     while len(seen) < 5:
         write_thread(siti)  # what comes meanwhile shifts nothing
-        answer = client.get(f"/forum/threads?per_page=2&before={seen[-1]}")
-        seen += [row["id"] for row in answer.json]
+        response = client.get(f"/forum/threads?per_page=2&before={seen[-1]}")
+        seen += [row["id"] for row in response.json]
         expected = f'/api/forum/threads?before={seen[-1]}&per_page=2>; rel="next"'
-        assert (expected in answer.headers.get("Link", "")) == (len(answer.json) == 2)
+        assert (expected in response.headers.get("Link", "")) == (len(response.json) == 2)
     assert seen == written
 
 
@@ -89,8 +89,8 @@ def test_saved_and_mine_are_the_callers(client: Client, siti: Client, budi: Clie
     assert ids(siti, "?saved=true") == []
     assert ids(budi, "?saved=true&per_page=1&page=2") == [first]
     assert ids(budi, f"?saved=true&before={second}&category_id={category_id()}") == [first]
-    answer = budi.get("/forum/threads?saved=true&per_page=1")
-    assert (answer.headers["X-Total-Count"], answer.json[0]["is_saved"]) == ("2", True)
+    response = budi.get("/forum/threads?saved=true&per_page=1")
+    assert (response.headers["X-Total-Count"], response.json[0]["is_saved"]) == ("2", True)
     budi.post(f"/forum/threads/{first}/save")
     assert ids(budi, "?saved=true") == [second]
 
@@ -133,7 +133,7 @@ def _check_toggles(path: str, read: Callable[[Client], dict[str, object]], *read
         assert read(nobody)[count] == 1
 
 
-def test_likes_of_an_account_that_goes_are_taken_back(client: Client, siti: Client) -> None:
+def test_likes_of_a_deleted_account_are_taken_back(client: Client, siti: Client) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     user = make_user()

@@ -31,7 +31,7 @@ def deliveries(**values: object) -> list[Delivery]:
     return list(db.session.scalars(sa.select(Delivery).filter_by(**values).order_by(Delivery.id)))
 
 
-def test_author_of_a_thread_is_told_of_a_reply(client: Client, siti: User, budi: User) -> None:
+def test_author_of_a_thread_is_notified_of_a_reply(client: Client, siti: User, budi: User) -> None:
     thread = write_thread(client.as_(siti), title="Menu")
     write_reply(client.as_(budi), thread["id"], content="rahasia dokter")
     (delivery,) = deliveries()
@@ -41,7 +41,7 @@ def test_author_of_a_thread_is_told_of_a_reply(client: Client, siti: User, budi:
     )  # fmt: skip
 
 
-def test_nobody_is_told_of_their_own_reply(client: Client, siti: User, budi: User) -> None:
+def test_nobody_is_notified_of_their_own_reply(client: Client, siti: User, budi: User) -> None:
     thread = write_thread(client.as_(siti))
     write_reply(client.as_(siti), thread["id"])
     assert deliveries() == []

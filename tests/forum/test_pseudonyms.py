@@ -1,4 +1,4 @@
-"""Who writes under a pseudonym stays unnamed: in every answer, in messages, media names, logs and documents."""
+"""Who writes under a pseudonym stays unnamed: in every response, in messages, media names, logs and documents."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def test_no_surface_names_who_wrote_under_a_pseudonym(
         client.as_(make_admin()),
         client.as_(make_superadmin()),
     ]
-    answers: list[str] = []
+    responses: list[str] = []
 
     def call(who: Client, method: str, path: str, **options: Any) -> Any:
-        answer = who.open(method, path, **options)
-        assert answer.status_code < 500
-        answers.append(answer.data.decode("latin-1") + str(answer.headers))
-        return answer.json
+        response = who.open(method, path, **options)
+        assert response.status_code < 500
+        responses.append(response.data.decode("latin-1") + str(response.headers))
+        return response.json
 
     form = {"category_id": str(category_id()), "title": "T", "content": "C", "use_pseudonym": "1", "image": picture()}
     thread = call(writer, "POST", "/forum/threads", data=form, content_type="multipart/form-data")
@@ -96,7 +96,7 @@ def test_no_surface_names_who_wrote_under_a_pseudonym(
     call(readers[3], "DELETE", f"/forum/replies/{reply['id']}")
     call(readers[3], "DELETE", f"/forum/threads/{thread['id']}")
 
-    for text in answers:
+    for text in responses:
         assert hidden(text, marked), text
     for row in db.session.execute(sa.select(Delivery.payload)).scalars():
         assert hidden(str(row), marked)

@@ -31,7 +31,7 @@ def thread_id(siti: Client) -> int:
     return int(write_thread(siti)["id"])
 
 
-def test_reply_answers_with_its_record(budi: Client, thread_id: int) -> None:
+def test_new_reply_is_returned_as_its_record(budi: Client, thread_id: int) -> None:
     reply = write_reply(budi, thread_id)
     assert reply["author"]["name"] == "Budi Hartono"
     expected = {
@@ -58,9 +58,9 @@ def test_what_is_the_callers_is_said_on_every_level(siti: Client, budi: Client, 
     nested = write_reply(budi, thread_id, parent_id=top["id"])
     for action in ("like", "save"):
         budi.post(f"/forum/replies/{nested['id']}/{action}")
-    found = read_thread(budi, thread_id)["replies"][0]
-    assert (found["is_liked"], found["is_saved"], found["is_owner"]) == (False, False, False)
-    (deep,) = found["replies"]
+    reply = read_thread(budi, thread_id)["replies"][0]
+    assert (reply["is_liked"], reply["is_saved"], reply["is_owner"]) == (False, False, False)
+    (deep,) = reply["replies"]
     assert (deep["is_liked"], deep["is_saved"], deep["is_owner"]) == (True, True, True)
     assert (deep["likes_count"], deep["saves_count"]) == (1, 1)
 
@@ -79,12 +79,12 @@ def test_reply_deeper_than_the_last_level_hangs_on_it(client: Client, siti: Clie
 
 def test_parent_must_be_a_living_reply_of_this_thread(siti: Client, thread_id: int) -> None:
     elsewhere = write_reply(siti, write_thread(siti)["id"])["id"]
-    gone = write_reply(siti, thread_id)["id"]
-    write_reply(siti, thread_id, parent_id=gone)
-    siti.delete(f"/forum/replies/{gone}")
-    for parent_id in (elsewhere, gone, 999_999):
-        answer = siti.post(f"/forum/threads/{thread_id}/reply", {"content": "x", "parent_id": parent_id})
-        assert_error(answer, 400, "validation_error", "parent_id")
+    deleted = write_reply(siti, thread_id)["id"]
+    write_reply(siti, thread_id, parent_id=deleted)
+    siti.delete(f"/forum/replies/{deleted}")
+    for parent_id in (elsewhere, deleted, 999_999):
+        response = siti.post(f"/forum/threads/{thread_id}/reply", {"content": "x", "parent_id": parent_id})
+        assert_error(response, 400, "validation_error", "parent_id")
     assert read_thread(siti, thread_id)["replies_count"] == 1
 
 
@@ -105,17 +105,17 @@ def test_bad_reply_is_refused(siti: Client, thread_id: int, sent: dict[str, Any]
 
 def test_blank_parent_of_a_form_is_none(siti: Client, thread_id: int) -> None:
     form = {"content": "x", "parent_id": "", "use_pseudonym": "0"}
-    answer = siti.open("POST", f"/forum/threads/{thread_id}/reply", data=form, content_type="multipart/form-data")
-    assert (answer.status_code, answer.json["parent_id"]) == (201, None)
+    response = siti.open("POST", f"/forum/threads/{thread_id}/reply", data=form, content_type="multipart/form-data")
+    assert (response.status_code, response.json["parent_id"]) == (201, None)
 
 
 def test_author_changes_a_reply_and_sees_what_hangs_below(siti: Client, budi: Client, thread_id: int) -> None:
     reply = write_reply(budi, thread_id)
     below = write_reply(siti, thread_id, parent_id=reply["id"])
-    answer = budi.put(f"/forum/replies/{reply['id']}", {"content": "Lebih baik", "parent_id": below["id"]})
-    assert answer.status_code == 200
-    assert (answer.json["content"], answer.json["parent_id"]) == ("Lebih baik", None)
-    assert [node["id"] for node in answer.json["replies"]] == [below["id"]]
+    response = budi.put(f"/forum/replies/{reply['id']}", {"content": "Lebih baik", "parent_id": below["id"]})
+    assert response.status_code == 200
+    assert (response.json["content"], response.json["parent_id"]) == ("Lebih baik", None)
+    assert [node["id"] for node in response.json["replies"]] == [below["id"]]
 
 
 def test_stranger_and_admin_cannot_edit_and_a_stranger_cannot_delete(
@@ -145,13 +145,13 @@ def test_deleted_reply_with_replies_stays_as_a_stub(client: Client, siti: Client
     assert {name: stub[name] for name in expected} == expected
     assert [node["id"] for node in stub["replies"]] == [below["id"]]
     assert thread["replies_count"] == 1
-    for answer in (
+    for response in (
         budi.put(f"/forum/replies/{top['id']}", {"content": "kembali"}),
         budi.delete(f"/forum/replies/{top['id']}"),
         budi.post(f"/forum/replies/{top['id']}/like"),
         budi.post(f"/forum/replies/{top['id']}/save"),
     ):
-        assert_error(answer, 404, "not_found")
+        assert_error(response, 404, "not_found")
     assert read_thread(client, thread_id)["replies_count"] == 1
 
 
@@ -178,7 +178,7 @@ def test_thread_of_five_thousand_replies_opens(
     db.session.execute(sa.update(ForumThread).values(replies_count=5000))
     for reader, limit in ((client, 2), (siti, 3)):
         with statements.at_most(limit):
-            answer = reader.get(f"/forum/threads/{thread_id}")
-        assert answer.status_code == 200
-        assert answer.data.count(b'"parent_id"') == 5000
-        assert orjson.loads(answer.data)["replies_count"] == 5000
+            response = reader.get(f"/forum/threads/{thread_id}")
+        assert response.status_code == 200
+        assert response.data.count(b'"parent_id"') == 5000
+        assert orjson.loads(response.data)["replies_count"] == 5000

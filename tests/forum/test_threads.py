@@ -27,15 +27,15 @@ def budi(client: Client) -> Client:
 
 
 def test_categories_are_seeded_with_the_preferences_that_they_concern(client: Client) -> None:
-    found = {row["name"]: row["preference_tag"] for row in client.get("/forum/categories").json}
-    assert found == {
+    tags = {row["name"]: row["preference_tag"] for row in client.get("/forum/categories").json}
+    assert tags == {
         "Umum": None, "Medis": "medical", "Kesehatan Mental": "mental_health", "Islam": "islam", "Kristen": "kristen",
         "Katolik": "katolik", "Hindu": "hindu", "Buddha": "buddha", "Konghucu": "konghucu",
         "Kepercayaan Lain": "other_belief",
     }  # fmt: skip
 
 
-def test_new_thread_answers_with_its_record(siti: Client) -> None:
+def test_new_thread_is_returned_as_its_record(siti: Client) -> None:
     thread = write_thread(siti, title="  Menu  ", content="Nasi?\n\nAtau roti?")
     assert thread["author"] == {"id": thread["author"]["id"], "name": "Siti Aminah", "image": None}
     assert isinstance(thread["author"]["id"], int)
@@ -54,7 +54,7 @@ def test_thread_is_read_without_a_token(client: Client, siti: Client) -> None:
     assert read == {**written, "is_owner": False}
 
 
-def test_expired_or_wrong_token_is_told_rather_than_ignored(client: Client, siti: Client) -> None:
+def test_expired_or_wrong_token_is_refused_rather_than_ignored(client: Client, siti: Client) -> None:
     thread = write_thread(siti)
     for path in ("/forum/categories", "/forum/threads", f"/forum/threads/{thread['id']}"):
         assert_error(client.with_token("x.y.z").get(path), 401, "invalid_token")
@@ -76,8 +76,8 @@ def test_hostile_picture_leaves_no_thread_behind(siti: Client) -> None:
         "category_id": str(category_id()), "title": "Foto", "content": "Lihat",
         "image": (BytesIO(HOSTILE["SVG"]()), "foto.png"),
     }  # fmt: skip
-    answer = siti.open("POST", "/forum/threads", data=form, content_type="multipart/form-data")
-    assert_error(answer, 415, "not_an_image")
+    response = siti.open("POST", "/forum/threads", data=form, content_type="multipart/form-data")
+    assert_error(response, 415, "not_an_image")
     assert db.session.scalar(sa.select(sa.func.count(ForumThread.id))) == 0
 
 
@@ -130,11 +130,11 @@ def test_writing_needs_a_token_and_a_record(client: Client, siti: Client, method
 
 def test_author_changes_what_is_sent_and_nothing_else(siti: Client) -> None:
     thread = write_thread(siti)
-    answer = siti.put(
+    response = siti.put(
         f"/forum/threads/{thread['id']}", {"title": "Menu baru", "id": 77, "user_id": 1, "likes_count": 9}
     )
-    assert answer.status_code == 200
-    assert answer.json == {**thread, "title": "Menu baru", "updated_at": answer.json["updated_at"]}
+    assert response.status_code == 200
+    assert response.json == {**thread, "title": "Menu baru", "updated_at": response.json["updated_at"]}
 
 
 def test_null_title_or_content_is_refused_when_changing(siti: Client) -> None:
@@ -152,11 +152,11 @@ def test_thread_moves_with_its_count(siti: Client) -> None:
     assert_error(siti.put(f"/forum/threads/{thread['id']}", {"category_id": 999_999}), 400, field="category_id")
 
 
-def test_picture_is_replaced_and_taken_away(client: Client, siti: Client) -> None:
+def test_picture_is_replaced_and_removed(client: Client, siti: Client) -> None:
     def put(**form: object) -> str | None:
-        answer = siti.open("PUT", path, data=form, content_type="multipart/form-data")
-        assert answer.status_code == 200, answer.json
-        return answer.json["image"]
+        response = siti.open("PUT", path, data=form, content_type="multipart/form-data")
+        assert response.status_code == 200, response.json
+        return response.json["image"]
 
     path = f"/forum/threads/{write_thread(siti)['id']}"
     first = put(image=(BytesIO(plain()), "a.jpg"))
@@ -189,8 +189,8 @@ def test_deleted_thread_takes_everything_along(client: Client, siti: Client, bud
     write_reply(siti, thread["id"], parent_id=reply["id"])
     for action in (f"/forum/threads/{thread['id']}/like", f"/forum/replies/{reply['id']}/save"):
         assert budi.post(action).status_code == 200
-    answer = siti.delete(f"/forum/threads/{thread['id']}")
-    assert (answer.status_code, answer.json) == (200, {"message": "Utas dihapus."})
+    response = siti.delete(f"/forum/threads/{thread['id']}")
+    assert (response.status_code, response.json) == (200, {"message": "Utas dihapus."})
     assert_error(client.get(f"/forum/threads/{thread['id']}"), 404, "not_found")
     assert client.get(reply["image"]).status_code == 404
     for model in (ForumThread, ForumReply, ThreadMark, ReplyMark):
@@ -207,7 +207,7 @@ def test_an_administrator_deletes_anybodys_thread_and_it_is_written_down(client:
     assert entry.details == {}
 
 
-def test_thread_of_somebody_who_is_gone_stays_without_a_name(client: Client, siti: Client) -> None:
+def test_thread_of_a_deleted_account_stays_without_a_name(client: Client, siti: Client) -> None:
     thread = write_thread(siti)
     db.session.execute(sa.text("DELETE FROM users WHERE nama_ktp = 'Siti Aminah'"))
     assert read_thread(client, thread["id"])["author"] == {"id": None, "name": "Akun dihapus", "image": None}

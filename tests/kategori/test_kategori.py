@@ -16,12 +16,12 @@ def admin(client: Client) -> Client:
 
 
 def test_an_admin_adds_renames_and_deletes_and_everybody_reads(client: Client, admin: Client) -> None:
-    made = admin.post("/kategori", {"nama_kategori": " Gizi "})
-    assert made.status_code == 201
-    assert made.json == {"id": made.json["id"], "nama_kategori": "Gizi"}
-    url = f"/kategori/{made.json['id']}"
+    created = admin.post("/kategori", {"nama_kategori": " Gizi "})
+    assert created.status_code == 201
+    assert created.json == {"id": created.json["id"], "nama_kategori": "Gizi"}
+    url = f"/kategori/{created.json['id']}"
     assert admin.put(url, {"nama_kategori": "Gizi Anak"}).json["nama_kategori"] == "Gizi Anak"
-    assert client.get("/kategori").json == [{"id": made.json["id"], "nama_kategori": "Gizi Anak"}]
+    assert client.get("/kategori").json == [{"id": created.json["id"], "nama_kategori": "Gizi Anak"}]
     assert admin.delete(url).status_code == 200
     assert client.get("/kategori").json == []
 

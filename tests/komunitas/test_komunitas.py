@@ -59,20 +59,20 @@ def test_the_list_is_newest_first_paged_and_one_statement(
 
 
 def test_an_edit_leaves_what_was_not_sent(admin: Client) -> None:
-    made = admin.post("/komunitas", {**NEW, "province": "Bali"}).json or {}
-    edited = admin.put(f"/komunitas/{made['id']}", {"nama": "Baru", "kontak": None, "link": ""}).json or {}
+    komunitas = admin.post("/komunitas", {**NEW, "province": "Bali"}).json or {}
+    edited = admin.put(f"/komunitas/{komunitas['id']}", {"nama": "Baru", "kontak": None, "link": ""}).json or {}
     assert (edited["nama"], edited["kontak"], edited["link"]) == ("Baru", None, None)
     assert (edited["deskripsi"], edited["province"]) == (NEW["deskripsi"], "Bali")
 
 
-def test_a_replaced_removed_or_deleted_picture_is_gone(client: Client, admin: Client) -> None:
-    made = admin.post("/komunitas", data={"nama": "Sahabat", "image": picture()}).json or {}
-    assert client.get(made["image"]).mimetype == "image/webp"
-    path = f"/komunitas/{made['id']}"
+def test_a_replaced_removed_or_deleted_picture_is_404(client: Client, admin: Client) -> None:
+    komunitas = admin.post("/komunitas", data={"nama": "Sahabat", "image": picture()}).json or {}
+    assert client.get(komunitas["image"]).mimetype == "image/webp"
+    path = f"/komunitas/{komunitas['id']}"
 
     replaced = admin.put(path, data={"image": picture()}).json or {}
-    assert (replaced["nama"], replaced["image"] != made["image"]) == ("Sahabat", True)
-    assert client.get(made["image"]).status_code == 404
+    assert (replaced["nama"], replaced["image"] != komunitas["image"]) == ("Sahabat", True)
+    assert client.get(komunitas["image"]).status_code == 404
 
     assert (admin.put(path, {"image": None}).json or {})["image"] is None
     assert client.get(replaced["image"]).status_code == 404
@@ -84,10 +84,10 @@ def test_a_replaced_removed_or_deleted_picture_is_gone(client: Client, admin: Cl
 
 
 def test_a_refused_edit_keeps_the_picture(client: Client, admin: Client) -> None:
-    made = admin.post("/komunitas", data={"nama": "Sahabat", "image": picture()}).json or {}
+    komunitas = admin.post("/komunitas", data={"nama": "Sahabat", "image": picture()}).json or {}
     form = {"image": picture(), "kategori_id": "999999"}
-    assert_error(admin.put(f"/komunitas/{made['id']}", data=form), 400, field="kategori_id")
-    assert client.get(made["image"]).status_code == 200
+    assert_error(admin.put(f"/komunitas/{komunitas['id']}", data=form), 400, field="kategori_id")
+    assert client.get(komunitas["image"]).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_a_refused_edit_keeps_the_picture(client: Client, admin: Client) -> None
 )
 def test_bad_input_is_400_and_names_its_field(admin: Client, change: dict[str, Any], field: str) -> None:
     assert_error(admin.post("/komunitas", {"nama": "Sahabat", **change}), 400, field=field)
-    made = admin.post("/komunitas", {"nama": "Sahabat"}).json or {}
-    assert_error(admin.put(f"/komunitas/{made['id']}", change), 400, field=field)
+    komunitas = admin.post("/komunitas", {"nama": "Sahabat"}).json or {}
+    assert_error(admin.put(f"/komunitas/{komunitas['id']}", change), 400, field=field)
 
 
 def test_what_is_no_picture_is_415(admin: Client) -> None:

@@ -1,4 +1,4 @@
-"""The platform's videos through our routes: kept, matched with ours, and careful with the quota."""
+"""The platform's videos through our routes: cached, matched with ours, and careful with the quota."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def no_pause(app: Flask) -> None:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Makes the kept copies so many hours older."""
+    """Makes the cached copies so many hours older."""
     real = clock.now
 
     def move(hours: float) -> None:
@@ -47,8 +47,8 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 def rows(client: Client, path: str) -> list[dict[str, Any]]:
     response = client.get(path)
     assert response.status_code == 200, response.get_data(as_text=True)
-    found = response.json or []
-    return found if isinstance(found, list) else [found]
+    body = response.json or []
+    return body if isinstance(body, list) else [body]
 
 
 def test_one_live_video_has_the_contracts_fields(client: Client, outside: Server) -> None:
@@ -120,7 +120,9 @@ def test_what_somebody_saved_shows_everywhere_for_one_statement(
         assert not any(row["is_saved"] for row in rows(client, path))
 
 
-def test_answers_are_kept_as_long_as_they_cost(client: Client, outside: Server, later: Callable[[float], None]) -> None:
+def test_copies_are_fresh_for_longer_where_a_call_costs_more(
+    client: Client, outside: Server, later: Callable[[float], None]
+) -> None:
     for _ in range(3):
         for path in ALL:
             rows(client, path)
@@ -167,7 +169,7 @@ def test_the_pause_ends_with_the_platforms_day(
     assert rows(client, ONE)
 
 
-def test_without_a_key_live_routes_answer_502_and_stored_ones_work(client: Client) -> None:
+def test_without_a_key_live_routes_are_502_and_stored_ones_work(client: Client) -> None:
     for path in ALL:
         assert_error(client.get(path), 502, "provider_not_configured")
     stored = make_video()
@@ -189,7 +191,7 @@ def test_without_a_key_live_routes_answer_502_and_stored_ones_work(client: Clien
         ({"kind": "slow"}, 504),
     ],
 )
-def test_a_failing_platform_is_told_within_the_budget(
+def test_a_failing_platform_is_reported_within_the_budget(
     client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], status: int
 ) -> None:
     assert platform.BUDGET_S < 8

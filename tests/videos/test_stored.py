@@ -63,18 +63,18 @@ def test_an_unknown_or_known_video_is_not_added(admin: Client, outside: Server) 
 
 
 def test_an_edit_changes_what_was_sent_and_another_video_fills_the_rest(admin: Client, outside: Server) -> None:
-    made = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}).json or {}
-    path = f"/videoplatform/video/{made['id']}"
+    video = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}).json or {}
+    path = f"/videoplatform/video/{video['id']}"
     edited = admin.put(path, {"title": "Baru"}).json or {}
     assert (edited["title"], edited["thumbnail"]) == ("Baru", MAXRES)
     moved = admin.put(path, {"video_id": "sdVideo0001"}).json or {}
-    assert (moved["id"], moved["video_id"], moved["title"]) == (made["id"], "sdVideo0001", "Cuci Tangan Pakai Sabun")
+    assert (moved["id"], moved["video_id"], moved["title"]) == (video["id"], "sdVideo0001", "Cuci Tangan Pakai Sabun")
     assert moved["thumbnail"] == "https://i.ytimg.com/vi/sdVideo0001/hqdefault.jpg"
     make_video(video_id="hdNoMaxres1")
     assert_error(admin.put(path, {"video_id": "hdNoMaxres1"}), 409, "video_exists")
 
 
-def test_a_deleted_video_is_gone(client: Client, admin: Client) -> None:
+def test_a_deleted_video_is_404(client: Client, admin: Client) -> None:
     number = make_video().id
     assert "message" in (admin.delete(f"/videoplatform/video/{number}").json or {})
     assert_error(client.get(f"/videoplatform/videos/{number}"), 404)
@@ -109,7 +109,7 @@ def test_only_administrators_write(client: Client, siti: Client, method: str, pa
     assert_error(siti.open(method, f"/videoplatform/video{path}", SAVE), 403)
 
 
-def test_a_new_video_is_announced_and_no_more_once_it_is_gone(admin: Client) -> None:
+def test_a_new_video_is_announced_unless_it_is_deleted_before(admin: Client) -> None:
     video = admin.post("/videoplatform/video", SAVE).json or {}
     row = db.session.scalars(sa.select(Broadcast)).one()
     assert (row.kind, row.subject, row.text) == ("video", f"video:{video['id']}", "Video baru: Senam")
@@ -117,9 +117,9 @@ def test_a_new_video_is_announced_and_no_more_once_it_is_gone(admin: Client) -> 
     assert db.session.scalars(sa.select(Broadcast)).all() == []
 
 
-def test_a_save_flips_with_every_tap(siti: Client) -> None:
-    answers = [siti.post("/videoplatform/save", SAVE).json for _ in range(3)]
-    assert answers == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
+def test_a_save_toggles_with_every_tap(siti: Client) -> None:
+    states = [siti.post("/videoplatform/save", SAVE).json for _ in range(3)]
+    assert states == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
 
 
 def test_saved_videos_come_latest_first_and_only_to_their_owner(client: Client, siti: Client) -> None:
@@ -138,7 +138,7 @@ def test_saved_videos_come_latest_first_and_only_to_their_owner(client: Client, 
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "saved"),
     [
         ("https://i.ytimg.com/vi/abc/hqdefault.jpg", "https://i.ytimg.com/vi/abc/hqdefault.jpg"),
         ("https://evil.example/x.jpg", None),
@@ -150,9 +150,9 @@ def test_saved_videos_come_latest_first_and_only_to_their_owner(client: Client, 
         (None, None),
     ],
 )
-def test_a_saved_thumbnail_is_the_platforms_or_none(siti: Client, sent: str | None, kept: str | None) -> None:
+def test_a_saved_thumbnail_is_the_platforms_or_none(siti: Client, sent: str | None, saved: str | None) -> None:
     siti.post("/videoplatform/save", {**SAVE, "thumbnail_url": sent})
-    assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json or []] == [kept]
+    assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json or []] == [saved]
 
 
 def test_what_the_platform_said_wins_over_what_a_client_sends(siti: Client, client: Client, outside: Server) -> None:
@@ -189,6 +189,6 @@ def test_a_storm_of_taps_leaves_the_right_state(committed: Flask) -> None:
             return service.toggle_save(user_id, data)
 
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(tap, range(101)))
-    assert (answers.count(True), answers.count(False)) == (51, 50)
+        states = list(pool.map(tap, range(101)))
+    assert (states.count(True), states.count(False)) == (51, 50)
     assert db.session.scalars(sa.select(SavedVideo.saved)).all() == [True]
