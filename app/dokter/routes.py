@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from flask import Response, jsonify
-
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.fields import PositionSchema
-from app.core.web.pagination import Page, PageSchema
+from app.core.web.pagination import Listing, Page, PageSchema
 from app.dokter import schemas, service
+from app.dokter.models import Dokter
+from app.dokter.schemas import DokterChanges
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 
@@ -19,45 +17,45 @@ bp = Blueprint("dokter", __name__, url_prefix="/dokter", description="Doctors")
 @bp.get("/nearby")
 @public
 @bp.arguments(PositionSchema, location="query")
-@bp.response(200, schemas.NearbyDokterSchema(many=True))
-def nearby(position: dict[str, float]) -> Response:
+@bp.plain_response(200, schemas.NearbyDokter(many=True))
+def nearby(position: dict[str, float]) -> list[dict[str, object]]:
     """Doctors who practise in the province around a position, nearest first."""
-    return jsonify(service.nearby(**position))
+    return service.nearby(**position)
 
 
 @bp.get("")
 @public
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.DokterSchema(many=True))
-def list_dokter(page: Page) -> Any:
+@bp.response(200, schemas.Dokter(many=True))
+def list_dokter(page: Page) -> Listing[Dokter]:
     """All doctors, newest first."""
-    return service.list_dokter(page)
+    return service.list_all(page)
 
 
 @bp.get("/<int:dokter_id>")
 @public
-@bp.response(200, schemas.DokterSchema)
-def get_dokter(dokter_id: int) -> Any:
+@bp.response(200, schemas.Dokter)
+def get_dokter(dokter_id: int) -> Dokter:
     """One doctor."""
     return service.get(dokter_id)
 
 
 @bp.post("")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.DokterForm, location="multipart")
-@bp.response(201, schemas.DokterSchema)
-def create_dokter(data: dict[str, Any]) -> Any:
+@bp.arguments(schemas.DokterCreate, location="multipart")
+@bp.response(201, schemas.Dokter)
+def create_dokter(data: DokterChanges) -> Dokter:
     """Add a doctor."""
     return service.create(data)
 
 
 @bp.put("/<int:dokter_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.DokterEditForm, location="multipart")
-@bp.response(200, schemas.DokterSchema)
-def edit_dokter(data: dict[str, Any], dokter_id: int) -> Any:
+@bp.arguments(schemas.DokterUpdate, location="multipart")
+@bp.response(200, schemas.Dokter)
+def update_dokter(data: DokterChanges, dokter_id: int) -> Dokter:
     """Change a doctor; what is not sent stays, and `faskes_ids` replaces all facilities at once."""
-    return service.edit(dokter_id, data)
+    return service.update(dokter_id, data)
 
 
 @bp.delete("/<int:dokter_id>")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import BinaryIO, TypedDict
+
 from marshmallow import Schema, fields, validate
 
 from app.core.media.pictures import Picture
@@ -11,27 +13,16 @@ from app.core.web.parsing import Upload
 MOST_FASKES = 100
 
 
-class PracticeSchema(Schema):
-    id = fields.String(metadata={"example": "ChIJN1t_tDeuEmsRUsoyG83frY4"})
-    nama = fields.String(metadata={"example": "RSUD Cibabat"})
+class DokterChanges(TypedDict, total=False):
+    nama: str
+    spesialisasi: str | None
+    telepon: str | None
+    faskes_ids: list[str]
+    image: BinaryIO | None
 
 
-class DokterSchema(Schema):
-    id = fields.Integer(metadata={"example": 4})
-    nama = fields.String(metadata={"example": "dr. Ani"})
-    spesialisasi = fields.String(allow_none=True, metadata={"example": "Penyakit Dalam"})
-    telepon = fields.String(allow_none=True)
-    image = Picture()
-    faskes_ids = fields.List(fields.String(), metadata={"example": ["ChIJN1t_tDeuEmsRUsoyG83frY4"]})
-    faskes = fields.List(fields.Nested(PracticeSchema))
-
-
-class NearbyDokterSchema(DokterSchema):
-    distance_km = fields.Float(metadata={"example": 2.31, "description": "To the nearest of their facilities"})
-
-
-class DokterEditForm(Form):
-    """A partial edit: what is not sent stays. `image` set to null, or sent blank, takes the picture away."""
+class DokterUpdate(Form):
+    """A partial edit: what is not sent stays. `image` set to null, or sent blank, removes the picture."""
 
     nama = Text(150, minimum=1, example="dr. Ani")
     spesialisasi = Text(100, allow_none=True, example="Penyakit Dalam")
@@ -40,5 +31,24 @@ class DokterEditForm(Form):
     image = Upload(allow_none=True)
 
 
-class DokterForm(DokterEditForm):
+class DokterCreate(DokterUpdate):
     nama = Text(150, required=True, example="dr. Ani")
+
+
+class DokterPractice(Schema):
+    id = fields.String(metadata={"example": "ChIJN1t_tDeuEmsRUsoyG83frY4"})
+    nama = fields.String(metadata={"example": "RSUD Cibabat"})
+
+
+class Dokter(Schema):
+    id = fields.Integer(metadata={"example": 4})
+    nama = fields.String(metadata={"example": "dr. Ani"})
+    spesialisasi = fields.String(allow_none=True, metadata={"example": "Penyakit Dalam"})
+    telepon = fields.String(allow_none=True)
+    image = Picture()
+    faskes_ids = fields.List(fields.String(), metadata={"example": ["ChIJN1t_tDeuEmsRUsoyG83frY4"]})
+    faskes = fields.List(fields.Nested(DokterPractice))
+
+
+class NearbyDokter(Dokter):
+    distance_km = fields.Float(metadata={"example": 2.31, "description": "To the nearest of their facilities"})

@@ -1,9 +1,8 @@
-"""Doctors: found around a position, entered and changed by administrators."""
+"""Doctors: around a position for everybody, created and changed by administrators."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import aggregate_order_by
@@ -13,14 +12,15 @@ from app.core.errors import AppError, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.pagination import MAX_UNPAGED, Listing, Page, paginate
 from app.dokter.models import Dokter, dokter_faskes
+from app.dokter.schemas import DokterChanges
 from app.faskes.models import Faskes, distance_km
 from app.providers import geocoding
 
-MISSING = "Dokter tidak ditemukan."
+NOT_FOUND = "Dokter tidak ditemukan."
 UNKNOWN_FASKES = "fasilitas {} tidak dikenal."
 
-#: A facility that was deleted between the question and the insert.
-GONE: dict[str, AppError] = {
+#: A facility that was deleted after it was looked up and before the insert.
+CONSTRAINTS: dict[str, AppError] = {
     "fk_dokter_faskes_faskes_id": ValidationFailed({"faskes_ids": ["fasilitas tidak dikenal."]})
 }
 
@@ -53,7 +53,7 @@ _NEARBY = (
 )
 
 
-def nearby(lat: float, lng: float) -> list[dict[str, Any]]:
+def nearby(lat: float, lng: float) -> list[dict[str, object]]:
     """Doctors with a facility in the position's province, nearest first.
 
     The distance is that to the nearest of all their facilities, which may lie over the border.
@@ -62,7 +62,7 @@ def nearby(lat: float, lng: float) -> list[dict[str, Any]]:
     if province is None:
         return []
     with autocommit() as connection:
-        found = connection.execute(_NEARBY, {"lat": lat, "lng": lng, "province": province}).mappings()
+        rows = connection.execute(_NEARBY, {"lat": lat, "lng": lng, "province": province}).mappings()
         return [
             {
                 **row,
@@ -70,39 +70,34 @@ def nearby(lat: float, lng: float) -> list[dict[str, Any]]:
                 "faskes_ids": [faskes["id"] for faskes in row["faskes"]],
                 "distance_km": round(row["distance_km"], 3),
             }
-            for row in found
+            for row in rows
         ]
 
 
-def list_dokter(page: Page) -> Listing[Dokter]:
+def list_all(page: Page) -> Listing[Dokter]:
+    """All doctors, newest first."""
     return paginate(sa.select(Dokter).order_by(Dokter.created_at.desc(), Dokter.id.desc()), page)
 
 
 def get(dokter_id: int) -> Dokter:
-    return get_or_404(Dokter, dokter_id, MISSING)
+    return get_or_404(Dokter, dokter_id, NOT_FOUND)
 
 
-def create(data: dict[str, Any]) -> Dokter:
-    faskes = _faskes_named(data.pop("faskes_ids", []))
-    upload = data.pop("image", None)
-    dokter = Dokter(**data, image=pictures.save(upload) if upload else None, faskes=faskes)
-    with translating(GONE):
+def create(data: DokterChanges) -> Dokter:
+    dokter = Dokter(**_columns(data))
+    with translating(CONSTRAINTS):
         db.session.add(dokter)
     return dokter
 
 
-def edit(dokter_id: int, data: dict[str, Any]) -> Dokter:
+def update(dokter_id: int, data: DokterChanges) -> Dokter:
     """Change what `data` names; facilities that are sent replace all that there were."""
-    dokter = db.session.get(Dokter, dokter_id, with_for_update={"of": Dokter})  # two edits at once take turns
+    # The lock keeps two updates from mixing their facilities: the second waits for the first.
+    dokter = db.session.get(Dokter, dokter_id, with_for_update={"of": Dokter})
     if dokter is None:
-        raise NotFound(MISSING)
-    changes: dict[str, Any] = {name: data[name] for name in data.keys() - {"faskes_ids", "image"}}
-    if "faskes_ids" in data:
-        changes["faskes"] = _faskes_named(data["faskes_ids"])
-    if "image" in data:
-        pictures.discard(dokter.image)
-        changes["image"] = pictures.save(data["image"]) if data["image"] else None
-    with translating(GONE):
+        raise NotFound(NOT_FOUND)
+    changes = _columns(data, replaces=dokter.image)
+    with translating(CONSTRAINTS):
         return assign(dokter, changes)
 
 
@@ -112,10 +107,18 @@ def delete(dokter_id: int) -> None:
     db.session.delete(dokter)
 
 
-def _faskes_named(ids: Collection[str]) -> list[Faskes]:
+def _columns(data: DokterChanges, *, replaces: str | None = None) -> dict[str, object]:
+    """`data` as attributes of a doctor: facilities in place of their ids, a stored picture in place of its upload."""
+    columns: dict[str, object] = {name: value for name, value in data.items() if name != "faskes_ids"}
+    if "faskes_ids" in data:
+        columns["faskes"] = _faskes_of(data["faskes_ids"])
+    return pictures.columns(columns, replaces=replaces)
+
+
+def _faskes_of(ids: Collection[str]) -> list[Faskes]:
     """The facilities with these ids; `ValidationFailed` when one is unknown."""
     query = sa.select(Faskes).where(Faskes.id.in_(set(ids))).order_by(Faskes.nama, Faskes.id)
-    found = list(db.session.scalars(query))
-    if unknown := sorted(set(ids) - {faskes.id for faskes in found}):
+    facilities = list(db.session.scalars(query))
+    if unknown := sorted(set(ids) - {faskes.id for faskes in facilities}):
         raise ValidationFailed({"faskes_ids": [UNKNOWN_FASKES.format(", ".join(unknown[:5]))]})
-    return found
+    return facilities
