@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -15,9 +15,17 @@ from app.core.database.session import Base
 DEFAULT = "default"
 
 
+class Section(TypedDict):
+    """One section of a home page, in the place that `order` counts from 0."""
+
+    id: str
+    enabled: bool
+    order: int
+
+
 class ProvinceConfig(Base):
     __tablename__ = "province_configs"
 
     province: Mapped[str] = mapped_column(primary_key=True, comment="a province, or `default`")
-    sections: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, comment="[{id, enabled, order}]")
+    sections: Mapped[list[Section]] = mapped_column(JSONB, comment="[{id, enabled, order}]")
     updated_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
@@ -11,7 +11,16 @@ from app.core.web.fields import Timestamp
 MOST_SECTIONS = 50
 
 
-class SectionForm(Schema):
+class NewSection(TypedDict):
+    id: str
+    enabled: bool
+
+
+class NewProvinceConfig(TypedDict):
+    sections: list[NewSection]
+
+
+class SectionUpdate(Schema):
     """The ids are the client's registry; `order` may be sent, and is replaced by the place in the array."""
 
     id = fields.String(
@@ -20,25 +29,27 @@ class SectionForm(Schema):
     enabled = fields.Boolean(required=True, truthy={True}, falsy={False}, metadata={"example": True})
 
 
-class SectionSchema(SectionForm):
+class Section(SectionUpdate):
     order = fields.Integer(metadata={"example": 0})
 
 
-def _ids_are_unique(sections: list[dict[str, Any]]) -> None:
+def _ids_are_unique(sections: list[NewSection]) -> None:
     ids = [section["id"] for section in sections]
     if len(set(ids)) != len(ids):
         raise ValidationError("setiap id hanya boleh sekali.")
 
 
-class ConfigForm(Schema):
+class ProvinceConfigUpdate(Schema):
+    """Also what creates one: PUT takes all of it."""
+
     sections = fields.List(
-        fields.Nested(SectionForm(unknown=EXCLUDE)),
+        fields.Nested(SectionUpdate(unknown=EXCLUDE)),
         required=True,
         validate=[validate.Length(max=MOST_SECTIONS), _ids_are_unique],
     )
 
 
-class ConfigSchema(Schema):
+class ProvinceConfig(Schema):
     province = fields.String(metadata={"example": "Jawa Barat", "description": "A province, or `default`"})
-    sections = fields.List(fields.Nested(SectionSchema))
+    sections = fields.List(fields.Nested(Section))
     updated_at = Timestamp()

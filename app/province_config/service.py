@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
@@ -12,8 +10,9 @@ from app.core.errors import NotFound, ValidationFailed
 from app.core.lib import provinces
 from app.providers import geocoding
 from app.province_config.models import DEFAULT, ProvinceConfig
+from app.province_config.schemas import NewProvinceConfig
 
-MISSING = "Belum ada pengaturan untuk provinsi ini."
+NOT_FOUND = "Belum ada pengaturan untuk provinsi ini."
 
 
 def nearby(lat: float, lng: float) -> ProvinceConfig:
@@ -27,17 +26,17 @@ def nearby(lat: float, lng: float) -> ProvinceConfig:
 def get(province: str) -> ProvinceConfig:
     config = db.session.get(ProvinceConfig, _canonical(province) or "")
     if config is None:
-        raise NotFound(MISSING)
+        raise NotFound(NOT_FOUND)
     return config
 
 
-def replace(province: str, sections: list[dict[str, Any]]) -> ProvinceConfig:
-    """Save the layout in place of whatever there was; each section's order is its place."""
+def update(province: str, data: NewProvinceConfig) -> ProvinceConfig:
+    """Save the layout, the first of the province or in place of the one before; each section's order is its place."""
     name = _canonical(province)
     if name is None:
         raise ValidationFailed({"province": ["bukan provinsi di Indonesia."]})
-    ordered = [{**section, "order": order} for order, section in enumerate(sections)]
-    new = insert(ProvinceConfig).values(province=name, sections=ordered)
+    sections = [{**section, "order": order} for order, section in enumerate(data["sections"])]
+    new = insert(ProvinceConfig).values(province=name, sections=sections)
     query = new.on_conflict_do_update(
         index_elements=[ProvinceConfig.province],
         set_={"sections": new.excluded.sections, "updated_at": sa.func.now()},
@@ -46,11 +45,11 @@ def replace(province: str, sections: list[dict[str, Any]]) -> ProvinceConfig:
 
 
 def delete(province: str) -> None:
-    gone = sa.delete(ProvinceConfig).where(ProvinceConfig.province == _canonical(province))
-    if db.session.scalar(gone.returning(ProvinceConfig.province)) is None:
-        raise NotFound(MISSING)
+    statement = sa.delete(ProvinceConfig).where(ProvinceConfig.province == _canonical(province))
+    if db.session.scalar(statement.returning(ProvinceConfig.province)) is None:
+        raise NotFound(NOT_FOUND)
 
 
 def _canonical(province: str) -> str | None:
-    """The name that a layout is kept under."""
+    """The name that a province's layout is stored under; None for what is no province."""
     return DEFAULT if province.strip().lower() == DEFAULT else provinces.canonical(province)

@@ -9,6 +9,7 @@ from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.province_config import service as province_config
 from app.province_config.models import DEFAULT, ProvinceConfig
+from app.province_config.schemas import NewSection
 
 #: id, nama, alamat, lat, lng, jenis, telepon, province, rating; all made up.
 FASKES = (
@@ -57,7 +58,8 @@ def fill() -> None:
             db.session.add(Dokter(nama=nama, spesialisasi=spesialisasi, faskes=faskes))
     if not _filled(ProvinceConfig):
         for province, sections in LAYOUTS.items():
-            province_config.replace(province, [{"id": section, "enabled": True} for section in sections])
+            enabled: list[NewSection] = [{"id": section, "enabled": True} for section in sections]
+            province_config.update(province, {"sections": enabled})
     db.session.flush()
 
 
