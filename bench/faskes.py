@@ -89,8 +89,8 @@ def run(ground: Ground) -> Iterator[Result]:
     yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["F1"], 0.65)
     yield at_least("/faskes/search, a selective word", rates["search"] / rates["F1"], 0.6)
     with simulators() as sim:
-        # Open sea, where the database holds nothing: only memory keeps the provider from being asked.
+        # Open sea, where the database holds nothing: only the coverage keeps the provider from being asked.
         rates = ground.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
         asked = sim.places.searches()
-    yield at_least("/faskes/nearby at a remembered spot", rates["hit"] / rates["H"], 0.8, "H")
-    yield at_most("calls of the provider at that spot", asked, 1, "calls")
+    yield at_least("/faskes/nearby in a covered circle", rates["hit"] / rates["H"], 0.8, "H")
+    yield at_most("calls of the provider in that circle", asked, 1, "calls")

@@ -34,9 +34,9 @@ def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> I
     """The application with a places provider whose tokens work at once and whose faults do not take long."""
     sim.places.delay_s = 0
     config = config_for_tests(**sim.places.env())
-    asked = places.from_config(config)
-    assert asked is not None
-    asked._http = Http("places", policy=asked._http._policy, connect_s=0.3, read_s=0.4, budget_s=1, attempts=1)
+    client = places.from_config(config)
+    assert client is not None
+    client._http = Http("places", policy=client._http._policy, connect_s=0.3, read_s=0.4, budget_s=1, attempts=1)
     monkeypatch.setitem(real_app.extensions, "config", config)
     yield sim
     places.from_config.cache_clear()
@@ -103,9 +103,9 @@ def test_an_empty_place_is_remembered_for_a_kilometre_and_up_to_its_radius(
     assert provider.places.searches() == searches
 
 
-def test_memory_lasts_four_hours(client: Client, provider: Server, app: Flask) -> None:
+def test_a_circle_is_covered_for_four_hours(client: Client, provider: Server, app: Flask) -> None:
     around(client, (-10.5, 100.0))
-    (key,) = app.extensions["redis"].keys("faskes:spot:*")
+    (key,) = app.extensions["redis"].keys("faskes:coverage:state:*")
     assert 4 * 3600 - 5 < app.extensions["redis"].ttl(key) <= 4 * 3600
     app.extensions["redis"].delete(key)
     around(client, (-10.5, 100.0))
@@ -119,7 +119,7 @@ def test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill(
     for step in range(6):
         assert around(client, (-10.5, 100.0 + step))["status"] == "ZERO_RESULTS"
     assert provider.places.searches() == 3
-    app.extensions["redis"].delete("faskes:claims")  # a minute later
+    app.extensions["redis"].delete("faskes:coverage:claims")  # a minute later
     around(client, (-10.5, 110.0))
     assert provider.places.searches() == 4
 
@@ -233,14 +233,14 @@ def at_once(*calls: Callable[[], object]) -> None:
 
 def test_two_who_miss_at_the_same_moment_ask_once(committed: Flask, provider: Server) -> None:
     provider.fault("places", "latency", times=None, seconds=0.3)
-    found: list[list[str]] = []
+    results: list[list[str]] = []
 
     def search(north_km: float) -> None:
         with committed.app_context():
-            found.append(ids(around(Client(committed), (JAYAPURA[0] + north_km / 111.195, JAYAPURA[1]))))
+            results.append(ids(around(Client(committed), (JAYAPURA[0] + north_km / 111.195, JAYAPURA[1]))))
 
     at_once(*(partial(search, north_km) for north_km in (0, 0, 0.2, 0.4)))
-    assert found == [[HOSPITAL]] * 4
+    assert results == [[HOSPITAL]] * 4
     assert provider.places.searches() == 1
 
 
@@ -261,14 +261,16 @@ def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(committed: Flask,
 def test_a_claim_whose_owner_died_ends_by_itself(app: Flask) -> None:
     first = search_coverage.claim(*JAYAPURA, 5000)
     second = search_coverage.claim(*JAYAPURA, 5000)
-    assert (first.state, second.state) == (search_coverage.State.YOURS, search_coverage.State.ASKING)
-    left = app.extensions["redis"].ttl(f"faskes:spot:{first.name}")
+    assert (first.state, second.state) == (search_coverage.State.CLAIMED, search_coverage.State.ASKING)
+    left = app.extensions["redis"].ttl(f"faskes:coverage:state:{first.name}")
     assert 8 <= left <= search_coverage.CLAIM_S
-    app.extensions["redis"].delete(f"faskes:spot:{first.name}")
-    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.YOURS
+    app.extensions["redis"].delete(f"faskes:coverage:state:{first.name}")
+    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.CLAIMED
 
 
-def test_a_rollback_gives_the_spot_back(committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rollback_releases_the_claimed_circle(
+    committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(_: object) -> None:
         raise sa.exc.OperationalError("INSERT", {}, Exception("gone"))
 
@@ -279,9 +281,9 @@ def test_a_rollback_gives_the_spot_back(committed: Flask, provider: Server, monk
     assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]
 
 
-def test_what_an_admin_enters_shows_at_once_at_a_remembered_spot(client: Client, provider: Server) -> None:
+def test_what_an_admin_enters_shows_at_once_in_a_covered_circle(client: Client, provider: Server) -> None:
     admin = client.as_(make_admin())
     sea = (-10.5, 100.0)
     assert ids(around(client, sea)) == []
-    made = admin.post("/faskes", {"nama": "Kapal rumah sakit", "lat": sea[0], "lng": sea[1]})
-    assert ids(around(client, sea)) == [made.json["id"]]
+    created = admin.post("/faskes", {"nama": "Kapal rumah sakit", "lat": sea[0], "lng": sea[1]})
+    assert ids(around(client, sea)) == [created.json["id"]]

@@ -42,22 +42,23 @@ def nearby(query: Around) -> Listing[Record]:
 
 
 def _searched(provider: places.Places, query: Around) -> list[Record]:
-    """What the database holds once the provider has been asked, by us or by somebody else just now."""
-    spot = search_coverage.claim(query.lat, query.lng, query.radius_m)
-    if spot.state is search_coverage.State.ASKED:
+    """What the database holds once the provider was asked, by this request or by another one just now."""
+    circle = search_coverage.claim(query.lat, query.lng, query.radius_m)
+    if circle.state is search_coverage.State.COVERED:
         return []
-    if spot.state is search_coverage.State.ASKING:
-        search_coverage.wait(spot)
+    if circle.state is search_coverage.State.ASKING:
+        search_coverage.wait(circle)
         with autocommit() as connection:
             return reads.around(connection, query.lat, query.lng, query.radius_m)
-    on_rollback(partial(search_coverage.release, spot))
+    on_rollback(partial(search_coverage.release, circle))
     try:
-        found = provider.nearby(query.lat, query.lng, query.radius_m)
+        nearby_places = provider.nearby(query.lat, query.lng, query.radius_m)
     except ProviderError:
-        search_coverage.release(spot)
+        search_coverage.release(circle)
         return []
-    store(found)
-    after_commit(partial(search_coverage.keep, spot))  # those who wait must find the rows when they look
+    store(nearby_places)
+    # Not before the commit: the requests that wait for this one read the rows as soon as the circle is covered.
+    after_commit(partial(search_coverage.mark_covered, circle))
     return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
 
 

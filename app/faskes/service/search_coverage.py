@@ -1,8 +1,9 @@
-"""Where the places provider has been asked of late, shared by all processes through Redis.
+"""The circles on the map that the places provider was asked about of late, shared by all processes through Redis.
 
-What it found is in the database; a spot only says that asking again within a kilometre would be waste for four hours.
-A spot is claimed before the provider is asked, so that of two who miss it at the same moment one asks and the other
-waits. With Redis away nobody remembers anything, and everybody asks.
+What the provider answered is in the database; a covered circle only says that asking it again within a kilometre of
+its centre would be waste for four hours. A circle is claimed before the provider is asked, so that of several requests
+that miss it at the same moment one asks and the others wait. While Redis is away nothing is remembered, and every
+request asks.
 """
 
 from __future__ import annotations
@@ -21,102 +22,112 @@ from app.core.jobs import queue
 logger = logging.getLogger(__name__)
 
 LIFETIME_S = 4 * 3600
-HIT_KM = 1
 
-#: A claim outlives the provider's time budget; then whoever made it is dead.
+#: A search is covered when its centre is this near to that of a covered circle which is at least as wide.
+NEAR_KM = 1
+
+#: A claim outlives the provider's time budget; when it ends by itself, the process that made it is dead.
 CLAIM_S = 10
-_LOOK_AGAIN_S = 0.1
+_POLL_S = 0.1
 
-#: So often a minute the provider is asked about new spots, by all together: it is paid by the question, and whoever
-#: walks over the map must not spend it. Beyond, the database alone answers.
+#: How many new circles all processes together may claim in a minute: each question to the provider is paid for, and
+#: somebody who walks over the map must not spend that money. Beyond it the database alone answers.
 MOST_CLAIMS_A_MINUTE = 300
 
-#: Redis maps no position beyond, and no facility is there.
-_MOST_NORTHERN = 85.0
+#: Redis maps no position farther north or south, and no facility is there.
+_MAX_LATITUDE = 85.0
 
-_SPOTS, _CLAIMS, _STATE, _UNKNOWN = "faskes:spots", "faskes:claims", "faskes:spot:", "faskes:unknown:"
+_CENTRES, _CLAIMS, _STATE = "faskes:coverage", "faskes:coverage:claims", "faskes:coverage:state:"
+_UNKNOWN = "faskes:unknown:"
 
-#: One step for all who come at once: a live spot near enough and wide enough, or a claim of one's own.
+#: Finds a covered circle or claims a new one in one step, so that only one of several simultaneous searches gets it.
+#: A circle's name is `latitude:longitude:radius`, the last in metres.
 _CLAIM = f"""
-local near = redis.call('GEOSEARCH', KEYS[1], 'FROMLONLAT', ARGV[1], ARGV[2], 'BYRADIUS', {HIT_KM}, 'km', 'ASC')
-for _, spot in ipairs(near) do
-  local state = redis.call('GET', ARGV[4] .. spot)
+local near = redis.call('GEOSEARCH', KEYS[1], 'FROMLONLAT', ARGV[1], ARGV[2], 'BYRADIUS', {NEAR_KM}, 'km', 'ASC')
+for _, circle in ipairs(near) do
+  local state = redis.call('GET', ARGV[4] .. circle)
   if not state then
-    redis.call('ZREM', KEYS[1], spot)
-  elseif tonumber(string.match(spot, '[^:]+$')) >= tonumber(ARGV[3]) then
-    return {{state, spot}}
+    redis.call('ZREM', KEYS[1], circle)
+  elseif tonumber(string.match(circle, '[^:]+$')) >= tonumber(ARGV[3]) then
+    return {{state, circle}}
   end
 end
 local claims = redis.call('INCR', KEYS[2])
 if claims == 1 then redis.call('EXPIRE', KEYS[2], 60) end
-if claims > tonumber(ARGV[5]) then return {{'asked', ''}} end
-local mine = ARGV[2] .. ':' .. ARGV[1] .. ':' .. ARGV[3]
-redis.call('GEOADD', KEYS[1], ARGV[1], ARGV[2], mine)
+if claims > tonumber(ARGV[5]) then return {{'covered', ''}} end
+local claimed = ARGV[2] .. ':' .. ARGV[1] .. ':' .. ARGV[3]
+redis.call('GEOADD', KEYS[1], ARGV[1], ARGV[2], claimed)
 redis.call('EXPIRE', KEYS[1], {2 * LIFETIME_S})
-redis.call('SET', ARGV[4] .. mine, 'asking', 'EX', {CLAIM_S})
-return {{'yours', mine}}
+redis.call('SET', ARGV[4] .. claimed, 'asking', 'EX', {CLAIM_S})
+return {{'claimed', claimed}}
 """
 
 
 class State(StrEnum):
-    ASKED = "asked"
-    #: Somebody is at it.
+    #: The provider was asked, or may not be asked now: the database has all there is.
+    COVERED = "covered"
+    #: Another request has claimed the circle and is asking the provider.
     ASKING = "asking"
-    #: The caller is to ask, and to say how it went.
-    YOURS = "yours"
+    #: The caller has claimed the circle: it asks the provider, then calls `mark_covered` or `release`.
+    CLAIMED = "claimed"
 
 
 @dataclass(frozen=True)
-class Spot:
+class Circle:
+    """A circle around a position, and who asks the provider about it."""
+
     state: State
-    #: `None` where nothing is remembered.
+    #: None where nothing is remembered: Redis is away, or the circle is too near to a pole.
     name: str | None = None
 
 
-def claim(lat: float, lng: float, radius_m: int) -> Spot:
-    """The spot that covers a search, or a fresh claim of one. Once the minute's claims are used up all is covered."""
-    if abs(lat) > _MOST_NORTHERN:
-        return Spot(State.ASKED)
+def claim(lat: float, lng: float, radius_m: int) -> Circle:
+    """The circle that covers a search, or a new one that the caller has claimed.
+
+    Once the minute's claims are used up, every search counts as covered.
+    """
+    if abs(lat) > _MAX_LATITUDE:
+        return Circle(State.COVERED)
     try:
-        where = f"{lng:.6f}", f"{lat:.6f}", radius_m
-        state, name = queue.connection().eval(_CLAIM, 2, _SPOTS, _CLAIMS, *where, _STATE, MOST_CLAIMS_A_MINUTE)
+        centre = f"{lng:.6f}", f"{lat:.6f}", radius_m
+        state, name = queue.connection().eval(_CLAIM, 2, _CENTRES, _CLAIMS, *centre, _STATE, MOST_CLAIMS_A_MINUTE)
     except RedisError as error:
         logger.warning("searching without memory: %s", type(error).__name__)
-        return Spot(State.YOURS)
-    return Spot(State(state.decode()), name.decode())
+        return Circle(State.CLAIMED)
+    return Circle(State(state.decode()), name.decode())
 
 
-def keep(spot: Spot) -> None:
-    """The provider was asked, and what it found is stored."""
-    if spot.name:
-        _quietly(lambda redis: redis.set(f"{_STATE}{spot.name}", State.ASKED.value, ex=LIFETIME_S))
+def mark_covered(circle: Circle) -> None:
+    """End a claim with success: the provider was asked, and its places are stored."""
+    if circle.name:
+        _run(lambda redis: redis.set(f"{_STATE}{circle.name}", State.COVERED.value, ex=LIFETIME_S))
 
 
-def release(spot: Spot) -> None:
-    """It could not be asked: the next one may try."""
-    if spot.name:
-        _quietly(lambda redis: redis.delete(f"{_STATE}{spot.name}"))
+def release(circle: Circle) -> None:
+    """End a claim without success: the next search may ask."""
+    if circle.name:
+        _run(lambda redis: redis.delete(f"{_STATE}{circle.name}"))
 
 
-def wait(spot: Spot) -> None:
-    """Until whoever asks there is done, one way or the other."""
+def wait(circle: Circle) -> None:
+    """Wait until the request that asks about the circle has ended its claim, `CLAIM_S` seconds at most."""
     stop = time.monotonic() + CLAIM_S
     asking = State.ASKING.value.encode()
-    while time.monotonic() < stop and _quietly(lambda redis: redis.get(f"{_STATE}{spot.name}")) == asking:
-        time.sleep(_LOOK_AGAIN_S)
+    while time.monotonic() < stop and _run(lambda redis: redis.get(f"{_STATE}{circle.name}")) == asking:
+        time.sleep(_POLL_S)
 
 
 def is_unknown(place_id: str) -> bool:
-    """Whether the provider has said of late that it knows no such place."""
-    return _quietly(lambda redis: redis.get(_UNKNOWN + place_id)) is not None
+    """Whether the provider said in the last four hours that it knows no such place."""
+    return _run(lambda redis: redis.get(_UNKNOWN + place_id)) is not None
 
 
 def remember_unknown(place_id: str) -> None:
-    _quietly(lambda redis: redis.set(_UNKNOWN + place_id, 1, ex=LIFETIME_S))
+    _run(lambda redis: redis.set(_UNKNOWN + place_id, 1, ex=LIFETIME_S))
 
 
-def _quietly(command: Callable[[Redis], object]) -> object:
-    """Run a command; `None` when Redis is away."""
+def _run(command: Callable[[Redis], object]) -> object:
+    """The result of a Redis command; None while Redis is away."""
     try:
         return command(queue.connection())
     except RedisError as error:
