@@ -1,8 +1,6 @@
-"""Health facilities: those that administrators entered, and those that the places provider found."""
+"""Health facilities: those that administrators entered, and those that came from the places provider."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -10,10 +8,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.session import Base, Timestamps
 from app.core.lib.geo import EARTH_RADIUS_KM
 
-#: Who vouches for a record. An administrator's edit makes it the service's own, and no search overwrites it any more.
+#: Where a record comes from. An update by an administrator makes it `db`, and no search overwrites it any more.
 DB, PLACES = "db", "places"
 
-MISSING = "Fasilitas kesehatan tidak ditemukan."
+NOT_FOUND = "Fasilitas kesehatan tidak ditemukan."
 
 
 class Faskes(Base, Timestamps):
@@ -39,8 +37,8 @@ class Faskes(Base, Timestamps):
     )
 
 
-def distance_km(lat: Any, lng: Any) -> sa.ColumnElement[float]:
-    """Great-circle distance of a facility from a position, by the formula of `app.core.lib.geo`."""
+def distance_km(lat: sa.ColumnElement[float], lng: sa.ColumnElement[float]) -> sa.ColumnElement[float]:
+    """Great-circle distance in km of a facility from a position, by the formula of `app.core.lib.geo`."""
     half_north = sa.func.sin(sa.func.radians(Faskes.lat - lat) * _HALF)
     half_east = sa.func.sin(sa.func.radians(Faskes.lng - lng) * _HALF)
     shrink = sa.func.cos(sa.func.radians(lat)) * sa.func.cos(sa.func.radians(Faskes.lat))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from flask import Response, jsonify, request
-
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Listing, Page, PageSchema, headers
+from app.core.web.pagination import Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.faskes import schemas
-from app.faskes.schemas import Around, Named
+from app.faskes.models import Faskes
+from app.faskes.schemas import FaskesChanges, NameQuery, NearbyQuery, NewFaskes
 from app.faskes.service import editing, lookup
+from app.faskes.service.reads import Record, Results
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 
@@ -21,67 +19,67 @@ bp = Blueprint("faskes", __name__, url_prefix="/faskes", description="Health fac
 @bp.get("/nearby")
 @public
 @bp.arguments(schemas.NearbySchema, location="query")
-@bp.response(200, schemas.ResultsSchema)
-def nearby(query: Around) -> Response:
+@bp.plain_response(200, schemas.FaskesResults)
+def nearby(query: NearbyQuery) -> Results:
     """Facilities around a position, nearest first; the places provider is asked where none is known."""
-    return results(lookup.nearby(query))
+    return lookup.nearby(query)
 
 
 @bp.get("/location")
 @public
 @bp.arguments(schemas.LocationSchema, location="query")
-@bp.response(200, schemas.ResultsSchema)
-def location(query: Around) -> Response:
+@bp.plain_response(200, schemas.FaskesResults)
+def location(query: NearbyQuery) -> Results:
     """Stored facilities within 50 km of a position, nearest first."""
-    return results(lookup.location(query))
+    return lookup.location(query)
 
 
 @bp.get("/search")
 @public
-@bp.arguments(schemas.SearchSchema, location="query")
-@bp.response(200, schemas.ResultsSchema)
-def search(query: Named) -> Response:
+@bp.arguments(schemas.KeywordSchema, location="query")
+@bp.plain_response(200, schemas.FaskesResults)
+def search(query: NameQuery) -> Results:
     """Facilities whose name contains a keyword."""
-    return results(lookup.search(query.keyword, query.page))
+    return lookup.search(query)
 
 
 @bp.get("")
 @public
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.ResultsSchema)
-def list_faskes(page: Page) -> Response:
+@bp.plain_response(200, schemas.FaskesResults)
+def list_faskes(page: Page) -> Results:
     """All stored facilities, newest first."""
-    return results(lookup.list_all(page))
+    return lookup.list_all(page)
 
 
 @bp.get("/<faskes_id>")
 @public
 @limit("300 per minute")  # an unknown id costs a call of the provider
-@bp.response(200, schemas.FaskesSchema)
+@bp.plain_response(200, schemas.Faskes)
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def get_faskes(faskes_id: str) -> Response:
+def get_faskes(faskes_id: str) -> Record:
     """One facility by its place identifier."""
-    return jsonify(lookup.get(faskes_id))
+    return lookup.get(faskes_id)
 
 
 @bp.post("")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.FaskesForm)
-@bp.response(201, schemas.FaskesSchema)
+@bp.arguments(schemas.FaskesCreate)
+@bp.response(201, schemas.Faskes)
 @bp.alt_response(409, "CONFLICT")
-def create_faskes(data: dict[str, Any]) -> Any:
+def create_faskes(data: NewFaskes) -> Faskes:
     """Add a facility."""
     return editing.create(data)
 
 
 @bp.put("/<faskes_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.FaskesEditForm)
-@bp.response(200, schemas.FaskesSchema)
-def edit_faskes(data: dict[str, Any], faskes_id: str) -> Any:
+@bp.arguments(schemas.FaskesUpdate)
+@bp.response(200, schemas.Faskes)
+def update_faskes(data: FaskesChanges, faskes_id: str) -> Faskes:
     """Change a facility; what is not sent stays."""
-    return editing.edit(faskes_id, data)
+    return editing.update(faskes_id, data)
 
 
 @bp.delete("/<faskes_id>")
@@ -91,10 +89,3 @@ def delete_faskes(faskes_id: str) -> dict[str, str]:
     """Delete a facility; doctors lose it from theirs."""
     editing.delete(faskes_id)
     return {"message": "Fasilitas kesehatan dihapus."}
-
-
-def results(listing: Listing[Any]) -> Response:
-    """The section's own shape of a list, with the paging headers of all."""
-    response = jsonify({"results": listing.rows, "status": "OK" if listing.total else "ZERO_RESULTS"})
-    response.headers.update(headers(listing, request))
-    return response

@@ -1,9 +1,9 @@
-"""A health facility, in and out. Lists are built by hand (`service.reads`); the schemas document them."""
+"""A health facility, in and out. The lists are plain records (`service.reads`), which the schemas only document."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
@@ -17,31 +17,24 @@ DEFAULT_RADIUS_M, MAX_RADIUS_M = 5_000, 50_000
 RESERVED = frozenset({"nearby", "location", "search"})
 
 
-class FaskesSchema(Schema):
-    id = fields.String(metadata={"example": "ChIJN1t_tDeuEmsRUsoyG83frY4"})
-    nama = fields.String(metadata={"example": "RSUD Cibabat"})
-    alamat = fields.String(allow_none=True, metadata={"example": "Jl. Jend. H. Amir Machmud No. 140"})
-    lat = fields.Float(metadata={"example": -6.88})
-    lng = fields.Float(metadata={"example": 107.55})
-    jenis = fields.String(allow_none=True, metadata={"example": "rumah_sakit"})
-    telepon = fields.String(allow_none=True, metadata={"example": "(022) 6652025"})
-    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
-    rating = fields.Float(allow_none=True, metadata={"example": 4.2})
-    source = fields.String(validate=validate.OneOf(["db", "places"]), metadata={"example": "db"})
+class FaskesChanges(TypedDict, total=False):
+    nama: str
+    alamat: str | None
+    lat: float
+    lng: float
+    jenis: str | None
+    telepon: str | None
+    province: str | None
+    rating: float | None
 
 
-class FoundFaskesSchema(FaskesSchema):
-    distance_km = fields.Float(metadata={"example": 1.42, "description": "Only where a position was given"})
-
-
-class ResultsSchema(Schema):
-    results = fields.List(fields.Nested(FoundFaskesSchema))
-    status = fields.String(validate=validate.OneOf(["OK", "ZERO_RESULTS"]), metadata={"example": "OK"})
+class NewFaskes(FaskesChanges, total=False):
+    id: str
 
 
 @dataclass(frozen=True)
-class Around:
-    """A circle, and which page of what lies in it."""
+class NearbyQuery:
+    """A circle around a position, and which page of its facilities."""
 
     lat: float
     lng: float
@@ -50,8 +43,8 @@ class Around:
 
 
 @dataclass(frozen=True)
-class Named:
-    """A part of a name, and which page of those that have it."""
+class NameQuery:
+    """A part of a name, and which page of the facilities that have it."""
 
     keyword: str
     page: Page
@@ -61,9 +54,9 @@ class LocationSchema(PositionSchema, PageSchema):
     """A position; the circle around it has the largest radius."""
 
     @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: Any) -> Around:
+    def to_page(self, data: dict[str, Any], **kwargs: object) -> NearbyQuery:
         lat, lng, radius_m = data.pop("lat"), data.pop("lng"), data.pop("radius", MAX_RADIUS_M)
-        return Around(lat, lng, radius_m, super().to_page(data, **kwargs))
+        return NearbyQuery(lat, lng, radius_m, super().to_page(data, **kwargs))
 
 
 class NearbySchema(LocationSchema):
@@ -74,12 +67,12 @@ class NearbySchema(LocationSchema):
     )
 
 
-class SearchSchema(PageSchema):
+class KeywordSchema(PageSchema):
     keyword = Text(100, required=True, example="cibabat")
 
     @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: Any) -> Named:
-        return Named(data.pop("keyword"), super().to_page(data, **kwargs))
+    def to_page(self, data: dict[str, Any], **kwargs: object) -> NameQuery:
+        return NameQuery(data.pop("keyword"), super().to_page(data, **kwargs))
 
 
 def _not_reserved(value: str) -> None:
@@ -87,7 +80,7 @@ def _not_reserved(value: str) -> None:
         raise ValidationError("tidak dapat dipakai.")
 
 
-class FaskesEditForm(Form):
+class FaskesUpdate(Form):
     """A partial edit: what is not sent stays."""
 
     nama = Text(255, minimum=1, example="RSUD Cibabat")
@@ -100,11 +93,33 @@ class FaskesEditForm(Form):
     rating = fields.Float(allow_none=True, validate=validate.Range(0, 5))
 
 
-class FaskesForm(FaskesEditForm):
+class FaskesCreate(FaskesUpdate):
     id = fields.String(
         validate=[validate.Regexp(rf"(?:{PLACE_ID.pattern})\Z"), _not_reserved],
-        metadata={"description": "The place identifier; one is made when there is none"},
+        metadata={"description": "The place identifier; a random one when none is sent"},
     )
     nama = Text(255, required=True, example="RSUD Cibabat")
     lat = Degrees(90, required=True, example=-6.88)
     lng = Degrees(180, required=True, example=107.55)
+
+
+class Faskes(Schema):
+    id = fields.String(metadata={"example": "ChIJN1t_tDeuEmsRUsoyG83frY4"})
+    nama = fields.String(metadata={"example": "RSUD Cibabat"})
+    alamat = fields.String(allow_none=True, metadata={"example": "Jl. Jend. H. Amir Machmud No. 140"})
+    lat = fields.Float(metadata={"example": -6.88})
+    lng = fields.Float(metadata={"example": 107.55})
+    jenis = fields.String(allow_none=True, metadata={"example": "rumah_sakit"})
+    telepon = fields.String(allow_none=True, metadata={"example": "(022) 6652025"})
+    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    rating = fields.Float(allow_none=True, metadata={"example": 4.2})
+    source = fields.String(validate=validate.OneOf(["db", "places"]), metadata={"example": "db"})
+
+
+class FaskesNearby(Faskes):
+    distance_km = fields.Float(metadata={"example": 1.42, "description": "Only where a position was given"})
+
+
+class FaskesResults(Schema):
+    results = fields.List(fields.Nested(FaskesNearby))
+    status = fields.String(validate=validate.OneOf(["OK", "ZERO_RESULTS"]), metadata={"example": "OK"})

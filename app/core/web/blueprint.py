@@ -124,7 +124,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             def write(*args: object, **kw: Any) -> Response:
                 result = view(*args, **kw)
                 if isinstance(result, pagination.Listing):
-                    return raw_json(result.rows, status_code, pagination.headers(result, request))
+                    return raw_json(result.body, status_code, pagination.headers(result, request))
                 return raw_json(result, status_code)
 
             return document(write)

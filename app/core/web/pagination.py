@@ -41,6 +41,11 @@ class Listing(Generic[T]):
     total: int
     page: Page
 
+    @property
+    def body(self) -> object:
+        """What `Blueprint.plain_response` writes; a section whose lists have a shape of their own overrides it."""
+        return self.rows
+
 
 @dataclass(frozen=True)
 class KeysetListing(Listing[T]):

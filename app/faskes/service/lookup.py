@@ -11,17 +11,17 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import after_commit, autocommit, db, on_rollback
 from app.core.errors import NotFound, ProviderFailed, ProviderTimeout
 from app.core.settings import current
-from app.core.web.pagination import Listing, Page
-from app.faskes.models import MISSING, PLACES, Faskes
-from app.faskes.schemas import Around
+from app.core.web.pagination import Page
+from app.faskes.models import NOT_FOUND, PLACES, Faskes
+from app.faskes.schemas import NameQuery, NearbyQuery
 from app.faskes.service import reads, search_coverage
-from app.faskes.service.reads import Record
+from app.faskes.service.reads import Record, Results
 from app.providers import places
 from app.providers.geocoding import Offline
 from app.providers.http import ProviderError
 from app.providers.places import PLACE_ID, Place
 
-#: What the name says, then what the provider's types say.
+#: A facility's kind by a word in its name and, where there is none, by the provider's types.
 _BY_NAME = {
     "puskesmas": "puskesmas", "posyandu": "posyandu", "klinik": "klinik", "apotek": "apotek",
     "laboratorium": "laboratorium", "rumah sakit": "rumah_sakit", "rsud": "rumah_sakit", "rsup": "rumah_sakit",
@@ -32,16 +32,16 @@ _BY_TYPE = {
 }  # fmt: skip
 
 
-def nearby(query: Around) -> Listing[Record]:
+def nearby(query: NearbyQuery) -> Results:
     """Facilities within the radius, nearest first. A provider that fails leaves what the database has."""
     with autocommit() as connection:
         rows = reads.around(connection, query.lat, query.lng, query.radius_m)
     if not rows and (provider := places.from_config(current())):
         rows = _searched(provider, query)
-    return reads.sliced(rows, query.page)
+    return reads.page_of(rows, query.page)
 
 
-def _searched(provider: places.Places, query: Around) -> list[Record]:
+def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
     """What the database holds once the provider was asked, by this request or by another one just now."""
     circle = search_coverage.claim(query.lat, query.lng, query.radius_m)
     if circle.state is search_coverage.State.COVERED:
@@ -62,53 +62,58 @@ def _searched(provider: places.Places, query: Around) -> list[Record]:
     return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
 
 
-def list_all(page: Page) -> Listing[Record]:
+def list_all(page: Page) -> Results:
+    """All facilities in the database, newest first."""
     with autocommit() as connection:
-        return reads.everything(connection, page)
+        return reads.list_all(connection, page)
 
 
-def location(query: Around) -> Listing[Record]:
+def location(query: NearbyQuery) -> Results:
     """Facilities in the database alone, nearest first."""
     with autocommit() as connection:
-        return reads.sliced(reads.around(connection, query.lat, query.lng, query.radius_m), query.page)
+        return reads.page_of(reads.around(connection, query.lat, query.lng, query.radius_m), query.page)
 
 
-def search(keyword: str, page: Page) -> Listing[Record]:
+def search(query: NameQuery) -> Results:
+    """Facilities in the database whose name contains the keyword, newest first."""
     with autocommit() as connection:
-        return reads.search(connection, keyword, page)
+        return reads.search(connection, query.keyword, query.page)
 
 
 def get(faskes_id: str) -> Record:
-    """One facility; one that is not stored is asked for and kept. Raises `NotFound`, or `ProviderFailed`."""
+    """One facility; one that is not stored is asked for at the provider and stored.
+
+    Raises `NotFound`, `ProviderFailed` or `ProviderTimeout`.
+    """
     if not PLACE_ID.fullmatch(faskes_id):
-        raise NotFound(MISSING)
+        raise NotFound(NOT_FOUND)
     with autocommit() as connection:
-        record = reads.one(connection, faskes_id)
-    return record or _asked(faskes_id)
+        record = reads.get(connection, faskes_id)
+    return record or _fetched(faskes_id)
 
 
-def _asked(faskes_id: str) -> Record:
-    """What the provider says of a place that is not stored, now stored."""
+def _fetched(faskes_id: str) -> Record:
+    """A place that was not stored, as the provider knows it; it is stored now."""
     provider = places.from_config(current())
     if provider is None or search_coverage.is_unknown(faskes_id):
-        raise NotFound(MISSING)
+        raise NotFound(NOT_FOUND)
     try:
         place = provider.details(faskes_id)
     except ProviderError as error:
         raise (ProviderTimeout if error.timed_out else ProviderFailed) from error
     if place is None:
         search_coverage.remember_unknown(faskes_id)
-        raise NotFound(MISSING)
+        raise NotFound(NOT_FOUND)
     store([place])
-    record = reads.one(db.session.connection(), place.place_id)
+    record = reads.get(db.session.connection(), place.place_id)
     if record is None:
-        raise NotFound(MISSING)
+        raise NotFound(NOT_FOUND)
     return record
 
 
-def store(found: Iterable[Place]) -> None:
-    """Keep what the provider found; a record that an administrator has made the service's own stays as it is."""
-    geocoder = Offline()  # sixty questions: not for a remote one
+def store(provider_places: Iterable[Place]) -> None:
+    """Insert or refresh the provider's places; a record that an administrator changed stays as it is."""
+    geocoder = Offline()  # up to sixty positions: too many calls for a remote one
     rows = [
         {
             "id": place.place_id,
@@ -122,24 +127,27 @@ def store(found: Iterable[Place]) -> None:
             "rating": place.rating,
             "source": PLACES,
         }
-        for place in sorted(found, key=lambda place: place.place_id)  # one order, so that two never wait in a ring
+        for place in sorted(provider_places, key=lambda place: place.place_id)  # one order: no deadlocks
     ]
     if not rows:
         return
     new = insert(Faskes).values(rows)
-    kept_if_missing = {name: sa.func.coalesce(new.excluded[name], Faskes.__table__.c[name]) for name in ("telepon",)}
     refreshed = {name: new.excluded[name] for name in ("nama", "alamat", "lat", "lng", "jenis", "province", "rating")}
     db.session.execute(
         new.on_conflict_do_update(
             index_elements=[Faskes.id],
-            set_={**refreshed, **kept_if_missing, "updated_at": sa.func.now()},
+            set_={
+                **refreshed,
+                "telepon": sa.func.coalesce(new.excluded.telepon, Faskes.telepon),  # no search has phone numbers
+                "updated_at": sa.func.now(),
+            },
             where=Faskes.source == PLACES,
         )
     )
 
 
 def kind_of(place: Place) -> str | None:
-    """The facility's kind in the service's words."""
+    """The facility's kind, as the service names it; None for an unknown one."""
     name = place.name.lower()
     by_name = (kind for word, kind in _BY_NAME.items() if word in name)
     by_type = (kind for word, kind in _BY_TYPE.items() if word in place.types)

@@ -1,11 +1,11 @@
 """The facilities' reads: statements built once, rows turned into plain records without ORM and marshmallow.
 
-Each function takes the connection, so that a search can show what it has just stored and not yet committed.
+Each function takes the connection, so that a search can show what it has stored and not yet committed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,17 +15,24 @@ from app.core.lib.geo import box_around
 from app.core.web.pagination import MAX_UNPAGED, Listing, Page, contains
 from app.faskes.models import Faskes, distance_km
 
-Record = dict[str, Any]
+Record = dict[str, object]
 
-#: Decimals of `distance_km`: metres.
+
+class Results(Listing[Record]):
+    """One page of facilities, which the section wraps in an object with a status."""
+
+    @property
+    def body(self) -> dict[str, object]:
+        return {"results": self.rows, "status": "OK" if self.total else "ZERO_RESULTS"}
+
+
+#: `distance_km` is rounded to metres.
 DECIMALS = 3
 
 COLUMNS = (
     Faskes.id, Faskes.nama, Faskes.alamat, Faskes.lat, Faskes.lng,
     Faskes.jenis, Faskes.telepon, Faskes.province, Faskes.rating, Faskes.source,
 )  # fmt: skip
-
-
 KEYS = tuple(column.key for column in COLUMNS)
 
 
@@ -42,11 +49,11 @@ def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
 
 
 def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
-    """Facilities in a circle, nearest first: the index finds those in its box, the distance keeps those inside."""
+    """Facilities in a circle, nearest first: the index selects those in its boxes, the distance those in the circle."""
     boxed = (
         sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))
         .where(sa.or_(*boxes))
-        .offset(sa.literal_column("0"))  # a fence: the distance is computed once a row, not again for filter and order
+        .offset(sa.literal_column("0"))  # keeps the planner from computing the distance again for filter and order
         .subquery()
     )
     return (
@@ -57,9 +64,9 @@ def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     )
 
 
-#: By the parts of the box: one over the antimeridian has a part on each side of it.
+#: By the number of boxes: a circle over the antimeridian has one on each side of it.
 AROUND = {1: _around(_in_box("west0", "east0")), 2: _around(_in_box("west0", "east0"), _in_box("west1", "east1"))}
-_HOT_AROUND = {parts: PreparedStatement(statement) for parts, statement in AROUND.items()}
+_PREPARED_AROUND = {boxes: PreparedStatement(statement) for boxes, statement in AROUND.items()}
 
 
 def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, float]]:
@@ -73,52 +80,53 @@ def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, floa
 
 def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
     """The facilities within `radius_m` metres, nearest first, at most as many as an unpaged list holds."""
-    parts, params = circle(lat, lng, radius_m)
+    boxes, params = circle(lat, lng, radius_m)
     return [
         {**dict(zip(KEYS, row, strict=False)), "distance_km": round(row[-1], DECIMALS)}
-        for row in _HOT_AROUND[parts].rows(connection, params)
+        for row in _PREPARED_AROUND[boxes].rows(connection, params)
     ]
 
 
-def sliced(rows: Sequence[Record], page: Page) -> Listing[Record]:
-    """One page of rows that are all there."""
-    return Listing(rows[page.offset : page.offset + page.size], len(rows), page)
+def page_of(rows: Sequence[Record], page: Page) -> Results:
+    """One page of rows that are in memory already."""
+    return Results(rows[page.offset : page.offset + page.size], len(rows), page)
 
 
 _LIMIT, _OFFSET = sa.bindparam("limit", type_=sa.Integer), sa.bindparam("offset", type_=sa.Integer)
-_ONE = sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id"))
+_BY_ID = sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id"))
 _ALL = sa.select(*COLUMNS).order_by(Faskes.created_at.desc(), Faskes.id.desc()).limit(_LIMIT).offset(_OFFSET)
 _MATCHES = Faskes.nama.ilike(sa.bindparam("pattern", type_=sa.Text), escape="\\")
 _COUNT = sa.select(sa.func.count()).select_from(Faskes)
 
-_HOT_ONE, _HOT_ALL, _HOT_COUNT = PreparedStatement(_ONE), PreparedStatement(_ALL), PreparedStatement(_COUNT)
-_HOT_SEARCH, _HOT_COUNT_MATCHES = PreparedStatement(_ALL.where(_MATCHES)), PreparedStatement(_COUNT.where(_MATCHES))
+_PREPARED_BY_ID = PreparedStatement(_BY_ID)
+_PREPARED_ALL, _PREPARED_COUNT = PreparedStatement(_ALL), PreparedStatement(_COUNT)
+_PREPARED_SEARCH, _PREPARED_SEARCH_COUNT = (PreparedStatement(query.where(_MATCHES)) for query in (_ALL, _COUNT))
 
 
-def one(connection: sa.Connection, faskes_id: str) -> Record | None:
-    rows = _HOT_ONE.rows(connection, {"id": faskes_id})
+def get(connection: sa.Connection, faskes_id: str) -> Record | None:
+    rows = _PREPARED_BY_ID.rows(connection, {"id": faskes_id})
     return dict(zip(KEYS, rows[0], strict=True)) if rows else None
 
 
-def everything(connection: sa.Connection, page: Page) -> Listing[Record]:
+def list_all(connection: sa.Connection, page: Page) -> Results:
     """All facilities, newest first."""
-    return _listed(connection, _HOT_ALL, _HOT_COUNT, page, {})
+    return _page(connection, _PREPARED_ALL, _PREPARED_COUNT, page, {})
 
 
-def search(connection: sa.Connection, keyword: str, page: Page) -> Listing[Record]:
+def search(connection: sa.Connection, keyword: str, page: Page) -> Results:
     """Facilities whose name contains `keyword` to the letter, whatever the case, newest first."""
-    return _listed(connection, _HOT_SEARCH, _HOT_COUNT_MATCHES, page, {"pattern": contains(keyword)})
+    return _page(connection, _PREPARED_SEARCH, _PREPARED_SEARCH_COUNT, page, {"pattern": contains(keyword)})
 
 
-def _listed(
+def _page(
     connection: sa.Connection,
     statement: PreparedStatement,
     count: PreparedStatement,
     page: Page,
-    params: dict[str, Any],
-) -> Listing[Record]:
-    found = statement.rows(connection, {**params, "limit": page.size, "offset": page.offset})
-    rows = [dict(zip(KEYS, row, strict=True)) for row in found]
-    if len(rows) < page.size and (rows or page.offset == 0):
-        return Listing(rows, page.offset + len(rows), page)
-    return Listing(rows, count.rows(connection, params)[0][0], page)
+    params: Mapping[str, object],
+) -> Results:
+    rows = statement.rows(connection, {**params, "limit": page.size, "offset": page.offset})
+    records: list[Record] = [dict(zip(KEYS, row, strict=True)) for row in rows]
+    if len(records) < page.size and (records or page.offset == 0):
+        return Results(records, page.offset + len(records), page)
+    return Results(records, count.rows(connection, params)[0][0], page)
