@@ -1,11 +1,10 @@
-"""How deliveries become pushes: one to a person becomes one to each of their browsers, and each of those is sent."""
+"""The transports of web pushes: one fans a person's delivery out to their browsers, the other sends to a browser."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import logging
-from typing import Any
 
 import orjson
 import sqlalchemy as sa
@@ -21,14 +20,14 @@ from app.push.models import PushSubscription
 
 logger = logging.getLogger(__name__)
 
-#: Someone's own reminder is told to nobody but their own, proven browsers.
+#: What an unverified browser shows of a reminder: the text is for the person's own, verified browsers.
 NEUTRAL = {"title": "Pengingat", "body": "Anda punya pengingat"}
 
 REMINDER = "reminder"
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
-#: Our keys were refused so often: the subscription was made for others.
+#: After so many refusals of our keys in a row a subscription is deleted: it belongs to other keys.
 MOST_REFUSALS = 2
 
 _subscriptions = PushSubscription.__table__.c
@@ -41,58 +40,62 @@ _subscription = sa.select(
 ).where(_subscriptions.id == sa.bindparam("id"))
 
 
-def fan_out(found: Claimed) -> None:
-    """One delivery for each subscription that the person has now. Done twice, it adds nothing."""
+def fan_out(delivery: Claimed) -> None:
+    """Add one delivery for each subscription that the person has now. Done twice, it adds nothing."""
     with unit_of_work():
-        still_wanted = db.session.scalar(
+        open_id = db.session.scalar(
             sa.select(deliveries.c.id)
             .where(
-                deliveries.c.id == found.id,
-                deliveries.c.claim_token == found.claim_token,
+                deliveries.c.id == delivery.id,
+                deliveries.c.claim_token == delivery.claim_token,
                 deliveries.c.state == State.CLAIMED,
             )
-            .with_for_update()  # a cancellation comes before, or finds the children
+            .with_for_update()  # a cancellation comes before it, or cancels the new deliveries too
         )
-        if still_wanted is None:
+        if open_id is None:
             return
-        ids = db.session.scalars(sa.select(_subscriptions.id).where(_subscriptions.user_id == found.user_id))
-        outbox.add_all([_to_subscription(found, subscription_id) for subscription_id in ids])
+        ids = db.session.scalars(sa.select(_subscriptions.id).where(_subscriptions.user_id == delivery.user_id))
+        outbox.add_all([_to_subscription(delivery, subscription_id) for subscription_id in ids])
 
 
-def _to_subscription(found: Claimed, subscription_id: int) -> outbox.Draft:
+def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.Draft:
     return outbox.Draft(
-        kind=found.kind,
+        kind=delivery.kind,
         channel=Channel.PUSH,
-        dedupe_key=f"{found.dedupe_key}:{subscription_id}",
-        payload=found.payload,
-        due_at=found.due_at,
-        expires_at=found.expires_at,
-        user_id=found.user_id,
+        dedupe_key=f"{delivery.dedupe_key}:{subscription_id}",
+        payload=delivery.payload,
+        due_at=delivery.due_at,
+        expires_at=delivery.expires_at,
+        user_id=delivery.user_id,
         target=str(subscription_id),
-        subject=found.subject,
-        queue=found.queue,
+        subject=delivery.subject,
+        queue=delivery.queue,
     )
 
 
-def send(found: Claimed) -> str | None:
-    """Send one push; a subscription that is gone, or that our keys do not fit twice, is deleted."""
-    subscription_id = int(found.target or 0)
+def send(delivery: Claimed) -> str | None:
+    """Send one push; returns the push service's reference.
+
+    A subscription that has ended, or whose keys did not fit ours `MOST_REFUSALS` times in a row, is deleted. Raises
+    `ProviderError` or `UndeliverableError`.
+    """
+    subscription_id = int(delivery.target or 0)
     with autocommit() as connection:
         row = connection.execute(_subscription, {"id": subscription_id}).one_or_none()
     if row is None:
         raise UndeliverableError("unsubscribed")
-    is_reminder = found.kind == REMINDER
-    content = {name: found.payload[name] for name in ("title", "body", "url") if found.payload.get(name)}
+    is_reminder = delivery.kind == REMINDER
+    content = {name: delivery.payload[name] for name in ("title", "body", "url") if delivery.payload.get(name)}
     if is_reminder and not row.is_verified:
         content = NEUTRAL
-    left_s = int((found.expires_at - clock.now()).total_seconds())
+    left_s = int((delivery.expires_at - clock.now()).total_seconds())
     try:
         ref = webpush.client().send(
             webpush.Subscription(row.endpoint, row.p256dh, row.auth),
             orjson.dumps(content),
             ttl_s=max(0, min(REMINDER_TTL_S, left_s)) if is_reminder else OTHER_TTL_S,
             urgency="high" if is_reminder else "normal",
-            topic=topic_of(found),
+            topic=topic_of(delivery),
         )
     except ProviderError as error:
         _note_refusal(subscription_id, error)
@@ -104,9 +107,9 @@ def send(found: Claimed) -> str | None:
     return ref
 
 
-def topic_of(found: Claimed) -> str:
-    """The same for every attempt of one delivery and no other, so that a push sent twice is shown once."""
-    digest = hashlib.sha256(found.dedupe_key.encode()).digest()[:24]
+def topic_of(delivery: Claimed) -> str:
+    """A topic of 32 characters for all attempts of one delivery: a browser shows a push that is sent twice once."""
+    digest = hashlib.sha256(delivery.dedupe_key.encode()).digest()[:24]
     return base64.urlsafe_b64encode(digest).decode()
 
 
@@ -121,7 +124,7 @@ def _note_refusal(subscription_id: int, error: ProviderError) -> None:
             )
 
 
-def _change(*where: sa.ColumnElement[bool], **values: Any) -> None:
+def _change(*where: sa.ColumnElement[bool], **values: object) -> None:
     with unit_of_work():
         db.session.execute(
             sa.update(PushSubscription).where(*where).values(**values).execution_options(synchronize_session=False)
@@ -135,4 +138,4 @@ def _delete(subscription_id: int, *where: sa.ColumnElement[bool]) -> bool:
             .where(_subscriptions.id == subscription_id, *where)
             .execution_options(synchronize_session=False)
         )
-        return bool(result.rowcount)  # type: ignore[attr-defined]
+        return bool(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result counts rows
