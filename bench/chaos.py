@@ -106,7 +106,7 @@ class Chaos:
         for user_id in self.ids:
             browser = self.sim.push.subscribe(self.settings["VAPID_PUBLIC_KEY"])
             with unit_of_work():
-                push.subscribe(endpoint=browser["endpoint"], keys=browser["keys"], user_id=None, caller_id=user_id)
+                push.subscribe({**browser, "user_id": None}, caller_id=user_id)
 
     def remind(self) -> None:
         """Make the reminders of a round; what came of an earlier one is forgotten."""

@@ -1,4 +1,4 @@
-"""Browsers that want pushes."""
+"""The browsers that subscribed to web pushes."""
 
 from __future__ import annotations
 

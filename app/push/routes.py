@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.rate_limits import by_body, limit
 from app.identity.access import caller_id, optional, public
 from app.push import schemas, service
+from app.push.models import PushSubscription
+from app.push.schemas import NewPush, NewSubscription
 
 target = by_body("user_id")
 
 
 def _claims_nobody() -> bool:
-    """Whether no person can be crowded by this subscription: none is named, or the token proves who it is."""
+    """Whether the subscription is no unproven claim to a person: none is named, or the token proves who it is."""
     return caller_id() is not None or target() == "user_id:"
 
 
@@ -23,7 +24,7 @@ bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subsc
 
 @bp.get("/public-key")
 @public
-@bp.response(200, schemas.PublicKeySchema)
+@bp.response(200, schemas.PublicKey)
 def public_key() -> dict[str, str]:
     """The VAPID key that a browser subscribes with."""
     return {"public_key": service.public_key()}
@@ -33,23 +34,23 @@ def public_key() -> dict[str, str]:
 @optional
 @limit("60 per minute")
 @limit("30 per hour", key=target, exempt_when=_claims_nobody)
-@bp.arguments(schemas.SubscribeSchema)
-@bp.response(201, schemas.SubscriptionSchema)
-@bp.alt_response(200, schema=schemas.SubscriptionSchema, description="A known endpoint: owner and keys replaced")
-def subscribe(data: dict[str, Any]) -> Any:
-    """Store a browser's subscription; with a token, as its owner's proven one."""
-    subscription, is_new = service.subscribe(**data, caller_id=caller_id())
+@bp.arguments(schemas.SubscriptionCreate)
+@bp.response(201, schemas.Subscription)
+@bp.alt_response(200, schema=schemas.Subscription, description="A known endpoint: owner and keys replaced")
+def subscribe(data: NewSubscription) -> tuple[PushSubscription, int]:
+    """Store a browser's subscription; with a token, as its owner's verified one."""
+    subscription, is_new = service.subscribe(data, caller_id=caller_id())
     return subscription, 201 if is_new else 200
 
 
 @bp.delete("/subscribe")
 @public
 @limit("60 per minute")
-@bp.arguments(schemas.EndpointSchema)
+@bp.arguments(schemas.SubscriptionDelete)
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def unsubscribe(data: dict[str, str]) -> dict[str, str]:
-    """Forget a subscription."""
+    """Delete a subscription."""
     service.unsubscribe(**data)
     return {"message": "Langganan dihapus."}
 
@@ -58,9 +59,9 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 @public
 @limit("20 per minute", key=target)
 @limit("60 per minute")
-@bp.arguments(schemas.SendSchema)
-@bp.response(200, schemas.SentSchema)
+@bp.arguments(schemas.PushCreate)
+@bp.response(200, schemas.PushResult)
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Pythons call it otherwise
-def send(data: dict[str, Any]) -> dict[str, int]:
+def send(data: NewPush) -> dict[str, int]:
     """Push to all browsers of a user, through the worker."""
-    return service.send(**data)
+    return service.send(data)

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from marshmallow import Schema, ValidationError, fields
 
 from app.core.web.fields import RecordId, Text, Timestamp
 from app.providers import webpush
 
 MAX_ENDPOINT = 2000
+
+
+class SubscriptionKeys(TypedDict):
+    p256dh: str
+    auth: str
+
+
+class NewSubscription(TypedDict):
+    endpoint: str
+    keys: SubscriptionKeys
+    user_id: int | None
+
+
+class NewPushPayload(TypedDict):
+    title: str
+    body: str
+    url: str | None
+
+
+class NewPush(TypedDict):
+    user_id: int
+    payload: NewPushPayload
 
 
 def _key(value: str) -> None:
@@ -20,7 +44,7 @@ def _secret(value: str) -> None:
         raise ValidationError("harus 16 byte dalam base64url.")
 
 
-class KeysSchema(Schema):
+class PushKeys(Schema):
     p256dh = Text(
         200,
         required=True,
@@ -30,12 +54,12 @@ class KeysSchema(Schema):
     auth = Text(100, required=True, rules=[_secret], example="8dOzbNZGTmNjPnJ0S5kcmA")
 
 
-class EndpointSchema(Schema):
+class SubscriptionDelete(Schema):
     endpoint = Text(MAX_ENDPOINT, required=True, example="https://push.example.com/send/abc")
 
 
-class SubscribeSchema(EndpointSchema):
-    keys = fields.Nested(KeysSchema, required=True)
+class SubscriptionCreate(SubscriptionDelete):
+    keys = fields.Nested(PushKeys, required=True)
     user_id = RecordId(
         load_default=None,
         allow_none=True,
@@ -43,7 +67,7 @@ class SubscribeSchema(EndpointSchema):
     )
 
 
-class SubscriptionSchema(Schema):
+class Subscription(Schema):
     id = fields.Integer()
     endpoint = fields.String()
     user_id = fields.Integer(allow_none=True)
@@ -52,11 +76,11 @@ class SubscriptionSchema(Schema):
     updated_at = Timestamp()
 
 
-class PublicKeySchema(Schema):
+class PublicKey(Schema):
     public_key = fields.String(metadata={"description": "VAPID public key, base64url"})
 
 
-class PayloadSchema(Schema):
+class PushPayload(Schema):
     title = Text(200, required=True, example="Halo")
     body = Text(2700, required=True, example="Ada kabar baru.")
     url = Text(
@@ -68,12 +92,12 @@ class PayloadSchema(Schema):
     )
 
 
-class SendSchema(Schema):
+class PushCreate(Schema):
     user_id = RecordId(required=True)
-    payload = fields.Nested(PayloadSchema, required=True)
+    payload = fields.Nested(PushPayload, required=True)
 
 
-class SentSchema(Schema):
+class PushResult(Schema):
     sent = fields.Integer()
     failed = fields.Integer()
     removed = fields.Integer()

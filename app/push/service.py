@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -12,19 +11,22 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db, translating
-from app.core.errors import NotFound, PayloadTooLarge, ProviderFailed, ValidationFailed
-from app.core.lib import clock
+from app.core.errors import AppError, NotFound, PayloadTooLarge, ProviderFailed, ValidationFailed
 from app.core.settings import settings
 from app.notifications import outbox
 from app.notifications.models import Channel
 from app.providers import webpush
 from app.push import transport
 from app.push.models import PushSubscription
+from app.push.schemas import NewPush, NewSubscription
 
-#: Subscriptions of one person; the oldest goes, a claimed one before a proven one.
+#: Subscriptions that a person may have; beyond it the oldest are deleted, unverified ones first.
 MOST_A_USER = 10
 
-UNKNOWN_USER = ValidationFailed({"user_id": ["tidak dikenal."]}, "Pengguna tidak dikenal.")
+NOT_FOUND = "Langganan tidak ditemukan."
+CONSTRAINTS: dict[str, AppError] = {
+    "fk_push_subscriptions_user_id": ValidationFailed({"user_id": ["tidak dikenal."]}, "Pengguna tidak dikenal."),
+}
 
 
 def public_key() -> str:
@@ -33,74 +35,79 @@ def public_key() -> str:
     return settings.vapid_public_key
 
 
-def subscribe(
-    *, endpoint: str, keys: dict[str, str], user_id: int | None, caller_id: int | None
-) -> tuple[PushSubscription, bool]:
+def subscribe(data: NewSubscription, *, caller_id: int | None) -> tuple[PushSubscription, bool]:
     """Store a browser's subscription, or give a known one its new owner and keys; returns it and whether it is new.
 
-    With a token it belongs to the token's owner and is proven; `user_id` alone is a claim.
+    With a token it belongs to the token's owner and is verified; `user_id` alone is a claim.
     """
-    if not webpush.may_be_endpoint(endpoint, settings):
+    if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["harus alamat https publik dari layanan push."]})
-    owner = caller_id or user_id
+    owner_id = caller_id or data["user_id"]
     values = {
-        "p256dh": keys["p256dh"],
-        "auth": keys["auth"],
-        "user_id": owner,
+        "p256dh": data["keys"]["p256dh"],
+        "auth": data["keys"]["auth"],
+        "user_id": owner_id,
         "is_verified": caller_id is not None,
         "refusals": 0,
     }
-    with translating({"fk_push_subscriptions_user_id": UNKNOWN_USER}):
-        stored: Any = db.session.execute(
+    with translating(CONSTRAINTS):
+        row = db.session.execute(
             insert(PushSubscription)
-            .values(endpoint=endpoint, **values)
+            .values(endpoint=data["endpoint"], **values)
             .on_conflict_do_update(
                 index_elements=["endpoint"], set_={**values, "updated_at": sa.func.statement_timestamp()}
             )
-            .returning(PushSubscription.id, sa.literal_column("xmax = 0").label("is_new"))
+            .returning(PushSubscription.id, sa.literal_column("xmax = 0", sa.Boolean).label("is_new"))
         ).one()
-    row = db.session.get_one(PushSubscription, stored.id, populate_existing=True)
-    if owner is not None:
-        _keep_newest(owner)
-    return row, stored.is_new
+    subscription = db.session.get_one(PushSubscription, row.id, populate_existing=True)
+    if owner_id is not None:
+        _delete_surplus(owner_id)
+    return subscription, row.is_new
 
 
 def unsubscribe(endpoint: str) -> None:
-    """Forget a subscription; knowing its address is the right to do so."""
-    gone = db.session.execute(sa.delete(PushSubscription).where(PushSubscription.endpoint == endpoint))
-    if not gone.rowcount:  # type: ignore[attr-defined]  # a DELETE's result counts rows
-        raise NotFound("Langganan tidak ditemukan.")
+    """Delete a subscription; knowing its address is the right to do so."""
+    result = db.session.execute(sa.delete(PushSubscription).where(PushSubscription.endpoint == endpoint))
+    if not result.rowcount:  # type: ignore[attr-defined]  # a DELETE's result counts rows
+        raise NotFound(NOT_FOUND)
 
 
-def send(*, user_id: int, payload: dict[str, Any]) -> dict[str, int]:
-    """Hand a push for each of a person's subscriptions to the worker; nobody's, unknown or not, are zeros."""
-    content = {name: value for name, value in payload.items() if value is not None}
-    if len(orjson.dumps(content)) > webpush.MAX_PAYLOAD_BYTES:
+def send(data: NewPush) -> dict[str, int]:
+    """Add a delivery for each of a person's subscriptions; returns how many as `queued`.
+
+    For somebody without subscriptions, and for an unknown person, all counts are zero.
+    """
+    payload = {name: value for name, value in data["payload"].items() if value is not None}
+    if len(orjson.dumps(payload)) > webpush.MAX_PAYLOAD_BYTES:
         raise PayloadTooLarge(f"Isi notifikasi paling besar {webpush.MAX_PAYLOAD_BYTES} byte.")
-    if (url := content.get("url")) is not None and not is_own_url(url):
+    url = data["payload"]["url"]
+    if url is not None and not is_own_url(url):
         raise ValidationFailed({"payload": {"url": ["harus berupa jalur atau alamat di situs ini."]}})
-    ids = db.session.scalars(sa.select(PushSubscription.id).where(PushSubscription.user_id == user_id)).all()
-    now, batch = clock.now(), uuid4().hex
+    # By the database's clock: a web machine whose clock is wrong must not let a push expire early.
+    expiry = sa.func.statement_timestamp() + timedelta(seconds=transport.OTHER_TTL_S)
+    subscriptions = db.session.execute(
+        sa.select(PushSubscription.id, expiry).where(PushSubscription.user_id == data["user_id"])
+    ).all()
+    batch = uuid4().hex
     outbox.add_all(
         [
             outbox.Draft(
                 kind="push",
                 channel=Channel.PUSH,
                 dedupe_key=f"push:{batch}:{subscription_id}",
-                payload=content,
-                due_at=now,
-                expires_at=now + timedelta(seconds=transport.OTHER_TTL_S),
-                user_id=user_id,
+                payload=payload,
+                expires_at=expires_at,
+                user_id=data["user_id"],
                 target=str(subscription_id),
             )
-            for subscription_id in ids
+            for subscription_id, expires_at in subscriptions
         ]
     )
-    return {"sent": 0, "failed": 0, "removed": 0, "queued": len(ids)}
+    return {"sent": 0, "failed": 0, "removed": 0, "queued": len(subscriptions)}
 
 
 def is_own_url(url: str) -> bool:
-    """A path, or an address under `FRONTEND_URL`: a push must not lead to a stranger's page."""
+    """Whether it is a path or an address under `FRONTEND_URL`: a push must not lead to a stranger's page."""
     if any(ord(character) <= 32 for character in url) or "\\" in url:
         return False
     if url.startswith("/"):
@@ -115,7 +122,8 @@ def is_own_url(url: str) -> bool:
     )
 
 
-def _keep_newest(user_id: int) -> None:
+def _delete_surplus(user_id: int) -> None:
+    """Delete the person's subscriptions beyond `MOST_A_USER`, unverified ones before verified, then the oldest."""
     surplus = (
         sa.select(PushSubscription.id)
         .where(PushSubscription.user_id == user_id)

@@ -38,7 +38,7 @@ def subscribed(sim: Server, public_key: str) -> int:
     browser = sim.push.subscribe(public_key)
     with unit_of_work():
         user_id = make_user().id
-        row, _ = push.subscribe(endpoint=browser["endpoint"], keys=browser["keys"], user_id=None, caller_id=user_id)
+        row, _ = push.subscribe({**browser, "user_id": None}, caller_id=user_id)
         return row.id
 
 
