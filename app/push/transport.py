@@ -10,7 +10,6 @@ import orjson
 import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.lib import clock
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.models import Channel, State, deliveries
@@ -37,6 +36,7 @@ _subscription = sa.select(
     _subscriptions.auth,
     _subscriptions.is_verified,
     _subscriptions.refusals,
+    sa.func.clock_timestamp().label("now"),
 ).where(_subscriptions.id == sa.bindparam("id"))
 
 
@@ -88,7 +88,7 @@ def send(delivery: Claimed) -> str | None:
     content = {name: delivery.payload[name] for name in ("title", "body", "url") if delivery.payload.get(name)}
     if is_reminder and not row.is_verified:
         content = NEUTRAL
-    left_s = int((delivery.expires_at - clock.now()).total_seconds())
+    left_s = int((delivery.expires_at - row.now).total_seconds())
     try:
         ref = webpush.client().send(
             webpush.Subscription(row.endpoint, row.p256dh, row.auth),
