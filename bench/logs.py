@@ -40,14 +40,14 @@ def run(ground: Ground) -> Iterator[Result]:
         accepted = _stored() + queue.connection().llen(buffer.WAITING)
         jobs_rate = _one_job_a_record(ground)
         jobs.ingest()
-        while buffer.waits():
+        while buffer.has_records():
             jobs.ingest()
         known = _stored()
         yield Result("logs lost or doubled", "0", f"{accepted + FEW - known}", accepted + FEW == known)
         for n in range(MANY):
             buffer.put(record(n))
         started = time.perf_counter()
-        while buffer.waits():
+        while buffer.has_records():
             jobs.ingest()
         batches_rate = MANY / (time.perf_counter() - started)
         assert _stored() == known + MANY

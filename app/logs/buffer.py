@@ -1,16 +1,15 @@
-"""The way of a log record from the request to its table: a Redis list, or, while Redis is away, the table at once.
+"""Log records between the request and their table: in a Redis list or, while Redis is away, in the table at once.
 
-A drain moves a batch to a list of its own and drops that list only when the rows are committed. One that dies in
-between leaves its list for the next; rows that come twice are one row, by their event id.
+A drain moves a batch of records to a list of its own and deletes that list only when the rows are committed. A drain
+that dies in between leaves its list to the next one; a record that is inserted twice is one row, by its event id.
 """
 
 from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
-from typing import Any
 
 import orjson
 import sqlalchemy as sa
@@ -21,15 +20,18 @@ from app.core.jobs import queue
 
 logger = logging.getLogger(__name__)
 
-WAITING = "logs:waiting"
-TAKEN = "logs:taken"
+#: One record, ready for JSON: the columns of `ActivityLog`, as far as they are known.
+Record = Mapping[str, object]
+
+#: The list of new records, and the set of the lists that drains have claimed.
+WAITING, CLAIMED = "logs:waiting", "logs:taken"
 BATCH = 2000
 
-#: After a failure Redis is not asked again for so long: a hanging one costs its timeout each time.
-REST_S = 1.0
+#: Seconds after a failure in which Redis is not tried again: one that hangs costs a request its timeout each time.
+REDIS_PAUSE_S = 1.0
 
-#: Move up to ARGV[1] records to a list of their own and note it, in one step.
-_TAKE = """
+#: Moves up to ARGV[1] records to a list of their own and adds its name to the set, in one step.
+_CLAIM = """
 local rows = redis.call('LRANGE', KEYS[1], 0, ARGV[1] - 1)
 if #rows == 0 then return 0 end
 redis.call('LTRIM', KEYS[1], #rows, -1)
@@ -40,7 +42,7 @@ redis.call('SADD', KEYS[3], KEYS[2])
 return #rows
 """
 
-#: All of it in one statement, so that the sums count exactly the rows that are new.
+#: Rows and sums in one statement, so that the sums count exactly the rows that are new.
 _INGEST = sa.text(
     """
     WITH sent AS (
@@ -75,61 +77,64 @@ _INGEST = sa.text(
     """
 )
 
-_rests_until = 0.0
+_redis_paused_until = 0.0
 
 
-def put(record: dict[str, Any]) -> None:
-    """Accept one record: it has an `event_id` from here on and is never lost."""
-    global _rests_until  # noqa: PLW0603  # one moment a process
+def put(record: Record) -> None:
+    """Accept one record: it gets an `event_id`, and from here on it is not lost."""
+    global _redis_paused_until  # noqa: PLW0603  # one pause a process
     record = {"event_id": str(uuid.uuid4()), **record}
-    if monotonic() >= _rests_until:
+    if monotonic() >= _redis_paused_until:
         try:
             queue.connection().rpush(WAITING, orjson.dumps(record))
         except RedisError as error:
             # It may have arrived all the same; the event id makes that harmless.
-            _rests_until = monotonic() + REST_S
+            _redis_paused_until = monotonic() + REDIS_PAUSE_S
             logger.warning("logs go straight to the database: %s", type(error).__name__)
         else:
             return
     store([record])
 
 
-def waits() -> bool:
+def has_records() -> bool:
     """Whether there is something to ingest."""
     pipeline = queue.connection().pipeline(transaction=False)
     pipeline.exists(WAITING)
-    pipeline.exists(TAKEN)
+    pipeline.exists(CLAIMED)
     return any(pipeline.execute())
 
 
-def take(batch: int = BATCH) -> list[str]:
-    """Move a batch to a list of its own; returns that list's name, after those that drains before us left behind."""
+def claim(batch: int = BATCH) -> list[str]:
+    """Move up to `batch` records to a list of its own.
+
+    Returns the names of the lists to ingest: those of other drains that are not deleted yet, then the new one.
+    """
     redis = queue.connection()
-    left = [key.decode() if isinstance(key, bytes) else key for key in redis.smembers(TAKEN)]
-    mine = f"{TAKEN}:{uuid.uuid4()}"
-    return [*left, mine] if redis.eval(_TAKE, 3, WAITING, mine, TAKEN, batch) else left
+    claimed = [key.decode() if isinstance(key, bytes) else key for key in redis.smembers(CLAIMED)]
+    own = f"{CLAIMED}:{uuid.uuid4()}"
+    return [*claimed, own] if redis.eval(_CLAIM, 3, WAITING, own, CLAIMED, batch) else claimed
 
 
-def records_of(key: str) -> list[dict[str, Any]]:
+def records_of(key: str) -> list[Record]:
     return list(_readable(queue.connection().lrange(key, 0, -1)))
 
 
 def drop(key: str) -> None:
-    """Forget a list whose records are stored."""
+    """Delete a list whose records are stored."""
     pipeline = queue.connection().pipeline()
     pipeline.delete(key)
-    pipeline.srem(TAKEN, key)
+    pipeline.srem(CLAIMED, key)
     pipeline.execute()
 
 
-def store(records: Sequence[dict[str, Any]]) -> int:
-    """Insert records that are not there yet, and count them in the sums of their days."""
+def store(records: Sequence[Record]) -> int:
+    """Insert the records that are new and add them to the sums of their days; returns how many were new."""
     return int(db.session.execute(_INGEST, {"rows": orjson.dumps(records).decode()}).scalar_one())
 
 
-def _readable(rows: Sequence[bytes | str]) -> Iterator[dict[str, Any]]:
+def _readable(rows: Sequence[bytes | str]) -> Iterator[Record]:
     for row in rows:
         try:
             yield orjson.loads(row)
-        except ValueError:  # nothing of ours writes such a thing
+        except ValueError:  # the service writes none
             logger.exception("an unreadable log record was dropped")

@@ -1,4 +1,4 @@
-"""The worker's part in logs: batches from Redis into the table."""
+"""Jobs of the logs: store batches from Redis in the table, and prune it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from app.core.lib import clock
 from app.logs import buffer
 from app.logs.models import activity_logs
 
-#: Then others have their turn; the clock rings again within a second.
-TURN_S = 2.0
+#: Seconds after which a job stops, so that others get the worker; the next tick enqueues another within a second.
+INGEST_S = 2.0
 
 PRUNE_BATCH = 10_000
 
 
 def ingest() -> None:
-    """Store what waits, batch by batch. Killed at any line, it loses nothing and doubles nothing."""
-    stop = monotonic() + TURN_S
-    while buffer.waits() and monotonic() < stop:
+    """Store the waiting records, batch by batch. Killed at any line, it loses nothing and doubles nothing."""
+    stop = monotonic() + INGEST_S
+    while buffer.has_records() and monotonic() < stop:
         ingest_batch()
 
 
 def ingest_batch() -> int:
-    """Store one batch, and first what a drain that died had taken; returns how many rows were new."""
+    """Store one batch, and before it those of drains that died; returns how many rows were new."""
     total = 0
-    for key in buffer.take():
+    for key in buffer.claim():
         if records := buffer.records_of(key):
             with unit_of_work():
                 total += buffer.store(records)
@@ -38,13 +38,13 @@ def ingest_batch() -> int:
 
 
 def enqueue_ingest() -> None:
-    """The clock's tick: one job while records wait."""
-    if buffer.waits():
+    """Run every second by the scheduler: enqueue one job while records wait."""
+    if buffer.has_records():
         enqueue_once_now(ingest, queue=BULK)
 
 
 def prune(days: int) -> int:
-    """Delete rows older than so many days, in small transactions; returns how many. The daily sums stay."""
+    """Delete rows older than `days` days, in small transactions; returns how many. The daily sums stay."""
     before, total = clock.now() - timedelta(days=days), 0
     old = (
         sa.select(activity_logs.c.id)
@@ -55,8 +55,8 @@ def prune(days: int) -> int:
     )
     while True:
         with unit_of_work():
-            gone = db.session.execute(sa.delete(activity_logs).where(activity_logs.c.id.in_(old)))
-            count = int(gone.rowcount)  # type: ignore[attr-defined]  # a DELETE's result counts rows
+            result = db.session.execute(sa.delete(activity_logs).where(activity_logs.c.id.in_(old)))
+            count = int(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result counts rows
         total += count
         if count < PRUNE_BATCH:
             return total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import date, datetime
-from typing import Any, cast
+from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -32,7 +32,7 @@ class ActivityLog(Base):
     user_ip: Mapped[str | None] = mapped_column(comment="as the client says")
     remote_ip: Mapped[str | None] = mapped_column(comment="as we saw it")
     user_agent: Mapped[str | None]
-    extra: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    extra: Mapped[dict[str, object]] = mapped_column(JSONB, server_default="{}")
     created_at: Mapped[datetime] = mapped_column(comment="when it was accepted")
 
     __table_args__ = (

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.core.errors import Unauthorized
 from app.core.lib import clock
 from app.identity.sessions import caller_of
 from app.logs import buffer
+from app.logs.schemas import NewLog
 
 
-def accept(log: str, record: dict[str, Any], *, authorization: str | None, remote_ip: str | None, agent: str) -> None:
-    """Take one record; it is stored with who and when by the worker, in a moment."""
+def create(log: str, data: NewLog, *, authorization: str | None, remote_ip: str | None, user_agent: str) -> None:
+    """Accept one record together with its user, sender and time; the worker stores it within seconds.
+
+    `log` is `user` or `admin`.
+    """
     buffer.put(
         {
-            **record,
+            **data,
             "log": log,
             "user_id": _user_of(authorization),
             "remote_ip": remote_ip,
-            "user_agent": agent[:500] or None,
+            "user_agent": user_agent[:500] or None,
             "created_at": clock.now(),
         }
     )
 
 
 def _user_of(authorization: str | None) -> int | None:
-    """Who sent it, if they say so with a good token; a bad one is no reason to lose the record."""
+    """The user of the token; None without a valid one, which is no reason to lose the record."""
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         return None

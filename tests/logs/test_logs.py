@@ -31,7 +31,7 @@ RECORD = {
 
 @pytest.fixture(autouse=True)
 def redis_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer, "_rests_until", 0.0)
+    monkeypatch.setattr(buffer, "_redis_paused_until", 0.0)
 
 
 def rows() -> list[ActivityLog]:
@@ -82,8 +82,8 @@ def test_fields_have_other_names_too(client: Client) -> None:
     client.post("/log/user-log", {"user_ip": "9.9.9.9", "ip": "1.1.1.1"})
     client.post("/log/user-log", {"ip": "1.1.1.1", "user_ip": "9.9.9.9"})
     jobs.ingest()
-    found = [(row.activity_description, row.user_ip) for row in rows()]
-    assert found == [("a", "1.2.3.4"), ("b", "5.6.7.8"), (None, "9.9.9.9"), (None, "9.9.9.9")]
+    texts = [(row.activity_description, row.user_ip) for row in rows()]
+    assert texts == [("a", "1.2.3.4"), ("b", "5.6.7.8"), (None, "9.9.9.9"), (None, "9.9.9.9")]
     assert all(row.extra == {} for row in rows())
 
 
@@ -118,22 +118,22 @@ def put(count: int) -> None:
 
 def test_a_drain_that_died_before_its_insert_is_made_good(app: Flask) -> None:
     put(5)
-    assert len(buffer.take()) == 1  # and it dies
+    assert len(buffer.claim()) == 1  # and it dies
     put(2)
     jobs.ingest()
     assert len(rows()) == 7
-    assert not buffer.waits()
+    assert not buffer.has_records()
 
 
 def test_a_drain_that_died_after_its_insert_doubles_nothing(app: Flask) -> None:
     put(5)
-    (key,) = buffer.take()
+    (key,) = buffer.claim()
     with unit_of_work():
         buffer.store(buffer.records_of(key))  # and it dies before it drops the list
     jobs.ingest()
     assert len(rows()) == 5
     assert db.session.scalar(sa.select(LogDay.events)) == 5
-    assert not buffer.waits()
+    assert not buffer.has_records()
 
 
 def test_a_record_that_redis_took_although_it_seemed_away_is_one_row(
@@ -170,7 +170,7 @@ def test_many_drains_at_once_store_every_record_once(committed: Flask) -> None:
     def work() -> None:
         with committed.app_context():
             for _ in range(10):
-                for key in buffer.take(100):
+                for key in buffer.claim(100):
                     with unit_of_work():
                         buffer.store(buffer.records_of(key))
                     buffer.drop(key)
@@ -190,8 +190,8 @@ def test_the_days_sums_count_events_and_people_by_jakartas_day(app: Flask) -> No
     for user_id, at in ((1, evening), (1, evening), (2, evening), (None, evening), (1, evening + timedelta(minutes=1))):
         buffer.put({"log": "user", "user_id": user_id, "created_at": at, "extra": {}})
     jobs.ingest()
-    found = {row.day: (row.events, row.active_users) for row in db.session.scalars(sa.select(LogDay))}
-    assert found == {date(2026, 3, 1): (4, 2), date(2026, 3, 2): (1, 1)}
+    sums = {row.day: (row.events, row.active_users) for row in db.session.scalars(sa.select(LogDay))}
+    assert sums == {date(2026, 3, 1): (4, 2), date(2026, 3, 2): (1, 1)}
 
 
 def test_a_command_prunes_rows_and_keeps_the_sums(app: Flask) -> None:
