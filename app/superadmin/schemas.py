@@ -1,4 +1,4 @@
-"""What the super-admin routes take and give."""
+"""Queries, their results and tables, in and out."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ def _short_enough(value: str) -> None:
         raise ValidationError("paling banyak 20 KB.")
 
 
-class QuerySchema(Schema):
+class SqlQuery(Schema):
     query = fields.String(
         required=True, validate=[validate.Length(1), _short_enough], metadata={"example": "SELECT count(*) FROM users"}
     )
 
 
-class ResultSchema(Schema):
+class SqlResult(Schema):
     """Of the last statement. For writes `row_count` is the rows touched."""
 
     columns = fields.List(fields.String(), metadata={"example": ["count"]})
@@ -29,23 +29,23 @@ class ResultSchema(Schema):
     command = fields.String(metadata={"example": "SELECT"})
 
 
-class TablesQuerySchema(Schema):
+class TableListSchema(Schema):
     detail = fields.Boolean(load_default=False, metadata={"description": "Objects with sizes instead of names"})
 
 
-class RowsQuerySchema(Schema):
+class TableRowsSchema(Schema):
     limit = fields.Integer(load_default=100, validate=validate.Range(1, 1000))
     offset = fields.Integer(load_default=0, validate=validate.Range(0, 2**53))
 
 
-class ColumnSchema(Schema):
+class TableColumn(Schema):
     name = fields.String(metadata={"example": "id"})
     type = fields.String(metadata={"example": "bigint"})
 
 
-class TableSchema(Schema):
+class TablePage(Schema):
     table = fields.String(metadata={"example": "users"})
-    columns = fields.List(fields.Nested(ColumnSchema))
+    columns = fields.List(fields.Nested(TableColumn))
     rows = fields.List(fields.Dict())
     total = fields.Integer(metadata={"example": 120})
     limit = fields.Integer(metadata={"example": 100})

@@ -31,8 +31,8 @@ def resident(pid: int | str, field: str = "VmRSS") -> int:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return 0
-    found = re.search(rf"{field}:\s+(\d+) kB", status)
-    return int(found[1]) * 1024 if found else 0
+    match = re.search(rf"{field}:\s+(\d+) kB", status)
+    return int(match[1]) * 1024 if match else 0
 
 
 class Watched:
@@ -62,15 +62,15 @@ class Watched:
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     popen = console.subprocess.Popen
-    with Watched() as found:
+    with Watched() as watched_processes:
 
         def start(*args: Any, **options: Any) -> Any:
             process = popen(*args, **options)
-            found.runners.append(process.pid)
+            watched_processes.runners.append(process.pid)
             return process
 
         monkeypatch.setattr(console.subprocess, "Popen", start)
-        yield found
+        yield watched_processes
 
 
 @pytest.fixture

@@ -30,8 +30,8 @@ from app.superadmin.runner.statements import split
     ],
 )
 def test_statements_end_where_postgresql_says(sql: str, texts: list[str] | None) -> None:
-    found = [statement.text for statement in split(sql)]
-    assert found == texts if texts is not None else len(found) == 2
+    actual = [statement.text for statement in split(sql)]
+    assert actual == texts if texts is not None else len(actual) == 2
 
 
 def test_a_function_in_sqls_own_form_keeps_its_semicolons() -> None:

@@ -37,10 +37,10 @@ def test_tables_are_listed_by_name(boss: Client) -> None:
 
 def test_a_table_has_columns_with_types_and_rows(boss: Client) -> None:
     make_user(username="siti", preferences={"islam": True}, is_verified=True)
-    found = rows(boss, "users")
-    assert (found["table"], found["total"], found["limit"], found["offset"]) == ("users", 2, 100, 0)
-    assert {"name": "id", "type": "bigint"} in found["columns"]
-    siti = found["rows"][1]
+    page = rows(boss, "users")
+    assert (page["table"], page["total"], page["limit"], page["offset"]) == ("users", 2, 100, 0)
+    assert {"name": "id", "type": "bigint"} in page["columns"]
+    siti = page["rows"][1]
     assert siti["username"] == "siti"
     assert siti["preferences"] == {"islam": True}
     assert siti["preference_tags"] == ["islam"]
@@ -50,9 +50,9 @@ def test_a_table_has_columns_with_types_and_rows(boss: Client) -> None:
 
 
 def test_rows_are_paged_by_primary_key(boss: Client) -> None:
-    found = rows(boss, "roles", limit=2, offset=1)
-    assert [row["name"] for row in found["rows"]] == ["admin", "pendamping"]
-    assert (found["total"], found["limit"], found["offset"]) == (4, 2, 1)
+    page = rows(boss, "roles", limit=2, offset=1)
+    assert [row["name"] for row in page["rows"]] == ["admin", "pendamping"]
+    assert (page["total"], page["limit"], page["offset"]) == (4, 2, 1)
 
 
 @pytest.mark.parametrize(("field", "value"), [("limit", 0), ("limit", 1001), ("offset", -1), ("limit", "x")])
@@ -96,8 +96,8 @@ def test_odd_names_of_tables_and_columns_are_just_names(boss: Client) -> None:
     table = '"Aneh; ""x"""'
     db.session.execute(sa.text(f'CREATE TABLE {table} ("a b" int, "%(c)s" text, "select" numeric)'))
     db.session.execute(sa.text(f"INSERT INTO {table} VALUES (1, '=1+1', -2.50)"))
-    found = rows(boss, 'Aneh; "x"')
-    assert found["rows"] == [{"a b": 1, "%(c)s": "=1+1", "select": -2.5}]
+    page = rows(boss, 'Aneh; "x"')
+    assert page["rows"] == [{"a b": 1, "%(c)s": "=1+1", "select": -2.5}]
     text = boss.get('/superadmin/tables/Aneh; "x"/export').get_data().decode("utf-8-sig")
     assert list(csv.reader(text.splitlines())) == [["a b", "%(c)s", "select"], ["1", "'=1+1", "-2.50"]]
 

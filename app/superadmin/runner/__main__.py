@@ -1,7 +1,7 @@
 """The process that runs one request of the SQL console and ends.
 
-A single cell arrives whole in the driver, however big it is. So the statement runs in a process of its own, which the
-kernel lets have so much memory and no more: what breaks is this process, never the service.
+A single cell arrives whole in the driver, however big it is. So the statement runs in a process of its own, whose
+memory the kernel limits: a result that is too large ends this process, never the service.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import io
 import json
 import resource
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import psycopg2
 from psycopg2.extensions import connection as Connection  # noqa: N812  # a class, whatever its case
 from psycopg2.extensions import cursor as Cursor  # noqa: N812
 
-from app.superadmin.runner.frames import Kind, packed
+from app.superadmin.runner.frames import Failure, Kind, Request, Result, packed
 from app.superadmin.runner.statements import Statement, split
 from app.superadmin.runner.values import to_json, unique
 
-#: What a statement's result may take beside what the process has when it begins.
+#: Memory that a statement's result may take, on top of what the process has when it begins.
 MEMORY_BYTES = 32 * 1024 * 1024
 
 MAX_ROWS = 1000
@@ -31,10 +31,10 @@ MAX_RESULT_BYTES = 4 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
 MAX_FETCHED = 500
 
-#: A cursor cannot be opened for it: it writes within WITH, or it is a SELECT INTO.
+#: SQLSTATEs of a statement that no cursor can be opened for: it writes within WITH, or it is a SELECT INTO.
 NOT_FOR_A_CURSOR = ("0A000", "42P11")
 
-#: Their `row_count` is the rows touched, not those shown.
+#: Commands whose `row_count` is the rows touched, not those shown.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
 CONNECTION_FAILURE = "08006"
@@ -72,9 +72,9 @@ class Rows:
             if not self._fetches:
                 self._batch = self._read()
                 continue
-            self._batch = []  # let go of before the next one comes
-            wanted = max(1, min(MAX_FETCHED, int(CHUNK_BYTES / max(1, size))))
-            self._cursor.execute(f"FETCH FORWARD {wanted} FROM console")
+            self._batch = []  # freed before the next one is fetched
+            count = max(1, min(MAX_FETCHED, int(CHUNK_BYTES / max(1, size))))
+            self._cursor.execute(f"FETCH FORWARD {count} FROM console")
             self._batch = self._read()
 
     def _read(self) -> list[tuple[str | None, ...]]:
@@ -82,21 +82,21 @@ class Rows:
 
 
 def main() -> None:
-    request = json.load(sys.stdin)
+    request: Request = json.load(sys.stdin)
     out = sys.stdout.buffer
     limit_memory()
     try:
         run(request, out)
     except Refused as error:
-        answer(out, Kind.ERROR, {"message": str(error), "sqlstate": error.sqlstate})
+        send_failure(out, {"message": str(error), "sqlstate": error.sqlstate})
     except (MemoryError, psycopg2.Error) as error:
-        answer(out, Kind.ERROR, told(error))
+        send_failure(out, failure_of(error))
     except UnicodeError:
-        answer(out, Kind.ERROR, {"message": "the result is not in UTF-8", "sqlstate": "22021"})
+        send_failure(out, {"message": "the result is not in UTF-8", "sqlstate": "22021"})
 
 
-def run(request: dict[str, Any], out: BinaryIO) -> None:
-    """Run every statement in one transaction; the answer goes out after the commit, CSV as it comes."""
+def run(request: Request, out: BinaryIO) -> None:
+    """Run every statement in one transaction; the result is sent after the commit, CSV as it comes."""
     statements = split(request["query"])
     check(statements)
     connection = psycopg2.connect(**request["connection"])
@@ -104,25 +104,25 @@ def run(request: dict[str, Any], out: BinaryIO) -> None:
         connection.set_session(readonly=request["read_only"])
         with connection, connection.cursor() as cursor:  # leaving it is the commit
             as_text(connection)
-            introduce(cursor, out)
-            result = work(cursor, statements, out if request["csv"] else None)
-        answer(out, Kind.RESULT, result)
+            send_backend(cursor, out)
+            result = run_all(cursor, statements, out if request["csv"] else None)
+        send(out, Kind.RESULT, result)
     except psycopg2.InterfaceError as error:  # there is no connection left to roll back on; what broke it counts
         raise error.__context__ or error from None
     finally:
         connection.close()
 
 
-def introduce(cursor: Cursor, out: BinaryIO) -> None:
-    """Say which backend works here."""
-    # It takes a snapshot too: from here on no statement can make a read-only transaction a writing one.
+def send_backend(cursor: Cursor, out: BinaryIO) -> None:
+    """Tell the service which backend runs the statements."""
+    # The query takes a snapshot too: from here on no statement can make a read-only transaction a writing one.
     cursor.execute("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()")
     pid, started = cursor.fetchone() or ("", "")
-    answer(out, Kind.BACKEND, {"pid": int(pid), "started": started})
+    send(out, Kind.BACKEND, {"pid": int(pid), "started": started})
 
 
-def work(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | None) -> dict[str, Any]:
-    """Run them all; the result of the last one, whose rows go to `csv_out` when there is such a thing."""
+def run_all(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | None) -> Result:
+    """Run all statements; returns the result of the last one, whose rows go to `csv_out` where there is one."""
     for statement in statements[:-1]:
         execute(cursor, statement, is_last=False)
     if not statements:
@@ -137,6 +137,7 @@ def work(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | None) 
 
 
 def check(statements: list[Statement]) -> None:
+    """Raise `Refused` for transaction control and COPY."""
     for statement in statements:
         if statement.controls_transaction:
             raise Refused(
@@ -147,11 +148,11 @@ def check(statements: list[Statement]) -> None:
 
 
 def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> Rows | None:
-    """Run a statement; the rows of the last one, if it has any.
+    """Run a statement; returns the rows of the last one, if it has any.
 
-    Rows that nobody wants are never sent, and those of the last statement come by a cursor where one can be opened.
+    Rows of the others are never sent, and those of the last one come by a cursor where one can be opened.
     """
-    if statement.reads and opened(cursor, statement):
+    if statement.reads and open_cursor(cursor, statement):
         if is_last:
             return Rows(cursor, fetches=True)
         cursor.execute("MOVE FORWARD ALL FROM console")
@@ -161,8 +162,8 @@ def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> Rows | No
     return Rows(cursor, fetches=False) if is_last and cursor.description else None
 
 
-def opened(cursor: Cursor, statement: Statement) -> bool:
-    """Whether a cursor now stands for the statement."""
+def open_cursor(cursor: Cursor, statement: Statement) -> bool:
+    """Declare the cursor `console` for the statement; returns whether that is possible."""
     cursor.execute("SAVEPOINT console")
     try:
         cursor.execute(f"DECLARE console NO SCROLL CURSOR FOR {statement.text}")
@@ -175,7 +176,7 @@ def opened(cursor: Cursor, statement: Statement) -> bool:
     return True
 
 
-def summary(cursor: Cursor, statement: Statement, rows: Rows | None) -> dict[str, Any]:
+def summary(cursor: Cursor, statement: Statement, rows: Rows | None) -> Result:
     tag = "SELECT" if statement.reads and rows else " ".join((cursor.statusmessage or "").split())
     command = " ".join(word for word in tag.split() if not word.isdigit())
     touched = 0 if rows and command not in WRITES else max(0, cursor.rowcount)
@@ -183,8 +184,8 @@ def summary(cursor: Cursor, statement: Statement, rows: Rows | None) -> dict[str
     return {"columns": columns, "rows": [], "row_count": touched, "truncated": False, "command": command}
 
 
-def collect(rows: Rows, result: dict[str, Any]) -> None:
-    """The first rows, as many as may be; for a write, `row_count` stays what it touched."""
+def collect(rows: Rows, result: Result) -> None:
+    """Fill `result` with the first rows, up to the limits; for a write, `row_count` stays the rows touched."""
     size = 0
     for row in rows:
         size += sum(len(cell or "") + 16 for cell in row)
@@ -220,19 +221,20 @@ def write_csv(rows: Rows | None, out: BinaryIO) -> None:
 
 
 def harmless(text: str) -> str:
+    """The text behind an apostrophe when it could run as a formula in a spreadsheet."""
     return "'" + text if text.startswith(DANGEROUS) else text
 
 
 def as_text(connection: Connection) -> None:
-    """Hand out every value as the text that PostgreSQL wrote, whatever its type."""
-    known = tuple(psycopg2.extensions.string_types)
-    plain = psycopg2.extensions.new_type(known, "PLAIN", lambda value, _: value)
+    """Make the driver return every value as the text that PostgreSQL wrote, whatever its type."""
+    oids = tuple(psycopg2.extensions.string_types)
+    plain = psycopg2.extensions.new_type(oids, "PLAIN", lambda value, _: value)
     psycopg2.extensions.register_type(plain, connection)
     connection.set_client_encoding("UTF8")
 
 
-def told(error: BaseException) -> dict[str, Any]:
-    """A database's error in its own words, or that the result does not fit into the memory that there is."""
+def failure_of(error: BaseException) -> Failure:
+    """The database's error in its own words, or that the result does not fit into the process's memory."""
     if any(is_out_of_memory(each) for each in chain(error)):
         return {"too_large": True}
     diagnosis = getattr(error, "diag", None)
@@ -241,7 +243,7 @@ def told(error: BaseException) -> dict[str, Any]:
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what it came of: out of memory, the driver drops its connection and then stumbles over that."""
+    """The error and those it arose from: out of memory, the driver drops its connection and then fails on that."""
     while error is not None:
         yield error
         error = error.__context__
@@ -251,7 +253,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (getattr(error, "pgcode", None) is None and "memory" in str(error))
 
 
-def answer(out: BinaryIO, kind: Kind, body: dict[str, Any]) -> None:
+def send_failure(out: BinaryIO, failure: Failure) -> None:
+    send(out, Kind.ERROR, failure)
+
+
+def send(out: BinaryIO, kind: Kind, body: Mapping[str, object]) -> None:
     out.write(packed(kind, json.dumps(body).encode()))
     out.flush()
 

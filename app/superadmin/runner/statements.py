@@ -1,4 +1,4 @@
-"""A text of SQL taken apart into its statements, the way PostgreSQL's own scanner sees them."""
+"""A text of SQL split into its statements, the way PostgreSQL's own scanner reads it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-#: What would end the one transaction that a request is.
+#: First words of the statements that would begin or end a transaction: a request is exactly one.
 TRANSACTION_CONTROL = frozenset({"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"})
 
-#: What a cursor can be opened for.
+#: First words of the statements that a cursor can be opened for.
 READS = frozenset({"SELECT", "VALUES", "TABLE", "WITH"})
 
 
@@ -50,7 +50,7 @@ class Statement:
 
 def split(sql: str) -> list[Statement]:
     """The statements of a text; what is unfinished runs to its end, for PostgreSQL to complain about."""
-    found: list[Statement] = []
+    statements: list[Statement] = []
     words: list[str] = []
     begin = position = parentheses = body = 0
     while match := TOKEN.search(sql, position):
@@ -67,11 +67,11 @@ def split(sql: str) -> list[Statement]:
             case "mark" if match[0] != ";":
                 parentheses += 1 if match[0] == "(" else -1
             case "mark" if parentheses <= 0 and not body:
-                found.append(Statement(sql[begin : match.start()].strip(), words))
+                statements.append(Statement(sql[begin : match.start()].strip(), words))
                 words, begin, parentheses = [], position, 0
-    found.append(Statement(sql[begin:].strip(), words))
+    statements.append(Statement(sql[begin:].strip(), words))
     # Without a word or a parenthesis it is blank, or nothing but a comment.
-    return [statement for statement in found if statement.words or statement.text.startswith("(")]
+    return [statement for statement in statements if statement.words or statement.text.startswith("(")]
 
 
 def _depth_of_body(words: list[str], depth: int) -> int:
@@ -84,7 +84,7 @@ def _depth_of_body(words: list[str], depth: int) -> int:
 
 
 def _end_of_comment(sql: str, position: int) -> int:
-    """Behind a block comment, which may hold others."""
+    """The position behind a block comment, which may hold others."""
     depth = 1
     for match in re.compile(r"/\*|\*/").finditer(sql, position):
         depth += 1 if match[0] == "/*" else -1

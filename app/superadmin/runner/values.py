@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import Any
+from typing import TypeAlias
 
 from psycopg2.extensions import STRINGARRAY
 
@@ -19,8 +19,12 @@ MAX_DEPTH = 60
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(\+00)?")
 
 
-def to_json(text: str | None, oid: int) -> Any:
-    """A value of the type with this oid; what JSON has no form for stays the text that PostgreSQL writes."""
+#: An array as psycopg2 reads it: texts, in lists as deep as its dimensions.
+Texts: TypeAlias = "str | list[Texts] | None"
+
+
+def to_json(text: str | None, oid: int) -> object:
+    """A value of the type with this oid; one that JSON has no form for stays the text that PostgreSQL writes."""
     if text is None:
         return None
     if element := ARRAYS.get(oid):
@@ -34,18 +38,18 @@ def to_json(text: str | None, oid: int) -> Any:
 
 def unique(names: Iterable[str]) -> list[str]:
     """The names of columns, equal ones with `_2`, `_3` behind them."""
-    found: list[str] = []
+    uniques: list[str] = []
     for name in names:
         n, candidate = 1, name
-        while candidate in found:
+        while candidate in uniques:
             n += 1
             candidate = f"{name}_{n}"
-        found.append(candidate)
-    return found
+        uniques.append(candidate)
+    return uniques
 
 
-def _each(values: Any, oid: int) -> Any:
-    return [_each(value, oid) for value in values] if isinstance(values, list) else to_json(values, oid)
+def _each(texts: Texts, oid: int) -> object:
+    return [_each(text, oid) for text in texts] if isinstance(texts, list) else to_json(texts, oid)
 
 
 def _integer(text: str) -> int | str:
@@ -59,7 +63,7 @@ def _float(text: str) -> float | str:
 
 
 def _numeric(text: str) -> int | float | str:
-    """A number where it loses nothing by it."""
+    """A number where that loses nothing, the text otherwise."""
     number = Decimal(text)
     if not number.is_finite() or len(number.as_tuple().digits) > 15:
         return text
@@ -71,16 +75,16 @@ def _moment(text: str) -> str:
     return f"{match[1]}T{match[2]}{'Z' if match[3] else ''}" if match else text
 
 
-def _document(text: str) -> Any:
+def _document(text: str) -> object:
     try:
-        found = json.loads(text, parse_float=_float, parse_int=_integer)
+        document = json.loads(text, parse_float=_float, parse_int=_integer)
     except (ValueError, RecursionError):
         return text
-    return found if _is_shallow(found) else text
+    return document if _is_shallow(document) else text
 
 
-def _is_shallow(value: Any) -> bool:
-    level = [value]
+def _is_shallow(value: object) -> bool:
+    level: list[object] = [value]
     for _ in range(MAX_DEPTH):
         level = [
             item
@@ -94,7 +98,7 @@ def _is_shallow(value: Any) -> bool:
 
 
 #: By the oids of `pg_type`, which never change for the built-in types.
-SCALARS: dict[int, Callable[[str], Any]] = {
+SCALARS: dict[int, Callable[[str], object]] = {
     16: lambda text: text in ("t", "true"),
     **dict.fromkeys((20, 21, 23, 26), _integer),
     **dict.fromkeys((700, 701), _float),

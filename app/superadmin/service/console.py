@@ -1,7 +1,8 @@
 """The SQL console: each request in a process and on a connection of its own, watched from outside.
 
-The statement can change every setting of its session and take every byte that its process may have; the time limit
-is kept here, by cancelling and then terminating its backend from another connection, and by killing the process.
+The statement can change every setting of its session and use all the memory that its process may have. So the time
+limit is enforced here: by cancelling and then terminating its backend from another connection, and by killing the
+process.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from app.core.exports.streaming import Chunks, Download, begun
 from app.core.settings import settings
 from app.identity import audit
 from app.identity.sessions import Caller
-from app.superadmin.runner.frames import HEAD, Kind
+from app.superadmin.runner.frames import HEAD, Backend, Failure, Kind, Request, Result
 from config import ROOT
 
-#: From the first statement's begin to the commit; of an export, from one piece to the next.
+#: Seconds from the begin of the first statement to the commit; of an export, from one piece to the next.
 LIMIT_S = 15.0
-#: After a cancellation, before the backend is terminated.
+#: Seconds after a cancellation until the backend is terminated.
 GRACE_S = 1.0
 
 CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
@@ -46,7 +47,7 @@ RUNS = Bulkhead(
 
 
 class SqlError(BadRequest):
-    """The database's own words, the only ones that ever leave the service."""
+    """An error of the database in its own words, which leave the service nowhere else."""
 
     code = "sql_error"
 
@@ -65,37 +66,41 @@ class QueryTimeout(BadRequest):
     message = f"Kueri dihentikan karena berjalan lebih dari {LIMIT_S:.0f} detik."
 
 
-def query(sql: str, by: Caller) -> dict[str, Any]:
-    """Run it, and give its last statement's result: at most 1,000 rows."""
+class TimedResult(Result):
+    duration_ms: int
+
+
+def run(sql: str, by: Caller) -> TimedResult:
+    """Run `sql`; returns the result of its last statement, with 1,000 rows at most."""
     audit.record_now(by, audit.Action.SQL, "query", query=sql)
     started = monotonic()
-    with RUNS.slot(), Run(sql, as_csv=False) as run:
-        for _ in run.chunks():
-            raise RuntimeError("CSV that nobody asked for")
-    return {**run.result, "duration_ms": round((monotonic() - started) * 1000)}
+    with RUNS.slot(), Run(sql, as_csv=False) as process:
+        for _ in process.chunks():
+            raise RuntimeError("the runner sent CSV without being asked for it")
+    return {**process.result, "duration_ms": round((monotonic() - started) * 1000)}
 
 
 def export(sql: str, by: Caller) -> Download:
-    """Run it, and stream all rows of its last statement as CSV."""
+    """Run `sql`, and stream all rows of its last statement as CSV."""
     audit.record_now(by, audit.Action.SQL, "query/export", query=sql)
-    return Download("query.csv", MIMETYPE, begun(_exported(sql)))
+    return Download("query.csv", MIMETYPE, begun(_csv(sql)))
 
 
-def _exported(sql: str) -> Chunks:
+def _csv(sql: str) -> Chunks:
     with RUNS.slot(), Run(sql, as_csv=True) as run:
         yield from run.chunks()
 
 
 class Run:
-    """One runner process, from its start to its certain end."""
+    """One runner process; at the end of the `with` block it and its backend have ended, whatever happened."""
 
     def __init__(self, sql: str, *, as_csv: bool) -> None:
-        self.result: dict[str, Any] = {}
+        self.result: Result = {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
         self._limit_each_piece = as_csv
         self._url = sa.make_url(settings.superadmin_database_url or settings.database_url)
         self._own_url = sa.make_url(settings.database_url)
-        self._backend: dict[str, Any] | None = None
-        self._request = {
+        self._backend: Backend | None = None
+        self._request: Request = {
             "query": sql,
             "csv": as_csv,
             "read_only": settings.superadmin_sql_mode == "ro",
@@ -124,7 +129,7 @@ class Run:
         self._process.wait()
 
     def chunks(self) -> Iterator[bytes]:
-        """Pieces of CSV as they come; when they end, everything is committed and `result` is there."""
+        """Pieces of CSV as they come; when they end, everything is committed and `result` is set."""
         with suppress(BrokenPipeError):
             stdin = self._process.stdin
             if stdin:
@@ -144,32 +149,34 @@ class Run:
                     self.result = orjson.loads(body)
                     return
                 case Kind.ERROR:
-                    error = orjson.loads(body)
-                    raise ResultTooLarge if error.get("too_large") else SqlError(error["message"], error["sqlstate"])
+                    failure: Failure = orjson.loads(body)
+                    if failure.get("too_large"):
+                        raise ResultTooLarge
+                    raise SqlError(failure["message"], failure["sqlstate"])
 
     def _frame(self) -> tuple[Kind, bytes]:
         letter, length = HEAD.unpack(self._read(HEAD.size))
         return Kind(letter.decode()), self._read(length)
 
     def _read(self, count: int) -> bytes:
-        """So many bytes; `QueryTimeout` when they take too long, `ResultTooLarge` when the process died of it."""
+        """The next `count` bytes; `QueryTimeout` when they take too long, `ResultTooLarge` when memory ran out."""
         stdout = self._process.stdout
         if stdout is None:
             raise RuntimeError("the runner was not started")
-        found = bytearray()
-        while len(found) < count:
+        received = bytearray()
+        while len(received) < count:
             wait = self._deadline - monotonic()
             if wait <= 0 or not select.select([stdout], [], [], wait)[0]:
                 raise QueryTimeout
-            piece = os.read(stdout.fileno(), min(65536, count - len(found)))
+            piece = os.read(stdout.fileno(), min(65536, count - len(received)))
             if not piece:
-                # It never ends without a last word, unless there was no memory left to say it.
+                # It always sends a result or a failure at its end, unless no memory was left for that.
                 raise ResultTooLarge if self._backend else Unavailable
-            found += piece
-        return bytes(found)
+            received += piece
+        return bytes(received)
 
     def _end_backend(self) -> None:
-        """Cancel what the backend does and, if it goes on, terminate it: nothing of it is committed any more."""
+        """Cancel the backend's statement and, if it goes on, terminate it: nothing of it is committed any more."""
         if self._backend is None:
             return
         which = (self._backend["pid"], self._backend["started"])
@@ -188,7 +195,7 @@ class Run:
 
 
 def _parameters(url: sa.URL) -> dict[str, Any]:
-    """How libpq calls the parts of an address."""
+    """The parts of a database address as parameters of libpq."""
     options = "-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c standard_conforming_strings=on"
     return {
         **dict(url.query),

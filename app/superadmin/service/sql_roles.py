@@ -1,4 +1,4 @@
-"""The restricted database role of the SQL console: it logs in and reads, whatever the statement tries."""
+"""The restricted database role of the SQL console: it can log in and read, whatever a statement tries."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ STATEMENTS = (
 
 
 def create(name: str) -> str:
-    """Make the role, or give it a new password; returns the address to log in with. Needs CREATEROLE."""
+    """Create the role, or give it a new password; returns the database address to log in with. Needs CREATEROLE."""
     if not NAME.fullmatch(name):
         raise BadRequest("Nama peran hanya boleh berisi huruf kecil, angka dan garis bawah.", code="bad_role_name")
     password = secrets.token_urlsafe(24)
-    known = sa.text("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = :name)")
-    if not db.session.scalar(known, {"name": name}):
+    exists = sa.text("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = :name)")
+    if not db.session.scalar(exists, {"name": name}):
         db.session.execute(sa.text(f'CREATE ROLE "{name}"'))
     for statement in STATEMENTS:
         db.session.execute(sa.text(statement.format(role=f'"{name}"', password=password)))

@@ -1,9 +1,10 @@
-"""The table browser: whatever is in the catalogue, secrets masked."""
+"""The table browser: all tables of the catalogue, with secrets masked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
@@ -19,15 +20,15 @@ from app.superadmin.runner.values import to_json
 
 MASK = "***"
 
-#: Columns that nobody reads here, in whatever table; and those that end in `_hash`.
+#: Columns that are masked in every table, as are those that end in `_hash`.
 SECRET = frozenset({"nik", "password", "p256dh", "auth"})
-#: Their rows hold links that let somebody in.
+#: Columns that are masked in one table: their rows hold links that let somebody log in.
 SECRET_OF = frozenset({("deliveries", "payload")})
 
-#: Longer texts are cut on the page; the export has them whole.
+#: Characters of a text that a page shows; the export has all of them.
 MAX_CELL = 10_000
 
-#: Above this many rows the planner's estimate is told in place of a count.
+#: From so many rows on the total is the planner's estimate and not a count.
 MAX_COUNTED = 5_000_000
 
 KINDS = {**dict.fromkeys((20, 21, 23, 26, 700, 701, 1700), Kind.NUMBER), 16: Kind.FLAG, 1184: Kind.TIME}
@@ -53,66 +54,98 @@ _COLUMNS = sa.text(
 )
 
 
+class TableSize(TypedDict):
+    name: str
+    rows_estimate: int
+    bytes: int
+
+
+class ColumnType(TypedDict):
+    name: str
+    type: str
+
+
+class TablePage(TypedDict):
+    table: str
+    columns: list[ColumnType]
+    rows: list[dict[str, object]]
+    total: int
+    limit: int
+    offset: int
+
+
 @dataclass(frozen=True)
-class Found:
-    """A table as the catalogue knows it; its name and those of its columns come from there alone."""
+class CatalogueColumn:
+    name: str
+    type: str
+    type_oid: int
+    #: Place in the primary key, from 1; 0 outside of it.
+    key_position: int
+
+
+@dataclass(frozen=True)
+class CatalogueTable:
+    """A table as the catalogue describes it; its name and those of its columns come from there alone."""
 
     name: str
     rows_estimate: int
-    columns: list[Any]
+    columns: list[CatalogueColumn]
 
     @property
     def selectable(self) -> sa.TableClause:
         return sa.table(quoted_name(self.name, quote=True), schema="public")
 
-    def value(self, column: Any) -> sa.ColumnElement[Any]:
-        """The column, or the mask where something is."""
-        plain: sa.ColumnElement[Any] = sa.column(quoted_name(column.name, quote=True))
-        return sa.case((plain.is_not(None), MASK)) if self.is_secret(column.name) else plain
+    def value(self, column: CatalogueColumn) -> sa.ColumnElement[object]:
+        """The column, or of a secret one the mask where there is a value."""
+        plain: sa.ColumnElement[object] = sa.column(quoted_name(column.name, quote=True))
+        return sa.case((plain.is_not(None), MASK)) if self.is_secret(column) else plain
 
-    def is_secret(self, name: str) -> bool:
+    def is_secret(self, column: CatalogueColumn) -> bool:
+        name = column.name
         return name in SECRET or name.endswith("_hash") or (self.name, name) in SECRET_OF
 
     @property
-    def order(self) -> list[sa.ColumnElement[Any]]:
-        keys = sorted((column for column in self.columns if column.key_position), key=lambda found: found.key_position)
+    def order(self) -> list[sa.ColumnElement[object]]:
+        keys = sorted((column for column in self.columns if column.key_position), key=lambda key: key.key_position)
         return [sa.column(quoted_name(column.name, quote=True)) for column in keys]
 
 
-def listed(_by: Caller, *, detail: bool) -> list[Any]:
-    """The names of all tables; in `detail` each with an estimate of its rows and its size on disk."""
+def list_all(_by: Caller, *, detail: bool) -> list[str] | list[TableSize]:
+    """The names of all tables, sorted; with `detail` also an estimate of their rows and their size on disk."""
     if not detail:
         return [row.name for row in _tables()]
-    return [{"name": row.name, "rows_estimate": row.rows_estimate, "bytes": row.bytes} for row in _tables()]
+    sizes: list[TableSize] = [
+        {"name": row.name, "rows_estimate": row.rows_estimate, "bytes": row.bytes} for row in _tables()
+    ]
+    return sizes
 
 
-def page(name: str, _by: Caller, *, limit: int, offset: int) -> dict[str, Any]:
+def get(name: str, _by: Caller, *, limit: int, offset: int) -> TablePage:
     """Some rows of a table, by primary key where there is one."""
-    table = _find(name)
+    table = _table(name)
     texts = [sa.func.left(sa.cast(table.value(column), sa.Text), MAX_CELL) for column in table.columns]
     query = sa.select(*texts).select_from(table.selectable).order_by(*table.order).limit(limit).offset(offset)
     with autocommit() as connection:
-        found = connection.execute(query).all()
+        rows = connection.execute(query).all()
         total = table.rows_estimate
         if total < MAX_COUNTED:
             total = connection.scalar(sa.select(sa.func.count()).select_from(table.selectable)) or 0
-    rows = [
-        {
-            column.name: cell if table.is_secret(column.name) else to_json(cell, column.type_oid)
-            for column, cell in zip(table.columns, row, strict=True)
-        }
-        for row in found
-    ]
-    columns = [{"name": column.name, "type": column.type} for column in table.columns]
-    return {"table": table.name, "columns": columns, "rows": rows, "total": total, "limit": limit, "offset": offset}
+    return {
+        "table": table.name,
+        "columns": [{"name": column.name, "type": column.type} for column in table.columns],
+        "rows": [_record(table, row) for row in rows],
+        "total": total,
+        "limit": limit,
+        "offset": offset,
+    }
 
 
 def export(name: str, by: Caller) -> Download:
     """The whole table as CSV, while the database reads it."""
-    table = _find(name)
+    table = _table(name)
     columns = []
     for column in table.columns:
-        kind = Kind.TEXT if table.is_secret(column.name) else KINDS.get(column.type_oid, Kind.TEXT)
+        kind = Kind.TEXT if table.is_secret(column) else KINDS.get(column.type_oid, Kind.TEXT)
         value = table.value(column)
         columns.append(Column(column.name, sa.cast(value, sa.Text) if kind is Kind.TEXT else value, kind))
     source = sa.select(sa.text("1")).select_from(table.selectable).order_by(*table.order)
@@ -120,15 +153,24 @@ def export(name: str, by: Caller) -> Download:
     return Download(f"{table.name}.csv", csv.MIMETYPE, begun(csv.stream(Table(tuple(columns), source))))
 
 
-def _tables() -> list[Any]:
+def _record(table: CatalogueTable, row: Iterable[str | None]) -> dict[str, object]:
+    """A row, read as texts, by the names of its columns and with values for JSON."""
+    return {
+        column.name: text if table.is_secret(column) else to_json(text, column.type_oid)
+        for column, text in zip(table.columns, row, strict=True)
+    }
+
+
+def _tables() -> Sequence[sa.Row[int, str, int, int]]:
     with autocommit() as connection:
-        return list(connection.execute(_TABLES).all())
+        return connection.execute(_TABLES).all()
 
 
-def _find(name: str) -> Found:
-    known = next((row for row in _tables() if row.name == name), None)
-    if known is None:
+def _table(name: str) -> CatalogueTable:
+    """The table of this name; `NotFound` (`unknown_table`) without one."""
+    row = next((row for row in _tables() if row.name == name), None)
+    if row is None:
         raise NotFound("Tabel tidak ditemukan.", code="unknown_table")
     with autocommit() as connection:
-        columns = list(connection.execute(_COLUMNS, {"oid": known.oid}).all())
-    return Found(known.name, known.rows_estimate, columns)
+        columns = [CatalogueColumn(*column) for column in connection.execute(_COLUMNS, {"oid": row.oid})]
+    return CatalogueTable(row.name, row.rows_estimate, columns)
