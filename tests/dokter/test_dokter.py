@@ -54,9 +54,9 @@ def test_doctors_of_the_province_come_nearest_first(client: Client, statements: 
     make_dokter("jakarta")
     make_dokter()
     with statements.at_most(1):
-        answer = client.get("/dokter/nearby", query_string=AT)
-    assert [row["id"] for row in answer.json] == [near.id, far.id]
-    assert answer.json[0] == {
+        response = client.get("/dokter/nearby", query_string=AT)
+    assert [row["id"] for row in response.json] == [near.id, far.id]
+    assert response.json[0] == {
         "id": near.id, "nama": "dr. Dekat", "spesialisasi": "Anak", "telepon": None, "image": None,
         "faskes_ids": ["near", "far"],
         "faskes": [{"id": "near", "nama": "RS Dekat"}, {"id": "far", "nama": "RS Jauh"}],
@@ -85,8 +85,8 @@ def test_nearby_stays_one_statement_however_many_there_are(client: Client, state
 def test_where_nobody_practises_the_list_is_empty(client: Client, at: dict[str, float]) -> None:
     make_faskes(id="rs")
     make_dokter("rs")
-    answer = client.get("/dokter/nearby", query_string=at)
-    assert (answer.status_code, answer.json) == (200, [])
+    response = client.get("/dokter/nearby", query_string=at)
+    assert (response.status_code, response.json) == (200, [])
 
 
 # --- reads ----------------------------------------------------------------------------------------------------------
@@ -101,9 +101,9 @@ def test_the_list_is_newest_first_and_costs_a_fixed_number_of_statements(
         make_dokter(f"rs-{number}", nama=f"dr. {number}", created_at=start + timedelta(days=number))
     db.session.expire_all()
     with statements.at_most(2):
-        answer = client.get("/dokter/")
-    assert [row["nama"] for row in answer.json] == [f"dr. {number}" for number in reversed(range(6))]
-    assert answer.json[0]["faskes_ids"] == ["rs-5"]
+        response = client.get("/dokter/")
+    assert [row["nama"] for row in response.json] == [f"dr. {number}" for number in reversed(range(6))]
+    assert response.json[0]["faskes_ids"] == ["rs-5"]
     paged = client.get("/dokter?page=2&per_page=4")
     assert [row["nama"] for row in paged.json] == ["dr. 1", "dr. 0"]
     assert paged.headers["X-Total-Count"] == "6"
@@ -129,10 +129,10 @@ def test_no_such_doctor_is_404(client: Client, path: str) -> None:
 def test_an_admin_adds_a_doctor_as_json(client: Client, admin: Client) -> None:
     make_faskes(id="a", nama="A")
     make_faskes(id="b", nama="B")
-    answer = admin.post("/dokter", {"nama": "dr. Budi", "spesialisasi": "Jantung", "faskes_ids": ["b", "a", "b"]})
-    assert answer.status_code == 201
-    assert answer.json["faskes_ids"] == ["a", "b"]
-    assert client.get(f"/dokter/{answer.json['id']}").json == answer.json
+    response = admin.post("/dokter", {"nama": "dr. Budi", "spesialisasi": "Jantung", "faskes_ids": ["b", "a", "b"]})
+    assert response.status_code == 201
+    assert response.json["faskes_ids"] == ["a", "b"]
+    assert client.get(f"/dokter/{response.json['id']}").json == response.json
 
 
 @pytest.mark.parametrize("sent", [["a", "b"], [json.dumps(["a", "b"])]])
@@ -140,10 +140,10 @@ def test_an_admin_adds_a_doctor_with_a_picture(client: Client, admin: Client, se
     make_faskes(id="a", nama="A")
     make_faskes(id="b", nama="B")
     form = {"nama": "dr. Citra", "faskes_ids": sent, "image": (BytesIO(plain()), "a.png")}
-    answer = admin.post("/dokter/", data=form)
-    assert answer.status_code == 201, answer.json
-    assert answer.json["faskes_ids"] == ["a", "b"]
-    assert client.get(answer.json["image"]).mimetype == "image/webp"
+    response = admin.post("/dokter/", data=form)
+    assert response.status_code == 201, response.json
+    assert response.json["faskes_ids"] == ["a", "b"]
+    assert client.get(response.json["image"]).mimetype == "image/webp"
 
 
 @pytest.mark.parametrize(
@@ -180,8 +180,12 @@ def test_faskes_ids_that_are_sent_replace_all(admin: Client) -> None:
 def test_faskes_ids_that_are_not_sent_stay(admin: Client) -> None:
     make_faskes(id="a")
     dokter = make_dokter("a", spesialisasi="Anak")
-    answer = admin.put(f"/dokter/{dokter.id}", {"nama": "dr. Baru", "spesialisasi": ""})
-    assert (answer.json["nama"], answer.json["spesialisasi"], answer.json["faskes_ids"]) == ("dr. Baru", None, ["a"])
+    response = admin.put(f"/dokter/{dokter.id}", {"nama": "dr. Baru", "spesialisasi": ""})
+    assert (response.json["nama"], response.json["spesialisasi"], response.json["faskes_ids"]) == (
+        "dr. Baru",
+        None,
+        ["a"],
+    )
     assert admin.put(f"/dokter/{dokter.id}", data={"telepon": "1"}).json["faskes_ids"] == ["a"]
 
 
@@ -224,12 +228,12 @@ def test_deleting_a_facility_takes_it_from_its_doctors(client: Client, admin: Cl
 def test_an_admin_deletes_a_doctor_and_their_picture(client: Client, admin: Client) -> None:
     make_faskes(id="a")
     form = {"nama": "dr. X", "faskes_ids": "a", "image": (BytesIO(plain()), "a.png")}
-    made = admin.post("/dokter", data=form).json
-    assert admin.delete(f"/dokter/{made['id']}").status_code == 200
-    assert_error(client.get(f"/dokter/{made['id']}"), 404)
-    assert_error(admin.delete(f"/dokter/{made['id']}"), 404)
-    assert_error(admin.put(f"/dokter/{made['id']}", {"nama": "dr. Y"}), 404)
-    assert client.get(made["image"]).status_code == 404
+    created = admin.post("/dokter", data=form).json
+    assert admin.delete(f"/dokter/{created['id']}").status_code == 200
+    assert_error(client.get(f"/dokter/{created['id']}"), 404)
+    assert_error(admin.delete(f"/dokter/{created['id']}"), 404)
+    assert_error(admin.put(f"/dokter/{created['id']}", {"nama": "dr. Y"}), 404)
+    assert client.get(created["image"]).status_code == 404
     assert client.get("/faskes/a").status_code == 200
 
 
@@ -252,8 +256,8 @@ def test_edits_of_one_doctor_at_once_leave_one_of_them_whole(committed: Flask) -
     def edit(chosen: list[str]) -> None:
         with committed.app_context():
             for _ in range(5):
-                answer = Client(committed, admin.token).put(path, {"faskes_ids": chosen})
-                statuses.append(answer.status_code)
+                response = Client(committed, admin.token).put(path, {"faskes_ids": chosen})
+                statuses.append(response.status_code)
 
     threads = [threading.Thread(target=edit, args=(chosen,)) for chosen in choices]
     for thread in threads:

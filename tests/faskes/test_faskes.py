@@ -20,9 +20,9 @@ def admin(client: Client) -> Client:
     return client.as_(make_admin())
 
 
-def ids(answer: Any) -> list[str]:
-    assert answer.status_code == 200, answer.json
-    return [row["id"] for row in answer.json["results"]]
+def ids(response: Any) -> list[str]:
+    assert response.status_code == 200, response.json
+    return [row["id"] for row in response.json["results"]]
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------
@@ -33,11 +33,11 @@ def test_the_list_is_newest_first_and_has_the_sections_shape(client: Client, sta
     for day in range(3):
         make_faskes(id=f"day-{day}", created_at=start + timedelta(days=day))
     with statements.at_most(1):
-        answer = client.get("/faskes/")
-    assert ids(answer) == ["day-2", "day-1", "day-0"]
-    assert answer.json["status"] == "OK"
-    assert set(answer.json["results"][0]) == RECORD
-    assert answer.headers["X-Total-Count"] == "3"
+        response = client.get("/faskes/")
+    assert ids(response) == ["day-2", "day-1", "day-0"]
+    assert response.json["status"] == "OK"
+    assert set(response.json["results"][0]) == RECORD
+    assert response.headers["X-Total-Count"] == "3"
 
 
 def test_an_empty_list_says_so(client: Client) -> None:
@@ -48,11 +48,11 @@ def test_lists_are_paged(client: Client) -> None:
     for number in range(5):
         make_faskes(id=f"page-{number}", nama=f"RS Halaman {number}")
     for path in ("/faskes", "/faskes/search?keyword=halaman", "/faskes/location?lat=-6.88&lng=107.55"):
-        answer = client.get(path, query_string=None)
-        assert len(ids(answer)) == 5
+        response = client.get(path, query_string=None)
+        assert len(ids(response)) == 5
         joint = "&" if "?" in path else "?"
         second = client.get(f"{path}{joint}page=2&per_page=2")
-        assert ids(second) == ids(answer)[2:4]
+        assert ids(second) == ids(response)[2:4]
         assert second.headers["X-Total-Count"] == "5"
         assert 'rel="prev"' in second.headers["Link"]
         beyond = client.get(f"{path}{joint}page=9&per_page=2")
@@ -64,7 +64,7 @@ def test_lists_are_paged(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keyword", "found"),
+    ("keyword", "matches"),
     [
         ("cibabat", ["a"]),
         ("CIBA", ["a"]),
@@ -81,17 +81,17 @@ def test_lists_are_paged(client: Client) -> None:
     ],
 )
 def test_search_takes_the_keyword_to_the_letter(
-    client: Client, statements: Statements, keyword: str, found: list[str]
+    client: Client, statements: Statements, keyword: str, matches: list[str]
 ) -> None:
     start = datetime(2026, 3, 1, tzinfo=UTC)
     names = {"a": "RSUD Cibabat", "b": "RS 100% Sehat", "c": "RS A_B", "d": "Klinik \\ Baru"}
     for day, (faskes_id, nama) in enumerate(names.items()):
         make_faskes(id=faskes_id, nama=nama, created_at=start + timedelta(days=day))
     with statements.at_most(1):
-        answer = client.get("/faskes/search", query_string={"keyword": keyword})
-    assert ids(answer) == found
-    assert answer.json["status"] == ("OK" if found else "ZERO_RESULTS")
-    assert all("distance_km" not in row for row in answer.json["results"])
+        response = client.get("/faskes/search", query_string={"keyword": keyword})
+    assert ids(response) == matches
+    assert response.json["status"] == ("OK" if matches else "ZERO_RESULTS")
+    assert all("distance_km" not in row for row in response.json["results"])
 
 
 @pytest.mark.parametrize("query", ["", "?keyword=", "?keyword=%20", "?keyword=" + "x" * 101])
@@ -119,11 +119,15 @@ def test_an_unknown_id_is_404(client: Client, faskes_id: str) -> None:
 
 
 def test_an_admin_adds_a_facility_and_its_province_is_found(client: Client, admin: Client) -> None:
-    answer = admin.post("/faskes", {"nama": " RSUD Cibabat ", "lat": -6.88, "lng": 107.55})
-    assert answer.status_code == 201
-    assert set(answer.json) == RECORD
-    assert (answer.json["nama"], answer.json["province"], answer.json["source"]) == ("RSUD Cibabat", "Jawa Barat", "db")
-    assert client.get(f"/faskes/{answer.json['id']}").json == answer.json
+    response = admin.post("/faskes", {"nama": " RSUD Cibabat ", "lat": -6.88, "lng": 107.55})
+    assert response.status_code == 201
+    assert set(response.json) == RECORD
+    assert (response.json["nama"], response.json["province"], response.json["source"]) == (
+        "RSUD Cibabat",
+        "Jawa Barat",
+        "db",
+    )
+    assert client.get(f"/faskes/{response.json['id']}").json == response.json
 
 
 def test_an_admin_may_say_everything(admin: Client) -> None:
@@ -131,9 +135,9 @@ def test_an_admin_may_say_everything(admin: Client) -> None:
         "id": "ChIJ-own_1", "nama": "Klinik", "alamat": "Jl. B", "lat": "1.5", "lng": 0, "jenis": "klinik",
         "telepon": "021", "province": "north sumatra", "rating": 5,
     }  # fmt: skip
-    answer = admin.post("/faskes/", body)
-    assert answer.status_code == 201
-    assert answer.json == {**body, "lat": 1.5, "province": "Sumatera Utara", "source": "db"}
+    response = admin.post("/faskes/", body)
+    assert response.status_code == 201
+    assert response.json == {**body, "lat": 1.5, "province": "Sumatera Utara", "source": "db"}
 
 
 def test_a_facility_at_sea_has_no_province(admin: Client) -> None:
@@ -175,10 +179,10 @@ def test_name_and_position_are_needed(admin: Client, missing: str) -> None:
 
 def test_an_edit_changes_only_what_it_names(admin: Client) -> None:
     row = make_faskes(nama="Lama", alamat="Jl. A", telepon="1", province="Banten")
-    answer = admin.put(f"/faskes/{row.id}", {"nama": "Baru", "telepon": ""})
-    assert answer.status_code == 200
-    assert (answer.json["nama"], answer.json["alamat"], answer.json["telepon"]) == ("Baru", "Jl. A", None)
-    assert answer.json["province"] == "Banten"
+    response = admin.put(f"/faskes/{row.id}", {"nama": "Baru", "telepon": ""})
+    assert response.status_code == 200
+    assert (response.json["nama"], response.json["alamat"], response.json["telepon"]) == ("Baru", "Jl. A", None)
+    assert response.json["province"] == "Banten"
 
 
 def test_a_facility_that_moves_gets_the_province_of_its_new_place(admin: Client) -> None:
@@ -195,16 +199,16 @@ def test_an_edited_record_of_the_provider_becomes_the_services_own(admin: Client
 
 def test_an_id_and_a_source_in_an_edit_are_ignored(admin: Client) -> None:
     row = make_faskes(id="stays")
-    answer = admin.put("/faskes/stays", {"id": "other", "source": "places", "nama": "B"})
-    assert (answer.json["id"], answer.json["source"]) == ("stays", "db")
+    response = admin.put("/faskes/stays", {"id": "other", "source": "places", "nama": "B"})
+    assert (response.json["id"], response.json["source"]) == ("stays", "db")
     assert row.id == "stays"
 
 
 def test_an_admin_deletes_a_facility(client: Client, admin: Client) -> None:
     make_faskes(id="gone")
-    answer = admin.delete("/faskes/gone")
-    assert answer.status_code == 200
-    assert answer.json["message"]
+    response = admin.delete("/faskes/gone")
+    assert response.status_code == 200
+    assert response.json["message"]
     assert_error(client.get("/faskes/gone"), 404)
     assert_error(admin.delete("/faskes/gone"), 404)
     assert_error(admin.put("/faskes/gone", {"nama": "B"}), 404)

@@ -19,9 +19,9 @@ from tests.statements import Statements
 
 def nearby(client: Client, lat: float, lng: float, radius: int | None = None) -> list[dict[str, float | str]]:
     query: dict[str, float] = {"lat": lat, "lng": lng} | ({} if radius is None else {"radius": radius})
-    answer = client.get("/faskes/nearby", query_string=query)
-    assert answer.status_code == 200, answer.json
-    results: list[dict[str, float | str]] = answer.json["results"]
+    response = client.get("/faskes/nearby", query_string=query)
+    assert response.status_code == 200, response.json
+    results: list[dict[str, float | str]] = response.json["results"]
     return results
 
 
@@ -31,8 +31,8 @@ def test_the_nearest_comes_first_with_its_distance(client: Client, statements: S
     make_faskes(id="here", lat=CIMAHI[0])
     make_faskes(id="outside", lat=-6.93)
     with statements.at_most(1):
-        found = nearby(client, *CIMAHI)
-    assert [(row["id"], row["distance_km"]) for row in found] == [("here", 0.0), ("near", 0.111), ("far", 3.336)]
+        results = nearby(client, *CIMAHI)
+    assert [(row["id"], row["distance_km"]) for row in results] == [("here", 0.0), ("near", 0.111), ("far", 3.336)]
 
 
 def test_the_radius_is_5000_metres_unless_said(client: Client) -> None:
@@ -53,9 +53,9 @@ def test_location_looks_fifty_kilometres_around_in_the_database(client: Client, 
     make_faskes(id="inside", lat=CIMAHI[0] + 49.9 / 111.195)
     make_faskes(id="outside", lat=CIMAHI[0] + 50.1 / 111.195)
     with statements.at_most(1):
-        answer = client.get(f"/faskes/location?lat={CIMAHI[0]}&lng={CIMAHI[1]}&radius=1")
-    assert [row["id"] for row in answer.json["results"]] == ["inside"]
-    assert answer.json["results"][0]["distance_km"] == pytest.approx(49.9, abs=0.01)
+        response = client.get(f"/faskes/location?lat={CIMAHI[0]}&lng={CIMAHI[1]}&radius=1")
+    assert [row["id"] for row in response.json["results"]] == ["inside"]
+    assert response.json["results"][0]["distance_km"] == pytest.approx(49.9, abs=0.01)
 
 
 def test_circles_go_over_the_antimeridian_and_the_poles(client: Client) -> None:
@@ -84,17 +84,17 @@ def test_the_database_finds_exactly_what_a_haversine_over_all_points_finds(clien
     db.session.execute(sa.insert(Faskes), rows)
     checked = 0
     for lat, lng in [*centres, *draw.sample(list(points.values()), 40)]:
-        wanted = {name: distance_km(lat, lng, *at) for name, at in points.items()}
+        distances = {name: distance_km(lat, lng, *at) for name, at in points.items()}
         radius_km = draw.choice([0.5, 5, 20, 50])
-        edge_km = max((km for km in wanted.values() if 0 < km <= radius_km), default=radius_km)
+        edge_km = max((km for km in distances.values() if 0 < km <= radius_km), default=radius_km)
         for km in (radius_km, edge_km + 1e-9, edge_km - 1e-6):  # the last point just inside, then just outside
-            inside = {name for name, far in wanted.items() if far <= km}
-            found = reads.around(db.session.connection(), lat, lng, km * 1000)
-            assert len(found) == min(len(inside), 1000)
-            assert {row["id"] for row in found} <= inside
-            assert all(abs(row["distance_km"] - wanted[row["id"]]) <= 0.0005 + 1e-9 for row in found)
-            assert [row["distance_km"] for row in found] == sorted(row["distance_km"] for row in found)
-            checked += len(found)
+            inside = {name for name, far in distances.items() if far <= km}
+            records = reads.around(db.session.connection(), lat, lng, km * 1000)
+            assert len(records) == min(len(inside), 1000)
+            assert {row["id"] for row in records} <= inside
+            assert all(abs(row["distance_km"] - distances[row["id"]]) <= 0.0005 + 1e-9 for row in records)
+            assert [row["distance_km"] for row in records] == sorted(row["distance_km"] for row in records)
+            checked += len(records)
     assert checked > 5000
 
 

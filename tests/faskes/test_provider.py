@@ -43,9 +43,9 @@ def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def around(client: Client, at: tuple[float, float], radius: int = 5000, **query: Any) -> Any:
-    answer = client.get("/faskes/nearby", query_string={"lat": at[0], "lng": at[1], "radius": radius, **query})
-    assert answer.status_code == 200, answer.json
-    return answer.json
+    response = client.get("/faskes/nearby", query_string={"lat": at[0], "lng": at[1], "radius": radius, **query})
+    assert response.status_code == 200, response.json
+    return response.json
 
 
 def ids(body: Any) -> list[str]:
@@ -188,9 +188,9 @@ def test_the_kind_follows_the_name_then_the_types(name: str, types: tuple[str, .
 
 def test_a_place_that_is_not_stored_is_asked_for_and_kept(client: Client, provider: Server) -> None:
     for _ in range(2):
-        answer = client.get(f"/faskes/{HOSPITAL}")
-        assert answer.status_code == 200
-        assert (answer.json["nama"], answer.json["telepon"]) == ("RSUD Jayapura", "(022) 6652025")
+        response = client.get(f"/faskes/{HOSPITAL}")
+        assert response.status_code == 200
+        assert (response.json["nama"], response.json["telepon"]) == ("RSUD Jayapura", "(022) 6652025")
     assert len(provider.places.calls) == 1
 
 
@@ -213,9 +213,9 @@ def test_a_provider_that_fails_for_an_unknown_place_is_502_or_504(
     client: Client, provider: Server, fault: str, status: int
 ) -> None:
     provider.fault("places", fault, times=None)
-    answer = client.get(f"/faskes/{HOSPITAL}")
-    assert_error(answer, status)
-    assert "REQUEST_DENIED" not in answer.text
+    response = client.get(f"/faskes/{HOSPITAL}")
+    assert_error(response, status)
+    assert "REQUEST_DENIED" not in response.text
     make_faskes(id=HOSPITAL)
     assert client.get(f"/faskes/{HOSPITAL}").status_code == 200
 
@@ -276,8 +276,8 @@ def test_a_rollback_releases_the_claimed_circle(
 
     with monkeypatch.context() as patch:
         patch.setattr(lookup, "store", fail)
-        answer = Client(committed).get("/faskes/nearby", query_string={"lat": JAYAPURA[0], "lng": JAYAPURA[1]})
-        assert answer.status_code == 503
+        response = Client(committed).get("/faskes/nearby", query_string={"lat": JAYAPURA[0], "lng": JAYAPURA[1]})
+        assert response.status_code == 503
     assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]
 
 

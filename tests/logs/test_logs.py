@@ -44,8 +44,8 @@ def waiting() -> int:
 
 @pytest.mark.parametrize(("route", "log"), [("/log/user-log", "user"), ("/log/admin-log", "admin")])
 def test_a_record_is_queued_and_then_stored(client: Client, route: str, log: str) -> None:
-    answer = client.post(route, {**RECORD, "perangkat": {"os": "android"}}, headers={"User-Agent": "Uji/1"})
-    assert (answer.status_code, answer.json) == (202, {"status": "queued"})
+    response = client.post(route, {**RECORD, "perangkat": {"os": "android"}}, headers={"User-Agent": "Uji/1"})
+    assert (response.status_code, response.json) == (202, {"status": "queued"})
     assert (waiting(), rows()) == (1, [])
     jobs.ingest()
     (row,) = rows()
@@ -70,8 +70,8 @@ def test_a_good_token_names_the_user(client: Client) -> None:
 
 @pytest.mark.parametrize("header", ["Bearer falsch", "Bearer ", "Basic x", ", ,", ""])
 def test_a_bad_token_loses_no_record(client: Client, header: str) -> None:
-    answer = client.post("/log/user-log", RECORD, headers={"Authorization": header})
-    assert answer.status_code == 202
+    response = client.post("/log/user-log", RECORD, headers={"Authorization": header})
+    assert response.status_code == 202
     jobs.ingest()
     assert rows()[0].user_id is None
 

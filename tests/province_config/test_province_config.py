@@ -25,9 +25,9 @@ def test_a_saved_layout_is_read_by_everybody(client: Client, admin: Client) -> N
     assert saved.json["sections"] == [{**section, "order": order} for order, section in enumerate(SECTIONS)]
     assert saved.json["updated_at"].endswith("Z")
     for path in ("/province-config/Jawa Barat", "/province-config/west%20java/", "/province-config/nearby"):
-        answer = client.get(path, query_string=CIMAHI)
-        assert answer.status_code == 200
-        assert answer.json == saved.json
+        response = client.get(path, query_string=CIMAHI)
+        assert response.status_code == 200
+        assert response.json == saved.json
 
 
 def test_order_is_the_place_in_the_array_whatever_was_sent(admin: Client) -> None:
@@ -68,8 +68,8 @@ def test_nearby_without_province_or_layout_is_404(client: Client, admin: Client)
 
 def test_deleting_a_layout_is_204_and_then_it_is_gone(client: Client, admin: Client) -> None:
     admin.put("/province-config/Aceh", {"sections": SECTIONS})
-    answer = admin.delete("/province-config/Nanggroe Aceh Darussalam")
-    assert (answer.status_code, answer.data) == (204, b"")
+    response = admin.delete("/province-config/Nanggroe Aceh Darussalam")
+    assert (response.status_code, response.data) == (204, b"")
     assert_error(client.get("/province-config/Aceh"), 404)
 
 

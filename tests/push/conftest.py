@@ -30,5 +30,5 @@ def keys(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def browser(sim: Server, keys: str) -> dict[str, Any]:
     """A browser's subscription for our key."""
-    found: dict[str, Any] = sim.push.subscribe(keys)
-    return found
+    subscription: dict[str, Any] = sim.push.subscribe(keys)
+    return subscription

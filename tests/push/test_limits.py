@@ -37,8 +37,8 @@ def test_one_person_is_claimed_thirty_times_an_hour(client: Client, sim: Server,
     user = make_user()
     claim = {**sim.push.subscribe(keys), "user_id": user.id}
     for n in range(30):
-        answer = client.post("/push/subscribe", claim, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"})
-        assert answer.status_code in (200, 201)
+        response = client.post("/push/subscribe", claim, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"})
+        assert response.status_code in (200, 201)
     elsewhere = {"REMOTE_ADDR": "10.0.1.1"}
     assert_error(client.post("/push/subscribe", claim, environ_base=elsewhere), 429)
     # Who proves to be that person, or names nobody, is not crowded out by those claims.

@@ -36,23 +36,23 @@ def test_without_keys_there_is_no_web_push(client: Client) -> None:
 
 
 def test_anybody_may_subscribe(client: Client, browser: dict[str, Any]) -> None:
-    answer = client.post("/push/subscribe", browser)
-    assert answer.status_code == 201
-    assert answer.json["endpoint"] == browser["endpoint"]
-    assert answer.json["user_id"] is None
-    assert answer.json["is_verified"] is False
+    response = client.post("/push/subscribe", browser)
+    assert response.status_code == 201
+    assert response.json["endpoint"] == browser["endpoint"]
+    assert response.json["user_id"] is None
+    assert response.json["is_verified"] is False
 
 
 def test_a_token_proves_whose_browser_it_is(client: Client, browser: dict[str, Any]) -> None:
     user, other = make_user(), make_user()
-    answer = client.as_(user).post("/push/subscribe", {**browser, "user_id": other.id})
-    assert (answer.json["user_id"], answer.json["is_verified"]) == (user.id, True)
+    response = client.as_(user).post("/push/subscribe", {**browser, "user_id": other.id})
+    assert (response.json["user_id"], response.json["is_verified"]) == (user.id, True)
 
 
 def test_a_user_id_alone_is_a_claim(client: Client, browser: dict[str, Any]) -> None:
     user = make_user()
-    answer = client.post("/push/subscribe", {**browser, "user_id": user.id})
-    assert (answer.json["user_id"], answer.json["is_verified"]) == (user.id, False)
+    response = client.post("/push/subscribe", {**browser, "user_id": user.id})
+    assert (response.json["user_id"], response.json["is_verified"]) == (user.id, False)
 
 
 def test_a_known_endpoint_gets_its_new_owner_and_keys(
@@ -84,10 +84,10 @@ def test_unsubscribing_forgets(client: Client, browser: dict[str, Any]) -> None:
 
 def test_a_person_keeps_the_ten_newest(client: Client, sim: Server, keys: str) -> None:
     user = make_user()
-    made = [sim.push.subscribe(keys) for _ in range(12)]
-    for browser in made:
+    browsers = [sim.push.subscribe(keys) for _ in range(12)]
+    for browser in browsers:
         client.as_(user).post("/push/subscribe", browser)
-    assert endpoints(user.id) == [browser["endpoint"] for browser in made[2:]]
+    assert endpoints(user.id) == [browser["endpoint"] for browser in browsers[2:]]
 
 
 def test_claims_never_crowd_out_proven_browsers(client: Client, sim: Server, keys: str) -> None:

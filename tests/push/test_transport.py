@@ -64,9 +64,9 @@ def test_a_push_reaches_every_browser_of_the_person(client: Client, sim: Server,
     browsers = [sim.push.subscribe(keys) for _ in range(2)]
     for browser in browsers:
         subscribe(client, browser, user_id)
-    answer = client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD})
-    assert answer.status_code == 200
-    assert answer.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 2}
+    response = client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD})
+    assert response.status_code == 200
+    assert response.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 2}
     jobs.drain("urgent")
     assert [shown(sim, browser) for browser in browsers] == [[PAYLOAD], [PAYLOAD]]
     message = sim.push.messages[0]
@@ -76,8 +76,8 @@ def test_a_push_reaches_every_browser_of_the_person(client: Client, sim: Server,
 def test_nobody_known_and_nobody_subscribed_look_alike(client: Client, user_id: int) -> None:
     zeros = {"sent": 0, "failed": 0, "removed": 0, "queued": 0}
     for target in (user_id, 999_999):
-        answer = client.post("/push/send", {"user_id": target, "payload": PAYLOAD})
-        assert (answer.status_code, answer.json) == (200, zeros)
+        response = client.post("/push/send", {"user_id": target, "payload": PAYLOAD})
+        assert (response.status_code, response.json) == (200, zeros)
 
 
 def test_payloads_are_bounded(client: Client, user_id: int) -> None:

@@ -1,4 +1,4 @@
-"""Statements that mean harm: each gets its answer, and the service goes on, no bigger than before."""
+"""Statements that mean harm: each gets its response, and the service goes on, no bigger than before."""
 
 from __future__ import annotations
 

@@ -72,8 +72,8 @@ def test_the_command_makes_a_role_that_can_only_read(
         creator.extensions["config"], superadmin_database_url=url.replace("postgresql:", "postgresql+psycopg2:")
     )
     monkeypatch.setitem(creator.extensions, "config", config)
-    answer = boss.post("/superadmin/query", {"query": "SELECT current_user AS me, count(*) AS n FROM users"})
-    assert answer.json["rows"] == [{"me": "sql_console", "n": 1}]
+    response = boss.post("/superadmin/query", {"query": "SELECT current_user AS me, count(*) AS n FROM users"})
+    assert response.json["rows"] == [{"me": "sql_console", "n": 1}]
     for sql in ("DELETE FROM users", "SET transaction_read_only = off; DELETE FROM users", "SET ROLE health"):
         response = boss.post("/superadmin/query", {"query": sql})
         assert_error(response, 400, "sql_error")

@@ -1,4 +1,4 @@
-"""How a text of SQL is taken apart."""
+"""How a text of SQL is split into statements."""
 
 from __future__ import annotations
 
