@@ -132,6 +132,23 @@ def test_a_reminder_is_urgent_short_lived_and_collapses_by_topic(
     assert sim.push.messages[1].topic != message.topic
 
 
+def test_a_machine_whose_clock_is_ahead_shortens_the_life_of_no_push(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subscribe(client, browser, user_id, proven=True)
+    remind(user_id)
+    ahead = clock.now() + timedelta(days=2)
+    monkeypatch.setattr(clock, "now", lambda: ahead)
+    client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD})
+    jobs.drain("urgent")
+    jobs.drain("urgent")
+    lives = {message.urgency: message.ttl for message in sim.push.messages}
+    assert lives["normal"] == 86400
+    assert 3500 < lives["high"] <= 3600
+    expires_in = db.session.scalar(sa.text("SELECT expires_at - due_at FROM deliveries WHERE kind = 'push'"))
+    assert timedelta(hours=23) < expires_in <= timedelta(days=1)
+
+
 def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
