@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core.database import clock
 from app.core.database.session import Fields, db, get_or_404
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
-from app.core.lib.clock import now
 from app.core.media import pictures
 from app.core.settings import settings
 from app.identity import phones, sessions, tokens, users
@@ -70,52 +70,50 @@ def check_username(username: str) -> Availability:
 def send_reset_link(phone: str) -> None:
     """Store a reset token and its message for whoever has this number.
 
-    An unknown number costs the same statements, so that nobody learns from the time whether it is known.
+    An unknown number costs the same statements, so that the response time does not say whether it is known: its
+    message is cancelled in the transaction that adds it.
     """
     number = phones.normalise(phone)
     code = tokens.new_opaque()
-    known = db.session.scalar(
+    token_hash = tokens.digest(code)
+    expires_at = clock.now() + RESET_LIFETIME
+    user_id = db.session.scalar(
         insert(PasswordReset)
         .from_select(
             ["user_id", "token_hash", "expires_at"],
-            sa.select(User.id, sa.literal(tokens.digest(code)), sa.literal(now() + RESET_LIFETIME)).where(
-                User.phone == number
-            ),
+            sa.select(User.id, sa.literal(token_hash), sa.literal(expires_at)).where(User.phone == number),
         )
-        .on_conflict_do_update(
-            index_elements=["user_id"],
-            set_={"token_hash": tokens.digest(code), "expires_at": now() + RESET_LIFETIME},
-        )
+        .on_conflict_do_update(index_elements=["user_id"], set_={"token_hash": token_hash, "expires_at": expires_at})
         .returning(PasswordReset.user_id)
     )
     link = f"{settings.frontend_url}/reset-password?code={code}"
-    subject = f"password_reset:{known or tokens.digest(code)}"
-    if known:
-        outbox.cancel(subject)  # an older link, which this one has made useless
+    subject = f"password_reset:{user_id or token_hash}"
+    if user_id:
+        outbox.cancel(subject)  # an older link, which this one has replaced
     outbox.add(
         kind="password_reset",
         channel=Channel.MESSAGING,
-        dedupe_key=f"password_reset:{tokens.digest(code)}",
+        dedupe_key=f"password_reset:{token_hash}",
         payload={"text": RESET_TEXT.format(link=link, minutes=int(RESET_LIFETIME.total_seconds() // 60))},
         target=number,
-        user_id=known,
+        user_id=user_id,
         subject=subject,
-        expires_at=now() + RESET_LIFETIME,
+        expires_at=expires_at,
     )
-    if not known:
+    if not user_id:
         outbox.cancel(subject)
 
 
 def reset_password(code: str, new_password: str) -> None:
     """Set the password of whoever got this code; it works once, and ends every session of that person."""
-    row = db.session.execute(
+    user_id = db.session.scalar(
         sa.delete(PasswordReset)
-        .where(PasswordReset.token_hash == tokens.digest(code), PasswordReset.expires_at > now())
+        .where(PasswordReset.token_hash == tokens.digest(code), PasswordReset.expires_at > sa.func.now())
         .returning(PasswordReset.user_id)
-    ).first()
-    if row is None:
+    )
+    if user_id is None:
         raise BadRequest("Tautan tidak valid atau sudah kedaluwarsa. Silakan minta yang baru.", code="invalid_code")
-    users.set_password(db.session.get_one(User, row.user_id), new_password)
+    users.set_password(db.session.get_one(User, user_id), new_password)
 
 
 def profile(caller: Caller) -> User:
