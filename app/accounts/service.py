@@ -14,7 +14,7 @@ from app.core.database.session import Fields, db, get_or_404
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
 from app.core.media import pictures
 from app.core.settings import settings
-from app.identity import phones, sessions, tokens, users
+from app.identity import phones, sessions, tokens, usernames, users
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.sessions import Caller, TokenPair
 from app.notifications import outbox
@@ -60,7 +60,7 @@ def superadmin_login(username: str, password: str) -> str:
 
 
 def check_username(username: str) -> Availability:
-    if problem := users.username_problem(username):
+    if problem := usernames.problem(username):
         return Availability(False, f"Nama pengguna {problem}")
     if users.username_exists(username):
         return Availability(False, "Nama pengguna sudah dipakai.")

@@ -11,7 +11,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from app.core.media.pictures import Picture
 from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
 from app.core.web.parsing import JsonText, Upload
-from app.identity import nik, phones, users
+from app.identity import nik, phones, usernames
 from app.identity.models import User
 
 logger = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ MAX_PREFERENCES_BYTES = 8 * 1024
 
 
 def _good_username(value: str) -> None:
-    if problem := users.username_problem(value):
+    if problem := usernames.problem(value):
         raise ValidationError(problem)
 
 

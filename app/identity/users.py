@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 
 import sqlalchemy as sa
@@ -13,11 +12,6 @@ from app.identity import audit, nik, passwords, phones, preferences, sessions
 from app.identity.models import SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.sessions import Caller
 
-USERNAME = re.compile(r"[A-Za-z0-9_.]{3,50}")
-
-#: Path words of `/admins/`, where a username is a parameter.
-RESERVED = frozenset({"users", "overview", "export", "caregiver-patient", "audit"})
-
 TAKEN: dict[str, AppError] = {
     "uq_users_username": Conflict("Nama pengguna sudah dipakai.", code="username_taken"),
     "uq_users_email": Conflict("E-mail sudah dipakai.", code="email_taken"),
@@ -26,21 +20,6 @@ TAKEN: dict[str, AppError] = {
 
 #: Columns that are set as they come; the others need work.
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
-
-
-def username_problem(username: str) -> str | None:
-    """Why nobody may be called so, in Indonesian; `None` when somebody may.
-
-    With a letter and without `@` it can be mistaken for no phone number and no e-mail, so one login string never
-    matches two people.
-    """
-    if not USERNAME.fullmatch(username):
-        return "harus 3 sampai 50 karakter: huruf, angka, titik atau garis bawah."
-    if not re.search(r"[A-Za-z]", username):
-        return "harus mengandung sedikitnya satu huruf."
-    if username.lower() in RESERVED:
-        return "tidak dapat dipakai."
-    return None
 
 
 def create(data: Fields, roles: Collection[str]) -> User:

@@ -14,7 +14,7 @@ from app.core.lib.clock import JAKARTA
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Page, contains, paginate
 from app.forum.service import toggles
-from app.identity import audit, users
+from app.identity import audit, usernames, users
 from app.identity.models import SEARCHED, RoleName, User, UserDay
 from app.identity.sessions import PRIVILEGED, Caller
 
@@ -105,7 +105,7 @@ def admins(page: Page, q: str | None) -> Listing[User]:
 
 def admin_named(username: str) -> User:
     query = users.with_role(RoleName.ADMIN).where(sa.func.lower(User.username) == username.lower())
-    admin = db.session.scalar(query) if users.username_problem(username) is None else None
+    admin = db.session.scalar(query) if usernames.problem(username) is None else None
     if admin is None:
         raise NotFound(MISSING)
     return admin
@@ -167,7 +167,7 @@ def _store_picture(data: dict[str, Any]) -> None:
 def _free_username(email: str) -> str:
     """`rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` when that is taken."""
     base = re.sub(r"[^a-z0-9_.]", "", email.partition("@")[0].partition("+")[0].lower())[:40]
-    if users.username_problem(base):
+    if usernames.problem(base):
         base = f"admin.{base}".rstrip(".")
     taken = set(
         db.session.scalars(
