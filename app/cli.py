@@ -28,7 +28,7 @@ from app.forum import seed as forum_seed
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName
-from app.identity.schemas import UserForm
+from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics as delivery_metrics
@@ -68,7 +68,7 @@ def create_user(role: str, **given: Any) -> None:
     sent = {name: value for name, value in given.items() if value is not None}
     sent.setdefault("nama_ktp", sent["username"])
     with _telling_errors(), unit_of_work():
-        user = people.create(UserForm().load(sent), [role])
+        user = people.create(UserCreate().load(sent), [role])
         click.echo(f"{user.username} ({user.role}) has id {user.id}.")
 
 

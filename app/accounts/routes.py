@@ -11,9 +11,9 @@ from app.core.errors import Unauthorized
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.rate_limits import by_body, limit
+from app.identity import schemas as identity_schemas
 from app.identity import sessions
 from app.identity.access import authenticated, caller, public
-from app.identity.schemas import UserSchema
 
 bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
 
@@ -22,8 +22,8 @@ bp = Blueprint("accounts", __name__, description="Registration, login, password 
 @public
 @limit("10 per 5 minutes", key=by_body("username"), counts=Unauthorized)
 @limit("60 per minute")
-@bp.arguments(schemas.LoginSchema)
-@bp.response(200, schemas.TokensSchema)
+@bp.arguments(schemas.Login)
+@bp.response(200, schemas.Tokens)
 @bp.alt_response(401, "UNAUTHORIZED")
 def login(data: dict[str, str]) -> sessions.TokenPair:
     """Log in with e-mail, username or phone number."""
@@ -34,8 +34,8 @@ def login(data: dict[str, str]) -> sessions.TokenPair:
 @public
 @limit("5 per 5 minutes", key=by_body("username"), counts=Unauthorized)
 @limit("20 per minute")
-@bp.arguments(schemas.LoginSchema)
-@bp.response(200, schemas.SuperadminTokenSchema)
+@bp.arguments(schemas.Login)
+@bp.response(200, schemas.SuperadminToken)
 @bp.alt_response(401, "UNAUTHORIZED")
 @bp.alt_response(403, "FORBIDDEN")
 def superadmin_login(data: dict[str, str]) -> dict[str, str]:
@@ -46,8 +46,8 @@ def superadmin_login(data: dict[str, str]) -> dict[str, str]:
 @bp.post("/register")
 @public
 @limit("20 per minute; 200 per day")
-@bp.arguments(schemas.RegisterSchema)
-@bp.response(201, schemas.TokensSchema)
+@bp.arguments(schemas.Registration)
+@bp.response(201, schemas.Tokens)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def register(data: dict[str, Any]) -> sessions.TokenPair:
@@ -58,8 +58,8 @@ def register(data: dict[str, Any]) -> sessions.TokenPair:
 @bp.post("/refresh")
 @public
 @limit("120 per minute")
-@bp.arguments(schemas.RefreshSchema)
-@bp.response(200, schemas.AccessTokenSchema)
+@bp.arguments(schemas.Refresh)
+@bp.response(200, schemas.AccessToken)
 @bp.alt_response(401, "UNAUTHORIZED")
 def refresh(data: dict[str, str]) -> dict[str, str]:
     """A new access token; the refresh token stays valid."""
@@ -69,8 +69,8 @@ def refresh(data: dict[str, str]) -> dict[str, str]:
 @bp.post("/auth/check-username")
 @public
 @limit("60 per minute")
-@bp.arguments(schemas.UsernameSchema)
-@bp.response(200, schemas.AvailabilitySchema)
+@bp.arguments(schemas.UsernameCheck)
+@bp.response(200, schemas.Availability)
 def check_username(data: dict[str, str]) -> service.Availability:
     """Whether a username is free."""
     return service.check_username(data["username"])
@@ -80,7 +80,7 @@ def check_username(data: dict[str, str]) -> service.Availability:
 @public
 @limit("10 per minute")
 @limit("5 per hour", key=by_body("phone"))
-@bp.arguments(schemas.PhoneQuerySchema, location="query")
+@bp.arguments(schemas.PhoneQuery, location="query")
 @bp.response(200, MessageSchema)
 def send_verification_code(data: dict[str, str]) -> dict[str, str]:
     """Send a password reset link to a phone number; the answer is the same for an unknown one."""
@@ -91,7 +91,7 @@ def send_verification_code(data: dict[str, str]) -> dict[str, str]:
 @bp.post("/update-password")
 @public
 @limit("20 per minute")
-@bp.arguments(schemas.NewPasswordSchema)
+@bp.arguments(schemas.NewPassword)
 @bp.response(200, MessageSchema)
 def update_password(data: dict[str, str]) -> dict[str, str]:
     """Set a new password with the code of a reset link."""
@@ -110,7 +110,7 @@ def logout() -> dict[str, str]:
 
 @bp.get("/profile")
 @authenticated
-@bp.response(200, UserSchema)
+@bp.response(200, identity_schemas.User)
 def profile() -> Any:
     """The own record, NIK decrypted."""
     return service.profile(caller)
@@ -118,8 +118,8 @@ def profile() -> Any:
 
 @bp.put("/profile")
 @authenticated
-@bp.arguments(schemas.ProfileForm, location="multipart")
-@bp.response(200, UserSchema)
+@bp.arguments(schemas.ProfileUpdate, location="multipart")
+@bp.response(200, identity_schemas.User)
 @bp.alt_response(409, "CONFLICT")
 def edit_profile(data: dict[str, Any]) -> Any:
     """Change the own record; what is not sent stays. A new password ends all sessions."""
@@ -128,7 +128,7 @@ def edit_profile(data: dict[str, Any]) -> Any:
 
 @bp.get("/users/<int:user_id>")
 @authenticated
-@bp.response(200, schemas.OwnRolesSchema)
+@bp.response(200, schemas.OwnRoles)
 @bp.alt_response(403, "FORBIDDEN")
 def own_roles(user_id: int) -> Any:
     """The roles of the authenticated user; administrators may ask about anybody."""

@@ -5,30 +5,31 @@ from __future__ import annotations
 from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import Text
-from app.identity.schemas import Nik, Password, PersonForm, PhoneNumber, PictureForm, RoleSchema, Username
+from app.core.web.parsing import Upload
+from app.identity.schemas import Nik, Password, PersonUpdate, PhoneNumber, Role, Username
 from app.identity.tokens import MAX_TOKEN_LENGTH
 
 
-class LoginSchema(Schema):
+class Login(Schema):
     username = Text(254, required=True, example="siti", metadata={"description": "E-mail, username or phone number"})
     # Only the length is bounded: an old password may be shorter than today's rule.
     password = fields.String(required=True, load_only=True, validate=validate.Length(1, 128))
 
 
-class TokensSchema(Schema):
+class Tokens(Schema):
     access_token = fields.String(metadata={"example": "eyJhbGciOiJIUzI1NiJ9..."})
     refresh_token = fields.String(metadata={"example": "2hX4..."})
 
 
-class AccessTokenSchema(Schema):
+class AccessToken(Schema):
     access_token = fields.String(metadata={"example": "eyJhbGciOiJIUzI1NiJ9..."})
 
 
-class SuperadminTokenSchema(AccessTokenSchema):
+class SuperadminToken(AccessToken):
     message = fields.String()
 
 
-class RegisterSchema(PersonForm):
+class Registration(PersonUpdate):
     username = Username(required=True)
     password = Password(required=True)
     nama_ktp = Text(100, required=True, example="Siti Aminah")
@@ -41,36 +42,37 @@ class RegisterSchema(PersonForm):
     )
 
 
-class RefreshSchema(Schema):
+class Refresh(Schema):
     # An access token, sent here by mistake, is unknown (401) and not bad input.
     refresh_token = Text(MAX_TOKEN_LENGTH, required=True)
 
 
-class UsernameSchema(Schema):
+class UsernameCheck(Schema):
     username = Text(254, required=True, example="siti")
 
 
-class AvailabilitySchema(Schema):
+class Availability(Schema):
     available = fields.Boolean()
     message = fields.String()
 
 
-class PhoneQuerySchema(Schema):
+class PhoneQuery(Schema):
     phone = PhoneNumber(required=True)
 
 
-class NewPasswordSchema(Schema):
+class NewPassword(Schema):
     code = Text(512, required=True)
     new_password = Password(required=True)
 
 
-class ProfileForm(PersonForm, PictureForm):
+class ProfileUpdate(PersonUpdate):
     """A partial edit: what is not sent stays."""
 
     password = Password()
+    image = Upload(allow_none=True)
 
 
-class OwnRolesSchema(Schema):
+class OwnRoles(Schema):
     id = fields.Integer()
     username = fields.String()
-    roles = fields.List(fields.Nested(RoleSchema))
+    roles = fields.List(fields.Nested(Role))

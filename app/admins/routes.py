@@ -6,15 +6,15 @@ from typing import Any
 
 from app.admins import schemas
 from app.admins.service import exports, overview, people, relations
+from app.caregivers import schemas as caregiver_schemas
 from app.caregivers import service as caregivers
-from app.caregivers.schemas import LinkedPersonSchema, LinkSchema
 from app.core.exports import streaming
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Page, PageSchema, Search, SearchSchema
 from app.identity import audit
+from app.identity import schemas as identity_schemas
 from app.identity.access import caller, requires
 from app.identity.models import RoleName
-from app.identity.schemas import AccountSchema, UserSchema
 
 bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, relations, statistics, exports, audit")
 
@@ -24,7 +24,7 @@ bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, re
 @bp.get("")
 @requires(RoleName.ADMIN)
 @bp.arguments(SearchSchema, location="query")
-@bp.response(200, AccountSchema(many=True))
+@bp.response(200, identity_schemas.Account(many=True))
 def list_admins(search: Search) -> Any:
     """All administrators."""
     return people.admins(search.page, search.q)
@@ -32,8 +32,8 @@ def list_admins(search: Search) -> Any:
 
 @bp.post("")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.AdminForm, location="multipart")
-@bp.response(201, AccountSchema)
+@bp.arguments(schemas.AdminCreate, location="multipart")
+@bp.response(201, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
 def create_admin(data: dict[str, Any]) -> Any:
     """Add an administrator; without a username one is made from the e-mail."""
@@ -42,7 +42,7 @@ def create_admin(data: dict[str, Any]) -> Any:
 
 @bp.get("/<username>")
 @requires(RoleName.ADMIN)
-@bp.response(200, AccountSchema)
+@bp.response(200, identity_schemas.Account)
 def get_admin(username: str) -> Any:
     """One administrator, by username."""
     return people.admin_named(username)
@@ -50,8 +50,8 @@ def get_admin(username: str) -> Any:
 
 @bp.put("/<int:user_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.AdminEdit, location="multipart")
-@bp.response(200, AccountSchema)
+@bp.arguments(schemas.AdminUpdate, location="multipart")
+@bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
 def edit_admin(data: dict[str, Any], user_id: int) -> Any:
     """Change an administrator; what is not sent stays."""
@@ -74,7 +74,7 @@ def delete_admin(user_id: int) -> dict[str, str]:
 @bp.get("/users")
 @requires(RoleName.ADMIN)
 @bp.arguments(SearchSchema, location="query")
-@bp.response(200, AccountSchema(many=True))
+@bp.response(200, identity_schemas.Account(many=True))
 def list_users(search: Search) -> Any:
     """Everybody; `q` looks into username, name, e-mail and phone number, and counts up to 10,000 that it finds."""
     return people.people(search.page, search.q)
@@ -82,7 +82,7 @@ def list_users(search: Search) -> Any:
 
 @bp.get("/users/<int:user_id>")
 @requires(RoleName.ADMIN)
-@bp.response(200, UserSchema)
+@bp.response(200, identity_schemas.User)
 def get_user(user_id: int) -> Any:
     """One person, NIK decrypted; that it was looked at goes into the audit log."""
     return people.person(user_id, by=caller)
@@ -90,8 +90,8 @@ def get_user(user_id: int) -> Any:
 
 @bp.put("/users/<int:user_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.PersonEdit)
-@bp.response(200, AccountSchema)
+@bp.arguments(schemas.UserUpdate)
+@bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
 def change_user(data: dict[str, Any], user_id: int) -> Any:
     """Verify a person, or replace their roles."""
@@ -104,7 +104,7 @@ def change_user(data: dict[str, Any], user_id: int) -> Any:
 @bp.get("/caregiver-patient/all")
 @requires(RoleName.ADMIN)
 @bp.arguments(SearchSchema, location="query")
-@bp.response(200, schemas.RelationSchema(many=True))
+@bp.response(200, schemas.Relation(many=True))
 def list_relations(search: Search) -> Any:
     """All links between caregivers and patients."""
     return relations.relations(search.page, search.q)
@@ -112,9 +112,9 @@ def list_relations(search: Search) -> Any:
 
 @bp.get("/caregiver-patient")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.CaregiverQuerySchema, location="query")
+@bp.arguments(schemas.CaregiverQuery, location="query")
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, LinkedPersonSchema(many=True))
+@bp.response(200, caregiver_schemas.LinkedPerson(many=True))
 def patients_of(query: dict[str, int], page: Page) -> Any:
     """The patients of one caregiver."""
     return caregivers.patients_of(query["caregiver_id"], page)
@@ -122,9 +122,9 @@ def patients_of(query: dict[str, int], page: Page) -> Any:
 
 @bp.post("/caregiver-patient")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.LinkForm)
-@bp.response(201, LinkSchema)
-@bp.alt_response(200, schema=LinkSchema, description="The link existed already", success=True)
+@bp.arguments(schemas.LinkCreate)
+@bp.response(201, caregiver_schemas.Link)
+@bp.alt_response(200, schema=caregiver_schemas.Link, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
 def link(data: dict[str, int]) -> Any:
     """Link a caregiver and a patient."""
@@ -134,7 +134,7 @@ def link(data: dict[str, int]) -> Any:
 
 @bp.delete("/caregiver-patient")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.LinkForm)
+@bp.arguments(schemas.LinkCreate)
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def unlink(data: dict[str, int]) -> dict[str, str]:
@@ -148,8 +148,8 @@ def unlink(data: dict[str, int]) -> dict[str, str]:
 
 @bp.get("/overview")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.RangeSchema, location="query")
-@bp.response(200, schemas.OverviewSchema)
+@bp.arguments(schemas.RangeQuery, location="query")
+@bp.response(200, schemas.Overview)
 def get_overview(query: dict[str, Any]) -> Any:
     """Totals, provinces, growth, activity and categories; the last 30 days by default, ten years at most."""
     return overview.overview(**query)
@@ -160,7 +160,7 @@ def get_overview(query: dict[str, Any]) -> Any:
 
 @bp.get("/export/<report>")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.ExportQuerySchema, location="query")
+@bp.arguments(schemas.ExportQuery, location="query")
 @bp.response(200, {"type": "string", "format": "binary"}, content_type="text/csv")
 def export(query: dict[str, Any], report: str) -> Any:
     """Download a report (users, admins, activity-logs, domicile) as csv, xlsx or pdf (at most 5,000 rows)."""
@@ -172,8 +172,8 @@ def export(query: dict[str, Any], report: str) -> Any:
 
 @bp.get("/audit")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.AuditQuerySchema, location="query")
-@bp.response(200, schemas.AuditEntrySchema(many=True))
+@bp.arguments(schemas.AuditSearchSchema, location="query")
+@bp.response(200, schemas.AuditEntry(many=True))
 def list_audit(search: schemas.AuditSearch) -> Any:
     """Who looked at a NIK, exported, changed roles or deleted; statements of the SQL console for super-admins alone."""
     return audit.entries(caller, search.page, q=search.q, action=search.action)

@@ -7,17 +7,18 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
-from app.caregivers.schemas import LinkSchema
+from app.caregivers.schemas import Link
 from app.core.web.fields import Form, RecordId, Text, Timestamp
 from app.core.web.pagination import Search, SearchSchema
+from app.core.web.parsing import Upload
 from app.identity.audit import Action
 from app.identity.models import RoleName
-from app.identity.schemas import Password, PersonSchema, PhoneNumber, PictureForm, Username
+from app.identity.schemas import Password, Person, PhoneNumber, Username
 
 # --- people ---------------------------------------------------------------------------------------------------------
 
 
-class AdminEdit(Form, PictureForm):
+class AdminUpdate(Form):
     """A partial edit: what is not sent stays."""
 
     username = Username()
@@ -29,16 +30,17 @@ class AdminEdit(Form, PictureForm):
         validate=validate.OneOf([RoleName.ADMIN, RoleName.SUPERADMIN]),
         metadata={"example": "admin", "description": "Only a super-admin hands out superadmin"},
     )
+    image = Upload(allow_none=True)
 
 
-class AdminForm(AdminEdit):
+class AdminCreate(AdminUpdate):
     username = Username(allow_none=True)
     email = fields.Email(required=True, validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
     password = Password(required=True)
     nama_ktp = Text(100, required=True, example="Rina Wijaya")
 
 
-class PersonEdit(Schema):
+class UserUpdate(Schema):
     is_verified = fields.Boolean()
     role_ids = fields.List(RecordId(), validate=validate.Length(max=50), metadata={"example": [4]})
 
@@ -46,20 +48,20 @@ class PersonEdit(Schema):
 # --- caregivers and patients ----------------------------------------------------------------------------------------
 
 
-class CaregiverQuerySchema(Schema):
+class CaregiverQuery(Schema):
     caregiver_id = RecordId(required=True, metadata={"example": 7})
 
 
-class LinkForm(Schema):
+class LinkCreate(Schema):
     caregiver_id = RecordId(required=True, metadata={"example": 7})
     patient_id = RecordId(required=True, metadata={"example": 12})
 
 
-class RelationSchema(LinkSchema):
+class Relation(Link):
     """A link and the people at both its ends."""
 
-    caregiver = fields.Nested(PersonSchema)
-    patient = fields.Nested(PersonSchema)
+    caregiver = fields.Nested(Person)
+    patient = fields.Nested(Person)
 
 
 # --- audit ----------------------------------------------------------------------------------------------------------
@@ -70,7 +72,7 @@ class AuditSearch(Search):
     action: Action | None = None
 
 
-class AuditQuerySchema(SearchSchema):
+class AuditSearchSchema(SearchSchema):
     action = fields.String(validate=validate.OneOf(list(Action)), load_default=None, metadata={"example": "nik_read"})
 
     @post_load
@@ -80,7 +82,7 @@ class AuditQuerySchema(SearchSchema):
         return AuditSearch(search.page, search.q, action)
 
 
-class AuditEntrySchema(Schema):
+class AuditEntry(Schema):
     id = fields.Integer(metadata={"example": 1})
     created_at = Timestamp()
     actor_id = fields.Integer(allow_none=True, metadata={"description": "null: the operator, by a command"})
@@ -94,7 +96,7 @@ class AuditEntrySchema(Schema):
 # --- statistics and exports -----------------------------------------------------------------------------------------
 
 
-class RangeSchema(Schema):
+class RangeQuery(Schema):
     """Days of Jakarta, both included."""
 
     start = fields.Date(metadata={"example": "2026-03-01"})
@@ -106,13 +108,13 @@ class RangeSchema(Schema):
             raise ValidationError({"start": ["tidak boleh sesudah end."]})
 
 
-class RangeShownSchema(Schema):
+class RangeShown(Schema):
     start = fields.Date(metadata={"example": "2026-03-01"})
     end = fields.Date(metadata={"example": "2026-03-31"})
     timezone = fields.String(metadata={"example": "Asia/Jakarta"})
 
 
-class TotalsSchema(Schema):
+class Totals(Schema):
     """Of all that there is now, whatever the range."""
 
     users = fields.Integer(metadata={"example": 120})
@@ -130,37 +132,37 @@ class TotalsSchema(Schema):
     komunitas = fields.Integer(metadata={"example": 6})
 
 
-class ProvinceCountSchema(Schema):
+class ProvinceCount(Schema):
     province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
     count = fields.Integer(metadata={"example": 21})
 
 
-class GrowthSchema(Schema):
+class Growth(Schema):
     date = fields.Date(metadata={"example": "2026-03-01"})
     users = fields.Integer(metadata={"example": 3})
     cumulative = fields.Integer(metadata={"example": 91})
 
 
-class ActivitySchema(Schema):
+class Activity(Schema):
     date = fields.Date(metadata={"example": "2026-03-01"})
     events = fields.Integer(metadata={"example": 210})
     active_users = fields.Integer(metadata={"example": 33})
 
 
-class ForumCountSchema(Schema):
+class ForumCount(Schema):
     category_id = fields.Integer(metadata={"example": 2})
     name = fields.String(metadata={"example": "Medis"})
     threads = fields.Integer(metadata={"example": 12})
     replies = fields.Integer(metadata={"example": 80})
 
 
-class ReminderCountSchema(Schema):
+class ReminderCount(Schema):
     tipe = fields.String(metadata={"example": "obat"})
     count = fields.Integer(metadata={"example": 300})
     done = fields.Integer(metadata={"example": 120})
 
 
-class RecentActivitySchema(Schema):
+class RecentActivity(Schema):
     id = fields.Integer(metadata={"example": 1})
     user_id = fields.Integer(allow_none=True, metadata={"example": 12})
     username = fields.String(allow_none=True, metadata={"example": "siti"})
@@ -170,18 +172,18 @@ class RecentActivitySchema(Schema):
     created_at = Timestamp()
 
 
-class OverviewSchema(Schema):
-    range = fields.Nested(RangeShownSchema)
-    totals = fields.Nested(TotalsSchema)
-    by_province = fields.List(fields.Nested(ProvinceCountSchema))
-    growth = fields.List(fields.Nested(GrowthSchema))
-    activity = fields.List(fields.Nested(ActivitySchema))
-    forum_categories = fields.List(fields.Nested(ForumCountSchema))
-    reminder_categories = fields.List(fields.Nested(ReminderCountSchema))
-    recent_activity = fields.List(fields.Nested(RecentActivitySchema))
+class Overview(Schema):
+    range = fields.Nested(RangeShown)
+    totals = fields.Nested(Totals)
+    by_province = fields.List(fields.Nested(ProvinceCount))
+    growth = fields.List(fields.Nested(Growth))
+    activity = fields.List(fields.Nested(Activity))
+    forum_categories = fields.List(fields.Nested(ForumCount))
+    reminder_categories = fields.List(fields.Nested(ReminderCount))
+    recent_activity = fields.List(fields.Nested(RecentActivity))
 
 
-class ExportQuerySchema(RangeSchema):
+class ExportQuery(RangeQuery):
     format = fields.String(
         validate=validate.OneOf(["csv", "pdf", "xlsx"]), load_default="csv", metadata={"example": "csv"}
     )

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.caregivers import service
-from app.caregivers.schemas import LinkedPersonSchema, LinkSchema, PatientIdSchema
+from app.caregivers import schemas, service
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Page, PageSchema
+from app.identity import schemas as identity_schemas
 from app.identity.access import authenticated, caller, requires
 from app.identity.models import RoleName
-from app.identity.schemas import PersonSchema
 
 bp = Blueprint("caregivers", __name__, description="Links between caregivers (pendamping) and patients (pasien)")
 
 
 @bp.post("/caregiver/patients")
 @requires(RoleName.PENDAMPING)
-@bp.arguments(PatientIdSchema)
-@bp.response(201, LinkSchema)
-@bp.alt_response(200, schema=LinkSchema, description="The link existed already", success=True)
+@bp.arguments(schemas.PatientLinkCreate)
+@bp.response(201, schemas.Link)
+@bp.alt_response(200, schema=schemas.Link, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
 def link_patient(data: dict[str, int]) -> Any:
     """Link a patient to the caller."""
@@ -30,7 +29,7 @@ def link_patient(data: dict[str, int]) -> Any:
 @bp.get("/caregiver/patients")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, LinkedPersonSchema(many=True))
+@bp.response(200, schemas.LinkedPerson(many=True))
 def my_patients(page: Page) -> Any:
     """The caller's patients."""
     return service.patients_of(caller.id, page)
@@ -48,7 +47,7 @@ def cut_link(other_id: int) -> dict[str, str]:
 @bp.get("/patient/caregivers")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, LinkedPersonSchema(many=True))
+@bp.response(200, schemas.LinkedPerson(many=True))
 def my_caregivers(page: Page) -> Any:
     """The caller's caregivers."""
     return service.caregivers_of(caller.id, page)
@@ -57,7 +56,7 @@ def my_caregivers(page: Page) -> Any:
 @bp.get("/patients")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, PersonSchema(many=True))
+@bp.response(200, identity_schemas.Person(many=True))
 def patients(page: Page) -> Any:
     """Everybody with the role pasien."""
     return service.people_with_role(RoleName.PASIEN, page)
@@ -66,7 +65,7 @@ def patients(page: Page) -> Any:
 @bp.get("/caregivers")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, PersonSchema(many=True))
+@bp.response(200, identity_schemas.Person(many=True))
 def caregivers(page: Page) -> Any:
     """Everybody with the role pendamping."""
     return service.people_with_role(RoleName.PENDAMPING, page)

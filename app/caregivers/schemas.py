@@ -5,21 +5,21 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from app.core.web.fields import RecordId, Timestamp
-from app.identity.schemas import PersonSchema
+from app.identity.schemas import Person
 
 
-class PatientIdSchema(Schema):
+class PatientLinkCreate(Schema):
     patient_id = RecordId(required=True, metadata={"example": 12})
 
 
-class LinkSchema(Schema):
+class Link(Schema):
     id = fields.Integer(metadata={"example": 9})
     caregiver_id = fields.Integer(metadata={"example": 7})
     patient_id = fields.Integer(metadata={"example": 12})
     created_at = Timestamp()
 
 
-class LinkedPersonSchema(PersonSchema):
+class LinkedPerson(Person):
     """A person, and since when and by which link."""
 
     link_id = fields.Integer(metadata={"example": 9})

@@ -10,9 +10,8 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from app.core.media.pictures import Picture
 from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
-from app.core.web.parsing import JsonText, Upload
-from app.identity import nik, phones, usernames
-from app.identity.models import User
+from app.core.web.parsing import JsonText
+from app.identity import models, nik, phones, usernames
 
 logger = logging.getLogger(__name__)
 
@@ -29,21 +28,21 @@ def _good_phone(value: str) -> None:
         raise ValidationError("bukan nomor telepon yang valid.")
 
 
-class RoleSchema(Schema):
+class Role(Schema):
     id = fields.Integer(dump_only=True, metadata={"example": 4})
     name = fields.String(metadata={"example": "pasien"})
     is_editable = fields.Boolean()
 
 
-class UserRolesSchema(Schema):
+class UserRoles(Schema):
     """Which roles a person has."""
 
     id = fields.Integer(metadata={"example": 12})
     role_ids = fields.List(fields.Integer())
-    roles = fields.List(fields.Nested(RoleSchema))
+    roles = fields.List(fields.Nested(Role))
 
 
-class PersonSchema(Schema):
+class Person(Schema):
     """A person in a list: never phone, NIK, e-mail or preferences."""
 
     id = fields.Integer(metadata={"example": 12})
@@ -53,27 +52,27 @@ class PersonSchema(Schema):
     domicile = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
 
 
-class AccountSchema(PersonSchema):
+class Account(Person):
     """A person in an administrators' list: all but what is theirs alone, NIK and preferences."""
 
     email = fields.String(allow_none=True, metadata={"example": "siti@example.com"})
     nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
     nomor_hp = fields.String(allow_none=True, metadata={"example": "081234567890"})
     role = fields.String(allow_none=True, metadata={"example": "pasien"})
-    roles = fields.List(fields.Nested(RoleSchema))
+    roles = fields.List(fields.Nested(Role))
     role_ids = fields.List(fields.Integer())
     is_verified = fields.Boolean()
     created_at = Timestamp()
     updated_at = Timestamp()
 
 
-class UserSchema(AccountSchema):
+class User(Account):
     """The whole person, for themselves and for the administrator's detail."""
 
     nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})
     preferences = fields.Raw(allow_none=True, metadata={"example": {"medical": True, "religion": ["islam"]}})
 
-    def decrypted_nik(self, user: User) -> str | None:
+    def decrypted_nik(self, user: models.User) -> str | None:
         try:
             return nik.decrypt(user.nik, user.id)
         except nik.UndecryptableNik:
@@ -134,7 +133,7 @@ class Preferences(JsonText):
         return value
 
 
-class PersonForm(Form):
+class PersonUpdate(Form):
     """What a person says of themselves; a form that needs a field overrides it."""
 
     email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "siti@example.com"})
@@ -147,13 +146,9 @@ class PersonForm(Form):
     role_ids = fields.List(RecordId(), validate=validate.Length(max=50), metadata={"example": [4]})
 
 
-class UserForm(PersonForm):
+class UserCreate(PersonUpdate):
     """A person made by somebody else: an operator or an administrator."""
 
     username = Username(required=True)
     password = Password(required=True)
     nama_ktp = Text(100, required=True, example="Siti Aminah")
-
-
-class PictureForm(Schema):
-    image = Upload(allow_none=True)

@@ -6,12 +6,11 @@ from typing import Any
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Page, PageSchema
+from app.identity import schemas as identity_schemas
 from app.identity import users
 from app.identity.access import caller, public, requires
 from app.identity.models import RoleName
-from app.identity.schemas import RoleSchema, UserRolesSchema
-from app.roles import service
-from app.roles.schemas import RoleEdit, RoleForm, RoleIdsSchema
+from app.roles import schemas, service
 
 bp = Blueprint("roles", __name__, description="Roles, and which people have them")
 
@@ -19,7 +18,7 @@ bp = Blueprint("roles", __name__, description="Roles, and which people have them
 @bp.get("/roles")
 @public
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, RoleSchema(many=True))
+@bp.response(200, identity_schemas.Role(many=True))
 def list_roles(page: Page) -> Any:
     """All roles."""
     return service.list_roles(page)
@@ -27,8 +26,8 @@ def list_roles(page: Page) -> Any:
 
 @bp.post("/roles")
 @requires(RoleName.ADMIN)
-@bp.arguments(RoleForm)
-@bp.response(201, RoleSchema)
+@bp.arguments(schemas.RoleCreate)
+@bp.response(201, identity_schemas.Role)
 @bp.alt_response(409, "CONFLICT")
 def create_role(data: dict[str, Any]) -> Any:
     """Add a role."""
@@ -37,7 +36,7 @@ def create_role(data: dict[str, Any]) -> Any:
 
 @bp.get("/roles/<int:role_id>")
 @public
-@bp.response(200, RoleSchema)
+@bp.response(200, identity_schemas.Role)
 def get_role(role_id: int) -> Any:
     """One role."""
     return service.get_role(role_id)
@@ -45,8 +44,8 @@ def get_role(role_id: int) -> Any:
 
 @bp.put("/roles/<int:role_id>")
 @requires(RoleName.ADMIN)
-@bp.arguments(RoleEdit)
-@bp.response(200, RoleSchema)
+@bp.arguments(schemas.RoleUpdate)
+@bp.response(200, identity_schemas.Role)
 @bp.alt_response(409, "CONFLICT")
 def replace_role(data: dict[str, Any], role_id: int) -> Any:
     """Change a role; the seeded ones are refused."""
@@ -65,7 +64,7 @@ def delete_role(role_id: int) -> dict[str, str]:
 
 @bp.get("/users/<int:user_id>/roles")
 @public
-@bp.response(200, RoleSchema(many=True))
+@bp.response(200, identity_schemas.Role(many=True))
 def roles_of(user_id: int) -> Any:
     """The roles of one person."""
     return service.roles_of(user_id)
@@ -73,8 +72,8 @@ def roles_of(user_id: int) -> Any:
 
 @bp.post("/admins/<int:user_id>/roles")
 @requires(RoleName.ADMIN)
-@bp.arguments(RoleIdsSchema)
-@bp.response(200, UserRolesSchema)
+@bp.arguments(schemas.RoleIds)
+@bp.response(200, identity_schemas.UserRoles)
 def add_roles(data: dict[str, list[int]], user_id: int) -> Any:
     """Give roles to a person; those they have already are ignored."""
     return users.add_roles(user_id, data["role_ids"], by=caller)
@@ -82,8 +81,8 @@ def add_roles(data: dict[str, list[int]], user_id: int) -> Any:
 
 @bp.delete("/admins/<int:user_id>/roles")
 @requires(RoleName.ADMIN)
-@bp.arguments(RoleIdsSchema)
-@bp.response(200, UserRolesSchema)
+@bp.arguments(schemas.RoleIds)
+@bp.response(200, identity_schemas.UserRoles)
 @bp.alt_response(409, "CONFLICT")
 def remove_roles(data: dict[str, list[int]], user_id: int) -> Any:
     """Take roles away from a person, at once for all their sessions."""
