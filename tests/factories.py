@@ -21,10 +21,10 @@ _numbers = count(1)
 _hash = cache(passwords.hash_password)
 
 
-def make_user(*roles: str, **data: Any) -> User:
-    """A person with these roles (default: pasien)."""
+def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
+    """A person with these roles (default: pasien); `image` is the name of a stored picture."""
     n = next(_numbers)
-    given = {
+    values = {
         "username": f"orang{n}",
         "password": PASSWORD,
         "nama_ktp": f"Orang Nomor {n}",
@@ -33,7 +33,8 @@ def make_user(*roles: str, **data: Any) -> User:
         **data,
     }
     with mock.patch.object(passwords, "hash_password", _hash):
-        user = users.create(given, roles or (RoleName.PASIEN,))
+        user = users.create(values, roles or (RoleName.PASIEN,))
+    user.image = image
     db.session.flush()
     return user
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from flask import jsonify, request
+from flask import request
 
 from app.accounts import schemas, service
+from app.accounts.schemas import Credentials, NewAccount, PasswordReset, ProfileChanges
 from app.core.errors import Unauthorized
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
@@ -14,6 +13,8 @@ from app.core.web.rate_limits import by_body, limit
 from app.identity import schemas as identity_schemas
 from app.identity import sessions
 from app.identity.access import authenticated, caller, public
+from app.identity.models import User
+from app.identity.sessions import TokenPair
 
 bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
 
@@ -25,7 +26,7 @@ bp = Blueprint("accounts", __name__, description="Registration, login, password 
 @bp.arguments(schemas.Login)
 @bp.response(200, schemas.Tokens)
 @bp.alt_response(401, "UNAUTHORIZED")
-def login(data: dict[str, str]) -> sessions.TokenPair:
+def login(data: Credentials) -> TokenPair:
     """Log in with e-mail, username or phone number."""
     return service.login(**data)
 
@@ -38,7 +39,7 @@ def login(data: dict[str, str]) -> sessions.TokenPair:
 @bp.response(200, schemas.SuperadminToken)
 @bp.alt_response(401, "UNAUTHORIZED")
 @bp.alt_response(403, "FORBIDDEN")
-def superadmin_login(data: dict[str, str]) -> dict[str, str]:
+def superadmin_login(data: Credentials) -> dict[str, str]:
     """Log in as a super-admin: a short access token, no refresh."""
     return {"access_token": service.superadmin_login(**data), "message": "Berhasil masuk sebagai superadmin."}
 
@@ -50,8 +51,8 @@ def superadmin_login(data: dict[str, str]) -> dict[str, str]:
 @bp.response(201, schemas.Tokens)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
-def register(data: dict[str, Any]) -> sessions.TokenPair:
-    """Register as pasien or pendamping; the answer logs in."""
+def register(data: NewAccount) -> TokenPair:
+    """Register as pasien or pendamping, logged in at once."""
     return service.register(data, request.remote_addr)
 
 
@@ -83,7 +84,7 @@ def check_username(data: dict[str, str]) -> service.Availability:
 @bp.arguments(schemas.PhoneQuery, location="query")
 @bp.response(200, MessageSchema)
 def send_verification_code(data: dict[str, str]) -> dict[str, str]:
-    """Send a password reset link to a phone number; the answer is the same for an unknown one."""
+    """Send a password reset link to a phone number; the response is the same for an unknown one."""
     service.send_reset_link(data["phone"])
     return {"message": "Bila nomor terdaftar, tautan atur ulang kata sandi telah dikirim."}
 
@@ -93,7 +94,7 @@ def send_verification_code(data: dict[str, str]) -> dict[str, str]:
 @limit("20 per minute")
 @bp.arguments(schemas.NewPassword)
 @bp.response(200, MessageSchema)
-def update_password(data: dict[str, str]) -> dict[str, str]:
+def update_password(data: PasswordReset) -> dict[str, str]:
     """Set a new password with the code of a reset link."""
     service.reset_password(**data)
     return {"message": "Kata sandi berhasil diubah. Silakan masuk."}
@@ -111,9 +112,9 @@ def logout() -> dict[str, str]:
 @bp.get("/profile")
 @authenticated
 @bp.response(200, identity_schemas.User)
-def profile() -> Any:
+def get_profile() -> User:
     """The own record, NIK decrypted."""
-    return service.profile(caller)
+    return service.get_profile(caller)
 
 
 @bp.put("/profile")
@@ -121,23 +122,23 @@ def profile() -> Any:
 @bp.arguments(schemas.ProfileUpdate, location="multipart")
 @bp.response(200, identity_schemas.User)
 @bp.alt_response(409, "CONFLICT")
-def edit_profile(data: dict[str, Any]) -> Any:
+def update_profile(data: ProfileChanges) -> User:
     """Change the own record; what is not sent stays. A new password ends all sessions."""
-    return service.edit_profile(caller, data)
+    return service.update_profile(caller, data)
 
 
 @bp.get("/users/<int:user_id>")
 @authenticated
 @bp.response(200, schemas.OwnRoles)
 @bp.alt_response(403, "FORBIDDEN")
-def own_roles(user_id: int) -> Any:
+def get_own_roles(user_id: int) -> User:
     """The roles of the authenticated user; administrators may ask about anybody."""
-    return service.roles_of(caller, user_id)
+    return service.get_roles(caller, user_id)
 
 
 @bp.get("/provinces")
 @public
-@bp.response(200, {"type": "array", "items": {"type": "string"}, "example": ["Aceh", "Sumatera Utara"]})
-def list_provinces() -> Any:
+@bp.plain_response(200, {"type": "array", "items": {"type": "string"}, "example": ["Aceh", "Sumatera Utara"]})
+def list_provinces() -> tuple[str, ...]:
     """The 38 provinces that a domicile can be."""
-    return jsonify(provinces.PROVINCES)
+    return provinces.PROVINCES

@@ -1,13 +1,37 @@
-"""What the account routes take and give."""
+"""What the account routes take and return."""
 
 from __future__ import annotations
+
+from typing import TypedDict
 
 from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import Text
 from app.core.web.parsing import Upload
-from app.identity.schemas import Nik, Password, PersonUpdate, PhoneNumber, Role, Username
+from app.identity.schemas import NewUser, Nik, Password, PersonUpdate, PhoneNumber, Role, UserChanges, Username
 from app.identity.tokens import MAX_TOKEN_LENGTH
+
+
+class Credentials(TypedDict):
+    username: str
+    password: str
+
+
+class NewAccount(NewUser, total=False):
+    role: str
+    role_ids: list[int]
+    captcha_response: str | None
+
+
+class ProfileChanges(UserChanges, total=False):
+    """What people change in their own record."""
+
+    role_ids: list[int]
+
+
+class PasswordReset(TypedDict):
+    code: str
+    new_password: str
 
 
 class Login(Schema):

@@ -1,18 +1,17 @@
-"""Registration, login, sessions, password reset and the own profile."""
+"""Registration, login, password reset and people's own profile."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.accounts.schemas import NewAccount, ProfileChanges
 from app.core.database import clock
-from app.core.database.session import Fields, db, get_or_404
+from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
-from app.core.media import pictures
 from app.core.settings import settings
 from app.identity import phones, sessions, tokens, usernames, users
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
@@ -34,16 +33,16 @@ class Availability:
     message: str
 
 
-def register(data: Fields, remote_ip: str | None) -> TokenPair:
+def register(data: NewAccount, remote_ip: str | None) -> TokenPair:
     """A new pasien or pendamping, logged in at once."""
     role = (data.get("role") or RoleName.PASIEN).lower()
     if role not in SELF_SERVICE:
         raise Forbidden("Peran tersebut tidak dapat dipilih saat mendaftar.", code="role_not_allowed")
-    # Before the first statement: nobody's transaction waits for the verifier.
+    # Before the first statement, so that no transaction is open while the verifier responds.
     captcha.verify(data.get("captcha_response"), remote_ip)
     user = users.create(data, [role])
-    if data.get("role_ids"):
-        users.choose_own_roles(user, {*data["role_ids"], *user.role_ids})
+    if role_ids := data.get("role_ids"):
+        users.choose_own_roles(user, {*role_ids, *user.role_ids})
     return sessions.begin(user)
 
 
@@ -116,30 +115,26 @@ def reset_password(code: str, new_password: str) -> None:
     users.set_password(db.session.get_one(User, user_id), new_password)
 
 
-def profile(caller: Caller) -> User:
+def get_profile(caller: Caller) -> User:
     return db.session.get_one(User, caller.id)
 
 
-def edit_profile(caller: Caller, data: dict[str, Any]) -> User:
-    """Change the own record; what is not sent stays."""
-    user = profile(caller)
+def update_profile(caller: Caller, data: ProfileChanges) -> User:
+    """Change the caller's own record; what is absent stays."""
+    user = get_profile(caller)
     for name in ("nama_ktp", "nama_samaran", "nomor_hp"):
         if name in data and data[name] is None:
             raise ValidationFailed({name: ["tidak boleh kosong."]})
     if "role_ids" in data:
         users.choose_own_roles(user, data["role_ids"])
-    if "image" in data:
-        pictures.discard(user.image)
-        upload = data.pop("image")
-        data["image"] = pictures.save(upload, longest_edge=pictures.PROFILE_EDGE) if upload else None
     return users.update(user, data)
 
 
-def roles_of(caller: Caller, user_id: int) -> User:
+def get_roles(caller: Caller, user_id: int) -> User:
     """The caller with their roles; an administrator may ask about anybody."""
     if user_id != caller.id and not caller.has(RoleName.ADMIN, RoleName.SUPERADMIN):
         raise Forbidden
-    return get_or_404(User, user_id, "Pengguna tidak ditemukan.")
+    return users.get(user_id)
 
 
 def _with_credentials(username: str, password: str) -> User:

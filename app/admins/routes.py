@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.admins import schemas
+from app.admins.schemas import AdminChanges, NewAdmin, PersonChanges
 from app.admins.service import exports, overview, people, relations
 from app.caregivers import schemas as caregiver_schemas
 from app.caregivers import service as caregivers
@@ -35,7 +36,7 @@ def list_admins(search: Search) -> Any:
 @bp.arguments(schemas.AdminCreate, location="multipart")
 @bp.response(201, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
-def create_admin(data: dict[str, Any]) -> Any:
+def create_admin(data: NewAdmin) -> Any:
     """Add an administrator; without a username one is made from the e-mail."""
     return people.create_admin(data, by=caller)
 
@@ -53,7 +54,7 @@ def get_admin(username: str) -> Any:
 @bp.arguments(schemas.AdminUpdate, location="multipart")
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
-def edit_admin(data: dict[str, Any], user_id: int) -> Any:
+def edit_admin(data: AdminChanges, user_id: int) -> Any:
     """Change an administrator; what is not sent stays."""
     return people.edit_admin(user_id, data, by=caller)
 
@@ -93,7 +94,7 @@ def get_user(user_id: int) -> Any:
 @bp.arguments(schemas.UserUpdate)
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
-def change_user(data: dict[str, Any], user_id: int) -> Any:
+def change_user(data: PersonChanges, user_id: int) -> Any:
     """Verify a person, or replace their roles."""
     return people.change_person(user_id, data, by=caller)
 

@@ -1,9 +1,9 @@
-"""What the administrators' routes take and give."""
+"""What the administrators' routes take and return."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
@@ -13,9 +13,32 @@ from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.identity.audit import Action
 from app.identity.models import RoleName
-from app.identity.schemas import Password, Person, PhoneNumber, Username
+from app.identity.schemas import Password, Person, PhoneNumber, UserChanges, Username
 
 # --- people ---------------------------------------------------------------------------------------------------------
+
+
+class NewAdmin(TypedDict):
+    """Without a username one is made from the e-mail; without a role it is admin."""
+
+    email: str
+    password: str
+    nama_ktp: str
+    username: NotRequired[str | None]
+    nomor_hp: NotRequired[str | None]
+    role: NotRequired[str]
+    image: NotRequired[BinaryIO | None]
+
+
+class AdminChanges(UserChanges, total=False):
+    role: str
+
+
+class PersonChanges(TypedDict, total=False):
+    """What an administrator changes in any person: whether they are verified, and all their roles."""
+
+    is_verified: bool
+    role_ids: list[int]
 
 
 class AdminUpdate(Form):
@@ -28,7 +51,7 @@ class AdminUpdate(Form):
     nomor_hp = PhoneNumber(allow_none=True)
     role = fields.String(
         validate=validate.OneOf([RoleName.ADMIN, RoleName.SUPERADMIN]),
-        metadata={"example": "admin", "description": "Only a super-admin hands out superadmin"},
+        metadata={"example": "admin", "description": "Only a super-admin gives superadmin"},
     )
     image = Upload(allow_none=True)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
@@ -23,7 +22,7 @@ class RoleName(StrEnum):
     PASIEN = "pasien"
 
 
-#: Roles that a person may take at registration or in the profile.
+#: Roles that people choose themselves, at registration or in the profile.
 SELF_SERVICE = frozenset({RoleName.PASIEN, RoleName.PENDAMPING})
 
 user_roles = sa.Table(
@@ -45,7 +44,7 @@ class Role(Base):
     __table_args__ = (sa.Index("uq_roles_name", sa.text("lower(name)"), unique=True),)
 
 
-#: What administrators search people by. The pseudonym is not among it: the search would lift it.
+#: Columns that administrators search people by. The pseudonym is not one of them: a search would reveal whose it is.
 SEARCHED = ("username", "nama_ktp", "email", "nomor_hp", "phone")
 
 
@@ -65,7 +64,7 @@ class User(Base, Timestamps):
     )
     nik: Mapped[str | None] = mapped_column(comment="AES-256-GCM, see app.identity.nik")
     domicile: Mapped[str | None]
-    preferences: Mapped[Any | None] = mapped_column(JSONB(none_as_null=True), comment="as sent")
+    preferences: Mapped[object | None] = mapped_column(JSONB(none_as_null=True), comment="as sent")
     preference_tags: Mapped[list[str]] = mapped_column(
         ARRAY(sa.Text),
         server_default="{}",
@@ -106,9 +105,9 @@ class User(Base, Timestamps):
 
 
 class UserDay(Base):
-    """How many of today's people came on a day (of Jakarta). Triggers on `users` keep it.
+    """How many of the people there are now registered on a day (of Jakarta). Triggers on `users` maintain it.
 
-    It counts people, finds a deep page of them and draws their growth at a cost that does not grow with them.
+    With it counting people, finding a deep page of them and drawing their growth cost the same however many there are.
     """
 
     __tablename__ = "user_days"
@@ -136,7 +135,7 @@ class LoginSession(Base, Created):
 
 
 class PasswordReset(Base):
-    """The one open reset of a person; a new request replaces it."""
+    """A person's open password reset; a new request replaces it."""
 
     __tablename__ = "password_resets"
 
@@ -156,7 +155,7 @@ class AuditEntry(Base, Created):
     )
     action: Mapped[str]
     subject: Mapped[str] = mapped_column(comment="what it was done to, as in user:12 or export:users")
-    details: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    details: Mapped[dict[str, object]] = mapped_column(JSONB, server_default="{}")
     ip: Mapped[str | None]
 
     __table_args__ = (

@@ -1,10 +1,10 @@
-"""How people and roles look in answers, and the fields that people fill in wherever a person is made or changed."""
+"""How people and roles look in responses, and the fields of every form that describes a person."""
 
 from __future__ import annotations
 
 import json
 import logging
-from typing import Any
+from typing import BinaryIO, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate
 
@@ -18,12 +18,39 @@ logger = logging.getLogger(__name__)
 MAX_PREFERENCES_BYTES = 8 * 1024
 
 
-def _good_username(value: str) -> None:
+class PersonalData(TypedDict, total=False):
+    """What a person may leave out."""
+
+    email: str | None
+    nama_samaran: str | None
+    nomor_hp: str | None
+    nik: str | None
+    domicile: str | None
+    preferences: object
+    image: BinaryIO | None
+
+
+class NewUser(PersonalData):
+    username: str
+    password: str
+    nama_ktp: str
+
+
+class UserChanges(PersonalData, total=False):
+    """What `users.update` changes; what is absent stays."""
+
+    username: str
+    password: str
+    nama_ktp: str
+    is_verified: bool
+
+
+def _check_username(value: str) -> None:
     if problem := usernames.problem(value):
         raise ValidationError(problem)
 
 
-def _good_phone(value: str) -> None:
+def _check_phone(value: str) -> None:
     if len(value) > 30 or phones.normalise(value) is None:
         raise ValidationError("bukan nomor telepon yang valid.")
 
@@ -53,7 +80,7 @@ class Person(Schema):
 
 
 class Account(Person):
-    """A person in an administrators' list: all but what is theirs alone, NIK and preferences."""
+    """A person in an administrators' list: everything but NIK and preferences."""
 
     email = fields.String(allow_none=True, metadata={"example": "siti@example.com"})
     nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
@@ -76,55 +103,58 @@ class User(Account):
         try:
             return nik.decrypt(user.nik, user.id)
         except nik.UndecryptableNik:
-            # Nobody is kept out of their own record by a lost key; `flask nik verify` names them all.
+            # A lost key must not make the whole record unreadable; `flask nik verify` lists all such people.
             logger.exception("a NIK cannot be read", extra={"user_id": user.id})
             return None
 
 
 class Username(fields.String):
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(validate=_good_username, metadata={"example": "siti"}, **kwargs)
+    def __init__(self, *, required: bool = False, allow_none: bool = False) -> None:
+        super().__init__(
+            required=required, allow_none=allow_none, validate=_check_username, metadata={"example": "siti"}
+        )
 
 
 class Password(fields.String):
-    """6 to 128 characters, blanks included; never in an answer."""
+    """6 to 128 characters, blanks included; never in a response."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, *, required: bool = False) -> None:
         super().__init__(
+            required=required,
             load_only=True,
             validate=validate.Length(6, 128, error="harus 6 sampai 128 karakter."),
             metadata={"format": "password", "example": "rahasia123"},
-            **kwargs,
         )
 
 
 class PhoneNumber(fields.String):
     """A phone number in any usual form; without a country it is Indonesian."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(validate=_good_phone, metadata={"example": "081234567890"}, **kwargs)
+    def __init__(self, *, required: bool = False, allow_none: bool = False) -> None:
+        super().__init__(
+            required=required, allow_none=allow_none, validate=_check_phone, metadata={"example": "081234567890"}
+        )
 
 
 class Nik(fields.String):
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self) -> None:
         super().__init__(
             validate=validate.Regexp(r"[0-9]{16}\Z", error="harus 16 digit angka."),
             allow_none=True,
             metadata={"deprecated": True, "example": "3273014502900001"},
-            **kwargs,
         )
 
 
 class Preferences(JsonText):
-    """An object, an array, or a JSON string; kept as sent, at most 8 KB."""
+    """An object, an array, or a JSON string; stored as sent, at most 8 KB of UTF-8."""
 
     default_error_messages = {"invalid": "harus objek, larik, atau teks JSON, paling banyak 8 KB."}  # noqa: RUF012
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self) -> None:
         metadata = {"type": ["object", "array", "string"], "example": {"medical": True, "religion": ["islam"]}}
-        super().__init__(allow_none=True, metadata=metadata, **kwargs)
+        super().__init__(allow_none=True, metadata=metadata)
 
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
+    def _deserialize(self, value: object, *_: object, **__: object) -> object:
         if (
             not isinstance(value, (dict, list, str))
             or len(json.dumps(value, ensure_ascii=False).encode()) > MAX_PREFERENCES_BYTES
@@ -134,7 +164,7 @@ class Preferences(JsonText):
 
 
 class PersonUpdate(Form):
-    """What a person says of themselves; a form that needs a field overrides it."""
+    """What people say of themselves. Nothing is required: a schema that needs a field overrides it."""
 
     email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "siti@example.com"})
     nama_ktp = Text(100, minimum=1, example="Siti Aminah")
@@ -147,7 +177,7 @@ class PersonUpdate(Form):
 
 
 class UserCreate(PersonUpdate):
-    """A person made by somebody else: an operator or an administrator."""
+    """A person whom the operator adds by a command."""
 
     username = Username(required=True)
     password = Password(required=True)

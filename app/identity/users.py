@@ -1,4 +1,4 @@
-"""People: how they are found, made and changed. Every section that touches a user's record comes here."""
+"""People and the roles they have. Every section that reads or changes a user's record comes here."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Collection, Iterable
 
 import sqlalchemy as sa
 
-from app.core.database.session import Fields, db, get_or_404, translating
+from app.core.database.session import db, get_or_404, translating
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, ValidationFailed
+from app.core.media import pictures
 from app.identity import audit, nik, passwords, phones, preferences, sessions
 from app.identity.models import SELF_SERVICE, Role, RoleName, User, user_roles
+from app.identity.schemas import NewUser, UserChanges
 from app.identity.sessions import Caller
 
-TAKEN: dict[str, AppError] = {
+NOT_FOUND = "Pengguna tidak ditemukan."
+CONSTRAINTS: dict[str, AppError] = {
     "uq_users_username": Conflict("Nama pengguna sudah dipakai.", code="username_taken"),
     "uq_users_email": Conflict("E-mail sudah dipakai.", code="email_taken"),
     "uq_users_phone": Conflict("Nomor HP sudah dipakai.", code="phone_taken"),
@@ -22,35 +25,58 @@ TAKEN: dict[str, AppError] = {
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
 
 
-def create(data: Fields, roles: Collection[str]) -> User:
-    """A new person with these roles. `Conflict` when username, e-mail or phone is taken."""
+def get(user_id: int) -> User:
+    return get_or_404(User, user_id, NOT_FOUND)
+
+
+def create(data: NewUser, roles: Collection[str]) -> User:
+    """A new person with the roles of these names. `Conflict` when username, e-mail or phone is taken."""
     user = User(password_hash=passwords.hash_password(data["password"]))
-    user.roles = list(roles_named(roles))
-    with translating(TAKEN):
-        _set_plain(user, data)
-        _set_phone(user, data)
-        _set_preferences(user, data)
+    user.roles = roles_named(roles)
+    columns = pictures.columns(data, longest_edge=pictures.PROFILE_EDGE)
+    with translating(CONSTRAINTS):
+        _assign(user, columns, data)
         db.session.add(user)
-    if data.get("nik"):
-        user.nik = nik.encrypt(data["nik"], user.id)
+    if number := data.get("nik"):
+        user.nik = nik.encrypt(number, user.id)
         db.session.flush()
     return user
 
 
-def update(user: User, data: Fields) -> User:
-    """Change what `data` names. A new password ends every session of the person."""
-    with translating(TAKEN):
-        _set_plain(user, data)
-        _set_phone(user, data)
-        _set_preferences(user, data)
+def update(user: User, data: UserChanges) -> User:
+    """Change what `data` names. A new password ends every session of the person; a null picture removes the old one."""
+    columns = pictures.columns(data, replaces=user.image, longest_edge=pictures.PROFILE_EDGE)
+    with translating(CONSTRAINTS):
+        _assign(user, columns, data)
         if "nik" in data:
             user.nik = nik.encrypt(data["nik"], user.id) if data["nik"] else None
-        if data.get("password"):
-            set_password(user, data["password"])
+        if password := data.get("password"):
+            set_password(user, password)
     return user
 
 
+def _assign(user: User, columns: dict[str, object], data: NewUser | UserChanges) -> None:
+    """Set the plain columns, and those that are made of phone number and preferences."""
+    for name in PLAIN & columns.keys():
+        setattr(user, name, columns[name])
+    if "nomor_hp" in data:
+        _set_phone(user, data["nomor_hp"])
+    if "preferences" in data:
+        user.preferences = data["preferences"]
+        user.preference_tags = preferences.tags(data["preferences"])
+        user.accepts_broadcasts = preferences.accepts_broadcasts(data["preferences"])
+
+
+def _set_phone(user: User, nomor_hp: str | None) -> None:
+    """Store the number as sent and in the one form that login matches; a changed one counts as valid again."""
+    phone = phones.normalise(nomor_hp) if nomor_hp else None
+    if phone != user.phone:
+        user.phone_invalid_at = None
+    user.nomor_hp, user.phone = nomor_hp, phone
+
+
 def set_password(user: User, password: str) -> None:
+    """Store a new password and end every session of the person."""
     user.password_hash = passwords.hash_password(password)
     db.session.flush()
     sessions.end_all(user.id)
@@ -87,6 +113,14 @@ def with_role(name: RoleName) -> sa.Select[User]:
     return sa.select(User).where(has_role).order_by(User.created_at.desc(), User.id.desc())
 
 
+def get_changeable(user_id: int, by: Caller) -> User:
+    """The person, for a change by an administrator: only a super-admin changes a super-admin."""
+    user = get(user_id)
+    if RoleName.SUPERADMIN in user.role_names and not by.has(RoleName.SUPERADMIN):
+        raise Forbidden("Hanya superadmin yang dapat mengubah superadmin.", code="superadmin_only")
+    return user
+
+
 # --- roles ----------------------------------------------------------------------------------------------------------
 
 
@@ -96,64 +130,60 @@ def roles_named(names: Iterable[str]) -> list[Role]:
 
 def roles_by_id(role_ids: Collection[int]) -> list[Role]:
     """The roles with these ids; `ValidationFailed` when one is unknown."""
-    found = list(db.session.scalars(sa.select(Role).where(Role.id.in_(role_ids)).order_by(Role.id)))
-    if unknown := set(role_ids) - {role.id for role in found}:
+    roles = list(db.session.scalars(sa.select(Role).where(Role.id.in_(role_ids)).order_by(Role.id)))
+    if unknown := set(role_ids) - {role.id for role in roles}:
         raise ValidationFailed({"role_ids": [f"peran {', '.join(map(str, sorted(unknown)))} tidak dikenal."]})
-    return found
+    return roles
 
 
 def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
-    """What a person may do to the own roles: take or leave `pasien` and `pendamping`; all others stay as they are."""
-    wanted = roles_by_id(role_ids)
-    if any(role.name not in SELF_SERVICE and role not in user.roles for role in wanted):
+    """Set which of `pasien` and `pendamping` the person has; all other roles stay as they are.
+
+    `Forbidden` when `role_ids` names another role that the person does not have, `BadRequest` when no role would be
+    left.
+    """
+    roles = roles_by_id(role_ids)
+    if any(role.name not in SELF_SERVICE and role not in user.roles for role in roles):
         raise Forbidden("Peran tersebut hanya dapat diberikan oleh administrator.", code="role_not_allowed")
-    kept = [role for role in user.roles if role.name not in SELF_SERVICE]
-    chosen = [role for role in wanted if role.name in SELF_SERVICE]
-    if not kept and not chosen:
+    others = [role for role in user.roles if role.name not in SELF_SERVICE]
+    chosen = [role for role in roles if role.name in SELF_SERVICE]
+    if not others and not chosen:
         raise BadRequest("Sedikitnya satu peran harus dipilih.", code="role_needed")
-    user.roles = sorted({*kept, *chosen}, key=lambda role: role.id)
+    user.roles = sorted({*others, *chosen}, key=lambda role: role.id)
     db.session.flush()
 
 
 def add_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
-    """Give roles; those that the person has already are ignored."""
-    user = changeable(user_id, by)
+    """Give roles to a person; those they have already are ignored."""
+    user = get_changeable(user_id, by)
     roles = roles_by_id(role_ids)
     check_may_promote(roles, by)
-    return _have_roles(user, {*user.roles, *roles}, by)
+    return _set_roles(user, {*user.roles, *roles}, by)
 
 
 def remove_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
-    """Take roles away, at once for all the person's sessions; the last administrator stays one."""
-    user = changeable(user_id, by)
+    """Remove roles of a person, at once for all their sessions; `Conflict` for the last administrator."""
+    user = get_changeable(user_id, by)
     roles = roles_by_id(role_ids)
     check_may_promote([role for role in roles if role in user.roles], by)
-    return _have_roles(user, set(user.roles) - set(roles), by)
+    return _set_roles(user, set(user.roles) - set(roles), by)
 
 
 def replace_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give a person these roles and no others."""
-    user = changeable(user_id, by)
+    user = get_changeable(user_id, by)
     roles = set(roles_by_id(role_ids))
     check_may_promote(roles ^ set(user.roles), by)
-    return _have_roles(user, roles, by)
+    return _set_roles(user, roles, by)
 
 
 def set_only_role(user: User, name: RoleName) -> None:
-    """Make one role the person's only one. The operator's command: it asks nobody, but keeps the last administrator."""
-    _have_roles(user, set(roles_named([name])), by=None)
+    """Make one role the person's only one, by the operator's command; `Conflict` for the last administrator."""
+    _set_roles(user, set(roles_named([name])), by=None)
 
 
-def changeable(user_id: int, by: Caller) -> User:
-    """The person, for a change by an administrator: nobody touches a super-admin but a super-admin."""
-    user = get_or_404(User, user_id, "Pengguna tidak ditemukan.")
-    if RoleName.SUPERADMIN in user.role_names and not by.has(RoleName.SUPERADMIN):
-        raise Forbidden("Hanya superadmin yang dapat mengubah superadmin.", code="superadmin_only")
-    return user
-
-
-def _have_roles(user: User, roles: set[Role], by: Caller | None) -> User:
-    """Set the roles, at once for all the person's sessions, and write it down; the last administrator stays one."""
+def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
+    """Set the roles, at once for all the person's sessions, and record it; the last administrator stays one."""
     before, after = user.role_names, {role.name for role in roles}
     if RoleName.ADMIN in before - after:
         keep_last_admin(user)
@@ -172,7 +202,7 @@ def _have_roles(user: User, roles: set[Role], by: Caller | None) -> User:
 
 
 def keep_last_admin(user: User) -> None:
-    """`Conflict` when `user` is the only administrator left. Waits for others who ask the same question."""
+    """`Conflict` when `user` is the only administrator left. Waits for other transactions that check the same."""
     admin = db.session.scalars(sa.select(Role).where(Role.name == RoleName.ADMIN).with_for_update()).one()
     others = sa.exists().where(user_roles.c.role_id == admin.id, user_roles.c.user_id != user.id)
     if not db.session.scalar(sa.select(others)):
@@ -180,31 +210,6 @@ def keep_last_admin(user: User) -> None:
 
 
 def check_may_promote(roles: Iterable[Role], by: Caller) -> None:
+    """`Forbidden` when `roles`, about to be given or removed, hold superadmin and `by` is none."""
     if any(role.name == RoleName.SUPERADMIN for role in roles) and not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat memberi atau mencabut peran superadmin.", code="superadmin_only")
-
-
-# --- one column each --------------------------------------------------------------------------------------------------
-
-
-def _set_plain(user: User, data: Fields) -> None:
-    for name in PLAIN & data.keys():
-        setattr(user, name, data[name])
-
-
-def _set_phone(user: User, data: Fields) -> None:
-    """Keep the number as sent beside the one form that login matches; a changed one is trusted again."""
-    if "nomor_hp" not in data:
-        return
-    sent = data["nomor_hp"]
-    phone = phones.normalise(sent) if sent else None
-    if phone != user.phone:
-        user.phone_invalid_at = None
-    user.nomor_hp, user.phone = sent, phone
-
-
-def _set_preferences(user: User, data: Fields) -> None:
-    if "preferences" in data:
-        user.preferences = data["preferences"]
-        user.preference_tags = preferences.tags(data["preferences"])
-        user.accepts_broadcasts = preferences.accepts_broadcasts(data["preferences"])

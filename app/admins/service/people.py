@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, time, timedelta
-from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.database.session import Fields, db, get_or_404
+from app.admins.schemas import AdminChanges, NewAdmin, PersonChanges
+from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
 from app.core.lib.clock import JAKARTA
 from app.core.media import pictures
@@ -18,9 +18,9 @@ from app.identity import audit, usernames, users
 from app.identity.models import SEARCHED, RoleName, User, UserDay
 from app.identity.sessions import PRIVILEGED, Caller
 
-MISSING = "Administrator tidak ditemukan."
+NOT_FOUND = "Administrator tidak ditemukan."
 
-#: A search that finds more than this is told to be this many: nobody pages so far, and counting all of them costs.
+#: The total of a search counts no further than this: nobody pages so far, and counting all matches is slow.
 MOST_COUNTED = 10_000
 
 
@@ -29,22 +29,23 @@ MOST_COUNTED = 10_000
 
 def people(page: Page, q: str | None) -> Listing[User]:
     """Everybody, newest first; `q` is a part of username, name, e-mail or phone number."""
-    return _found(q, page) if q else _all(page)
+    return _matching(q, page) if q else _all(page)
 
 
 def person(user_id: int, by: Caller) -> User:
-    """The whole person; when there is a NIK to see, that somebody saw it is written down."""
-    user = get_or_404(User, user_id, "Pengguna tidak ditemukan.")
+    """The whole person; that their NIK was shown, where there is one, goes into the audit log."""
+    user = users.get(user_id)
     if user.nik is not None:
         audit.record(by, audit.Action.NIK_READ, f"user:{user.id}", username=user.username)
     return user
 
 
-def change_person(user_id: int, data: Fields, by: Caller) -> User:
-    """Verify a person, or give them other roles, which holds at once for all their sessions."""
-    user = users.changeable(user_id, by)
-    if data.get("is_verified", user.is_verified) != user.is_verified:
-        users.update(user, {"is_verified": data["is_verified"]})
+def change_person(user_id: int, data: PersonChanges, by: Caller) -> User:
+    """Verify a person, or replace their roles, at once for all their sessions."""
+    user = users.get_changeable(user_id, by)
+    is_verified = data.get("is_verified", user.is_verified)
+    if is_verified != user.is_verified:
+        users.update(user, {"is_verified": is_verified})
         audit.record(
             by, audit.Action.USER_CHANGED, f"user:{user.id}", username=user.username, is_verified=user.is_verified
         )
@@ -54,7 +55,7 @@ def change_person(user_id: int, data: Fields, by: Caller) -> User:
 
 
 def _all(page: Page) -> Listing[User]:
-    """A page found by the tally of days: neither its depth nor the number of people makes it dearer."""
+    """A page of everybody. `user_days` says on which day it begins, so it costs the same however deep it is."""
     later = sa.func.sum(UserDay.users).over(order_by=UserDay.day.desc()) - UserDay.users
     days = sa.select(UserDay.day, UserDay.users, later.label("later")).where(UserDay.users > 0).subquery()
     reached = days.c.later <= page.offset
@@ -72,13 +73,13 @@ def _all(page: Page) -> Listing[User]:
     return Listing(_loaded(ids), int(total), page)
 
 
-def _found(q: str, page: Page) -> Listing[User]:
+def _matching(q: str, page: Page) -> Listing[User]:
     matches = sa.or_(*(getattr(User, name).ilike(contains(q)) for name in SEARCHED))
     rows = _loaded(_newest().where(matches).offset(page.offset).limit(page.size))
     if len(rows) < page.size and (rows or page.offset == 0):
         return Listing(rows, page.offset + len(rows), page)
-    some = sa.select(User.id).where(matches).limit(MOST_COUNTED).subquery()
-    return Listing(rows, db.session.scalar(sa.select(sa.func.count()).select_from(some)) or 0, page)
+    counted = sa.select(User.id).where(matches).limit(MOST_COUNTED).subquery()
+    return Listing(rows, db.session.scalar(sa.select(sa.func.count()).select_from(counted)) or 0, page)
 
 
 def _newest() -> sa.Select[int]:
@@ -86,9 +87,9 @@ def _newest() -> sa.Select[int]:
 
 
 def _loaded(ids: sa.Select[int]) -> list[User]:
-    """The people with these ids, in their order: what is skipped is skipped in the index alone."""
-    wanted = ids.subquery()
-    query = sa.select(User).join(wanted, wanted.c.id == User.id).order_by(User.created_at.desc(), User.id.desc())
+    """The people with these ids, newest first. What the offset skips is read from the index alone."""
+    selected = ids.subquery()
+    query = sa.select(User).join(selected, selected.c.id == User.id).order_by(User.created_at.desc(), User.id.desc())
     return list(db.session.scalars(query))
 
 
@@ -107,40 +108,44 @@ def admin_named(username: str) -> User:
     query = users.with_role(RoleName.ADMIN).where(sa.func.lower(User.username) == username.lower())
     admin = db.session.scalar(query) if usernames.problem(username) is None else None
     if admin is None:
-        raise NotFound(MISSING)
+        raise NotFound(NOT_FOUND)
     return admin
 
 
-def create_admin(data: dict[str, Any], by: Caller) -> User:
+def create_admin(data: NewAdmin, by: Caller) -> User:
     """A new administrator; without a username one is made from the e-mail."""
-    role = RoleName(data.pop("role", RoleName.ADMIN))
+    role = RoleName(data.get("role", RoleName.ADMIN))
     users.check_may_promote(users.roles_named([role]), by)
-    data["username"] = data.get("username") or _free_username(data["email"])
-    _store_picture(data)
-    admin = users.create(data, [role])
+    admin = users.create(
+        {
+            "username": data.get("username") or _free_username(data["email"]),
+            "email": data["email"],
+            "password": data["password"],
+            "nama_ktp": data["nama_ktp"],
+            "nomor_hp": data.get("nomor_hp"),
+            "image": data.get("image"),
+        },
+        [role],
+    )
     audit.record(by, audit.Action.ADMIN_CREATED, f"user:{admin.id}", username=admin.username, role=role)
     return admin
 
 
-def edit_admin(user_id: int, data: dict[str, Any], by: Caller) -> User:
+def edit_admin(user_id: int, data: AdminChanges, by: Caller) -> User:
     """Change what `data` names; a new password ends every session of the administrator."""
-    admin = _changeable_admin(user_id, by)
-    role = data.pop("role", None)
-    if "image" in data:
-        pictures.discard(admin.image)
-        _store_picture(data)
-    if data:
+    admin = _get_changeable(user_id, by)
+    if fields := sorted(data.keys() - {"role"}):
         users.update(admin, data)
-        audit.record(by, audit.Action.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=sorted(data))
-    if role is not None:
-        kept = {other.id for other in admin.roles if other.name not in PRIVILEGED}
-        users.replace_roles(user_id, kept | {found.id for found in users.roles_named([role])}, by)
+        audit.record(by, audit.Action.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=fields)
+    if "role" in data:
+        roles = [role for role in admin.roles if role.name not in PRIVILEGED] + users.roles_named([data["role"]])
+        users.replace_roles(user_id, {role.id for role in roles}, by)
     return admin
 
 
 def delete_admin(user_id: int, by: Caller) -> None:
     """Delete an administrator for good; never oneself, and never the last one."""
-    admin = _changeable_admin(user_id, by)
+    admin = _get_changeable(user_id, by)
     if admin.id == by.id:
         raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")
     if RoleName.ADMIN in admin.role_names:
@@ -152,28 +157,23 @@ def delete_admin(user_id: int, by: Caller) -> None:
     db.session.flush()
 
 
-def _changeable_admin(user_id: int, by: Caller) -> User:
-    user = users.changeable(user_id, by)
+def _get_changeable(user_id: int, by: Caller) -> User:
+    user = users.get_changeable(user_id, by)
     if user.role_names.isdisjoint(PRIVILEGED):
-        raise NotFound(MISSING)
+        raise NotFound(NOT_FOUND)
     return user
 
 
-def _store_picture(data: dict[str, Any]) -> None:
-    if upload := data.get("image"):
-        data["image"] = pictures.save(upload, longest_edge=pictures.PROFILE_EDGE)
-
-
 def _free_username(email: str) -> str:
-    """`rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` when that is taken."""
+    """`rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` when somebody has that."""
     base = re.sub(r"[^a-z0-9_.]", "", email.partition("@")[0].partition("+")[0].lower())[:40]
     if usernames.problem(base):
         base = f"admin.{base}".rstrip(".")
-    taken = set(
+    used = set(
         db.session.scalars(
             sa.select(sa.func.lower(User.username)).where(
                 sa.func.lower(User.username).startswith(base, autoescape=True)
             )
         )
     )
-    return next(name for n in range(1, len(taken) + 2) if (name := base if n == 1 else f"{base}{n}") not in taken)
+    return next(name for n in range(1, len(used) + 2) if (name := base if n == 1 else f"{base}{n}") not in used)
