@@ -118,7 +118,7 @@ def list_relations(search: Search) -> Any:
 @bp.response(200, caregiver_schemas.LinkedPerson(many=True))
 def patients_of(query: dict[str, int], page: Page) -> Any:
     """The patients of one caregiver."""
-    return caregivers.patients_of(query["caregiver_id"], page)
+    return caregivers.list_patients(query["caregiver_id"], page)
 
 
 @bp.post("/caregiver-patient")
@@ -129,8 +129,8 @@ def patients_of(query: dict[str, int], page: Page) -> Any:
 @bp.alt_response(404, "NOT_FOUND")
 def link(data: dict[str, int]) -> Any:
     """Link a caregiver and a patient."""
-    made, is_new = caregivers.link(**data)
-    return made, 201 if is_new else 200
+    link, is_new = caregivers.create(**data)
+    return link, 201 if is_new else 200
 
 
 @bp.delete("/caregiver-patient")

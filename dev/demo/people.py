@@ -37,7 +37,7 @@ def fill() -> None:
                 [role],
             )
             user.is_verified = True
-    caregivers.link(person("budi").id, person("siti").id)
+    caregivers.create(person("budi").id, person("siti").id)
     for name in ("Gizi", "Penyakit Kronis", "Kesehatan Mental", "Ibu dan Anak"):
         if not db.session.scalar(sa.select(sa.exists().where(Kategori.nama_kategori == name))):
             db.session.add(Kategori(nama_kategori=name))

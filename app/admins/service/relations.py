@@ -44,5 +44,5 @@ def relations(page: Page, q: str | None) -> Listing[dict[str, Any]]:
 
 
 def cut(caregiver_id: int, patient_id: int, by: Caller) -> None:
-    caregivers.unlink(caregiver_id, patient_id)
+    caregivers.delete(caregiver_id, patient_id)
     audit.record(by, audit.Action.DELETED, f"caregiver_link:{caregiver_id}:{patient_id}")
