@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Page, PageSchema
+from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity import schemas as identity_schemas
 from app.identity import users
 from app.identity.access import caller, public, requires
-from app.identity.models import RoleName
+from app.identity.models import Role, RoleName, User
 from app.roles import schemas, service
+from app.roles.schemas import NewRole, RoleChanges, RoleIds
 
 bp = Blueprint("roles", __name__, description="Roles, and which people have them")
 
@@ -19,9 +18,9 @@ bp = Blueprint("roles", __name__, description="Roles, and which people have them
 @public
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, identity_schemas.Role(many=True))
-def list_roles(page: Page) -> Any:
+def list_roles(page: Page) -> Listing[Role]:
     """All roles."""
-    return service.list_roles(page)
+    return service.list_all(page)
 
 
 @bp.post("/roles")
@@ -29,17 +28,17 @@ def list_roles(page: Page) -> Any:
 @bp.arguments(schemas.RoleCreate)
 @bp.response(201, identity_schemas.Role)
 @bp.alt_response(409, "CONFLICT")
-def create_role(data: dict[str, Any]) -> Any:
+def create_role(data: NewRole) -> Role:
     """Add a role."""
-    return service.create_role(data)
+    return service.create(data)
 
 
 @bp.get("/roles/<int:role_id>")
 @public
 @bp.response(200, identity_schemas.Role)
-def get_role(role_id: int) -> Any:
+def get_role(role_id: int) -> Role:
     """One role."""
-    return service.get_role(role_id)
+    return service.get(role_id)
 
 
 @bp.put("/roles/<int:role_id>")
@@ -47,9 +46,9 @@ def get_role(role_id: int) -> Any:
 @bp.arguments(schemas.RoleUpdate)
 @bp.response(200, identity_schemas.Role)
 @bp.alt_response(409, "CONFLICT")
-def replace_role(data: dict[str, Any], role_id: int) -> Any:
+def update_role(data: RoleChanges, role_id: int) -> Role:
     """Change a role; the seeded ones are refused."""
-    return service.replace_role(role_id, data)
+    return service.update(role_id, data)
 
 
 @bp.delete("/roles/<int:role_id>")
@@ -58,32 +57,32 @@ def replace_role(data: dict[str, Any], role_id: int) -> Any:
 @bp.alt_response(409, "CONFLICT")
 def delete_role(role_id: int) -> dict[str, str]:
     """Delete a role that nobody has; the seeded ones are refused."""
-    service.delete_role(role_id)
+    service.delete(role_id)
     return {"message": "Peran dihapus."}
 
 
 @bp.get("/users/<int:user_id>/roles")
 @public
 @bp.response(200, identity_schemas.Role(many=True))
-def roles_of(user_id: int) -> Any:
+def list_user_roles(user_id: int) -> list[Role]:
     """The roles of one person."""
-    return service.roles_of(user_id)
+    return service.list_of_user(user_id)
 
 
 @bp.post("/admins/<int:user_id>/roles")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.RoleIds)
+@bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
-def add_roles(data: dict[str, list[int]], user_id: int) -> Any:
+def add_roles(data: RoleIds, user_id: int) -> User:
     """Give roles to a person; those they have already are ignored."""
     return users.add_roles(user_id, data["role_ids"], by=caller)
 
 
 @bp.delete("/admins/<int:user_id>/roles")
 @requires(RoleName.ADMIN)
-@bp.arguments(schemas.RoleIds)
+@bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
 @bp.alt_response(409, "CONFLICT")
-def remove_roles(data: dict[str, list[int]], user_id: int) -> Any:
-    """Take roles away from a person, at once for all their sessions."""
+def remove_roles(data: RoleIds, user_id: int) -> User:
+    """Remove roles of a person, at once for all their sessions."""
     return users.remove_roles(user_id, data["role_ids"], by=caller)

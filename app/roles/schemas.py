@@ -1,10 +1,26 @@
-"""What the role routes take."""
+"""What the role routes take; a role in a response is `app.identity.schemas.Role`."""
 
 from __future__ import annotations
+
+from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import RecordId, Text
+
+
+class NewRole(TypedDict):
+    name: str
+    is_editable: bool
+
+
+class RoleChanges(TypedDict):
+    name: str
+    is_editable: NotRequired[bool]
+
+
+class RoleIds(TypedDict):
+    role_ids: list[int]
 
 
 class RoleCreate(Schema):
@@ -17,5 +33,5 @@ class RoleUpdate(Schema):
     is_editable = fields.Boolean()
 
 
-class RoleIds(Schema):
+class RoleSelection(Schema):
     role_ids = fields.List(RecordId(), required=True, validate=validate.Length(1, 50), metadata={"example": [4]})

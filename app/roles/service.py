@@ -1,48 +1,51 @@
-"""Roles as records; who has which is `app.identity.users`' affair."""
+"""Roles as records; `app.identity.users` says who has which."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.session import Fields, assign, db, get_or_404, translating
+from app.core.database.session import assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden
 from app.core.web.pagination import Listing, Page, paginate
-from app.identity.models import Role, RoleName, User
+from app.identity import users
+from app.identity.models import Role, RoleName
+from app.roles.schemas import NewRole, RoleChanges
 
-TAKEN: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah dipakai.", code="role_taken")}
+CONSTRAINTS: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah dipakai.", code="role_taken")}
 IN_USE = Conflict("Peran masih dimiliki oleh pengguna.", code="role_in_use")
+NOT_FOUND = "Peran tidak ditemukan."
 
 
-def list_roles(page: Page) -> Listing[Role]:
+def list_all(page: Page) -> Listing[Role]:
     return paginate(sa.select(Role).order_by(Role.id), page)
 
 
-def get_role(role_id: int) -> Role:
-    return get_or_404(Role, role_id, "Peran tidak ditemukan.")
+def get(role_id: int) -> Role:
+    return get_or_404(Role, role_id, NOT_FOUND)
 
 
-def create_role(data: Fields) -> Role:
+def create(data: NewRole) -> Role:
     role = Role(**data)
-    with translating(TAKEN):
+    with translating(CONSTRAINTS):
         db.session.add(role)
     return role
 
 
-def replace_role(role_id: int, data: Fields) -> Role:
-    role = _editable(role_id)
-    with translating(TAKEN):
+def update(role_id: int, data: RoleChanges) -> Role:
+    role = _get_editable(role_id)
+    with translating(CONSTRAINTS):
         return assign(role, data)
 
 
-def delete_role(role_id: int) -> None:
-    role = _editable(role_id)
+def delete(role_id: int) -> None:
+    role = _get_editable(role_id)
     with translating({}, in_use=IN_USE):
         db.session.delete(role)
 
 
-def roles_of(user_id: int) -> list[Role]:
-    return get_or_404(User, user_id, "Pengguna tidak ditemukan.").roles
+def list_of_user(user_id: int) -> list[Role]:
+    return users.get(user_id).roles
 
 
 def seed() -> None:
@@ -54,8 +57,8 @@ def seed() -> None:
     )
 
 
-def _editable(role_id: int) -> Role:
-    role = get_role(role_id)
+def _get_editable(role_id: int) -> Role:
+    role = get(role_id)
     if not role.is_editable:
         raise Forbidden("Peran ini tidak dapat diubah atau dihapus.", code="role_not_editable")
     return role

@@ -58,7 +58,7 @@ def test_statements_are_shown_to_superadmins_alone(admin: Client, client: Client
 
 
 def test_a_deletion_anywhere_by_an_administrator_is_written_down(admin: Client) -> None:
-    role_id = roles.create_role({"name": "relawan", "is_editable": True}).id
+    role_id = roles.create({"name": "relawan", "is_editable": True}).id
     assert admin.delete(f"/roles/{role_id}").status_code == 200
     (row,) = admin.get("/admins/audit").json
     assert (row["actor"], row["action"], row["subject"]) == ("rina", "deleted", f"roles/{role_id}")
@@ -71,7 +71,7 @@ def test_what_failed_is_not_written_down(admin: Client) -> None:
 
 def test_given_and_taken_roles_are_written_down_once_each(admin: Client) -> None:
     siti = make_user(username="siti")
-    role = roles.create_role({"name": "relawan", "is_editable": True})
+    role = roles.create({"name": "relawan", "is_editable": True})
     for _ in range(2):  # the second time changes nothing
         admin.post(f"/admins/{siti.id}/roles", {"role_ids": [role.id]})
     admin.delete(f"/admins/{siti.id}/roles", {"role_ids": [role.id]})
