@@ -6,7 +6,7 @@ from typing import Any
 
 from app.admins import schemas
 from app.admins.schemas import AdminChanges, NewAdmin, PersonChanges
-from app.admins.service import exports, overview, people, relations
+from app.admins.service import admins, exports, overview, relations, users
 from app.caregivers import schemas as caregiver_schemas
 from app.caregivers import service as caregivers
 from app.core.exports import streaming
@@ -28,7 +28,7 @@ bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, re
 @bp.response(200, identity_schemas.Account(many=True))
 def list_admins(search: Search) -> Any:
     """All administrators."""
-    return people.admins(search.page, search.q)
+    return admins.admins(search.page, search.q)
 
 
 @bp.post("")
@@ -38,7 +38,7 @@ def list_admins(search: Search) -> Any:
 @bp.alt_response(409, "CONFLICT")
 def create_admin(data: NewAdmin) -> Any:
     """Add an administrator; without a username one is made from the e-mail."""
-    return people.create_admin(data, by=caller)
+    return admins.create_admin(data, by=caller)
 
 
 @bp.get("/<username>")
@@ -46,7 +46,7 @@ def create_admin(data: NewAdmin) -> Any:
 @bp.response(200, identity_schemas.Account)
 def get_admin(username: str) -> Any:
     """One administrator, by username."""
-    return people.admin_named(username)
+    return admins.admin_named(username)
 
 
 @bp.put("/<int:user_id>")
@@ -56,7 +56,7 @@ def get_admin(username: str) -> Any:
 @bp.alt_response(409, "CONFLICT")
 def edit_admin(data: AdminChanges, user_id: int) -> Any:
     """Change an administrator; what is not sent stays."""
-    return people.edit_admin(user_id, data, by=caller)
+    return admins.edit_admin(user_id, data, by=caller)
 
 
 @bp.delete("/<int:user_id>")
@@ -65,7 +65,7 @@ def edit_admin(data: AdminChanges, user_id: int) -> Any:
 @bp.alt_response(409, "CONFLICT")
 def delete_admin(user_id: int) -> dict[str, str]:
     """Delete an administrator, but neither oneself nor the last one."""
-    people.delete_admin(user_id, by=caller)
+    admins.delete_admin(user_id, by=caller)
     return {"message": "Administrator dihapus."}
 
 
@@ -78,7 +78,7 @@ def delete_admin(user_id: int) -> dict[str, str]:
 @bp.response(200, identity_schemas.Account(many=True))
 def list_users(search: Search) -> Any:
     """Everybody; `q` looks into username, name, e-mail and phone number, and counts up to 10,000 that it finds."""
-    return people.people(search.page, search.q)
+    return users.people(search.page, search.q)
 
 
 @bp.get("/users/<int:user_id>")
@@ -86,7 +86,7 @@ def list_users(search: Search) -> Any:
 @bp.response(200, identity_schemas.User)
 def get_user(user_id: int) -> Any:
     """One person, NIK decrypted; that it was looked at goes into the audit log."""
-    return people.person(user_id, by=caller)
+    return users.person(user_id, by=caller)
 
 
 @bp.put("/users/<int:user_id>")
@@ -96,7 +96,7 @@ def get_user(user_id: int) -> Any:
 @bp.alt_response(409, "CONFLICT")
 def change_user(data: PersonChanges, user_id: int) -> Any:
     """Verify a person, or replace their roles."""
-    return people.change_person(user_id, data, by=caller)
+    return users.change_person(user_id, data, by=caller)
 
 
 # --- caregivers and patients ----------------------------------------------------------------------------------------
