@@ -46,7 +46,7 @@ def run(ground: Ground) -> Iterator[Result]:
     with connection.cursor() as cursor, ground.app.app_context():
         cursor.execute(PEOPLE)
         cursor.execute("VACUUM ANALYZE")
-        empty = _median(overview.overview)
+        empty = _median(overview.get)
         cursor.execute(FILL)
         cursor.execute(SUMS)
         cursor.execute("VACUUM ANALYZE")
@@ -56,7 +56,7 @@ def run(ground: Ground) -> Iterator[Result]:
                 cursor.execute(statement)
                 cursor.fetchall()
 
-        counted, ours = _median(live), _median(overview.overview)
+        counted, ours = _median(live), _median(overview.get)
     connection.close()
     yield at_least(f"overview, {ROWS:,} log rows", counted / ours, 30, "times live")
     yield at_most(f"overview, {ROWS:,} log rows", ours / empty, 1.5, "times an empty log")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from flask import Response
 
 from app.admins import schemas
-from app.admins.schemas import AdminChanges, NewAdmin, PersonChanges
+from app.admins.schemas import AdminChanges, DayRange, ExportChoice, NewAdmin, NewLink, UserChanges
 from app.admins.service import admins, exports, overview, relations, users
+from app.admins.service.relations import Relation
 from app.caregivers import schemas as caregiver_schemas
 from app.caregivers import service as caregivers
+from app.caregivers.models import CaregiverLink
+from app.caregivers.service import LinkedPerson
 from app.core.exports import streaming
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Page, PageSchema, Search, SearchSchema
+from app.core.web.pagination import Listing, Page, PageSchema, Search, SearchSchema
 from app.identity import audit
 from app.identity import schemas as identity_schemas
 from app.identity.access import caller, requires
-from app.identity.models import RoleName
+from app.identity.audit import AuditSearch
+from app.identity.models import RoleName, User
 
 bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, relations, statistics, exports, audit")
 
@@ -26,9 +30,9 @@ bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, re
 @requires(RoleName.ADMIN)
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, identity_schemas.Account(many=True))
-def list_admins(search: Search) -> Any:
+def list_admins(search: Search) -> Listing[User]:
     """All administrators."""
-    return admins.admins(search.page, search.q)
+    return admins.list_all(search)
 
 
 @bp.post("")
@@ -36,17 +40,17 @@ def list_admins(search: Search) -> Any:
 @bp.arguments(schemas.AdminCreate, location="multipart")
 @bp.response(201, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
-def create_admin(data: NewAdmin) -> Any:
+def create_admin(data: NewAdmin) -> User:
     """Add an administrator; without a username one is made from the e-mail."""
-    return admins.create_admin(data, by=caller)
+    return admins.create(data, by=caller)
 
 
 @bp.get("/<username>")
 @requires(RoleName.ADMIN)
 @bp.response(200, identity_schemas.Account)
-def get_admin(username: str) -> Any:
+def get_admin(username: str) -> User:
     """One administrator, by username."""
-    return admins.admin_named(username)
+    return admins.get(username)
 
 
 @bp.put("/<int:user_id>")
@@ -54,9 +58,9 @@ def get_admin(username: str) -> Any:
 @bp.arguments(schemas.AdminUpdate, location="multipart")
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
-def edit_admin(data: AdminChanges, user_id: int) -> Any:
+def update_admin(data: AdminChanges, user_id: int) -> User:
     """Change an administrator; what is not sent stays."""
-    return admins.edit_admin(user_id, data, by=caller)
+    return admins.update(user_id, data, by=caller)
 
 
 @bp.delete("/<int:user_id>")
@@ -65,7 +69,7 @@ def edit_admin(data: AdminChanges, user_id: int) -> Any:
 @bp.alt_response(409, "CONFLICT")
 def delete_admin(user_id: int) -> dict[str, str]:
     """Delete an administrator, but neither oneself nor the last one."""
-    admins.delete_admin(user_id, by=caller)
+    admins.delete(user_id, by=caller)
     return {"message": "Administrator dihapus."}
 
 
@@ -76,17 +80,17 @@ def delete_admin(user_id: int) -> dict[str, str]:
 @requires(RoleName.ADMIN)
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, identity_schemas.Account(many=True))
-def list_users(search: Search) -> Any:
-    """Everybody; `q` looks into username, name, e-mail and phone number, and counts up to 10,000 that it finds."""
-    return users.people(search.page, search.q)
+def list_users(search: Search) -> Listing[User]:
+    """Everybody; `q` looks into username, name, e-mail and phone number, and counts 10,000 matches at most."""
+    return users.list_all(search)
 
 
 @bp.get("/users/<int:user_id>")
 @requires(RoleName.ADMIN)
 @bp.response(200, identity_schemas.User)
-def get_user(user_id: int) -> Any:
-    """One person, NIK decrypted; that it was looked at goes into the audit log."""
-    return users.person(user_id, by=caller)
+def get_user(user_id: int) -> User:
+    """One person, NIK decrypted; that it was shown goes into the audit log."""
+    return users.get(user_id, by=caller)
 
 
 @bp.put("/users/<int:user_id>")
@@ -94,9 +98,9 @@ def get_user(user_id: int) -> Any:
 @bp.arguments(schemas.UserUpdate)
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
-def change_user(data: PersonChanges, user_id: int) -> Any:
+def update_user(data: UserChanges, user_id: int) -> User:
     """Verify a person, or replace their roles."""
-    return users.change_person(user_id, data, by=caller)
+    return users.update(user_id, data, by=caller)
 
 
 # --- caregivers and patients ----------------------------------------------------------------------------------------
@@ -106,9 +110,9 @@ def change_user(data: PersonChanges, user_id: int) -> Any:
 @requires(RoleName.ADMIN)
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, schemas.Relation(many=True))
-def list_relations(search: Search) -> Any:
+def list_relations(search: Search) -> Listing[Relation]:
     """All links between caregivers and patients."""
-    return relations.relations(search.page, search.q)
+    return relations.list_all(search)
 
 
 @bp.get("/caregiver-patient")
@@ -116,7 +120,7 @@ def list_relations(search: Search) -> Any:
 @bp.arguments(schemas.CaregiverQuery, location="query")
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, caregiver_schemas.LinkedPerson(many=True))
-def patients_of(query: dict[str, int], page: Page) -> Any:
+def list_patients(query: dict[str, int], page: Page) -> Listing[LinkedPerson]:
     """The patients of one caregiver."""
     return caregivers.list_patients(query["caregiver_id"], page)
 
@@ -127,7 +131,7 @@ def patients_of(query: dict[str, int], page: Page) -> Any:
 @bp.response(201, caregiver_schemas.Link)
 @bp.alt_response(200, schema=caregiver_schemas.Link, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
-def link(data: dict[str, int]) -> Any:
+def create_link(data: NewLink) -> tuple[CaregiverLink, int]:
     """Link a caregiver and a patient."""
     link, is_new = caregivers.create(**data)
     return link, 201 if is_new else 200
@@ -138,9 +142,9 @@ def link(data: dict[str, int]) -> Any:
 @bp.arguments(schemas.LinkCreate)
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
-def unlink(data: dict[str, int]) -> dict[str, str]:
-    """Cut the link between a caregiver and a patient."""
-    relations.cut(**data, by=caller)
+def delete_link(data: NewLink) -> dict[str, str]:
+    """Delete the link between a caregiver and a patient."""
+    relations.delete(**data, by=caller)
     return {"message": "Hubungan dihapus."}
 
 
@@ -151,9 +155,9 @@ def unlink(data: dict[str, int]) -> dict[str, str]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.RangeQuery, location="query")
 @bp.response(200, schemas.Overview)
-def get_overview(query: dict[str, Any]) -> Any:
+def get_overview(query: DayRange) -> dict[str, object]:
     """Totals, provinces, growth, activity and categories; the last 30 days by default, ten years at most."""
-    return overview.overview(**query)
+    return overview.get(**query)
 
 
 # --- exports --------------------------------------------------------------------------------------------------------
@@ -163,7 +167,7 @@ def get_overview(query: dict[str, Any]) -> Any:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.ExportQuery, location="query")
 @bp.response(200, {"type": "string", "format": "binary"}, content_type="text/csv")
-def export(query: dict[str, Any], report: str) -> Any:
+def export(query: ExportChoice, report: str) -> Response:
     """Download a report (users, admins, activity-logs, domicile) as csv, xlsx or pdf (at most 5,000 rows)."""
     return streaming.download_response(exports.export(report, caller, **query))
 
@@ -175,6 +179,6 @@ def export(query: dict[str, Any], report: str) -> Any:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.AuditSearchSchema, location="query")
 @bp.response(200, schemas.AuditEntry(many=True))
-def list_audit(search: schemas.AuditSearch) -> Any:
+def list_audit(search: AuditSearch) -> Listing[audit.Entry]:
     """Who looked at a NIK, exported, changed roles or deleted; statements of the SQL console for super-admins alone."""
-    return audit.entries(caller, search.page, q=search.q, action=search.action)
+    return audit.list_all(caller, search)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from datetime import date
 from typing import Any, BinaryIO, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
 from app.caregivers.schemas import Link
 from app.core.web.fields import Form, RecordId, Text, Timestamp
-from app.core.web.pagination import Search, SearchSchema
+from app.core.web.pagination import SearchSchema
 from app.core.web.parsing import Upload
-from app.identity.audit import Action
+from app.identity import schemas as identity_schemas
+from app.identity.audit import Action, AuditSearch
 from app.identity.models import RoleName
-from app.identity.schemas import Password, Person, PhoneNumber, UserChanges, Username
+from app.identity.schemas import Password, Person, PhoneNumber, Username
 
 # --- people ---------------------------------------------------------------------------------------------------------
 
@@ -30,11 +31,11 @@ class NewAdmin(TypedDict):
     image: NotRequired[BinaryIO | None]
 
 
-class AdminChanges(UserChanges, total=False):
+class AdminChanges(identity_schemas.UserChanges, total=False):
     role: str
 
 
-class PersonChanges(TypedDict, total=False):
+class UserChanges(TypedDict, total=False):
     """What an administrator changes in any person: whether they are verified, and all their roles."""
 
     is_verified: bool
@@ -71,6 +72,13 @@ class UserUpdate(Schema):
 # --- caregivers and patients ----------------------------------------------------------------------------------------
 
 
+class NewLink(TypedDict):
+    """Both ends of a link: of one that is created, and of one that is deleted."""
+
+    caregiver_id: int
+    patient_id: int
+
+
 class CaregiverQuery(Schema):
     caregiver_id = RecordId(required=True, metadata={"example": 7})
 
@@ -90,19 +98,13 @@ class Relation(Link):
 # --- audit ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AuditSearch(Search):
-    action: Action | None = None
-
-
 class AuditSearchSchema(SearchSchema):
     action = fields.String(validate=validate.OneOf(list(Action)), load_default=None, metadata={"example": "nik_read"})
 
     @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: Any) -> AuditSearch:
-        action = data.pop("action")
-        search = super().to_page(data, **kwargs)
-        return AuditSearch(search.page, search.q, action)
+    def to_page(self, data: dict[str, Any], **kwargs: object) -> AuditSearch:
+        search = super().to_page({name: value for name, value in data.items() if name != "action"}, **kwargs)
+        return AuditSearch(search.page, search.q, data["action"])
 
 
 class AuditEntry(Schema):
@@ -119,6 +121,17 @@ class AuditEntry(Schema):
 # --- statistics and exports -----------------------------------------------------------------------------------------
 
 
+class DayRange(TypedDict, total=False):
+    """Days of Jakarta, both included; what is absent is up to the service."""
+
+    start: date
+    end: date
+
+
+class ExportChoice(DayRange):
+    format: str
+
+
 class RangeQuery(Schema):
     """Days of Jakarta, both included."""
 
@@ -126,7 +139,7 @@ class RangeQuery(Schema):
     end = fields.Date(metadata={"example": "2026-03-31"})
 
     @validates_schema
-    def in_order(self, data: dict[str, Any], **_: Any) -> None:
+    def check_order(self, data: DayRange, **_: object) -> None:
         if "start" in data and "end" in data and data["start"] > data["end"]:
             raise ValidationError({"start": ["tidak boleh sesudah end."]})
 

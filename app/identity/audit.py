@@ -1,19 +1,20 @@
 """The audit log: who looked at a NIK, exported, changed roles, deleted, or ran SQL.
 
-A row belongs to the transaction of what it tells, so neither is ever there without the other; only a statement of the
-SQL console is written down before it runs.
+An entry is written in the transaction that does what it reports, so neither is ever there without the other. Only a
+statement of the SQL console is recorded before it runs.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database.session import db
-from app.core.web.pagination import Listing, Page, contains, paginate_rows
+from app.core.web.pagination import Listing, Search, contains, paginate_rows
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
 
@@ -25,29 +26,40 @@ class Action(StrEnum):
     ADMIN_CREATED = "admin_created"
     USER_CHANGED = "user_changed"
     DELETED = "deleted"
-    #: Shown to super-admins alone: a statement can hold any data.
+    #: Only super-admins see these: a statement can hold any data.
     SQL = "sql"
 
 
-def record(by: Caller | None, action: Action, subject: str, **details: Any) -> None:
-    """Write down, in the open unit of work, what `by` does (`None`: the operator, by a command)."""
+@dataclass(frozen=True)
+class AuditSearch(Search):
+    """A page of the log, narrowed by `q` and to one kind of action."""
+
+    action: str | None = None
+
+
+#: Id, created_at, actor_id, actor (a username), action, subject, details, ip.
+Entry = sa.Row[int, datetime, int | None, str | None, str, str, dict[str, object], str | None]
+
+
+def record(by: Caller | None, action: Action, subject: str, **details: object) -> None:
+    """Add an entry to the open unit of work: `by` does `action` (`None`: the operator, by a command)."""
     db.session.add(_entry(by, action, subject, details))
     db.session.info[__name__] = True
 
 
 def is_recorded() -> bool:
-    """Whether the open unit of work has told what it does."""
+    """Whether the open unit of work has an entry already."""
     return __name__ in db.session.info
 
 
-def record_now(by: Caller, action: Action, subject: str, **details: Any) -> None:
-    """Write it down at once, in a transaction of its own: what follows may fail, the row stays."""
+def record_now(by: Caller, action: Action, subject: str, **details: object) -> None:
+    """Commit an entry at once, in a transaction of its own: what follows may fail, the entry stays."""
     with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
         session.add(_entry(by, action, subject, details))
 
 
-def entries(by: Caller, page: Page, *, q: str | None = None, action: str | None = None) -> Listing[Any]:
-    """The log, newest first, with the names of those who are still there."""
+def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
+    """The log, newest first, with the names of those who are still there; SQL is for super-admins alone."""
     query = (
         sa.select(
             AuditEntry.id,
@@ -64,14 +76,15 @@ def entries(by: Caller, page: Page, *, q: str | None = None, action: str | None 
     )
     if not by.has(RoleName.SUPERADMIN):
         query = query.where(AuditEntry.action != sa.literal_column(f"'{Action.SQL}'"))  # as in the index
-    if action:
-        query = query.where(AuditEntry.action == action)
-    if q:
-        query = query.where(sa.or_(AuditEntry.subject.ilike(contains(q)), User.username.ilike(contains(q))))
-    return paginate_rows(query, page)
+    if search.action:
+        query = query.where(AuditEntry.action == search.action)
+    if search.q:
+        pattern = contains(search.q)
+        query = query.where(sa.or_(AuditEntry.subject.ilike(pattern), User.username.ilike(pattern)))
+    return paginate_rows(query, search.page)
 
 
-def _entry(by: Caller | None, action: Action, subject: str, details: dict[str, Any]) -> AuditEntry:
+def _entry(by: Caller | None, action: Action, subject: str, details: dict[str, object]) -> AuditEntry:
     return AuditEntry(
         actor_id=by.id if by else None, action=action, subject=subject, details=details, ip=by.ip if by else None
     )

@@ -10,7 +10,7 @@ from app.admins.schemas import AdminChanges, NewAdmin
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
 from app.core.media import pictures
-from app.core.web.pagination import Listing, Page, contains, paginate
+from app.core.web.pagination import Listing, Search, contains, paginate
 from app.forum.service import toggles
 from app.identity import audit, usernames, users
 from app.identity.models import SEARCHED, RoleName, User
@@ -19,15 +19,15 @@ from app.identity.sessions import PRIVILEGED, Caller
 NOT_FOUND = "Administrator tidak ditemukan."
 
 
-def admins(page: Page, q: str | None) -> Listing[User]:
+def list_all(search: Search) -> Listing[User]:
     """Everybody with the role admin, newest first."""
     query = users.with_role(RoleName.ADMIN)
-    if q:
-        query = query.where(sa.or_(*(getattr(User, name).ilike(contains(q)) for name in SEARCHED)))
-    return paginate(query, page)
+    if search.q:
+        query = query.where(sa.or_(*(getattr(User, name).ilike(contains(search.q)) for name in SEARCHED)))
+    return paginate(query, search.page)
 
 
-def admin_named(username: str) -> User:
+def get(username: str) -> User:
     query = users.with_role(RoleName.ADMIN).where(sa.func.lower(User.username) == username.lower())
     admin = db.session.scalar(query) if usernames.problem(username) is None else None
     if admin is None:
@@ -35,7 +35,7 @@ def admin_named(username: str) -> User:
     return admin
 
 
-def create_admin(data: NewAdmin, by: Caller) -> User:
+def create(data: NewAdmin, by: Caller) -> User:
     """A new administrator; without a username one is made from the e-mail."""
     role = RoleName(data.get("role", RoleName.ADMIN))
     users.check_may_promote(users.roles_named([role]), by)
@@ -54,7 +54,7 @@ def create_admin(data: NewAdmin, by: Caller) -> User:
     return admin
 
 
-def edit_admin(user_id: int, data: AdminChanges, by: Caller) -> User:
+def update(user_id: int, data: AdminChanges, by: Caller) -> User:
     """Change what `data` names; a new password ends every session of the administrator."""
     admin = _get_changeable(user_id, by)
     if fields := sorted(data.keys() - {"role"}):
@@ -66,7 +66,7 @@ def edit_admin(user_id: int, data: AdminChanges, by: Caller) -> User:
     return admin
 
 
-def delete_admin(user_id: int, by: Caller) -> None:
+def delete(user_id: int, by: Caller) -> None:
     """Delete an administrator for good; never oneself, and never the last one."""
     admin = _get_changeable(user_id, by)
     if admin.id == by.id:

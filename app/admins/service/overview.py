@@ -1,10 +1,9 @@
-"""The administrators' overview: sums that are kept while things happen, so that no log is ever counted."""
+"""The administrators' overview, from sums that are updated with every change, so that no log is ever counted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, timedelta
-from typing import Any
+from datetime import date, datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -27,7 +26,7 @@ MOST_DAYS = 3660
 RECENT = 20
 
 
-def overview(start: date | None = None, end: date | None = None) -> dict[str, Any]:
+def get(start: date | None = None, end: date | None = None) -> dict[str, object]:
     """Everything of the overview for these days of Jakarta, both included."""
     start, end = _range(start, end)
     with autocommit() as connection:
@@ -67,7 +66,7 @@ def overview(start: date | None = None, end: date | None = None) -> dict[str, An
 
 
 def _range(start: date | None, end: date | None) -> tuple[date, date]:
-    """The days asked for; by default the last 30, or 30 that end or begin where it is said."""
+    """The first and last day. By default the last 30 days; with one of the two, 30 days that begin or end there."""
     end = end or max(today(), start or today())
     start = start or date.fromordinal(max(1, end.toordinal() - DEFAULT_DAYS + 1))
     if (end - start).days >= MOST_DAYS:
@@ -79,17 +78,17 @@ def _days(start: date, end: date) -> list[date]:
     return [start + timedelta(days=n) for n in range((end - start).days + 1)]
 
 
-def _growth(days: Sequence[date], came: Mapping[date, int], before: int) -> Iterator[dict[str, Any]]:
+def _growth(days: Sequence[date], registered: Mapping[date, int], before: int) -> Iterator[dict[str, object]]:
     for day in days:
-        users = came.get(day, 0)
+        users = registered.get(day, 0)
         before += users
         yield {"date": day, "users": users, "cumulative": before}
 
 
-def _activity(days: Sequence[date], rows: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    known = {row.day: row for row in rows}
+def _activity(days: Sequence[date], rows: Sequence[sa.Row[date, int, int]]) -> Iterator[dict[str, object]]:
+    by_day = {row.day: row for row in rows}
     for day in days:
-        row = known.get(day)
+        row = by_day.get(day)
         yield {"date": day, "events": row.events if row else 0, "active_users": row.active_users if row else 0}
 
 
@@ -149,8 +148,8 @@ _BEFORE = sa.select(sa.func.sum(UserDay.users)).where(UserDay.day < _start)
 _ACTIVITY = sa.select(LogDay.day, LogDay.events, LogDay.active_users).where(LogDay.day.between(_start, _end))
 
 
-def _recent(start: date, end: date) -> sa.Select[*tuple[Any, ...]]:
-    """The latest of the log within the days: from the end of an index, whatever lies before."""
+def _recent(start: date, end: date) -> sa.Select[int, int | None, str, str | None, str | None, str | None, datetime]:
+    """The latest entries of the activity log within the days, read from the end of an index."""
     return (
         sa.select(
             ActivityLog.id,

@@ -1,21 +1,31 @@
-"""Who cares for whom, as administrators see and change it."""
+"""Links between caregivers and patients, as administrators see and delete them."""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import TypedDict
 
 import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
 from app.caregivers.models import CaregiverLink
-from app.core.web.pagination import Listing, Page, contains, paginate_rows
+from app.core.web.pagination import Listing, Search, contains, paginate_rows
 from app.identity import audit
 from app.identity.models import User
 from app.identity.sessions import Caller
 
 
-def relations(page: Page, q: str | None) -> Listing[dict[str, Any]]:
+class Relation(TypedDict):
+    id: int
+    caregiver_id: int
+    patient_id: int
+    created_at: datetime
+    caregiver: User
+    patient: User
+
+
+def list_all(search: Search) -> Listing[Relation]:
     """All links, the latest first, with the people at both ends in the same statement."""
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     query = (
@@ -25,11 +35,11 @@ def relations(page: Page, q: str | None) -> Listing[dict[str, Any]]:
         .options(orm.lazyload(caregiver.roles), orm.lazyload(patient.roles))
         .order_by(CaregiverLink.created_at.desc(), CaregiverLink.id.desc())
     )
-    if q:
+    if search.q:
         ends = (caregiver.username, caregiver.nama_ktp, patient.username, patient.nama_ktp)
-        query = query.where(sa.or_(*(column.ilike(contains(q)) for column in ends)))
-    found = paginate_rows(query, page)
-    rows = [
+        query = query.where(sa.or_(*(column.ilike(contains(search.q)) for column in ends)))
+    links = paginate_rows(query, search.page)
+    relations: list[Relation] = [
         {
             "id": link.id,
             "caregiver_id": link.caregiver_id,
@@ -38,11 +48,11 @@ def relations(page: Page, q: str | None) -> Listing[dict[str, Any]]:
             "caregiver": caregiver,
             "patient": patient,
         }
-        for link, caregiver, patient in found.rows
+        for link, caregiver, patient in links.rows
     ]
-    return Listing(rows, found.total, page)
+    return Listing(relations, links.total, links.page)
 
 
-def cut(caregiver_id: int, patient_id: int, by: Caller) -> None:
+def delete(caregiver_id: int, patient_id: int, by: Caller) -> None:
     caregivers.delete(caregiver_id, patient_id)
     audit.record(by, audit.Action.DELETED, f"caregiver_link:{caregiver_id}:{patient_id}")

@@ -86,19 +86,19 @@ def _admins(when: sa.ColumnElement[bool]) -> Table:
 
 
 def _registrations(rows: Rows, start: date, end: date) -> Chart:
-    """How many registered: by day, by week or by month, whatever makes a chart that can be read."""
+    """How many registered: by day up to 45 days, by week up to 45 weeks, else by month (the last 60)."""
     days = [row[-1].astimezone(JAKARTA).date() for row in rows]
     start, end = min([start, *days]), max([end, *days])
     span = (end - start).days + 1
     if span <= 45:
         steps = [start + timedelta(days=n) for n in range(span)]
-        found = Counter(days)
-        values = [(f"{day.day}/{day.month}", float(found[day])) for day in steps]
+        registered = Counter(days)
+        values = [(f"{day.day}/{day.month}", float(registered[day])) for day in steps]
         return Chart("Pendaftaran per hari", values, upright=True)
     if span <= 7 * 45:
-        found = Counter(start + timedelta(days=(day - start).days // 7 * 7) for day in days)
+        registered = Counter(start + timedelta(days=(day - start).days // 7 * 7) for day in days)
         steps = [start + timedelta(days=n) for n in range(0, span, 7)]
-        values = [(f"{day.day}/{day.month}", float(found[day])) for day in steps]
+        values = [(f"{day.day}/{day.month}", float(registered[day])) for day in steps]
         return Chart("Pendaftaran per minggu", values, upright=True)
     months = range(start.year * 12 + start.month - 1, end.year * 12 + end.month)
     by_month = Counter(day.year * 12 + day.month - 1 for day in days)

@@ -6,10 +6,10 @@ from datetime import datetime, time, timedelta
 
 import sqlalchemy as sa
 
-from app.admins.schemas import PersonChanges
+from app.admins.schemas import UserChanges
 from app.core.database.session import db
 from app.core.lib.clock import JAKARTA
-from app.core.web.pagination import Listing, Page, contains
+from app.core.web.pagination import Listing, Page, Search, contains
 from app.identity import audit, users
 from app.identity.models import SEARCHED, User, UserDay
 from app.identity.sessions import Caller
@@ -18,12 +18,12 @@ from app.identity.sessions import Caller
 MOST_COUNTED = 10_000
 
 
-def people(page: Page, q: str | None) -> Listing[User]:
-    """Everybody, newest first; `q` is a part of username, name, e-mail or phone number."""
-    return _matching(q, page) if q else _all(page)
+def list_all(search: Search) -> Listing[User]:
+    """Everybody, newest first; `search.q` is a part of username, name, e-mail or phone number."""
+    return _matching(search.q, search.page) if search.q else _everybody(search.page)
 
 
-def person(user_id: int, by: Caller) -> User:
+def get(user_id: int, by: Caller) -> User:
     """The whole person; that their NIK was shown, where there is one, goes into the audit log."""
     user = users.get(user_id)
     if user.nik is not None:
@@ -31,7 +31,7 @@ def person(user_id: int, by: Caller) -> User:
     return user
 
 
-def change_person(user_id: int, data: PersonChanges, by: Caller) -> User:
+def update(user_id: int, data: UserChanges, by: Caller) -> User:
     """Verify a person, or replace their roles, at once for all their sessions."""
     user = users.get_changeable(user_id, by)
     is_verified = data.get("is_verified", user.is_verified)
@@ -45,7 +45,7 @@ def change_person(user_id: int, data: PersonChanges, by: Caller) -> User:
     return user
 
 
-def _all(page: Page) -> Listing[User]:
+def _everybody(page: Page) -> Listing[User]:
     """A page of everybody. `user_days` says on which day it begins, so it costs the same however deep it is."""
     later = sa.func.sum(UserDay.users).over(order_by=UserDay.day.desc()) - UserDay.users
     days = sa.select(UserDay.day, UserDay.users, later.label("later")).where(UserDay.users > 0).subquery()
