@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import secrets
 from pathlib import Path
-from typing import Any
 
 import click
 from flask import Flask
@@ -63,9 +62,9 @@ users = AppGroup("users", help="People: make one, give one a role.")
 @click.option("--phone", "nomor_hp", help="Any usual form.")
 @click.option("--email")
 @click.option("--name", "nama_ktp", help="Full name; the username by default.")
-def create_user(role: str, **given: Any) -> None:
+def create_user(role: str, **options: str | None) -> None:
     """Make a person, for instance the first super-admin."""
-    sent = {name: value for name, value in given.items() if value is not None}
+    sent = {name: value for name, value in options.items() if value is not None}
     sent.setdefault("nama_ktp", sent["username"])
     with _telling_errors(), unit_of_work():
         user = people.create(UserCreate().load(sent), [role])

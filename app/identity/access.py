@@ -1,14 +1,14 @@
 """Who may call a route: each says so with one of these decorators, next to its `@bp.get`.
 
-`public` ignores tokens; `optional` uses a good one and refuses a bad one, so that the client refreshes; `authenticated`
-needs any role; `requires` needs one of the named roles, read from the database for this very request.
+`public` ignores tokens; `optional` accepts a valid one and refuses an invalid one, so that the client refreshes it;
+`authenticated` needs any role; `requires` needs one of the named roles, read from the database for this request.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from flask import Flask, g, request
 from werkzeug.local import LocalProxy
@@ -18,13 +18,13 @@ from app.identity import audit, tokens
 from app.identity.models import RoleName
 from app.identity.sessions import Caller, caller_of
 
-View = TypeVar("View", bound=Callable[..., Any])
+View = TypeVar("View", bound=Callable[..., object])
 
 BEARER: dict[str, list[str]] = {"bearer": []}
 
 
 def init_app(app: Flask) -> None:
-    """Let the application make and read access tokens."""
+    """Let the application issue and read access tokens."""
     app.config.update(tokens.OPTIONS)
     tokens.manager.init_app(app)
 
@@ -56,7 +56,7 @@ class Rule:
             raise Forbidden
 
     def record(self) -> None:
-        """Every deletion that a role allows leaves a row in the audit log, whichever section it is in."""
+        """Record a deletion that a role allowed in the audit log, unless the section has recorded it itself."""
         if self.roles and request.method == "DELETE" and not audit.is_recorded():
             audit.record(g.caller, audit.Action.DELETED, request.path.removeprefix("/api/"))
 
@@ -68,12 +68,12 @@ class Rule:
 
 
 def public(view: View) -> View:
-    """Anybody; a token that is sent is not looked at."""
+    """Anybody; a token that is sent is ignored."""
     return _mark(view, Rule("public"))
 
 
 def optional(view: View) -> View:
-    """Anybody; a token that is sent must be good."""
+    """Anybody; a token that is sent must be valid."""
     return _mark(view, Rule("optional"))
 
 
@@ -83,26 +83,26 @@ def authenticated(view: View) -> View:
 
 
 def requires(*roles: RoleName) -> Callable[[View], View]:
-    """Those who have one of `roles` now."""
+    """Everybody who has one of `roles` now."""
     return lambda view: _mark(view, Rule("roles", roles))
 
 
 #: The caller of the present request, where the route needs one.
-caller: Caller = cast(Caller, LocalProxy(lambda: _needed()))  # noqa: PLW0108  # it is defined below
+caller: Caller = cast(Caller, LocalProxy(lambda: _required_caller()))  # noqa: PLW0108  # it is defined below
 
 
 def superadmin() -> Caller:
-    """The caller, verified once more: for handlers in which the route's rule alone is not enough."""
-    found = _needed()
-    if not found.is_superadmin:
+    """The caller, verified once more: `Forbidden` without a super-admin session, whatever the route's rule says."""
+    required = _required_caller()
+    if not required.is_superadmin:
         raise Forbidden
-    return found
+    return required
 
 
 def caller_id() -> int | None:
-    """The caller's id where the route makes it optional."""
-    found: Caller | None = g.get("caller")
-    return found.id if found else None
+    """The caller's id, on a route where a caller is optional."""
+    current = _current_caller()
+    return current.id if current else None
 
 
 def _mark(view: View, rule: Rule) -> View:
@@ -110,11 +110,16 @@ def _mark(view: View, rule: Rule) -> View:
     return view
 
 
-def _needed() -> Caller:
-    found: Caller | None = g.get("caller")
-    if found is None:
+def _current_caller() -> Caller | None:
+    current: Caller | None = g.get("caller")
+    return current
+
+
+def _required_caller() -> Caller:
+    current = _current_caller()
+    if current is None:
         raise Unauthorized
-    return found
+    return current
 
 
 def _sent_caller() -> Caller | None:

@@ -1,4 +1,4 @@
-"""What runs on identities outside requests: commands and the clock's sweeps, each batch a transaction of its own."""
+"""What runs outside requests: the hourly sweep of sessions, and the operator's commands for NIK."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ BATCH = 200
 
 
 def drop_dead_sessions() -> None:
-    """Delete the sessions that nobody can use any more."""
+    """Delete the sessions that have expired."""
     with unit_of_work():
-        sessions.drop_dead()
+        sessions.delete_expired()
 
 
 def rotate_nik() -> int:
-    """Encrypt anew, with the first key, everything that lies under another one; returns how many were.
+    """Encrypt every NIK that is stored under another key with the first one; returns how many that were.
 
-    Each batch is a transaction of its own: killed at any moment, it goes on where it stopped when run again.
+    Each batch is a transaction of its own: killed at any moment, the next run continues where this one stopped.
     """
     prefix = f"{nik.VERSION}:{settings.nik_keys[0][0]}:"
     done = last = 0
@@ -55,7 +55,7 @@ def rotate_nik() -> int:
 
 
 def verify_nik() -> tuple[int, list[int]]:
-    """Decrypt all; returns how many are fine and the ids of the people whose NIK cannot be read."""
+    """Decrypt every NIK; returns how many can be read, and the ids of the people whose NIK cannot."""
     fine, broken = 0, []
     for user_id, stored in db.session.execute(
         sa.select(User.id, User.nik).where(User.nik.is_not(None)).order_by(User.id).execution_options(yield_per=1000)

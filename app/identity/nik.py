@@ -1,7 +1,7 @@
 """NIK at rest: AES-256-GCM, bound to its person, under keys that can be changed while the service runs.
 
 Stored form: `v1:<key id>:<base64 of nonce and ciphertext>`. The user's id is the associated data, so a ciphertext moved
-to another person's row does not decrypt. What does not have this form is a legacy value and is returned as it is.
+to another person's row does not decrypt. A value without this form is a legacy one and is returned as it is.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ NONCE_BYTES = 12
 
 
 class UndecryptableNik(Exception):
-    """The stored value belongs to another person, to a key that is gone, or was tampered with."""
+    """The stored value is another person's, was encrypted with a key that is not configured, or was altered."""
 
 
 def encrypt(nik: str, user_id: int) -> str:
+    """The stored form of a NIK, under the first of the configured keys."""
     kid, key = settings.nik_keys[0]
     nonce = os.urandom(NONCE_BYTES)
     sealed = nonce + AESGCM(key).encrypt(nonce, nik.encode(), _bound_to(user_id))

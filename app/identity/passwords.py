@@ -19,48 +19,48 @@ T = TypeVar("T")
 
 _hasher = PasswordHasher(time_cost=1, memory_cost=46 * 1024, parallelism=1)
 
-#: How far the hashing thread steps back (`nice`). Logins then leave most of a busy core to the other requests.
+#: The `nice` value of the hashing thread, so that logins leave most of a busy core to the other requests.
 NICENESS = 5
 
 
 def hash_password(password: str) -> str:
-    return _in_turn(lambda: _hasher.hash(password))
+    return _in_hashing_thread(lambda: _hasher.hash(password))
 
 
 def matches(password: str, stored: str | None) -> bool:
-    """Whether `password` belongs to the hash; nobody's (`None`) costs the same time and is never right."""
+    """Whether `password` belongs to the hash `stored`; without one (`None`) it takes the same time and is False."""
 
     def verify() -> bool:
         try:
-            return _hasher.verify(stored or _nobody(), password) and stored is not None
+            return _hasher.verify(stored or _decoy_hash(), password) and stored is not None
         except (VerificationError, InvalidHashError):
             return False
 
-    return _in_turn(verify)
+    return _in_hashing_thread(verify)
 
 
 def is_outdated(stored: str) -> bool:
-    """Whether the hash was made with other parameters than today's."""
+    """Whether the hash has other parameters than `_hasher`."""
     return _hasher.check_needs_rehash(stored)
 
 
-def _in_turn(work: Callable[[], T]) -> T:
-    """A hash takes a core and 46 MiB: one at a time a process, in a thread that yields to the others."""
-    return _hashing(os.getpid()).submit(work).result()
+def _in_hashing_thread(work: Callable[[], T]) -> T:
+    """A hash takes a core and 46 MiB, so each process computes one at a time, in a thread of low priority."""
+    return _hashing_thread(os.getpid()).submit(work).result()
 
 
 @cache
-def _hashing(_process: int) -> ThreadPoolExecutor:
-    """The one thread of this process; a forked child has none of its parent's, so it gets its own."""
-    return ThreadPoolExecutor(1, "passwords", initializer=_step_back)
+def _hashing_thread(_process: int) -> ThreadPoolExecutor:
+    """The hashing thread of this process. Threads do not survive a fork, so each process has its own."""
+    return ThreadPoolExecutor(1, "passwords", initializer=_lower_priority)
 
 
-def _step_back() -> None:
+def _lower_priority() -> None:
     if sys.platform == "linux":  # elsewhere a priority belongs to the whole process
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
 
 
 @cache
-def _nobody() -> str:
+def _decoy_hash() -> str:
     return _hasher.hash(secrets.token_urlsafe())

@@ -1,11 +1,10 @@
-"""Preferences are kept as sent; broadcasts are filtered by the tags that they flatten into."""
+"""Preferences are stored as sent; broadcasts are filtered by the tags that are derived from them."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 TAGS = (
     "medical",
@@ -40,18 +39,18 @@ ALIASES = {
 }
 
 
-def tags(preferences: Any) -> list[str]:
-    """The sorted tags that are true or selected in `preferences`, however it is nested."""
+def tags(preferences: object) -> list[str]:
+    """The sorted tags that are true or selected anywhere in `preferences`: an object, an array, or JSON as text."""
     return sorted({tag for name in _selected(_parsed(preferences)) if (tag := ALIASES.get(_plain(name)))})
 
 
-def accepts_broadcasts(preferences: Any) -> bool:
+def accepts_broadcasts(preferences: object) -> bool:
     """False only for `{"broadcast": false}`."""
     parsed = _parsed(preferences)
     return not (isinstance(parsed, dict) and parsed.get("broadcast") in (False, "false", 0, "0"))
 
 
-def _selected(value: Any, name: str | None = None) -> Iterator[str]:
+def _selected(value: object, name: str | None = None) -> Iterator[str]:
     match value:
         case dict():
             for key, item in value.items():
@@ -65,10 +64,10 @@ def _selected(value: Any, name: str | None = None) -> Iterator[str]:
         case str() if value and value != "false":
             yield value
             if name and ALIASES.get(_plain(name)) == "other_belief":
-                yield name  # {"other_belief": "Marapu"}: whatever it is called, it is another belief
+                yield name  # {"other_belief": "Marapu"}: any text there names another belief
 
 
-def _parsed(value: Any) -> Any:
+def _parsed(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""Login sessions: begin, refresh, end. A session's life depends on the roles that its person has now."""
+"""Login sessions: begin, refresh, end. How long a session lasts depends on the roles that its person has now."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRIVILEGED = frozenset({RoleName.ADMIN, RoleName.SUPERADMIN})
 
 @dataclass(frozen=True)
 class Caller:
-    """Who makes the request, as the database knows them now."""
+    """Who makes the request, with the roles that the database has for them now."""
 
     id: int
     roles: frozenset[str]
@@ -52,7 +52,7 @@ def begin(user: User) -> TokenPair:
     session = LoginSession(id=uuid.uuid4(), user_id=user.id, kind=SessionKind.USER, refresh_hash=tokens.digest(refresh))
     db.session.add(session)
     db.session.flush()
-    drop_dead(user.id)
+    delete_expired(user.id)
     return TokenPair(_access(user.id, user.role_names, session.id), refresh)
 
 
@@ -88,12 +88,12 @@ def end_all(user_id: int) -> None:
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id))
 
 
-def drop_dead(user_id: int | None = None) -> None:
-    """Delete sessions that nobody can use any more, of one person or of all."""
+def delete_expired(user_id: int | None = None) -> None:
+    """Delete the sessions that have expired, of one person or of all."""
     longest = timedelta(days=settings.refresh_token_days)
     idle = timedelta(days=settings.refresh_idle_days)
     moment = now()
-    dead = sa.or_(
+    expired = sa.or_(
         LoginSession.created_at < moment - longest,
         LoginSession.last_used_at < moment - idle,
         sa.and_(
@@ -102,10 +102,10 @@ def drop_dead(user_id: int | None = None) -> None:
         ),
     )
     whose = sa.true() if user_id is None else LoginSession.user_id == user_id
-    db.session.execute(sa.delete(LoginSession).where(whose, dead))
+    db.session.execute(sa.delete(LoginSession).where(whose, expired))
 
 
-#: The one statement that a signed-in request costs: is the session alive, and what may its person do now?
+#: The only statement that authentication adds to a request: the session, and the roles its person has now.
 _CALLER = PreparedStatement(
     sa.select(
         LoginSession.kind,
@@ -131,7 +131,7 @@ def caller_of(access_token: str, ip: str | None = None) -> Caller:
         raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
     ((stored_kind, created_at, role_names),) = rows
     kind, roles = SessionKind(stored_kind), frozenset(role_names)
-    # The idle time is the refresh token's affair: an access token is shorter than any of them.
+    # Idleness ends a session at its next refresh: an access token expires before any idle time is over.
     if not _is_alive(kind, created_at, now(), roles):
         raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
     return Caller(claims.user_id, roles, claims.session_id, kind, ip)

@@ -1,8 +1,8 @@
 """Access tokens (signed, short), and the opaque tokens that are stored hashed (refresh, password reset).
 
-flask-jwt-extended makes and reads the access tokens, below our own access rules and without its decorators: those
-answer some wrong tokens with 500 or 422, admit one without `exp`, and take `Basic x` on an optional route for nobody.
-Here every failure is one `Unauthorized`, every claim is required, and the algorithm is ours alone.
+flask-jwt-extended signs and verifies the access tokens, below our own access rules and without its decorators: those
+respond to some invalid tokens with 500 or 422, admit one without `exp`, and ignore `Basic x` on an optional route.
+Here every failure is `Unauthorized`, every claim is required, and HS256 is the only algorithm.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from time import time
-from typing import Any
 
 import jwt
 from flask_jwt_extended import JWTManager, create_access_token, decode_token
@@ -32,14 +31,14 @@ CLAIMS = ("sub", "role", "roles", "sid", "type", "fresh", "jti", "iat", "nbf", "
 #: A user's id, which a 64-bit column holds.
 SUBJECT = re.compile(r"[1-9][0-9]{0,17}")
 
-#: By how much the clocks of two machines may differ.
+#: Seconds by which the clocks of two machines may differ.
 LEEWAY_S = 5
 
-#: A header longer than this is nobody's token.
+#: Characters; anything longer is not one of our tokens.
 MAX_TOKEN_LENGTH = 4096
 
-#: Settings of flask-jwt-extended. It reads no other algorithm than it signs with; the loaders below give the keys.
-OPTIONS: dict[str, Any] = {
+#: Settings of flask-jwt-extended. It verifies only with the algorithm it signs with; the loaders below return the keys.
+OPTIONS: dict[str, object] = {
     "JWT_ALGORITHM": "HS256",
     "JWT_ENCODE_ISSUER": ISSUER,
     "JWT_DECODE_ISSUER": ISSUER,
@@ -76,7 +75,7 @@ def issue_access(
 
 
 def read_access(token: str) -> AccessToken:
-    """Verify signature and claims; `Unauthorized` for every way in which a token can be wrong."""
+    """Verify signature and claims; `Unauthorized` for an invalid or expired token."""
     verified, expires_at = _verified(token, settings.jwt_secret_keys)
     if expires_at + LEEWAY_S <= time():
         raise _expired()
@@ -85,9 +84,10 @@ def read_access(token: str) -> AccessToken:
 
 @lru_cache(maxsize=4096)
 def _verified(token: str, _keys: tuple[str, ...]) -> tuple[AccessToken, int]:
-    """What a token says, and until when (seconds since 1970). Neither a signature nor a claim changes with time.
+    """What a token says, and when it expires (Unix time in seconds). Cached: signature and claims never change.
 
-    `_keys` are a part of what the verdict is remembered by; `_verification_key` reads them from the settings.
+    `_keys` are here as a part of the cache's key, so that removing a signing key takes effect; `_verification_key`
+    reads them from the settings.
     """
     try:
         if len(token) > MAX_TOKEN_LENGTH:
@@ -108,11 +108,11 @@ def _signing_key(_identity: str) -> str:
 
 
 @manager.decode_key_loader
-def _verification_key(header: dict[str, Any], claims: dict[str, Any]) -> str:
+def _verification_key(header: dict[str, object], claims: dict[str, object]) -> str:
     """The key that the token names, for a token in which no claim is missing.
 
-    Claims are looked at here, as they were sent: `decode_token` fills in a `type`, `fresh` or `jti` that is missing and
-    needs no `exp`. The signature is verified afterwards, over the same claims.
+    Claims are checked here, as they were sent: `decode_token` fills in a missing `type`, `fresh` or `jti` and does not
+    require `exp`. The signature is verified afterwards, over the same claims.
     """
     for name in CLAIMS:
         if claims.get(name) is None:
@@ -128,7 +128,7 @@ def _expired() -> Unauthorized:
 
 
 def key_id(key: str) -> str:
-    """The public name of a signing key, so that a rotated one is found without trying all."""
+    """The public name of a signing key (`kid`), by which a token says which key verifies it."""
     return hashlib.sha256(b"kid:" + key.encode()).hexdigest()[:12]
 
 
@@ -138,5 +138,5 @@ def new_opaque() -> str:
 
 
 def digest(opaque: str) -> str:
-    """What is stored of an opaque token. It is random, so a plain hash is enough."""
+    """The SHA-256 that is stored of an opaque token. The token is random, so a hash without salt is enough."""
     return hashlib.sha256(opaque.encode("utf-8", "replace")).hexdigest()

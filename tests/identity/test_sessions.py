@@ -86,5 +86,5 @@ def test_dead_sessions_are_swept(client: Client) -> None:
     aged(user, age=timedelta(days=40), idle=timedelta(days=1))
     aged(user, age=timedelta(days=9), idle=timedelta(days=8))
     sessions.begin(admin)
-    sessions.drop_dead()
+    sessions.delete_expired()
     assert db.session.scalars(db.select(LoginSession.user_id)).all() == [admin.id]
