@@ -27,9 +27,9 @@ def messages() -> list[Delivery]:
 
 
 def code_in(delivery: Delivery) -> str:
-    found = re.search(r"/reset-password\?code=([\w-]+)", delivery.payload["text"])
-    assert found
-    return found[1]
+    match = re.search(r"/reset-password\?code=([\w-]+)", delivery.payload["text"])
+    assert match
+    return match[1]
 
 
 def ask(client: Client, phone: str = PHONE) -> str:
@@ -60,7 +60,7 @@ def test_the_number_may_have_any_form_and_the_message_goes_to_the_normal_one(
     assert message.state == State.PENDING
 
 
-def test_an_unknown_number_gets_the_same_answer_and_no_message(client: Client, siti: User) -> None:
+def test_an_unknown_number_gets_the_same_response_and_no_message(client: Client, siti: User) -> None:
     known = client.get("/send-verification-code", query_string={"phone": PHONE})
     unknown = client.get("/send-verification-code", query_string={"phone": "081999999999"})
     assert (known.status_code, known.json) == (unknown.status_code, unknown.json)
@@ -77,7 +77,7 @@ def test_known_and_unknown_numbers_cost_the_same_statements(client: Client, siti
     assert counts[0] == counts[1]
 
 
-def test_a_second_link_makes_the_first_useless_and_takes_back_its_message(client: Client, siti: User) -> None:
+def test_a_second_link_makes_the_first_useless_and_cancels_its_message(client: Client, siti: User) -> None:
     first, second = ask(client), ask(client)
     assert [message.state for message in messages()] == [State.CANCELLED, State.PENDING]
     assert_error(client.post("/update-password", {"code": first, "new_password": "baru123"}), 400, "invalid_code")

@@ -98,7 +98,7 @@ def test_roles_may_be_repeated_fields(as_siti: Client) -> None:
     assert response.json["role"] == "pendamping"
 
 
-def test_plain_json_is_taken_too(as_siti: Client) -> None:
+def test_plain_json_is_accepted_too(as_siti: Client) -> None:
     response = as_siti.put("/profile", {"email": "siti@example.com", "domicile": "prov. bali"})
     assert response.status_code == 200
     assert response.json["email"] == "siti@example.com"
@@ -194,7 +194,7 @@ def test_the_profile_needs_a_token(client: Client) -> None:
     assert_error(client.put("/profile", {"nama_ktp": "x"}), 401, "unauthorized")
 
 
-def test_own_roles_are_told_and_those_of_others_only_to_admins(client: Client, as_siti: Client, siti: User) -> None:
+def test_people_see_their_own_roles_and_admins_everybodys(client: Client, as_siti: Client, siti: User) -> None:
     response = as_siti.get(f"/users/{siti.id}")
     assert response.json == {
         "id": siti.id, "username": "siti", "roles": [{"id": role_id("pasien"), "name": "pasien", "is_editable": False}],

@@ -41,7 +41,7 @@ def test_the_required_fields_are_enough_and_log_in(client: Client) -> None:
     assert registered().phone == "+6281234567890"
 
 
-def test_everything_that_a_form_can_hold_is_kept(client: Client) -> None:
+def test_every_field_of_the_form_is_stored(client: Client) -> None:
     preferences = {"medical": True, "mental_health": False, "religion": ["islam"], "other_belief": None}
     extra = {"email": "siti@example.com", "role": "pendamping", "nik": "3273014502900001", "domicile": "jawa barat"}
     response = client.post("/register", {**SITI, **extra, "preferences": preferences})
@@ -97,16 +97,16 @@ def test_a_wrong_value_is_named(client: Client, field: str, value: object) -> No
 
 
 @pytest.mark.parametrize(
-    ("taken", "code"),
+    ("changes", "code"),
     [
         ({"username": "SITI"}, "username_taken"),
         ({"email": "Siti@Example.com"}, "email_taken"),
         ({"nomor_hp": "+6281234567890"}, "phone_taken"),
     ],
 )
-def test_username_email_and_phone_belong_to_one_person(client: Client, taken: dict[str, str], code: str) -> None:
+def test_username_email_and_phone_belong_to_one_person(client: Client, changes: dict[str, str], code: str) -> None:
     make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
-    body = {**SITI, "username": "ani", "nomor_hp": "081999999999", "email": "ani@example.com", **taken}
+    body = {**SITI, "username": "ani", "nomor_hp": "081999999999", "email": "ani@example.com", **changes}
     assert_error(client.post("/register", body), 409, code)
 
 

@@ -1,4 +1,4 @@
-"""Administrators make, change and delete one another, within limits."""
+"""Administrators create, change and delete one another, within limits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_administrators_alone_are_listed(admin: Client) -> None:
     assert admin.get("/admins", query_string={"q": "tidak ada"}).json == []
 
 
-def test_an_administrator_is_made_from_a_form_with_a_picture(admin: Client) -> None:
+def test_an_administrator_is_created_from_a_form_with_a_picture(admin: Client) -> None:
     data = {**FORM, "nomor_hp": "081277778888", "image": (BytesIO(plain("PNG")), "rina.png")}
     response = admin.post("/admins/", data=data)
     assert response.status_code == 201, response.json
@@ -60,7 +60,7 @@ def test_an_administrator_is_made_from_a_form_with_a_picture(admin: Client) -> N
         ("é@contoh.id", "admin"),
     ],
 )
-def test_a_username_is_made_from_the_email(admin: Client, email: str, username: str) -> None:
+def test_a_username_is_derived_from_the_email(admin: Client, email: str, username: str) -> None:
     make_user(username="Rina")
     assert admin.post("/admins/", {**FORM, "email": email, "username": ""}).json["username"] == username
 
@@ -80,7 +80,7 @@ def test_bad_input_is_refused_by_name(admin: Client, field: str, value: str) -> 
     assert_error(admin.post("/admins/", {**FORM, field: value}), 400, "validation_error", field)
 
 
-def test_a_taken_email_is_a_conflict(admin: Client) -> None:
+def test_an_email_in_use_is_a_conflict(admin: Client) -> None:
     make_user(email="rina.wijaya@contoh.id")
     assert_error(admin.post("/admins/", FORM), 409, "email_taken")
 
@@ -137,7 +137,7 @@ def test_an_ordinary_person_is_no_administrator_to_edit_or_delete(admin: Client)
     assert_error(admin.delete("/admins/999999"), 404)
 
 
-def test_a_deleted_administrator_is_gone_sessions_included(admin: Client, client: Client) -> None:
+def test_deleting_an_administrator_ends_their_sessions(admin: Client, client: Client) -> None:
     rina = make_admin(username="rina")
     rina_id, theirs = rina.id, client.as_(rina)
     assert admin.delete(f"/admins/{rina_id}").status_code == 200

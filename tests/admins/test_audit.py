@@ -57,19 +57,19 @@ def test_statements_are_shown_to_superadmins_alone(admin: Client, client: Client
     assert [row["action"] for row in superadmin.get("/admins/audit").json] == ["export", "sql"]
 
 
-def test_a_deletion_anywhere_by_an_administrator_is_written_down(admin: Client) -> None:
+def test_a_deletion_anywhere_by_an_administrator_is_audited(admin: Client) -> None:
     role_id = roles.create({"name": "relawan", "is_editable": True}).id
     assert admin.delete(f"/roles/{role_id}").status_code == 200
     (row,) = admin.get("/admins/audit").json
     assert (row["actor"], row["action"], row["subject"]) == ("rina", "deleted", f"roles/{role_id}")
 
 
-def test_what_failed_is_not_written_down(admin: Client) -> None:
+def test_what_failed_is_not_audited(admin: Client) -> None:
     assert admin.delete("/roles/999999").status_code == 404
     assert admin.get("/admins/audit").json == []
 
 
-def test_given_and_taken_roles_are_written_down_once_each(admin: Client) -> None:
+def test_given_and_removed_roles_are_audited_once_each(admin: Client) -> None:
     siti = make_user(username="siti")
     role = roles.create({"name": "relawan", "is_editable": True})
     for _ in range(2):  # the second time changes nothing

@@ -215,7 +215,7 @@ def test_a_pdf_has_a_limit_and_the_others_have_none(admin: Client, monkeypatch: 
     assert len(read_xlsx(get(admin, "users", format="xlsx"))) == 5
 
 
-def test_every_export_is_written_down(admin: Client) -> None:
+def test_every_export_is_audited(admin: Client) -> None:
     get(admin, "users", format="xlsx", start="2026-03-01", end="2026-03-31")
     (row,) = admin.get("/admins/audit").json
     assert (row["action"], row["subject"]) == ("export", "export:users")
@@ -256,7 +256,7 @@ def test_a_client_that_leaves_frees_everything(committed: Flask, kind: str, tmp_
     assert EXPORTS.running == 0
 
 
-def test_too_many_at_once_are_told_to_wait(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_exports_at_once_get_a_429(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(EXPORTS, "wait_s", 0.01)
     with ExitStack() as others:
         for _ in range(EXPORTS.concurrent):

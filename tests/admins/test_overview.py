@@ -25,15 +25,15 @@ def admin(client: Client) -> Client:
     return client.as_(make_admin(username="rina"))
 
 
-def overview(admin: Client, **query: Any) -> dict[str, Any]:
+def get_overview(admin: Client, **query: Any) -> dict[str, Any]:
     response = admin.get("/admins/overview", query_string=query)
     assert response.status_code == 200, response.json
     return response.json
 
 
 def test_the_whole_shape_is_there_even_with_nothing_in_it(admin: Client) -> None:
-    found = overview(admin)
-    assert set(found) == {
+    overview = get_overview(admin)
+    assert set(overview) == {
         "range",
         "totals",
         "by_province",
@@ -43,37 +43,37 @@ def test_the_whole_shape_is_there_even_with_nothing_in_it(admin: Client) -> None
         "reminder_categories",
         "recent_activity",
     }
-    assert found["range"] == {
+    assert overview["range"] == {
         "start": str(today() - timedelta(days=29)),
         "end": str(today()),
         "timezone": "Asia/Jakarta",
     }
-    assert found["totals"] == {
+    assert overview["totals"] == {
         "users": 1, "pasien": 0, "pendamping": 0, "admins": 1, "verified": 0, "threads": 0, "replies": 0,
         "reminders": 0, "articles": 0, "videos": 0, "faskes": 0, "dokter": 0, "komunitas": 0,
     }  # fmt: skip
-    assert found["by_province"] == [{"province": None, "count": 1}]
-    assert len(found["growth"]) == len(found["activity"]) == 30
-    assert found["growth"][-1] == {"date": str(today()), "users": 1, "cumulative": 1}
-    assert found["activity"][0] == {"date": str(today() - timedelta(days=29)), "events": 0, "active_users": 0}
-    assert [row["tipe"] for row in found["reminder_categories"]] == ["obat", "makan", "terapi", "kontrol"]
-    assert found["forum_categories"][0]["name"] == "Umum"
-    assert found["recent_activity"] == []
+    assert overview["by_province"] == [{"province": None, "count": 1}]
+    assert len(overview["growth"]) == len(overview["activity"]) == 30
+    assert overview["growth"][-1] == {"date": str(today()), "users": 1, "cumulative": 1}
+    assert overview["activity"][0] == {"date": str(today() - timedelta(days=29)), "events": 0, "active_users": 0}
+    assert [row["tipe"] for row in overview["reminder_categories"]] == ["obat", "makan", "terapi", "kontrol"]
+    assert overview["forum_categories"][0]["name"] == "Umum"
+    assert overview["recent_activity"] == []
 
 
 def test_people_are_counted_by_role_province_and_standing(admin: Client) -> None:
     make_user(domicile="Jawa Barat", is_verified=True)
     make_user(domicile="Jawa Barat")
     make_user(RoleName.PENDAMPING, domicile="Aceh")
-    found = overview(admin)
-    assert {name: found["totals"][name] for name in ("users", "pasien", "pendamping", "admins", "verified")} == {
+    overview = get_overview(admin)
+    assert {name: overview["totals"][name] for name in ("users", "pasien", "pendamping", "admins", "verified")} == {
         "users": 4,
         "pasien": 2,
         "pendamping": 1,
         "admins": 1,
         "verified": 1,
     }
-    assert found["by_province"] == [
+    assert overview["by_province"] == [
         {"province": "Jawa Barat", "count": 2},
         {"province": "Aceh", "count": 1},
         {"province": None, "count": 1},
@@ -84,7 +84,7 @@ def test_a_day_begins_and_ends_in_jakarta(admin: Client) -> None:
     for moment in ("2026-03-01T16:59:59Z", "2026-03-01T17:00:00Z", "2026-03-03T10:00:00Z"):
         make_user().created_at = datetime.fromisoformat(moment)
     db.session.flush()
-    growth = overview(admin, start="2026-03-02", end="2026-03-04")["growth"]
+    growth = get_overview(admin, start="2026-03-02", end="2026-03-04")["growth"]
     assert growth == [
         {"date": "2026-03-02", "users": 1, "cumulative": 2},
         {"date": "2026-03-03", "users": 1, "cumulative": 3},
@@ -112,7 +112,7 @@ def test_forum_and_activity_equal_a_live_count(admin: Client) -> None:
     seed_forum(siti, budi, category.id)
     moments = [now() - timedelta(hours=6 * n) for n in range(20)]
     buffer.store([record([siti, budi, None][n % 3], moment) for n, moment in enumerate(moments)])
-    found = overview(admin)
+    overview = get_overview(admin)
     live = db.session.execute(
         sa.select(
             sa.cast(sa.func.timezone("Asia/Jakarta", ActivityLog.created_at), sa.Date).label("day"),
@@ -120,13 +120,13 @@ def test_forum_and_activity_equal_a_live_count(admin: Client) -> None:
             sa.func.count(ActivityLog.user_id.distinct()),
         ).group_by("day")
     )
-    wanted = {str(day): (events, active) for day, events, active in live}
-    shown = {row["date"]: (row["events"], row["active_users"]) for row in found["activity"] if row["events"]}
-    assert shown == wanted
-    (row,) = [row for row in found["forum_categories"] if row["threads"]]
+    counted = {str(day): (events, active) for day, events, active in live}
+    shown = {row["date"]: (row["events"], row["active_users"]) for row in overview["activity"] if row["events"]}
+    assert shown == counted
+    (row,) = [row for row in overview["forum_categories"] if row["threads"]]
     assert row == {"category_id": category.id, "name": category.name, "threads": 2, "replies": 3}
-    assert found["totals"]["replies"] == db.session.scalar(sa.select(sa.func.count()).where(~ForumReply.is_deleted))
-    assert [row["username"] for row in found["recent_activity"][:3]] == ["siti", budi.username, None]
+    assert overview["totals"]["replies"] == db.session.scalar(sa.select(sa.func.count()).where(~ForumReply.is_deleted))
+    assert [row["username"] for row in overview["recent_activity"][:3]] == ["siti", budi.username, None]
 
 
 def seed_forum(siti: User, budi: User, category_id: int) -> None:
@@ -145,7 +145,7 @@ def seed_forum(siti: User, budi: User, category_id: int) -> None:
 
 def test_the_cost_is_a_fixed_number_of_statements(admin: Client, statements: Statements) -> None:
     with statements.at_most(10):
-        overview(admin, start="2020-01-01", end="2026-03-01")
+        get_overview(admin, start="2020-01-01", end="2026-03-01")
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_the_cost_is_a_fixed_number_of_statements(admin: Client, statements: Sta
     ],
 )
 def test_any_range_has_every_one_of_its_days(admin: Client, query: dict[str, str], days: int) -> None:
-    found = overview(admin, **query)
-    assert len(found["growth"]) == len(found["activity"]) == days
-    assert found["growth"][-1]["date"] == found["range"]["end"]
+    overview = get_overview(admin, **query)
+    assert len(overview["growth"]) == len(overview["activity"]) == days
+    assert overview["growth"][-1]["date"] == overview["range"]["end"]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def both(budi: User, siti: User) -> dict[str, int]:
     return {"caregiver_id": budi.id, "patient_id": siti.id}
 
 
-def test_a_link_is_made_once(admin: Client, budi: User, siti: User) -> None:
+def test_a_link_is_created_once(admin: Client, budi: User, siti: User) -> None:
     first, second = admin.post(PATH, both(budi, siti)), admin.post(PATH, both(budi, siti))
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json == second.json
@@ -66,7 +66,7 @@ def test_all_relations_come_with_both_people_in_one_statement(
     assert [row["patient_id"] for row in admin.get(f"{PATH}/all?q=siti").json] == [siti.id]
 
 
-def test_a_cut_link_is_gone_and_written_down(admin: Client, budi: User, siti: User) -> None:
+def test_a_link_is_deleted_and_audited(admin: Client, budi: User, siti: User) -> None:
     admin.post(PATH, both(budi, siti))
     assert admin.delete(PATH, both(budi, siti)).status_code == 200
     assert_error(admin.delete(PATH, both(budi, siti)), 404)

@@ -48,13 +48,13 @@ def test_every_page_is_found_whatever_day_its_people_came(admin: Client) -> None
         user = make_user(username=f"pasien{n}")
         user.created_at = now() - timedelta(days=n // 2, hours=n % 2)
     db.session.flush()
-    wanted = db.session.scalars(sa.select(User.username).order_by(User.created_at.desc(), User.id.desc())).all()
+    usernames = db.session.scalars(sa.select(User.username).order_by(User.created_at.desc(), User.id.desc())).all()
     seen = []
     for page in range(1, 6):
         response = admin.get("/admins/users", query_string={"page": page, "per_page": 2})
         assert response.headers["X-Total-Count"] == "10"
         seen += [row["username"] for row in response.json]
-    assert seen == list(wanted)
+    assert seen == list(usernames)
     assert admin.get("/admins/users", query_string={"page": 99, "per_page": 2}).json == []
 
 
@@ -65,7 +65,7 @@ def test_a_list_of_users_costs_the_same_however_many_there_are(admin: Client, st
         assert len(admin.get("/admins/users").json) == 6
 
 
-def test_the_tally_of_days_follows_births_moves_and_departures(admin: Client) -> None:
+def test_the_counts_of_days_follow_insert_update_and_delete(admin: Client) -> None:
     def tallied() -> int:
         return db.session.scalar(sa.select(sa.func.sum(UserDay.users)))
 
@@ -106,13 +106,13 @@ def test_the_detail_shows_the_nik_and_the_audit_log_says_who_looked(admin: Clien
     assert NIK not in str(row)
 
 
-def test_a_detail_without_a_nik_is_nothing_to_write_down(admin: Client) -> None:
+def test_a_detail_without_a_nik_is_not_audited(admin: Client) -> None:
     siti = make_user()
     assert admin.get(f"/admins/users/{siti.id}").json["nik"] is None
     assert audited(admin) == []
 
 
-def test_nobody_is_not_found(admin: Client) -> None:
+def test_an_unknown_person_is_not_found(admin: Client) -> None:
     assert_error(admin.get("/admins/users/999999"), 404)
     assert_error(admin.put("/admins/users/999999", {"is_verified": True}), 404)
 
@@ -143,7 +143,7 @@ def test_roles_are_replaced_and_the_audit_log_says_which(admin: Client) -> None:
     assert row["details"] == {"username": "siti", "given": ["admin", "pendamping"], "taken": ["pasien"]}
 
 
-def test_a_taken_role_is_gone_at_once(admin: Client, client: Client) -> None:
+def test_a_removed_role_ends_its_rights_at_once(admin: Client, client: Client) -> None:
     other = make_admin()
     theirs = client.as_(other)
     assert theirs.get("/admins/users").status_code == 200
@@ -151,7 +151,7 @@ def test_a_taken_role_is_gone_at_once(admin: Client, client: Client) -> None:
     assert_error(theirs.get("/admins/users"), 403)
 
 
-def test_only_a_superadmin_gives_or_takes_superadmin(admin: Client, client: Client) -> None:
+def test_only_a_superadmin_gives_or_removes_superadmin(admin: Client, client: Client) -> None:
     siti, boss = make_user(), make_superadmin()
     superadmin = client.as_(make_superadmin())
     assert_error(admin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.SUPERADMIN)}), 403, "superadmin_only")

@@ -34,17 +34,17 @@ def as_siti(client: Client, siti: User) -> Client:
 
 
 def test_a_caregiver_links_a_patient_and_both_see_it(as_budi: Client, as_siti: Client, budi: User, siti: User) -> None:
-    made = as_budi.post("/caregiver/patients", {"patient_id": siti.id})
-    assert made.status_code == 201
-    assert set(made.json) == {"id", "caregiver_id", "patient_id", "created_at"}
+    created = as_budi.post("/caregiver/patients", {"patient_id": siti.id})
+    assert created.status_code == 201
+    assert set(created.json) == {"id", "caregiver_id", "patient_id", "created_at"}
     (patient,) = as_budi.get("/caregiver/patients").json
     assert set(patient) == PERSON | {"link_id", "linked_at"}
-    assert (patient["id"], patient["link_id"], patient["domicile"]) == (siti.id, made.json["id"], "Bali")
+    assert (patient["id"], patient["link_id"], patient["domicile"]) == (siti.id, created.json["id"], "Bali")
     (caregiver,) = as_siti.get("/patient/caregivers").json
-    assert (caregiver["username"], caregiver["linked_at"]) == ("budi", made.json["created_at"])
+    assert (caregiver["username"], caregiver["linked_at"]) == ("budi", created.json["created_at"])
 
 
-def test_a_link_that_exists_is_given_back(as_budi: Client, siti: User) -> None:
+def test_a_link_that_exists_is_returned(as_budi: Client, siti: User) -> None:
     first = as_budi.post("/caregiver/patients", {"patient_id": siti.id})
     again = as_budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert (again.status_code, again.json) == (200, first.json)

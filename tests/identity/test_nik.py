@@ -129,7 +129,7 @@ def _under_new_key() -> int:
     return db.session.scalar(query) or 0
 
 
-def test_a_nik_can_be_given_changed_and_taken_away(app: Flask) -> None:
+def test_a_nik_can_be_set_changed_and_removed(app: Flask) -> None:
     user = make_user(nik=NIK)
     users.update(user, {"nik": "1111222233334444"})
     assert nik.decrypt(user.nik, user.id) == "1111222233334444"

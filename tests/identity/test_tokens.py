@@ -91,7 +91,7 @@ FORGERIES: dict[str, Callable[[User], str]] = {
 }
 
 
-def test_what_the_wrong_tokens_are_made_from_is_a_good_token(client: Client, siti: User) -> None:
+def test_the_token_that_the_forgeries_start_from_is_valid(client: Client, siti: User) -> None:
     assert client.with_token(sign(claims_of(siti))).get("/profile").status_code == 200
 
 
@@ -108,13 +108,13 @@ def test_a_header_that_is_no_bearer_token_is_401(client: Client, header: str) ->
 
 
 @pytest.mark.parametrize("forgery", ["nonsense", "no signature", "a damaged signature", "a refresh token", "no exp"])
-def test_a_wrong_token_is_not_taken_for_nobody(client: Client, siti: User, forgery: str) -> None:
+def test_an_invalid_token_is_refused_where_a_caller_is_optional(client: Client, siti: User, forgery: str) -> None:
     header = {"Authorization": f"Bearer {FORGERIES[forgery](siti)}"}
     assert_error(client.get("/forum/threads", headers=header), 401, "invalid_token")
 
 
 @pytest.mark.parametrize("header", ["Bearer", "Basic x", ", ,", "Token x"])
-def test_a_header_that_is_no_bearer_token_is_not_taken_for_nobody(client: Client, header: str) -> None:
+def test_a_header_that_is_no_bearer_token_is_refused_where_a_caller_is_optional(client: Client, header: str) -> None:
     assert_error(client.get("/forum/threads", headers={"Authorization": header}), 401, "invalid_token")
 
 

@@ -50,10 +50,10 @@ def test_a_wrong_page_is_bad_input(client: Client, query: str) -> None:
 
 
 def test_an_admin_adds_changes_and_deletes_a_role(admin: Client) -> None:
-    made = admin.post("/roles", {"name": "relawan", "is_editable": True})
-    assert made.status_code == 201
-    assert made.json == {"id": made.json["id"], "name": "relawan", "is_editable": True}
-    url = f"/roles/{made.json['id']}"
+    created = admin.post("/roles", {"name": "relawan", "is_editable": True})
+    assert created.status_code == 201
+    assert created.json == {"id": created.json["id"], "name": "relawan", "is_editable": True}
+    url = f"/roles/{created.json['id']}"
     assert admin.put(url, {"name": "sukarelawan"}).json["name"] == "sukarelawan"
     assert admin.delete(url).status_code == 200
     assert_error(admin.get(url), 404)
@@ -67,13 +67,13 @@ def test_a_seeded_role_is_neither_changed_nor_deleted(admin: Client, name: str) 
     assert admin.get(url).json["name"] == name
 
 
-def test_a_role_made_not_editable_stays_as_it_is(admin: Client, relawan: int) -> None:
+def test_a_role_set_not_editable_stays_as_it_is(admin: Client, relawan: int) -> None:
     assert admin.put(f"/roles/{relawan}", {"name": "relawan", "is_editable": False}).status_code == 200
     assert_error(admin.delete(f"/roles/{relawan}"), 403, "role_not_editable")
 
 
 @pytest.mark.parametrize("name", ["pasien", "PASIEN", "Relawan"])
-def test_a_role_name_is_taken_once_whatever_its_case(admin: Client, relawan: int, name: str) -> None:
+def test_a_role_name_is_unique_whatever_its_case(admin: Client, relawan: int, name: str) -> None:
     assert_error(admin.post("/roles", {"name": name}), 409, "role_taken")
 
 
@@ -97,18 +97,18 @@ def test_an_unknown_role_is_not_found(admin: Client) -> None:
         assert_error(call(f"/roles/{10**30}"), 404)
 
 
-def test_roles_are_given_and_taken_and_repeats_are_ignored(admin: Client, relawan: int) -> None:
+def test_roles_are_given_and_removed_and_repeats_are_ignored(admin: Client, relawan: int) -> None:
     user = make_user()
     url = f"/admins/{user.id}/roles"
     for _ in range(2):
-        given = admin.post(url, {"role_ids": [relawan, role_id("pendamping"), relawan]})
-        assert given.status_code == 200
-        assert sorted(given.json["role_ids"]) == sorted([relawan, role_id("pendamping"), role_id("pasien")])
+        response = admin.post(url, {"role_ids": [relawan, role_id("pendamping"), relawan]})
+        assert response.status_code == 200
+        assert sorted(response.json["role_ids"]) == sorted([relawan, role_id("pendamping"), role_id("pasien")])
     assert {role["name"] for role in admin.get(f"/users/{user.id}/roles").json} == {"pasien", "pendamping", "relawan"}
     for _ in range(2):
-        taken = admin.delete(url, {"role_ids": [relawan]})
-        assert taken.status_code == 200
-        assert relawan not in taken.json["role_ids"]
+        response = admin.delete(url, {"role_ids": [relawan]})
+        assert response.status_code == 200
+        assert relawan not in response.json["role_ids"]
 
 
 @pytest.mark.parametrize("body", [{}, {"role_ids": []}, {"role_ids": "x"}, {"role_ids": [999999]}, {"role_ids": [1.5]}])
@@ -118,12 +118,12 @@ def test_wrong_role_ids_are_bad_input(admin: Client, body: dict[str, Any]) -> No
     assert_error(admin.delete(url, body), 400, "validation_error", "role_ids")
 
 
-def test_roles_of_nobody_are_not_found(admin: Client) -> None:
+def test_roles_of_an_unknown_person_are_not_found(admin: Client) -> None:
     assert_error(admin.get("/users/999999/roles"), 404)
     assert_error(admin.post("/admins/999999/roles", {"role_ids": [role_id("pasien")]}), 404)
 
 
-def test_a_role_taken_away_is_gone_at_once(client: Client, admin: Client) -> None:
+def test_a_removed_role_ends_its_rights_at_once(client: Client, admin: Client) -> None:
     other = make_admin()
     other_client = client.as_(other)
     assert other_client.post("/roles", {"name": "satu"}).status_code == 201
