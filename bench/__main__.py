@@ -1,6 +1,7 @@
 """`make bench`: every benchmark, or one (`make bench T=forum`), and one table of targets and results at the end.
 
-A benchmark is a module here with `run(ground)`, which yields its results. Each gets servers and a database of its own.
+A benchmark is a module here with `run(environment)`, which yields its results. Each gets servers and a database of
+its own.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import importlib
 import sys
 import time
 
-from bench.environment import Result, ground
+from bench.environment import Result, environment
 
 #: In this order.
 BENCHMARKS = (
@@ -37,8 +38,8 @@ def main(names: list[str]) -> int:
         started = time.monotonic()
         print(f"{name} ...", flush=True)
         module = importlib.import_module(f"bench.{name}")
-        with ground() as made:
-            results += module.run(made)
+        with environment() as bench:
+            results += module.run(bench)
         print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
     _print_table(results)
     return 0 if all(result.holds for result in results) else 1

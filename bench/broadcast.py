@@ -14,7 +14,7 @@ from app.core.jobs import queue
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import Broadcast, deliveries
-from bench.environment import Ground, Result, at_most
+from bench.environment import BenchEnvironment, Result, at_most
 
 PEOPLE = 100_000
 
@@ -26,12 +26,12 @@ ANALYZE users;
 """
 
 
-def run(ground: Ground) -> Iterator[Result]:
-    connection = psycopg2.connect(ground.database_url)
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    connection = psycopg2.connect(environment.database_url)
     with connection, connection.cursor() as cursor:
         cursor.execute(FILL)
     connection.close()
-    with ground.app.app_context():
+    with environment.app.app_context():
         with unit_of_work():
             broadcasts.announce(kind="article", subject="article:1", text="Artikel baru")
             db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now()))
@@ -48,12 +48,12 @@ def run(ground: Ground) -> Iterator[Result]:
         seconds = time.perf_counter() - started
         grown = (psutil.Process().memory_info().rss - before) / 2**20
         with unit_of_work():
-            made = db.session.scalar(sa.select(sa.func.count()).select_from(deliveries))
+            rows = db.session.scalar(sa.select(sa.func.count()).select_from(deliveries))
         yield Result(
             f"a broadcast to {PEOPLE:,} people, stopped once",
             "one delivery each",
-            f"{made:,} in {seconds:.0f} s",
-            made == _broadcast().recipients == PEOPLE,
+            f"{rows:,} in {seconds:.0f} s",
+            rows == _broadcast().recipients == PEOPLE,
         )
         yield at_most("memory that it takes", grown, 16, "MiB more")
 

@@ -35,7 +35,7 @@ from config import ROOT, Config
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey
 from dev.simulators import Server, simulators
 from dev.stack.waiting import wait_until
-from dev.supervisor import Child, Family
+from dev.supervisor import Child, Supervisor
 
 QUEUES = ("urgent", "urgent", "bulk")
 #: How often each fault comes, in parts of all.
@@ -51,12 +51,12 @@ SETTLE_S = 75.0
 class Chaos:
     """The servers, the workers, and the one who kills them."""
 
-    def __init__(self, plan: Plan, folder: Path, family: Family, sim: Server) -> None:
-        self.plan, self.folder, self.family, self.sim = plan, folder, family, sim
+    def __init__(self, plan: Plan, folder: Path, supervisor: Supervisor, sim: Server) -> None:
+        self.plan, self.folder, self.supervisor, self.sim = plan, folder, supervisor, sim
         self.random = random.Random(plan.seed)
         self.outcome = Outcome(plan)
-        self.postgres: Postgres = start_postgres(family, folder / "postgres")
-        self.valkey: Valkey = start_valkey(family, folder / "valkey")
+        self.postgres: Postgres = start_postgres(supervisor, folder / "postgres")
+        self.valkey: Valkey = start_valkey(supervisor, folder / "valkey")
         public, private = vapid.new_keys()
         self.settings = {
             "ENVIRONMENT": "testing",
@@ -85,7 +85,7 @@ class Chaos:
             upgrade()
             seed_all()
             with unit_of_work():
-                made = [
+                people = [
                     users.create(
                         {
                             "username": f"chaos.{n}",
@@ -97,7 +97,7 @@ class Chaos:
                     )
                     for n in range(max(5, self.plan.reminders // EACH))
                 ]
-                self.ids = [user.id for user in made]
+                self.ids = [user.id for user in people]
             self._subscribe()
 
     def _subscribe(self) -> None:
@@ -139,21 +139,21 @@ class Chaos:
 
     def _start_worker(self, number: int) -> Child:
         command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", QUEUES[number]]
-        return self.family.spawn(f"worker-{number}", command, env={**os.environ, **self.settings}, cwd=ROOT)
+        return self.supervisor.spawn(f"worker-{number}", command, env={**os.environ, **self.settings}, cwd=ROOT)
 
     def keep_up(self) -> None:
         """Start again what has died, as systemd would."""
         for number, child in enumerate(self.workers):
             if child.ended():
-                self.family.children.remove(child)
+                self.supervisor.children.remove(child)
                 self.workers[number] = self._start_worker(number)
         if self.redis_child.ended():
-            self.family.children.remove(self.redis_child)
+            self.supervisor.children.remove(self.redis_child)
             command = self.redis_child.process.args[5:]  # type: ignore[index]  # after the launcher's own words
-            self.redis_child = self.family.spawn("valkey", command, cwd=self.folder / "valkey")
+            self.redis_child = self.supervisor.spawn("valkey", command, cwd=self.folder / "valkey")
 
     def start_postgres_again(self) -> None:
-        self.postgres = start_postgres(self.family, self.folder / "postgres")
+        self.postgres = start_postgres(self.supervisor, self.folder / "postgres")
 
     # --- the faults ---
 
@@ -170,7 +170,7 @@ class Chaos:
                 self.keep_up()
                 time.sleep(0.1)
             # A horse that is too quick to be caught is made up for, so that there are as many faults as were asked for.
-            done = next(found for found in (kind, "worker") if self._do(found))
+            done = next(fault for fault in (kind, "worker") if self._do(fault))
             self.outcome.faults[done] += 1
         return self.finish()
 
@@ -203,7 +203,7 @@ class Chaos:
             return faults[kind]()
         return False
 
-    def _kill_below(self, wanted: Callable[[int, int], bool]) -> bool:
+    def _kill_below(self, matches: Callable[[int, int], bool]) -> bool:
         """Kill a process that a worker has forked: a horse leads a group of its own, a clock stays in the worker's.
 
         A horse lives for milliseconds: it is waited for.
@@ -214,7 +214,7 @@ class Chaos:
                 leader = worker.process.pid
                 with contextlib.suppress(psutil.Error, ProcessLookupError):
                     for child in psutil.Process(leader).children(recursive=True):
-                        if wanted(child.pid, os.getpgid(leader)) and "rq" in " ".join(child.cmdline()):
+                        if matches(child.pid, os.getpgid(leader)) and "rq" in " ".join(child.cmdline()):
                             child.kill()
                             return True
             time.sleep(0.003)
@@ -275,29 +275,29 @@ class Chaos:
             return int(deaths)
 
     def _judge(self) -> Outcome:
-        found = self.outcome
+        outcome = self.outcome
         for message in self.sim.messaging.sent:
             name = next(word for word in message.text.split() if word.startswith("pengingat-"))
-            found.arrived[name] += 1
-            found.late_s.setdefault(name, message.at - self.due[name].timestamp())
+            outcome.arrived[name] += 1
+            outcome.late_s.setdefault(name, message.at - self.due[name].timestamp())
         for push in self.sim.push.messages:
-            found.pushes[next(word for word in (push.text or "").split() if word.startswith("pengingat-"))] += 1
+            outcome.pushes[next(word for word in (push.text or "").split() if word.startswith("pengingat-"))] += 1
         with self._database() as cursor:
             cursor.execute("SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed')")
-            (found.unsettled,) = cursor.fetchone()
-        found.deaths = self._deaths() - self.deaths_before
+            (outcome.unsettled,) = cursor.fetchone()
+        outcome.deaths = self._deaths() - self.deaths_before
         with self.app.app_context():
             db.engine.dispose()
             self.app.extensions["autocommit"].dispose()
-        return found
+        return outcome
 
 
 def run(plan: Plan) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
         folder = Path(name)
         folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
-        with Family(folder / "logs", register=folder / "processes") as family:
-            return Chaos(plan, folder, family, sim).run()
+        with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
+            return Chaos(plan, folder, supervisor, sim).run()
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit
 from app.identity.models import User
 from app.notifications import jobs
-from bench.environment import Ground, Result, at_most
+from bench.environment import BenchEnvironment, Result, at_most
 
 REMINDERS = 1_000_000
 ROUNDS = 7
@@ -32,14 +32,14 @@ ANALYZE reminders; ANALYZE deliveries;
 """
 
 
-def run(ground: Ground) -> Iterator[Result]:
-    ground.people(1)
-    connection = psycopg2.connect(ground.database_url)
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    environment.people(1)
+    connection = psycopg2.connect(environment.database_url)
     with connection, connection.cursor() as cursor:
         cursor.execute(FILL)
     connection.close()
     by_key = sa.select(User.id, User.username).where(User.id == 1)
-    with ground.app.app_context():
+    with environment.app.app_context():
 
         def select() -> None:
             with autocommit() as reader:

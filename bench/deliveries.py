@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.notifications import outbox
 from app.notifications.models import Channel, deliveries
-from bench.environment import Ground, Result, at_least, at_most
+from bench.environment import BenchEnvironment, Result, at_least, at_most
 from config import ROOT
 
 WORKERS = 2
@@ -24,8 +24,8 @@ MANY = 5000
 AT_ONCE = 500
 
 
-def run(ground: Ground) -> Iterator[Result]:
-    with _gateway() as settings, working(ground, settings), ground.app.app_context():
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    with _gateway() as settings, working(environment, settings), environment.app.app_context():
         _add("warm", 50)
         _wait("warm")
         _add("rate", MANY)
@@ -43,18 +43,18 @@ def _gateway() -> Iterator[dict[str, str]]:
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        found: dict[str, str] = json.loads(process.stdout.readline())["env"]
-        yield {name: value for name, value in found.items() if name.startswith("MESSAGING_")}
+        settings: dict[str, str] = json.loads(process.stdout.readline())["env"]
+        yield {name: value for name, value in settings.items() if name.startswith("MESSAGING_")}
     finally:
         process.terminate()
         process.wait(10)
 
 
 @contextlib.contextmanager
-def working(ground: Ground, settings: dict[str, str], count: int = WORKERS) -> Iterator[None]:
+def working(environment: BenchEnvironment, settings: dict[str, str], count: int = WORKERS) -> Iterator[None]:
     """So many workers of the urgent queue while the block lasts."""
     command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", "urgent"]
-    env = {**os.environ, **ground.env, **settings, "LOG_LEVEL": "WARNING"}
+    env = {**os.environ, **environment.env, **settings, "LOG_LEVEL": "WARNING"}
     processes = [subprocess.Popen(command, cwd=ROOT, env=env) for _ in range(count)]
     try:
         yield

@@ -49,7 +49,7 @@ def at_most(name: str, value: float, target: float, unit: str) -> Result:
     return Result(name, f"at most {target:g} {unit}", f"{value:.2f} {unit}", value <= target)
 
 
-class Ground:
+class BenchEnvironment:
     """Servers, database and environment of one benchmark run."""
 
     def __init__(self, env: dict[str, str]) -> None:
@@ -64,14 +64,14 @@ class Ground:
     def people(self, count: int) -> list[str]:
         """Access tokens of so many new people."""
         with self.app.app_context(), unit_of_work():
-            made = [
+            people = [
                 users.create(
                     {"username": f"bench.{n}", "password": "rahasia123", "nama_ktp": f"Orang {n}", "nama_samaran": "S"},
                     ["pasien"],
                 )
                 for n in range(count)
             ]
-            return [sessions.begin(user).access_token for user in made]
+            return [sessions.begin(user).access_token for user in people]
 
     @contextlib.contextmanager
     def serving(self, **settings: str) -> Iterator[str]:
@@ -98,7 +98,7 @@ class Ground:
 
 
 @contextlib.contextmanager
-def ground(**settings: str) -> Iterator[Ground]:
+def environment(**settings: str) -> Iterator[BenchEnvironment]:
     with temporary_servers() as servers, tempfile.TemporaryDirectory() as media:
         env = {
             "ENVIRONMENT": "testing",
@@ -108,11 +108,11 @@ def ground(**settings: str) -> Iterator[Ground]:
             "MEDIA_ROOT": media,
             **settings,
         }
-        made = Ground(env)
-        with made.app.app_context():
+        bench = BenchEnvironment(env)
+        with bench.app.app_context():
             upgrade()
             seed_all()
-        yield made
+        yield bench
 
 
 def _wait_for(url: str, gunicorn: subprocess.Popen[bytes]) -> None:

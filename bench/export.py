@@ -14,7 +14,7 @@ import psycopg2
 from app.admins.service.reports import REPORTS, within
 from app.core.exports import csv, xlsx
 from app.core.exports.table import Table
-from bench.environment import Ground, Result, at_least, at_most
+from bench.environment import BenchEnvironment, Result, at_least, at_most
 
 CSV_ROWS = 1_000_000
 XLSX_ROWS = 200_000
@@ -44,9 +44,9 @@ class Nowhere:
         return len(data)
 
 
-def run(ground: Ground) -> Iterator[Result]:
-    ground.people(1)
-    connection = psycopg2.connect(ground.database_url)
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    environment.people(1)
+    connection = psycopg2.connect(environment.database_url)
     connection.autocommit = True
     with connection.cursor() as cursor:
         for statement in FILL.strip().split(";\n"):
@@ -54,7 +54,7 @@ def run(ground: Ground) -> Iterator[Result]:
         report = REPORTS["activity-logs"]
         table = report.table(within(report.moment, None, None))
         some = Table(table.columns, table.source.limit(XLSX_ROWS))
-        with ground.app.app_context():
+        with environment.app.app_context():
             bare: list[float] = []
             ours: list[float] = []
             grown = 0
@@ -85,8 +85,8 @@ def _drain(chunks: Any) -> None:
 
 
 def _resident(*, peak: bool) -> int:
-    found = re.search(rf"{'VmHWM' if peak else 'VmRSS'}:\s+(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1]) * 1024 if found else 0
+    match = re.search(rf"{'VmHWM' if peak else 'VmRSS'}:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(match[1]) * 1024 if match else 0
 
 
 def _reset_peak() -> None:

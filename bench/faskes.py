@@ -16,7 +16,7 @@ from app.core.database.session import autocommit
 from app.faskes.models import distance_km
 from app.faskes.service import reads
 from app.providers.gazetteer import PLACES
-from bench.environment import Ground, Result, at_least, at_most
+from bench.environment import BenchEnvironment, Result, at_least, at_most
 from bench.wrk import Target
 from dev.simulators import simulators
 
@@ -63,12 +63,12 @@ def search_paths() -> list[str]:
     return [f"/api/faskes/search?keyword={word}" for word in words]
 
 
-def times_faster_than_a_scan(ground: Ground) -> float:
+def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
     """How many times longer the database, by its own clock, takes to compute the distance of every row."""
     far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
     scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
     spent = {"indexed": 0.0, "scanned": 0.0}
-    with ground.app.app_context(), autocommit() as connection:
+    with environment.app.app_context(), autocommit() as connection:
         connection.execute(sa.text("SET max_parallel_workers_per_gather = 0"))
         for lat, lng in positions(30, seed=4):
             parts, circle = reads.circle(lat, lng, RADIUS_M)
@@ -82,15 +82,15 @@ def times_faster_than_a_scan(ground: Ground) -> float:
     return spent["scanned"] / spent["indexed"]
 
 
-def run(ground: Ground) -> Iterator[Result]:
-    fill(ground.database_url)
-    yield at_least("nearby, against a full scan", times_faster_than_a_scan(ground), 200, "times")
-    rates = ground.compare({"nearby": Target(nearby_paths()), "search": Target(search_paths())})
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    fill(environment.database_url)
+    yield at_least("nearby, against a full scan", times_faster_than_a_scan(environment), 200, "times")
+    rates = environment.compare({"nearby": Target(nearby_paths()), "search": Target(search_paths())})
     yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["F1"], 0.65)
     yield at_least("/faskes/search, a selective word", rates["search"] / rates["F1"], 0.6)
     with simulators() as sim:
         # Open sea, where the database holds nothing: only the coverage keeps the provider from being asked.
-        rates = ground.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
+        rates = environment.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
         asked = sim.places.searches()
     yield at_least("/faskes/nearby in a covered circle", rates["hit"] / rates["H"], 0.8, "H")
     yield at_most("calls of the provider in that circle", asked, 1, "calls")

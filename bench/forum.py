@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import psycopg2
 
 from app.forum.jobs import repair
-from bench.environment import Ground, Result, at_least, at_most
+from bench.environment import BenchEnvironment, Result, at_least, at_most
 from bench.wrk import Target
 
 PEOPLE = 10_000
@@ -109,9 +109,9 @@ def bare_seconds(url: str) -> float:
     return sorted(spent)[len(spent) // 2]
 
 
-def long_thread_seconds(ground: Ground, token: str) -> float:
+def long_thread_seconds(environment: BenchEnvironment, token: str) -> float:
     """How long the same thread takes as a response, in this process."""
-    client = ground.app.test_client()
+    client = environment.app.test_client()
     spent = []
     for _ in range(15):
         started = time.perf_counter()
@@ -121,14 +121,14 @@ def long_thread_seconds(ground: Ground, token: str) -> float:
     return sorted(spent)[len(spent) // 2]
 
 
-def run(ground: Ground) -> Iterator[Result]:
-    tokens = ground.people(CALLERS)
-    yield at_most("making 100,000 threads and 1,000,000 replies", fill(ground.database_url), 120, "s")
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    tokens = environment.people(CALLERS)
+    yield at_most("making 100,000 threads and 1,000,000 replies", fill(environment.database_url), 120, "s")
     some = range(1, THREADS, 211)
     pages = [f"/api/forum/threads?per_page=20&before={before}" for before in range(100, THREADS, 997)]
     pages += ["/api/forum/threads?per_page=20"] * len(pages)
     details = [f"/api/forum/threads/{n}" for n in some]
-    rates = ground.compare(
+    rates = environment.compare(
         {
             "list": Target(pages),
             "list, signed in": Target(pages, tokens=tokens),
@@ -142,8 +142,8 @@ def run(ground: Ground) -> Iterator[Result]:
         ("save a reply", 0.45),
     ):  # fmt: skip
         yield at_least(f"forum: {name}", rates[name] / rates["F1"], target)
-    bare = bare_seconds(ground.database_url)
-    long = long_thread_seconds(ground, tokens[0])
+    bare = bare_seconds(environment.database_url)
+    long = long_thread_seconds(environment, tokens[0])
     yield at_most("forum: thread of 5,000 replies", long / bare, 4, "times the bare rows")
-    with ground.app.app_context():
+    with environment.app.app_context():
         yield at_most("forum: counters that are wrong afterwards", sum(repair().values()), 0, "rows")

@@ -28,7 +28,7 @@ from app.identity import sessions, users
 from app.identity.models import RoleName, User
 from app.providers import vapid
 from bench import malformed
-from bench.environment import ground
+from bench.environment import environment
 from dev import demo
 from dev.simulators import simulators
 
@@ -93,7 +93,7 @@ class Identity:
 def fuzz(app: Flask, role: RoleName | None, *, examples: int, seed: int, edges: bool) -> Findings:
     """Ask every operation `examples` times as `role`; `edges` adds the limits of every field."""
     app.config["PROPAGATE_EXCEPTIONS"] = False  # a crash is an answer like any other here
-    found = Findings()
+    findings = Findings()
     schema = schemathesis.openapi.from_wsgi("/api/openapi.json", app, config=SchemathesisConfig(seed=seed))
     schema.config.generation.update(max_examples=examples)
     schema.config.phases.coverage.enabled = edges
@@ -106,15 +106,15 @@ def fuzz(app: Flask, role: RoleName | None, *, examples: int, seed: int, edges: 
         match event:
             case events.ScenarioFinished():
                 for where, what, how in _faults(event):
-                    found.add(where, what, how)
-                found.answers.update(
+                    findings.add(where, what, how)
+                findings.answers.update(
                     each.response.status_code for each in event.recorder.interactions.values() if each.response
                 )
             case events.NonFatalError():
-                found.add(event.label, f"schemathesis could not go on: {event.value}", "")
+                findings.add(event.label, f"schemathesis could not go on: {event.value}", "")
             case events.FatalError():
                 raise event.exception
-    return found
+    return findings
 
 
 def _faults(event: events.ScenarioFinished) -> Iterator[tuple[str, str, str]]:
@@ -135,18 +135,19 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
     faults = 0
     public, private = vapid.new_keys()
     keys = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private, "VAPID_SUBJECT": "mailto:fuzz@example.org"}
-    with simulators() as outside, ground(**outside.env, **keys, LOG_LEVEL="ERROR") as made:
-        with made.app.app_context(), unit_of_work():
+    with simulators() as outside, environment(**outside.env, **keys, LOG_LEVEL="ERROR") as bench:
+        with bench.app.app_context(), unit_of_work():
             demo.fill()
         while answers.total() < requests:
             for role in WHO:
-                found = fuzz(made.app, role, examples=20, seed=seed, edges=True)
-                answers += found.answers
-                faults += len(found.faults)
-                print(f"as {role or 'nobody'}, seed {seed}: {found.answers.total()} requests; {found}", flush=True)
+                findings = fuzz(bench.app, role, examples=20, seed=seed, edges=True)
+                answers += findings.answers
+                faults += len(findings.faults)
+                requests = findings.answers.total()
+                print(f"as {role or 'nobody'}, seed {seed}: {requests} requests; {findings}", flush=True)
             seed += 1
-        tokens = [Identity(made.app, role).get() for role in WHO if role]
-        refused = malformed.ask(made.app, tokens, examples=MALFORMED, seed=seed)
+        tokens = [Identity(bench.app, role).get() for role in WHO if role]
+        refused = malformed.ask(bench.app, tokens, examples=MALFORMED, seed=seed)
         print(f"malformed: {refused.total()} requests")
         answers += refused
     by_status = ", ".join(f"{count} x {status}" for status, count in sorted(answers.items()))

@@ -24,10 +24,10 @@ import psutil
 import requests
 
 from app.core.database.session import unit_of_work
-from bench.environment import ground
+from bench.environment import environment
 from dev import demo
 from dev.simulators import simulators
-from dev.stack.site import Site
+from dev.stack.site import DeployedStack
 
 CLIENTS = 24
 LOOKS = 12
@@ -63,15 +63,15 @@ class Seen:
 
     def take(self) -> tuple[list[float], Counter[int]]:
         with self.lock:
-            taken = self.seconds, self.statuses
+            sample = self.seconds, self.statuses
             self.seconds, self.statuses = [], Counter()
-            return taken
+            return sample
 
 
 class Person:
     """One client, who keeps a connection and a login as a browser does."""
 
-    def __init__(self, site: Site, seed: int) -> None:
+    def __init__(self, site: DeployedStack, seed: int) -> None:
         self.site = site
         self.random = random.Random(seed)
         self.session = requests.Session()
@@ -110,13 +110,13 @@ class Person:
         return self.session.request(method, self.site.url + path, headers=headers, json=json, timeout=20)
 
 
-class OneAddress(Site):
+class OneAddress(DeployedStack):
     """All clients of the load have one address, so the limit of guesses by address is lifted."""
 
     changes: ClassVar[dict[str, str]] = {"rate=120r/m": "rate=60000r/m"}
 
 
-def drive(site: Site, seen: Seen, rate: float, end: float) -> None:
+def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
     """Keep `CLIENTS` people busy, together at `rate` a second, until `end`."""
     people = [Person(site, seed) for seed in range(CLIENTS)]
 
@@ -142,7 +142,7 @@ def drive(site: Site, seen: Seen, rate: float, end: float) -> None:
         thread.join()
 
 
-def memory_mib(site: Site) -> float:
+def memory_mib(site: DeployedStack) -> float:
     """What the web and worker processes hold for themselves."""
     total = 0
     for process in site.processes:
@@ -156,10 +156,10 @@ def memory_mib(site: Site) -> float:
 
 def main(minutes: float = 3, rate: float = 60) -> int:
     seen, bad = Seen(), Counter[int]()
-    with simulators() as outside, ground(**outside.env) as made, tempfile.TemporaryDirectory() as folder:
-        with made.app.app_context(), unit_of_work():
+    with simulators() as outside, environment(**outside.env) as bench, tempfile.TemporaryDirectory() as folder:
+        with bench.app.app_context(), unit_of_work():
             demo.fill()
-        with OneAddress({**made.env, "FRONTEND_URL": "https://app.example.org"}, Path(folder)) as site:
+        with OneAddress({**bench.env, "FRONTEND_URL": "https://app.example.org"}, Path(folder)) as site:
             end = time.monotonic() + minutes * 60
             driver = threading.Thread(target=drive, args=(site, seen, rate, end))
             driver.start()

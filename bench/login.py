@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from bench import wrk
-from bench.environment import Ground, Result, at_least
+from bench.environment import BenchEnvironment, Result, at_least
 from bench.wrk import Target
 
 ROUNDS = 5
@@ -18,11 +18,11 @@ READS = Target(["/api/roles", "/api/kategori"])
 LOGINS = Target(["/api/login"], method="POST", body=json.dumps({"username": "bench.0", "password": "rahasia123"}))
 
 
-def run(ground: Ground) -> Iterator[Result]:
-    ground.people(1)
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    environment.people(1)
     alone: list[float] = []
     beside: list[float] = []
-    with ground.serving() as url:
+    with environment.serving() as url:
         wrk.rate(url, READS, seconds=1)
         for _ in range(ROUNDS):
             alone.append(wrk.rate(url, READS, seconds=SECONDS, connections=10))

@@ -15,7 +15,7 @@ from app.core.lib import clock
 from app.logs import buffer, jobs
 from app.logs.models import ActivityLog
 from bench.deliveries import working
-from bench.environment import Ground, Result, at_least
+from bench.environment import BenchEnvironment, Result, at_least
 from bench.wrk import Target
 
 MANY = 50_000
@@ -32,13 +32,13 @@ RECORD = {
 }
 
 
-def run(ground: Ground) -> Iterator[Result]:
+def run(environment: BenchEnvironment) -> Iterator[Result]:
     target = Target(["/api/log/user-log"], method="POST", body=json.dumps(RECORD))
-    rates = ground.compare({"log": target})
+    rates = environment.compare({"log": target})
     yield at_least("POST /log/user-log", rates["log"] / rates["F1"], 0.7)
-    with ground.app.app_context():
+    with environment.app.app_context():
         accepted = _stored() + queue.connection().llen(buffer.WAITING)
-        jobs_rate = _one_job_a_record(ground)
+        jobs_rate = _one_job_a_record(environment)
         jobs.ingest()
         while buffer.has_records():
             jobs.ingest()
@@ -66,11 +66,11 @@ def store_one(n: int) -> None:
         buffer.store([{**record(n), "event_id": str(uuid.uuid4())}])
 
 
-def _one_job_a_record(ground: Ground) -> float:
+def _one_job_a_record(environment: BenchEnvironment) -> float:
     for n in range(FEW):
         queue.push(store_one, n)
     before = _stored()
-    with working(ground, {}, count=1):
+    with working(environment, {}, count=1):
         while _stored() == before:
             time.sleep(0.02)
         started, first = time.perf_counter(), _stored()

@@ -72,7 +72,7 @@ class Operation:
 def operations(document: dict[str, Any]) -> list[Operation]:
     """All of the document, with the fields that each takes in a body."""
     schemas = document["components"]["schemas"]
-    found = []
+    operations = []
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             if method == "parameters":
@@ -80,10 +80,10 @@ def operations(document: dict[str, Any]) -> list[Operation]:
             body = operation.get("requestBody", {})
             schema = next(iter(body.get("content", {}).values()), {}).get("schema", {})
             schema = schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-            found.append(
+            operations.append(
                 Operation(method.upper(), path, body.get("required", False), tuple(schema.get("properties", ())))
             )
-    return found
+    return operations
 
 
 def ask(app: Flask, tokens: Sequence[str], *, examples: int, seed: int) -> Counter[int]:
@@ -97,18 +97,18 @@ def ask(app: Flask, tokens: Sequence[str], *, examples: int, seed: int) -> Count
     known = operations(client.get("/api/openapi.json").json)
     statuses: Counter[int] = Counter()
 
-    def send(operation: Operation, name: str, body: bytes, given: dict[str, str]) -> TestResponse:
+    def send(operation: Operation, name: str, body: bytes, sent: dict[str, str]) -> TestResponse:
         path = re.sub(r"\{\w+\}", name, operation.path)
-        response = client.open(path, method=operation.method, data=body, headers=given, buffered=True)
+        response = client.open(path, method=operation.method, data=body, headers=sent, buffered=True)
         response.request.environ["wsgi.input"].close()
         statuses[response.status_code] += 1
         assert response.status_code < 500, response.get_data(as_text=True)
         if response.status_code >= 400:
             assert response.mimetype == "application/json"
-            told = response.json or {}
-            assert set(told) <= {"error", "message", "errors", "sqlstate", "request_id"}
-            assert told["message"]
-            assert told["request_id"] == response.headers["X-Request-ID"]
+            error = response.json or {}
+            assert set(error) <= {"error", "message", "errors", "sqlstate", "request_id"}
+            assert error["message"]
+            assert error["request_id"] == response.headers["X-Request-ID"]
         return response
 
     logins = st.sampled_from([{}, *({"Authorization": f"Bearer {token}"} for token in tokens)])
@@ -122,17 +122,17 @@ def ask(app: Flask, tokens: Sequence[str], *, examples: int, seed: int) -> Count
         st.sampled_from(known), st.sampled_from(NAMES), logins, headers, st.sampled_from(FORMS), st.data()
     )
     def wrong_values(
-        operation: Operation, name: str, login: dict[str, str], given: dict[str, str], form: str, data: st.DataObject
+        operation: Operation, name: str, login: dict[str, str], sent: dict[str, str], form: str, data: st.DataObject
     ) -> None:
         fields = st.sampled_from(operation.fields) if operation.fields else st.text(max_size=10)
         body = data.draw(st.dictionaries(fields, values, max_size=8))
-        send(operation, name, json.dumps(body).encode(), {"Content-Type": form, **login, **given})
+        send(operation, name, json.dumps(body).encode(), {"Content-Type": form, **login, **sent})
 
     @hypothesis.seed(seed)
     @settings
     @hypothesis.given(st.sampled_from([one for one in known if one.needs_body]), logins, headers, no_objects)
-    def no_object(operation: Operation, login: dict[str, str], given: dict[str, str], body: bytes) -> None:
-        response = send(operation, "1", body, {"Content-Type": "application/json", **given, **login})
+    def no_object(operation: Operation, login: dict[str, str], sent: dict[str, str], body: bytes) -> None:
+        response = send(operation, "1", body, {"Content-Type": "application/json", **sent, **login})
         assert 400 <= response.status_code < 500, response.get_data(as_text=True)
 
     wrong_values()

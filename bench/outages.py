@@ -11,12 +11,12 @@ from pathlib import Path
 
 from app.core.database import watchdog
 from bench.chaos import Chaos
-from bench.environment import Ground, Result, at_most
+from bench.environment import BenchEnvironment, Result, at_most
 from bench.outcome import Outcome, Plan
 from dev.simulators import simulators
-from dev.stack.outages import LOG, READ, House, Load, Request, frozen
+from dev.stack.outages import LOG, READ, IsolatedStack, Load, Request, frozen
 from dev.stack.waiting import eventually
-from dev.supervisor import Family
+from dev.supervisor import Supervisor
 
 AWAY_S = 30.0
 #: Quiet time before and after, to compare with and to come back in.
@@ -30,16 +30,16 @@ KINDS = {"reads": READ, "logins": LOGIN, "logs": LOG, "logs 2": LOG, "logs 3": L
 NOTICED_S = watchdog.PATIENCE_S + watchdog.LOOK_EVERY_S + watchdog.LOGIN_S
 
 
-def run(_: Ground) -> Iterator[Result]:
+def run(_: BenchEnvironment) -> Iterator[Result]:
     with tempfile.TemporaryDirectory(prefix="outage-") as name:
         folder = Path(name)
         folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
-        with House.opened(folder) as house:
-            house.stack.call("POST", "/register", json=PERSON).raise_for_status()
-            yield from without_postgres(house, "stopped", refused_s=0.5, noticed_s=0.0, back_s=1)
-            yield from without_postgres(house, "frozen", refused_s=0.5, noticed_s=NOTICED_S + 0.5, back_s=2)
+        with IsolatedStack.opened(folder) as isolated:
+            isolated.stack.call("POST", "/register", json=PERSON).raise_for_status()
+            yield from without_postgres(isolated, "stopped", refused_s=0.5, noticed_s=0.0, back_s=1)
+            yield from without_postgres(isolated, "frozen", refused_s=0.5, noticed_s=NOTICED_S + 0.5, back_s=2)
             for how in ("stopped", "frozen"):
-                yield from without_redis(house, how)
+                yield from without_redis(isolated, how)
     with people(reminders=200, seconds=AWAY_S) as world:
         for server in ("redis", "postgres"):
             for how in ("stopped", "frozen"):
@@ -55,12 +55,14 @@ def run(_: Ground) -> Iterator[Result]:
 # --- what people get ------------------------------------------------------------------------------------------------
 
 
-def without_postgres(house: House, how: str, *, refused_s: float, noticed_s: float, back_s: float) -> Iterator[Result]:
+def without_postgres(
+    isolated: IsolatedStack, how: str, *, refused_s: float, noticed_s: float, back_s: float
+) -> Iterator[Result]:
     """`noticed_s`: how long a request may hang before the outage is known to."""
-    before = house.logged()
-    with Load(house.stack, KINDS) as load:
+    before = isolated.logged()
+    with Load(isolated.stack, KINDS) as load:
         time.sleep(CALM_S)
-        with house.without_postgres(how):
+        with isolated.without_postgres(how):
             down = time.monotonic()
             time.sleep(AWAY_S)
             ready = time.monotonic()
@@ -75,15 +77,15 @@ def without_postgres(house: House, how: str, *, refused_s: float, noticed_s: flo
     yield at_most(f"{name}: slowest refusal", max(took for _, took, _ in known), refused_s, "s")
     yield at_most(f"{name}: answers other than 503", sum(status != 503 for *_, status in known), 0, f"of {len(known)}")
     yield at_most(f"{name}: back after", max(answers.back_s(up) for answers in asked), back_s, "s")
-    yield lost_logs(house, load, before, name)
+    yield lost_logs(isolated, load, before, name)
 
 
-def without_redis(house: House, how: str) -> Iterator[Result]:
-    before = house.logged()
-    with Load(house.stack, KINDS) as load:
+def without_redis(isolated: IsolatedStack, how: str) -> Iterator[Result]:
+    before = isolated.logged()
+    with Load(isolated.stack, KINDS) as load:
         start = time.monotonic()
         time.sleep(CALM_S)
-        with house.without_redis(how):
+        with isolated.without_redis(how):
             away = time.monotonic()
             time.sleep(AWAY_S)
             back = time.monotonic()
@@ -95,13 +97,13 @@ def without_redis(house: House, how: str) -> Iterator[Result]:
         yield at_most(f"{name}: p99 of {kind} grows by", grown * 1000, 250, "ms")
     met = [one for answers in load.answers.values() for one in answers.during(away, back)]
     yield at_most(f"{name}: requests refused", sum(status >= 400 for *_, status in met), 0, f"of {len(met)}")
-    yield lost_logs(house, load, before, name)
+    yield lost_logs(isolated, load, before, name)
 
 
-def lost_logs(house: House, load: Load, before: int, name: str) -> Result:
+def lost_logs(isolated: IsolatedStack, load: Load, before: int, name: str) -> Result:
     accepted = sum(answers.accepted for kind, answers in load.answers.items() if "logs" in kind)
-    eventually(lambda: house.logged() - before >= accepted)
-    return at_most(f"{name}: logs lost", accepted - (house.logged() - before), 0, f"of {accepted:,}")
+    eventually(lambda: isolated.logged() - before >= accepted)
+    return at_most(f"{name}: logs lost", accepted - (isolated.logged() - before), 0, f"of {accepted:,}")
 
 
 # --- what falls due -------------------------------------------------------------------------------------------------
@@ -113,8 +115,8 @@ def people(*, reminders: int, seconds: float) -> Iterator[Chaos]:
     with tempfile.TemporaryDirectory(prefix="outage-") as name, simulators() as sim:
         folder = Path(name)
         folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
-        with Family(folder / "logs", register=folder / "processes") as family:
-            world = Chaos(Plan(reminders=reminders, seconds=seconds, faults=0), folder, family, sim)
+        with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
+            world = Chaos(Plan(reminders=reminders, seconds=seconds, faults=0), folder, supervisor, sim)
             world.prepare()
             world.start_workers()
             yield world
@@ -145,7 +147,7 @@ def _hurt(world: Chaos, server: str, how: str) -> tuple[Callable[[], object], Ca
         child.process.wait(20)
 
     def start() -> None:
-        world.family.children.remove(child)
+        world.supervisor.children.remove(child)
         world.start_postgres_again()
 
     return stop, start

@@ -9,7 +9,7 @@ from statistics import median
 import psycopg2
 
 from app.admins.service import overview
-from bench.environment import Ground, Result, at_least, at_most
+from bench.environment import BenchEnvironment, Result, at_least, at_most
 
 ROWS = 1_000_000
 ROUNDS = 7
@@ -40,10 +40,10 @@ LIVE = (
 )
 
 
-def run(ground: Ground) -> Iterator[Result]:
-    connection = psycopg2.connect(ground.database_url)
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    connection = psycopg2.connect(environment.database_url)
     connection.autocommit = True
-    with connection.cursor() as cursor, ground.app.app_context():
+    with connection.cursor() as cursor, environment.app.app_context():
         cursor.execute(PEOPLE)
         cursor.execute("VACUUM ANALYZE")
         empty = _median(overview.get)

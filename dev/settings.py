@@ -25,11 +25,11 @@ def given(env: Mapping[str, str], name: str) -> bool:
 
 def defaults(port: int, env: Mapping[str, str]) -> dict[str, str]:
     """What serves a developer who names no client: reset links open a development page, usual origins may call."""
-    made = {"ENVIRONMENT": "development"}
+    settings = {"ENVIRONMENT": "development"}
     if not given(env, "FRONTEND_URL"):
-        made["FRONTEND_URL"] = f"http://localhost:{port}/dev"
-        made["CORS_ORIGINS"] = f"http://localhost:{port},http://127.0.0.1:{port},{CLIENT_ORIGIN}"
-    return made
+        settings["FRONTEND_URL"] = f"http://localhost:{port}/dev"
+        settings["CORS_ORIGINS"] = f"http://localhost:{port},http://127.0.0.1:{port},{CLIENT_ORIGIN}"
+    return settings
 
 
 def secrets_of(file: Path) -> dict[str, str]:
@@ -41,12 +41,12 @@ def secrets_of(file: Path) -> dict[str, str]:
         "NIK_KEYS": lambda: "dev:" + base64.b64encode(secrets.token_bytes(32)).decode(),
         "VAPID_SUBJECT": lambda: "mailto:developer@example.org",
     }
-    made = {name: make() for name, make in makers.items() if name not in known}
+    settings = {name: make() for name, make in makers.items() if name not in known}
     if "VAPID_PRIVATE_KEY" not in known:
-        made["VAPID_PUBLIC_KEY"], made["VAPID_PRIVATE_KEY"] = vapid.new_keys()
-    if made:
-        write_private(file, known | made)
-    return known | made
+        settings["VAPID_PUBLIC_KEY"], settings["VAPID_PRIVATE_KEY"] = vapid.new_keys()
+    if settings:
+        write_private(file, known | settings)
+    return known | settings
 
 
 def write_private(file: Path, values: Mapping[str, str]) -> None:

@@ -65,7 +65,7 @@ class Child:
         return f"ended with exit code {code}"
 
 
-class Family:
+class Supervisor:
     """Starts children, watches them, and ends them all when its `with` block is left, however it is left.
 
     `register` is a file that remembers the children, so that `end_orphans` finds them should even their
@@ -178,7 +178,7 @@ class Family:
 
 
 def end_orphans(register: Path, *, patience: float = 10) -> None:
-    """End what is left of a family whose starter was killed."""
+    """End what is left of a supervisor whose starter was killed."""
     if not register.exists():
         return
     for line in register.read_text().splitlines():

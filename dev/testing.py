@@ -21,7 +21,7 @@ from psycopg2 import sql
 
 from config import ROOT
 from dev.servers import start_postgres, start_valkey
-from dev.supervisor import Family, end_orphans
+from dev.supervisor import Supervisor, end_orphans
 
 DATABASE_VARIABLE = "TEST_DATABASE_URL"
 REDIS_VARIABLE = "TEST_REDIS_URL"
@@ -42,9 +42,9 @@ def temporary_servers() -> Iterator[dict[str, str]]:
         with (folder / "new").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             (folder / "new").rename(folder / "lock")  # nobody sees it before it is held
-            with Family(folder / "logs", register=folder / "processes") as family:
-                postgres = start_postgres(family, folder / "postgres", durable=False)
-                valkey = start_valkey(family, folder / "valkey", durable=False)
+            with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
+                postgres = start_postgres(supervisor, folder / "postgres", durable=False)
+                valkey = start_valkey(supervisor, folder / "valkey", durable=False)
                 yield {DATABASE_VARIABLE: postgres.url(), REDIS_VARIABLE: valkey.url}
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -27,8 +27,8 @@ def sim(running: Server) -> Iterator[Server]:
 @pytest.fixture
 def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """The stand-ins, with the application pointed at all of them."""
-    given = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
-    pointed = {each.name: getattr(given, each.name) for each in fields(Config) if each.name.upper() in sim.env}
+    simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
+    pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **pointed))
     clients = ("ministry", "video_platform")
     for name in clients:

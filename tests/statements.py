@@ -28,8 +28,10 @@ class Statements:
     def at_most(self, limit: int) -> Iterator[None]:
         before = len(self.seen)
         yield
-        made = self.seen[before:]
-        assert len(made) <= limit, f"{len(made)} statements, {limit} allowed:\n" + "\n---\n".join(made)
+        statements = self.seen[before:]
+        assert len(statements) <= limit, f"{len(statements)} statements, {limit} allowed:\n" + "\n---\n".join(
+            statements
+        )
 
 
 class _Recorded(psycopg2.extensions.cursor):

@@ -45,13 +45,13 @@ class Facility:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
-        found = {
+        record = {
             "place_id": self.place_id,
             "name": self.name,
             "geometry": {"location": {"lat": self.lat, "lng": self.lng}},
             "types": list(self.types),
         }
-        return found | ({"rating": self.rating} if self.rating is not None else {})
+        return record | ({"rating": self.rating} if self.rating is not None else {})
 
     def row(self) -> dict[str, Any]:
         return self.record() | {"vicinity": self.address, "business_status": "OPERATIONAL"} | self.extra
@@ -142,12 +142,12 @@ class PlacesSearch(Simulator):
             return refusal("INVALID_REQUEST")
         if not 0 < radius <= FARTHEST_M:
             return refusal("INVALID_REQUEST")
-        wanted = request.args.get("type")
+        type_ = request.args.get("type")
         rows = [
             facility.row()
             for facility in self.facilities.values()
             if distance_km(centre.lat, centre.lng, facility.lat, facility.lng) * 1000 <= radius
-            and (wanted is None or wanted in facility.types)
+            and (type_ is None or type_ in facility.types)
         ]
         return self._page(rows, 1)
 
@@ -170,9 +170,9 @@ class PlacesSearch(Simulator):
         if place_id not in self.facilities:
             return refusal("NOT_FOUND")
         names = request.args.get("fields", "").split(",")
-        found = self.facilities[place_id].detail()
-        kept = {name: value for name, value in found.items() if names == [""] or name in names}
-        return {"html_attributions": [], "result": kept, "status": "OK"}
+        detail = self.facilities[place_id].detail()
+        named = {name: value for name, value in detail.items() if names == [""] or name in names}
+        return {"html_attributions": [], "result": named, "status": "OK"}
 
 
 def refusal(status: str) -> ResponseReturnValue:

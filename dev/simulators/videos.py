@@ -57,15 +57,15 @@ class Video:
     extra: dict[str, Any] = field(default_factory=dict)  # merged over the snippet, to say strange things
 
     def thumbnails(self, sizes: tuple[str, ...]) -> dict[str, Any]:
-        found = {}
+        thumbnails = {}
         for size in sizes:
             file, width, height = SIZES[size]
-            found[size] = {
+            thumbnails[size] = {
                 "url": f"https://i.ytimg.com/vi/{self.id}/{file}.jpg",
                 "width": width,
                 "height": height,
             }
-        return found
+        return thumbnails
 
     def snippet(self, *, every_size: bool = True) -> dict[str, Any]:
         sizes: tuple[str, ...] = ("default", "medium", "high")
@@ -166,9 +166,9 @@ class Videos(Simulator):
             return refusal("missingRequiredParameter")
         if len(ids) > 50:
             return refusal("invalidFilters")
-        found = [self.catalogue[id] for id in dict.fromkeys(ids) if id in self.catalogue]  # noqa: A001
+        videos = [self.catalogue[id] for id in dict.fromkeys(ids) if id in self.catalogue]  # noqa: A001
         items = []
-        for video in found:
+        for video in videos:
             if video.private:
                 continue
             item: dict[str, Any] = {"kind": "youtube#video", "etag": "e", "id": video.id}
@@ -200,13 +200,13 @@ class Videos(Simulator):
 
     def _search(self, parts: set[str]) -> ResponseReturnValue:
         words = request.args.get("q", "").lower().split()
-        found = [
+        videos = [
             video
             for video in self.catalogue.values()
             if not video.private and all(word in video.title.lower() for word in words)
         ]
         items = []
-        for video in found[: self._page_size()]:
+        for video in videos[: self._page_size()]:
             resource = {"kind": "youtube#video", "videoId": video.id}
             item: dict[str, Any] = {"kind": "youtube#searchResult", "id": resource}
             if "snippet" in parts:

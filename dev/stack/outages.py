@@ -1,4 +1,4 @@
-"""A house that may be hurt: real processes on servers of their own, people who use it, and what they get meanwhile.
+"""A isolated that may be hurt: real processes on servers of their own, people who use it, and what they get meanwhile.
 
 The suite hurts it for seconds, `make bench T=outages` for half a minute.
 """
@@ -20,7 +20,7 @@ import psycopg2
 
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey, valkey_server
 from dev.stack.processes import Stack
-from dev.supervisor import Family
+from dev.supervisor import Supervisor
 
 
 @dataclass
@@ -89,26 +89,26 @@ class Load:
 
 
 @dataclass
-class House:
+class IsolatedStack:
     """A stack on servers of its own."""
 
-    family: Family
+    supervisor: Supervisor
     postgres: Postgres
     valkey: Valkey
     stack: Stack
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, folder: Path) -> Iterator[House]:
-        with Family(folder / "logs") as family:
-            postgres = start_postgres(family, folder / "postgres", durable=False)
-            valkey = start_valkey(family, folder / "valkey")
+    def opened(cls, folder: Path) -> Iterator[IsolatedStack]:
+        with Supervisor(folder / "logs") as supervisor:
+            postgres = start_postgres(supervisor, folder / "postgres", durable=False)
+            valkey = start_valkey(supervisor, folder / "valkey")
             env = {"DATABASE_URL": postgres.url(), "REDIS_URL": valkey.url, "RATE_LIMITS": "off"}
             stack = Stack(env, folder)
             stack.flask("db", "upgrade")
             stack.flask("seed")
             with stack:
-                yield cls(family, postgres, valkey, stack)
+                yield cls(supervisor, postgres, valkey, stack)
 
     def logged(self) -> int:
         with contextlib.closing(psycopg2.connect(self.postgres.url())) as connection, connection.cursor() as cursor:
@@ -127,9 +127,9 @@ class House:
         folder = Path(self.postgres.sockets)
         child.process.send_signal(signal.SIGINT)
         child.process.wait(20)
-        self.family.children.remove(child)
+        self.supervisor.children.remove(child)
         yield
-        self.postgres = start_postgres(self.family, folder, durable=False)
+        self.postgres = start_postgres(self.supervisor, folder, durable=False)
 
     @contextlib.contextmanager
     def without_redis(self, how: str) -> Iterator[None]:
@@ -141,10 +141,12 @@ class House:
             return
         child.process.terminate()
         child.process.wait(20)
-        self.family.children.remove(child)
+        self.supervisor.children.remove(child)
         yield
         folder = child.log.parent.parent / "valkey"
-        self.valkey = Valkey(self.family.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=folder), self.valkey.url)
+        self.valkey = Valkey(
+            self.supervisor.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=folder), self.valkey.url
+        )
 
 
 @contextlib.contextmanager

@@ -110,7 +110,7 @@ class Stack:
         return requests.request(method, self.url + path, headers=headers, timeout=20, **options)
 
 
-class WebAlone(Stack):
+class WebOnly(Stack):
     """One gunicorn, for what comes no further than the web."""
 
     def start(self) -> None:

@@ -32,17 +32,17 @@ TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 def needed(program: str, package: str) -> str:
     """Where a program of Debian is, installed when it is missing and we may; without it the test is skipped."""
-    found = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+    path = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
+    if path is None and os.geteuid() == 0 and shutil.which("apt-get"):
         install = ["apt-get", "install", "--yes", "--no-install-recommends", package]
         subprocess.run(install, check=False, capture_output=True, timeout=300)
-        found = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
-    if found is None:
+        path = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
+    if path is None:
         pytest.skip(f"{program} is not installed, and apt-get cannot install the package {package}")
-    return found
+    return path
 
 
-class Site(Stack):
+class DeployedStack(Stack):
     """A `Stack` behind nginx; `call` goes through nginx, by TLS."""
 
     #: Where the program of Redis is.

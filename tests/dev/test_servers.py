@@ -16,7 +16,7 @@ from redis.exceptions import AuthenticationError
 
 from dev import servers
 from dev.servers import start_postgres, start_valkey
-from dev.supervisor import Family
+from dev.supervisor import Supervisor
 
 
 @contextmanager
@@ -37,30 +37,39 @@ def redis(url: str) -> Iterator[Redis]:
 
 def test_postgres_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
     data = tmp_path / "postgres"
-    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, data).url()) as sql:
+    with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, data).url()) as sql:
         sql.execute("create table note as select 'kept' as text")
-    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, data).url()) as sql:
+    with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, data).url()) as sql:
         sql.execute("select text from note")
         assert sql.fetchone() == ("kept",)
 
 
 def test_valkey_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
-    with Family(tmp_path / "logs") as family, redis(start_valkey(family, tmp_path / "valkey").url) as client:
+    with (
+        Supervisor(tmp_path / "logs") as supervisor,
+        redis(start_valkey(supervisor, tmp_path / "valkey").url) as client,
+    ):
         client.set("note", "kept")
-    with Family(tmp_path / "logs") as family, redis(start_valkey(family, tmp_path / "valkey").url) as client:
+    with (
+        Supervisor(tmp_path / "logs") as supervisor,
+        redis(start_valkey(supervisor, tmp_path / "valkey").url) as client,
+    ):
         assert client.get("note") == b"kept"
 
 
 def test_valkey_asks_for_its_password(tmp_path: Path) -> None:
-    with Family(tmp_path / "logs") as family:
-        host = start_valkey(family, tmp_path / "valkey", durable=False).url.rpartition("@")[2]
+    with Supervisor(tmp_path / "logs") as supervisor:
+        host = start_valkey(supervisor, tmp_path / "valkey", durable=False).url.rpartition("@")[2]
         with redis(f"redis://{host}") as client, pytest.raises(AuthenticationError):
             client.ping()
 
 
 def test_the_services_role_is_no_superuser_and_may_add_the_extensions_it_needs(tmp_path: Path) -> None:
     data = tmp_path / "postgres"
-    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, data, durable=False).url()) as sql:
+    with (
+        Supervisor(tmp_path / "logs") as supervisor,
+        cursor(start_postgres(supervisor, data, durable=False).url()) as sql,
+    ):
         sql.execute("create extension pg_trgm")
         sql.execute("select rolsuper from pg_roles where rolname = current_user")
         assert sql.fetchone() == (False,)
@@ -70,8 +79,8 @@ def test_the_services_role_is_no_superuser_and_may_add_the_extensions_it_needs(t
 
 def test_a_checkout_too_deep_for_a_socket_has_it_elsewhere_and_removes_it(tmp_path: Path) -> None:
     deep = tmp_path / ("a folder " * 12) / "postgres"
-    with Family(tmp_path / "logs") as family:
-        postgres = start_postgres(family, deep, durable=False)
+    with Supervisor(tmp_path / "logs") as supervisor:
+        postgres = start_postgres(supervisor, deep, durable=False)
         assert postgres.sockets != deep
         assert postgres.sockets.stat().st_mode & 0o077 == 0
         with cursor(postgres.url()) as sql:
@@ -81,18 +90,21 @@ def test_a_checkout_too_deep_for_a_socket_has_it_elsewhere_and_removes_it(tmp_pa
 
 def test_a_process_number_left_by_a_power_cut_does_not_keep_postgres_from_starting(tmp_path: Path) -> None:
     data = tmp_path / "postgres"
-    with Family(tmp_path / "logs") as family:
-        start_postgres(family, data, durable=False)
+    with Supervisor(tmp_path / "logs") as supervisor:
+        start_postgres(supervisor, data, durable=False)
     (data / "postmaster.pid").write_text(f"{os.getpid()}\n{data}\n1700000000\n5432\n\n\n\nready\n")
-    with Family(tmp_path / "logs") as family:
-        start_postgres(family, data, durable=False)
+    with Supervisor(tmp_path / "logs") as supervisor:
+        start_postgres(supervisor, data, durable=False)
 
 
 def test_a_data_folder_that_was_half_made_is_made_again(tmp_path: Path) -> None:
     data, unfinished = tmp_path / "postgres", tmp_path / "postgres.xyz"
     unfinished.mkdir()
     (unfinished / "PG_VERSION").write_text("18\n")
-    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, data, durable=False).url()) as sql:
+    with (
+        Supervisor(tmp_path / "logs") as supervisor,
+        cursor(start_postgres(supervisor, data, durable=False).url()) as sql,
+    ):
         sql.execute("select 1")
     assert not unfinished.exists()
 
@@ -107,5 +119,5 @@ def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(
     closed.chmod(0o700)
     inside = closed / servers.programs().relative_to(packages)
     monkeypatch.setattr(servers, "programs", lambda: inside)
-    with Family(tmp_path / "logs") as family, cursor(start_postgres(family, closed / "data").url()) as sql:
+    with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, closed / "data").url()) as sql:
         sql.execute("create extension pg_trgm")  # read from the folder by a server that is up

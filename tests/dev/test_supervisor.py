@@ -13,7 +13,7 @@ import pytest
 
 from config import ROOT
 from dev.stack.waiting import eventually
-from dev.supervisor import CrashError, Family, end_orphans
+from dev.supervisor import CrashError, Supervisor, end_orphans
 
 SLEEP = ["/bin/sleep", "60"]
 
@@ -21,10 +21,10 @@ SLEEP = ["/bin/sleep", "60"]
 STARTER = """
 import sys, time
 from pathlib import Path
-from dev.supervisor import Family
+from dev.supervisor import Supervisor
 
-with Family(Path(sys.argv[1])) as family:
-    print(family.spawn("sleeper", ["/bin/sleep", "60"]).process.pid, flush=True)
+with Supervisor(Path(sys.argv[1])) as supervisor:
+    print(supervisor.spawn("sleeper", ["/bin/sleep", "60"]).process.pid, flush=True)
     time.sleep(60)
 """
 
@@ -34,23 +34,23 @@ def gone(pid: int) -> bool:
 
 
 def test_children_end_when_the_block_is_left(tmp_path: Path) -> None:
-    with Family(tmp_path) as family:
-        pids = [family.spawn(name, SLEEP).process.pid for name in ("one", "two")]
+    with Supervisor(tmp_path) as supervisor:
+        pids = [supervisor.spawn(name, SLEEP).process.pid for name in ("one", "two")]
         assert all(map(psutil.pid_exists, pids))
     assert all(map(gone, pids))
 
 
 def test_a_child_that_ignores_its_signal_is_killed_when_patience_ends(tmp_path: Path) -> None:
-    with Family(tmp_path) as family:
-        child = family.spawn("deaf", ["/bin/sh", "-c", "trap '' TERM; echo deaf; sleep 60"], patience=0.2)
-        family.wait_until(lambda: "deaf" in child.log.read_text(), child)
+    with Supervisor(tmp_path) as supervisor:
+        child = supervisor.spawn("deaf", ["/bin/sh", "-c", "trap '' TERM; echo deaf; sleep 60"], patience=0.2)
+        supervisor.wait_until(lambda: "deaf" in child.log.read_text(), child)
     assert gone(child.process.pid)
 
 
 def test_what_a_crashed_child_had_started_ends_too(tmp_path: Path) -> None:
-    with Family(tmp_path) as family:
-        child = family.spawn("parent", ["/bin/sh", "-c", "sleep 60 & echo $!; wait"])
-        family.wait_until(lambda: child.log.read_text().endswith("\n"), child)
+    with Supervisor(tmp_path) as supervisor:
+        child = supervisor.spawn("parent", ["/bin/sh", "-c", "sleep 60 & echo $!; wait"])
+        supervisor.wait_until(lambda: child.log.read_text().endswith("\n"), child)
         grandchild = int(child.log.read_text())
         child.process.kill()
         child.process.wait()
@@ -59,24 +59,24 @@ def test_what_a_crashed_child_had_started_ends_too(tmp_path: Path) -> None:
 
 
 def test_a_crash_is_told_with_its_exit_code_and_last_words(tmp_path: Path) -> None:
-    with Family(tmp_path) as family:
-        child = family.spawn("web", ["/bin/sh", "-c", "echo no such table; exit 3"])
+    with Supervisor(tmp_path) as supervisor:
+        child = supervisor.spawn("web", ["/bin/sh", "-c", "echo no such table; exit 3"])
         child.process.wait()
         with pytest.raises(CrashError) as crash:
-            family.check()
+            supervisor.check()
     assert "web ended with exit code 3" in str(crash.value)
     assert "no such table" in str(crash.value)
 
 
 def test_waiting_for_a_child_ends_when_the_child_does(tmp_path: Path) -> None:
-    with Family(tmp_path) as family, pytest.raises(CrashError, match="exit code 1 while it started"):
-        family.wait_until(lambda: False, family.spawn("web", ["/bin/false"]))
+    with Supervisor(tmp_path) as supervisor, pytest.raises(CrashError, match="exit code 1 while it started"):
+        supervisor.wait_until(lambda: False, supervisor.spawn("web", ["/bin/false"]))
 
 
 def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
     for word in ("first", "second"):
-        with Family(tmp_path) as family:
-            family.complete(family.spawn("echo", ["/bin/echo", word]))
+        with Supervisor(tmp_path) as supervisor:
+            supervisor.complete(supervisor.spawn("echo", ["/bin/echo", word]))
     assert (tmp_path / "echo.log").read_text() == "second\n"
     assert (tmp_path / "echo.log.1").read_text() == "first\n"
 

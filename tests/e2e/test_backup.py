@@ -18,7 +18,7 @@ from app.core.operations.backup import BackupError
 from dev import demo
 from dev.demo import people
 from dev.servers import programs
-from dev.stack.processes import WebAlone
+from dev.stack.processes import WebOnly
 from dev.testing import with_path
 from tests.client import Client
 
@@ -67,7 +67,7 @@ def test_a_restored_backup_serves_the_main_paths(
     there = tmp_path / "there"
     there.mkdir()
     url = empty_database(variables["DATABASE_URL"], "restored")
-    restored = WebAlone({**variables, "DATABASE_URL": url, "PATH": PATH, "RATE_LIMITS": "off"}, there)
+    restored = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH, "RATE_LIMITS": "off"}, there)
     assert f"{pictures} pictures" in restored.flask("restore", str(folder))
     with restored as stack:
         login = stack.call("POST", "/login", json={"username": "siti", "password": "rahasia123"}).json()

@@ -15,7 +15,7 @@ from flask import Flask
 from app.core.database.session import db
 from app.logs.models import ActivityLog
 from dev.simulators import Server
-from dev.stack.site import Site
+from dev.stack.site import DeployedStack
 from dev.stack.waiting import wait_until
 from tests.e2e.walk import walk
 
@@ -23,17 +23,19 @@ pytestmark = pytest.mark.takes(seconds=10)
 
 
 @pytest.fixture(scope="module")
-def site(variables: dict[str, str], running: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(
+    variables: dict[str, str], running: Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[DeployedStack]:
     env = {**variables, **running.messaging.env(), "FRONTEND_URL": "https://app.example.org", "RATE_LIMITS": "off"}
-    with Site(env, tmp_path_factory.mktemp("site")) as site:
+    with DeployedStack(env, tmp_path_factory.mktemp("site")) as site:
         yield site
 
 
-def test_a_person_walks_through_the_main_paths(site: Site, sim: Server, committed: Flask) -> None:
+def test_a_person_walks_through_the_main_paths(site: DeployedStack, sim: Server, committed: Flask) -> None:
     walk(site, sim)
 
 
-def test_what_a_caller_says_of_their_address_is_not_believed(site: Site, committed: Flask) -> None:
+def test_what_a_caller_says_of_their_address_is_not_believed(site: DeployedStack, committed: Flask) -> None:
     lies = {"X-Forwarded-For": "203.0.113.7", "X-Real-IP": "203.0.113.7", "Forwarded": "for=203.0.113.7"}
     assert site.call("POST", "/log/user-log", json={"event_type": "lie"}, headers=lies).status_code == 202
     wait_until(lambda: addresses_in_log() == ["127.0.0.1"])
@@ -44,7 +46,7 @@ def addresses_in_log() -> list[str]:
     return [str(address) for address in db.session.scalars(sa.select(ActivityLog.remote_ip))]
 
 
-def test_plain_http_and_other_names_lead_nowhere_else(site: Site) -> None:
+def test_plain_http_and_other_names_lead_nowhere_else(site: DeployedStack) -> None:
     plain = requests.post(
         f"http://localhost:{site.port}/api/login?a=1", timeout=5, allow_redirects=False, json={"username": "siti"}
     )
@@ -53,7 +55,7 @@ def test_plain_http_and_other_names_lead_nowhere_else(site: Site) -> None:
         site.connect("evil.example").close()
 
 
-def test_nginx_refuses_in_the_one_shape_that_a_page_may_read(site: Site) -> None:
+def test_nginx_refuses_in_the_one_shape_that_a_page_may_read(site: DeployedStack) -> None:
     page = {"Origin": "https://app.example.org"}
     large = site.call("POST", "/log/user-log", data=b"a" * 70_000, headers=page)
     assert (large.status_code, large.json()["error"]) == (413, "payload_too_large")
@@ -67,7 +69,7 @@ def test_nginx_refuses_in_the_one_shape_that_a_page_may_read(site: Site) -> None
     assert (long.status_code, long.json()["error"]) == (414, "uri_too_long")
 
 
-def test_half_sent_requests_do_not_keep_the_others_waiting(site: Site) -> None:
+def test_half_sent_requests_do_not_keep_the_others_waiting(site: DeployedStack) -> None:
     held = [site.connect() for _ in range(60)]
     try:
         for connection in held:
@@ -80,7 +82,7 @@ def test_half_sent_requests_do_not_keep_the_others_waiting(site: Site) -> None:
             connection.close()
 
 
-def test_a_web_process_is_restarted_without_anybody_noticing(site: Site) -> None:
+def test_a_web_process_is_restarted_without_anybody_noticing(site: DeployedStack) -> None:
     statuses: list[int] = []
     done = threading.Event()
 
@@ -98,7 +100,7 @@ def test_a_web_process_is_restarted_without_anybody_noticing(site: Site) -> None
     assert set(statuses) == {200}
 
 
-def test_a_flood_of_guesses_is_stopped_by_address(site: Site) -> None:
+def test_a_flood_of_guesses_is_stopped_by_address(site: DeployedStack) -> None:
     answers = [site.call("POST", "/auth/check-username", json={"username": "siti"}) for _ in range(80)]
     refused = [answer for answer in answers if answer.status_code == 429]
     assert refused
@@ -107,14 +109,14 @@ def test_a_flood_of_guesses_is_stopped_by_address(site: Site) -> None:
     assert site.call("GET", "/kategori").status_code == 200
 
 
-def test_no_log_holds_a_telephone_number(site: Site) -> None:
+def test_no_log_holds_a_telephone_number(site: DeployedStack) -> None:
     site.call("GET", "/send-verification-code", params={"phone": "089912345678"})
     wait_until(lambda: "/api/send-verification-code" in site.access_log.read_text())
     for log in (site.access_log, site.folder / "error.log", site.log):
         assert "89912345678" not in log.read_text(), log
 
 
-def test_with_both_web_processes_gone_it_says_so(site: Site) -> None:
+def test_with_both_web_processes_gone_it_says_so(site: DeployedStack) -> None:
     for web in site.webs:
         web.terminate()
         web.wait(40)

@@ -11,25 +11,25 @@ import redis
 
 from dev.servers import start_postgres
 from dev.simulators import Server
-from dev.stack.site import Site, needed
-from dev.supervisor import Family
+from dev.stack.site import DeployedStack, needed
+from dev.supervisor import Supervisor
 from tests.e2e.walk import walk
 
 pytestmark = pytest.mark.takes(seconds=15)
 
 
-class DebianSite(Site):
+class DebianSite(DeployedStack):
     redis_server = staticmethod(lambda: Path(needed("redis-server", "redis-server")))
 
 
 @pytest.fixture
-def site(sim: Server, tmp_path: Path) -> Iterator[Site]:
+def site(sim: Server, tmp_path: Path) -> Iterator[DeployedStack]:
     needed("pg_ctlcluster", "postgresql")
     folder = max(Path("/usr/lib/postgresql").glob("*/bin"))
     for parent in (tmp_path, *tmp_path.parents[:2]):
         parent.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
-    with Family(tmp_path / "logs") as family:
-        postgres = start_postgres(family, tmp_path / "postgres", durable=False, folder=folder)
+    with Supervisor(tmp_path / "logs") as supervisor:
+        postgres = start_postgres(supervisor, tmp_path / "postgres", durable=False, folder=folder)
         env = {"DATABASE_URL": postgres.url(), **sim.messaging.env(), "FRONTEND_URL": "https://app.example.org"}
         site = DebianSite(env, tmp_path)
         site.flask("db", "upgrade")
@@ -38,7 +38,7 @@ def site(sim: Server, tmp_path: Path) -> Iterator[Site]:
             yield site
 
 
-def test_a_person_walks_through_the_main_paths(site: Site, sim: Server) -> None:
+def test_a_person_walks_through_the_main_paths(site: DeployedStack, sim: Server) -> None:
     walk(site, sim)
     with psycopg2.connect(site.env["DATABASE_URL"]) as connection:
         assert connection.server_version >= 15_00_00

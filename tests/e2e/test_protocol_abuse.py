@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from dev.stack.processes import Stack, WebAlone
+from dev.stack.processes import Stack, WebOnly
 
 HOST = b"Host: localhost\r\n"
 POST = b"POST /api/log/user-log HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
@@ -17,7 +17,7 @@ POST = b"POST /api/log/user-log HTTP/1.1\r\n" + HOST + b"Content-Type: applicati
 
 @pytest.fixture(scope="module")
 def web(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with WebAlone({**variables, "RATE_LIMITS": "off"}, tmp_path_factory.mktemp("web")) as web:
+    with WebOnly({**variables, "RATE_LIMITS": "off"}, tmp_path_factory.mktemp("web")) as web:
         yield web
 
 

@@ -10,13 +10,13 @@ from PIL import Image
 
 from app.core.lib.clock import rfc3339
 from dev.simulators import Server
-from dev.stack.site import Site
+from dev.stack.site import DeployedStack
 
 PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "Siti Aminah", "nama_samaran": "Melati",
           "nomor_hp": "081234567890"}  # fmt: skip
 
 
-def walk(site: Site, sim: Server) -> None:
+def walk(site: DeployedStack, sim: Server) -> None:
     """A person registers, shows a picture, writes to the forum and is reminded of a visit, all through nginx."""
     assert site.call("POST", "/register", json=PERSON).status_code == 201
     access = site.call("POST", "/login", json={"username": "siti", "password": "rahasia123"}).json()["access_token"]

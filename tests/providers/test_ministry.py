@@ -255,8 +255,8 @@ def test_an_allowed_name_that_leads_to_a_private_address_is_not_called(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     def resolve(*_: object, **__: object) -> list[tuple[int, int, int, str, tuple[str, int]]]:
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        return [(family, socket.SOCK_STREAM, 6, "", (address, 443))]
+        supervisor = socket.AF_INET6 if ":" in address else socket.AF_INET
+        return [(supervisor, socket.SOCK_STREAM, 6, "", (address, 443))]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     ministry = Ministry(f"https://{HOST}/artikel", (), Http("ministry", policy=AddressPolicy.PUBLIC))
