@@ -23,9 +23,11 @@ run: $(SERVICE) ## serve it here, with its own PostgreSQL and Valkey (PORT=8000,
 	@$(PY) -m dev.run
 
 test: $(EVERYTHING) ## all tests, on servers of their own (ARGS="-k forum")
+	@$(PY) -m dev.system_packages test
 	@$(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not browser" $(ARGS)
 
 test-browser: $(EVERYTHING) ## the tests that need Chromium
+	@$(PY) -m dev.system_packages test-browser
 	@$(PY) -m pytest -m browser $(ARGS)
 
 lint: $(EVERYTHING) ## style, types, import directions, pinned requirements
@@ -55,12 +57,14 @@ openapi: $(SERVICE) ## write openapi.json
 	@ENVIRONMENT=development $(PY) -m flask openapi write --format=json openapi.json
 
 bench: $(EVERYTHING) ## measure, and compare with the targets (T=forum for one)
+	@$(PY) -m dev.system_packages bench
 	@$(PY) -m bench $(T)
 
 chaos: $(EVERYTHING) ## reminders while everything is killed at random
 	@$(PY) -m bench.chaos $(ARGS)
 
 load: $(EVERYTHING) ## mixed traffic through the whole stack
+	@$(PY) -m dev.system_packages load
 	@$(PY) -m bench.load $(ARGS)
 
 fuzz: $(EVERYTHING) ## 20,000 requests made from the OpenAPI document, and 10,000 malformed ones

@@ -28,6 +28,7 @@ from bench.environment import environment
 from dev import demo
 from dev.simulators import simulators
 from dev.stack.site import DeployedStack
+from dev.system_packages import find
 
 CLIENTS = 24
 LOOKS = 12
@@ -155,6 +156,8 @@ def memory_mib(site: DeployedStack) -> float:
 
 
 def main(minutes: float = 3, rate: float = 60) -> int:
+    if find("nginx") is None:
+        raise SystemExit("Without nginx there is no stack: `make load` installs it as root on Debian")
     seen, bad = Seen(), Counter[int]()
     with simulators() as outside, environment(**outside.env) as bench, tempfile.TemporaryDirectory() as folder:
         with bench.app.app_context(), unit_of_work():

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import signal
 import socket
 import ssl
@@ -14,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
-import pytest
 import requests
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -25,21 +23,10 @@ from config import ROOT
 from dev.servers import valkey_server
 from dev.stack.processes import Stack, free_port
 from dev.stack.waiting import wait_until
+from dev.system_packages import require
 
 NAME = "api.example.org"
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-
-
-def needed(program: str, package: str) -> str:
-    """Where a program of Debian is, installed when it is missing and we may; without it the test is skipped."""
-    path = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
-    if path is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        install = ["apt-get", "install", "--yes", "--no-install-recommends", package]
-        subprocess.run(install, check=False, capture_output=True, timeout=300)
-        path = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
-    if path is None:
-        pytest.skip(f"{program} is not installed, and apt-get cannot install the package {package}")
-    return path
 
 
 class DeployedStack(Stack):
@@ -54,7 +41,7 @@ class DeployedStack(Stack):
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
         self.folder = folder
-        self.nginx = needed("nginx", "nginx")
+        self.nginx = str(require("nginx"))
         self.tls_port = free_port()
         self.sockets = [folder / "web-1.sock", folder / "web-2.sock"]
         self.certificate = _certificate(folder)

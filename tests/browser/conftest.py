@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,20 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.e2e.launcher import Launcher, copy_checkout
+from tests.programs import needed
 
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Where the system's Chromium is; installed from Debian where that is possible."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        subprocess.run(["apt-get", "update", "-qq"], check=False)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=False, stdout=subprocess.DEVNULL)
-        found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("no Chromium here, and none could be installed: apt-get install chromium")
-    return found
+    """Where the system's Chromium is."""
+    return str(needed("chromium"))
 
 
 @pytest.fixture(scope="session")

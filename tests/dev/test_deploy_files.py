@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 import re
-import shutil
 import subprocess
 from dataclasses import fields
 from pathlib import Path
@@ -15,6 +14,7 @@ import yaml
 from app.core.jobs.queue import JOB_TIMEOUT_S
 from app.core.web.parsing import MAX_MULTIPART_BYTES
 from config import ROOT, Config
+from tests.programs import needed
 
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -42,9 +42,8 @@ def test_a_unit_comes_back_always_and_ends_gently(path: Path) -> None:
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
 def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is not installed")
-    done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True, check=False)
+    command = [needed("systemd"), "verify", "--man=no", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [line for line in done.stderr.splitlines() if path.stem.rstrip("@") in line]
     assert all("is not executable" in line for line in found), done.stderr  # nothing is installed in /opt here
 

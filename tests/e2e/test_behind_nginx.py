@@ -18,6 +18,7 @@ from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import wait_until
 from tests.e2e.walk import walk
+from tests.programs import needed
 
 pytestmark = pytest.mark.takes(seconds=10)
 
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.takes(seconds=10)
 def site(
     variables: dict[str, str], running: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[DeployedStack]:
+    needed("nginx")
     env = {**variables, **running.messaging.env(), "FRONTEND_URL": "https://app.example.org", "RATE_LIMITS": "off"}
     with DeployedStack(env, tmp_path_factory.mktemp("site")) as site:
         yield site

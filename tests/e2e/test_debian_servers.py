@@ -11,21 +11,23 @@ import redis
 
 from dev.servers import start_postgres
 from dev.simulators import Server
-from dev.stack.site import DeployedStack, needed
+from dev.stack.site import DeployedStack
 from dev.supervisor import Supervisor
 from tests.e2e.walk import walk
+from tests.programs import needed
 
 pytestmark = pytest.mark.takes(seconds=15)
 
 
 class DebianSite(DeployedStack):
-    redis_server = staticmethod(lambda: Path(needed("redis-server", "redis-server")))
+    redis_server = staticmethod(lambda: needed("redis-server"))
 
 
 @pytest.fixture
 def site(sim: Server, tmp_path: Path) -> Iterator[DeployedStack]:
-    needed("pg_ctlcluster", "postgresql")
-    folder = max(Path("/usr/lib/postgresql").glob("*/bin"))
+    folder = needed("postgresql").parent
+    for package in ("nginx", "redis-server"):
+        needed(package)
     for parent in (tmp_path, *tmp_path.parents[:2]):
         parent.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
     with Supervisor(tmp_path / "logs") as supervisor:

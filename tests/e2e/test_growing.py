@@ -19,8 +19,8 @@ from app.core.database.session import db
 from app.logs.models import ActivityLog
 from dev.servers import valkey_server
 from dev.stack.processes import Stack, free_port
-from dev.stack.site import needed
 from dev.stack.waiting import eventually
+from tests.programs import needed
 
 pytestmark = pytest.mark.takes(seconds=12)
 
@@ -61,7 +61,7 @@ class Grown(Stack):
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
         self.folder = folder
-        self.pgbouncer = needed("pgbouncer", "pgbouncer")
+        self.pgbouncer = str(needed("pgbouncer"))
         self.pooler_port, self.sentinel_port = free_port(), free_port()
         self.valkeys = [free_port(), free_port()]
         self.direct_url = env["DATABASE_URL"]

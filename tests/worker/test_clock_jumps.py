@@ -17,9 +17,9 @@ from app.identity.models import User
 from app.notifications.models import State, deliveries
 from app.pengingat import service
 from dev.simulators import Server
-from dev.stack.site import needed
 from dev.stack.waiting import wait_until
 from tests.factories import make_user
+from tests.programs import needed
 from tests.worker.conftest import RunningWorker
 
 pytestmark = pytest.mark.takes(seconds=12)
@@ -37,9 +37,8 @@ def clock_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def worker(start_worker: Start, clock_file: Path) -> RunningWorker:
-    needed("faketime", "faketime")
     return start_worker(
-        LD_PRELOAD=str(next(Path("/usr/lib").rglob("libfaketime.so.1"))),
+        LD_PRELOAD=str(needed("libfaketime")),
         FAKETIME_TIMESTAMP_FILE=str(clock_file),
         FAKETIME_NO_CACHE="1",
         # The clock on the wall jumps; the one that only counts on does not.
