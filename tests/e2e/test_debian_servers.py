@@ -28,8 +28,6 @@ def site(sim: Server, tmp_path: Path) -> Iterator[DeployedStack]:
     folder = needed("postgresql").parent
     for package in ("nginx", "redis-server"):
         needed(package)
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        parent.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
     with Supervisor(tmp_path / "logs") as supervisor:
         postgres = start_postgres(supervisor, tmp_path / "postgres", durable=False, folder=folder)
         env = {"DATABASE_URL": postgres.url(), **sim.messaging.env(), "FRONTEND_URL": "https://app.example.org"}

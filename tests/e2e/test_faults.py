@@ -28,11 +28,8 @@ SMALL_FILE = 512 * 1024
 
 
 @pytest.fixture(scope="module")
-def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack]:
-    folder = tmp_path_factory.mktemp("isolated")
-    for parent in (folder, *folder.parents[:2]):
-        parent.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
-    with IsolatedStack.opened(folder) as opened:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack]:
+    with IsolatedStack.opened(tmp_path_factory.mktemp("house")) as opened:
         yield opened
 
 
