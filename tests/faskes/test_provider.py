@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -20,10 +20,12 @@ from app.providers import places
 from app.providers.http import Http
 from app.providers.places import Place
 from dev.simulators import Server
+from dev.stack.waiting import wait_until
 from tests.client import Client, assert_error
 from tests.conftest import config_for_tests
 from tests.factories import make_admin
 from tests.faskes.places import CIMAHI, make_faskes
+from tests.providers.patience import PATIENT, patience_with
 
 JAYAPURA = (-2.533, 140.718)
 HOSPITAL = "ChIJsimulasiJayapura"
@@ -31,15 +33,27 @@ HOSPITAL = "ChIJsimulasiJayapura"
 
 @pytest.fixture
 def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """The application with a places provider whose tokens work at once and whose faults do not take long."""
+    """The application with a places provider whose tokens work at once."""
     sim.places.delay_s = 0
     config = config_for_tests(**sim.places.env())
-    client = places.from_config(config)
-    assert client is not None
-    client._http = Http("places", policy=client._http._policy, connect_s=0.3, read_s=0.4, budget_s=1, attempts=1)
+    asked = places.from_config(config)
+    assert asked is not None
+    asked._http = Http("places", reach=asked._http._reach, attempts=1, **PATIENT)
     monkeypatch.setitem(real_app.extensions, "config", config)
     yield sim
     places.from_config.cache_clear()
+
+
+@contextmanager
+def failing(provider: Server, fault: str) -> Iterator[None]:
+    """The provider has a fault while the block lasts; one that hangs is given up soon."""
+    asked = places.from_config(config_for_tests(**provider.places.env()))
+    assert asked is not None
+    provider.fault("places", fault, times=None)
+    patient, asked._http = asked._http, Http("places", reach=asked._http._reach, attempts=1, **patience_with(fault))
+    yield
+    asked._http = patient
+    provider.clear_faults()
 
 
 def around(client: Client, at: tuple[float, float], radius: int = 5000, **query: Any) -> Any:
@@ -136,11 +150,9 @@ def test_at_the_poles_where_nothing_can_be_remembered_nobody_asks(client: Client
      "OVER_QUERY_LIMIT", "REQUEST_DENIED", "INVALID_REQUEST", "UNKNOWN_ERROR"],
 )  # fmt: skip
 def test_a_provider_that_fails_is_no_error_and_is_not_remembered(client: Client, provider: Server, fault: str) -> None:
-    provider.fault("places", fault, times=None)
-    started = time.monotonic()
-    assert around(client, JAYAPURA) == {"results": [], "status": "ZERO_RESULTS"}
-    assert time.monotonic() - started < 8
-    provider.clear_faults()
+    assert places.BUDGET_S <= 8
+    with failing(provider, fault):
+        assert around(client, JAYAPURA) == {"results": [], "status": "ZERO_RESULTS"}
     assert ids(around(client, JAYAPURA)) == [HOSPITAL]
 
 
@@ -212,10 +224,10 @@ def test_an_id_that_cannot_be_one_is_not_asked_for(client: Client, provider: Ser
 def test_a_provider_that_fails_for_an_unknown_place_is_502_or_504(
     client: Client, provider: Server, fault: str, status: int
 ) -> None:
-    provider.fault("places", fault, times=None)
-    response = client.get(f"/faskes/{HOSPITAL}")
-    assert_error(response, status)
-    assert "REQUEST_DENIED" not in response.text
+    with failing(provider, fault):
+        answer = client.get(f"/faskes/{HOSPITAL}")
+    assert_error(answer, status)
+    assert "REQUEST_DENIED" not in answer.text
     make_faskes(id=HOSPITAL)
     assert client.get(f"/faskes/{HOSPITAL}").status_code == 200
 
@@ -244,28 +256,43 @@ def test_two_who_miss_at_the_same_moment_ask_once(committed: Flask, provider: Se
     assert provider.places.searches() == 1
 
 
-def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(committed: Flask, provider: Server) -> None:
+def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(
+    committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     provider.fault("places", "hang", times=None)
     statuses: list[str] = []
+    waiting: list[search_coverage.Spot] = []
+    wait = search_coverage.wait
+
+    def counted(spot: search_coverage.Spot) -> None:
+        waiting.append(spot)
+        wait(spot)
 
     def search() -> None:
         with committed.app_context():
             statuses.append(around(Client(committed), JAYAPURA)["status"])
 
-    started = time.monotonic()
-    at_once(search, search, search)
+    monkeypatch.setattr(search_coverage, "wait", counted)
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: provider.places.searches() == 1 and len(waiting) == 2)
+    provider.clear_faults()  # ends the call that hangs
+    for thread in threads:
+        thread.join()
     assert statuses == ["ZERO_RESULTS"] * 3
-    assert time.monotonic() - started < 3
+    assert provider.places.searches() == 1
 
 
 def test_a_claim_whose_owner_died_ends_by_itself(app: Flask) -> None:
     first = search_coverage.claim(*JAYAPURA, 5000)
     second = search_coverage.claim(*JAYAPURA, 5000)
-    assert (first.state, second.state) == (search_coverage.State.CLAIMED, search_coverage.State.ASKING)
-    left = app.extensions["redis"].ttl(f"faskes:coverage:state:{first.name}")
-    assert 8 <= left <= search_coverage.CLAIM_S
-    app.extensions["redis"].delete(f"faskes:coverage:state:{first.name}")
-    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.CLAIMED
+    assert (first.state, second.state) == (search_coverage.State.YOURS, search_coverage.State.ASKING)
+    left = app.extensions["redis"].ttl(f"faskes:spot:{first.name}")
+    assert search_coverage.CLAIM_S >= 8
+    assert 0 < left <= search_coverage.CLAIM_S
+    app.extensions["redis"].delete(f"faskes:spot:{first.name}")
+    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.YOURS
 
 
 def test_a_rollback_releases_the_claimed_circle(

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.providers.http import AddressPolicy, Http, ProviderError
+from app.providers.http import Http, ProviderError, Reach
+from tests.providers.patience import HURRIED, PATIENT
 from tests.providers.raw_server import raw
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\nConnection: close\r\n\r\n" + b'{"ok":true}'
@@ -40,8 +41,8 @@ def test_loopback_and_nothing_else_private_is_allowed_for_the_simulators() -> No
     assert allowed == {"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"}
 
 
-def client(policy: AddressPolicy) -> Http:
-    return Http("policy", policy=policy, connect_s=0.3, read_s=0.5, budget_s=1, attempts=1)
+def client(reach: Reach, **options: Any) -> Http:
+    return Http("reach", reach=reach, attempts=1, **{**PATIENT, **options})
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) 
         # 192.0.2.1 stands for a public address here: it is checked as one, and nothing answers there.
         monkeypatch.setattr(AddressPolicy, "allows", lambda _, address: address == "192.0.2.1")
         with pytest.raises(ProviderError) as caught:
-            client(AddressPolicy.PUBLIC).fetch("GET", f"http://rebind.example:{server.port}/")
+            client(Reach.PUBLIC, **HURRIED).fetch("GET", f"http://rebind.example:{server.port}/")
         assert caught.value.kind in ("unreachable", "timeout")
         assert asked == ["rebind.example"]  # one question, so no second answer
         assert not server.requests

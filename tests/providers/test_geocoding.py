@@ -6,9 +6,10 @@ import gc
 import random
 import subprocess
 import sys
-import time
 import tracemalloc
+from collections.abc import Iterator
 from statistics import median
+from typing import Any
 
 import pytest
 
@@ -16,10 +17,11 @@ from app.core.lib.geo import distance_km
 from app.core.lib.provinces import PROVINCES
 from app.providers import gazetteer, geocoding
 from app.providers.gazetteer import Area, Gazetteer
-from app.providers.http import AddressPolicy, Http
+from app.providers.http import Http
 from config import ROOT, Config
 from dev.simulators import Server
 from tests.providers.known_places import INSIDE, OUTSIDE
+from tests.providers.patience import patience_with
 
 INSIDE_CASES = [(name, at, province) for province, places in INSIDE.items() for name, at in places.items()]
 
@@ -29,8 +31,8 @@ MOVED = Area("Kota Denpasar", "Bali")
 SERVICES = {"google_geocoder": geocoding.Google, "nominatim": geocoding.Nominatim}
 
 
-def service(sim: Server, name: str, url: str | None = None) -> geocoding.Remote:
-    http = Http(name, policy=AddressPolicy.ANYWHERE, connect_s=0.3, read_s=0.3, budget_s=0.6, attempts=2)
+def service(sim: Server, name: str, url: str | None = None, fault: str = "") -> geocoding.Remote:
+    http = Http(name, reach=Reach.ANYWHERE, attempts=2, **patience_with(fault))
     key = sim.env["GEOCODER_KEY"] if name == "google_geocoder" else None
     return SERVICES[name](http, url or sim.simulators[name].url, key)
 
@@ -87,16 +89,24 @@ def test_a_village_counts_up_to_the_limit_and_not_beyond() -> None:
         assert grid.nearest(0, 110 + sign * degrees * 1.001, 30) is None
 
 
-def test_a_look_up_takes_less_than_a_millisecond() -> None:
+def test_a_look_up_reads_few_of_the_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine of today a hundred places are 20 microseconds."""
     draw = random.Random(5)
     spots = [(draw.uniform(-8.5, -6), draw.uniform(106, 114)) for _ in range(1000)]  # Java, the densest
     grid = gazetteer.shared()
-    took = []
+    runs, read = Gazetteer._runs, [0]
+
+    def counted(*args: Any) -> Iterator[tuple[int, int]]:
+        for start, end in runs(*args):
+            read[-1] += end - start
+            yield start, end
+
+    monkeypatch.setattr(Gazetteer, "_runs", counted)
     for lat, lng in spots:
-        started = time.perf_counter()
         grid.nearest(lat, lng, geocoding.NEAR_KM)
-        took.append(time.perf_counter() - started)
-    assert median(took) < 0.001
+        read.append(0)
+    assert median(read) < 200
+    assert max(read) < 2000
 
 
 def test_the_gazetteer_keeps_under_twenty_megabytes() -> None:
@@ -150,9 +160,7 @@ def test_neighbours_share_one_call(sim: Server, name: str) -> None:
 def test_the_gazetteer_answers_for_a_service_that_fails(sim: Server, name: str, fault: str) -> None:
     sim.simulators[name].moved = MOVED
     sim.fault(name, fault, times=None)
-    started = time.monotonic()
-    assert service(sim, name).province_at(*BANDUNG) == "Jawa Barat"
-    assert time.monotonic() - started < 2
+    assert service(sim, name, fault=fault).province_at(*BANDUNG) == "Jawa Barat"
 
 
 @pytest.mark.parametrize("status", ["OVER_QUERY_LIMIT", "REQUEST_DENIED", "INVALID_REQUEST", "UNKNOWN_ERROR"])

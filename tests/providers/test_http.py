@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import logging
-import time
 import traceback
 import tracemalloc
 from typing import Any
@@ -15,15 +14,14 @@ from prometheus_client import REGISTRY
 from app.providers.http import AddressPolicy, Http, ProviderError, policy_of
 from config import Config
 from dev.simulators import Server
+from tests.providers.patience import PATIENT, patience_with
 from tests.providers.raw_server import raw
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n" + b'{"ok":true}'
 
 
 def client(**options: Any) -> Http:
-    times = {"connect_s": 0.3, "read_s": 0.4, "budget_s": 0.9, "attempts": 1}
-    quick: dict[str, Any] = {"policy": AddressPolicy.ANYWHERE, **times}
-    return Http("test", **{**quick, **options})
+    return Http("test", **{"reach": Reach.ANYWHERE, "attempts": 1, **PATIENT, **options})
 
 
 def failure(http: Http, url: str, method: str = "GET", **options: Any) -> ProviderError:
@@ -86,11 +84,10 @@ def test_the_environments_proxy_and_netrc_are_not_used(monkeypatch: pytest.Monke
     ],
 )
 def test_every_fault_is_one_error_in_time(sim: Server, fault: str, kind: str, permanent: bool) -> None:
+    """A provider that hangs would close the connection after a minute: a timeout is our own clock's."""
     sim.fault("captcha", fault, times=None)
-    started = time.monotonic()
-    error = failure(client(), f"{sim.captcha.url}/siteverify", "POST", data={})
+    error = failure(client(**patience_with(fault)), f"{sim.captcha.url}/siteverify", "POST", data={})
     assert (error.kind, error.permanent, error.timed_out) == (kind, permanent, kind == "timeout")
-    assert time.monotonic() - started < 1.5
 
 
 @pytest.mark.parametrize(
@@ -134,18 +131,14 @@ def test_json_that_is_not_an_object_is_garbage(body: bytes) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 500,  # a head without an end
-        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"a" * 500,  # a body whose end is that of the connection
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5;" + b"a" * 500,
+        b"HTTP/1.1 200 OK\r\nX-Long: ",  # a head without an end
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",  # a body whose end is that of the connection
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5;",
     ],
 )
 def test_an_answer_that_drips_is_cut_off_in_time(answer: bytes) -> None:
-    head, dripping = answer[:60], answer[60:]
-    with raw(head + dripping, drip_s=0.02) as server:
-        started = time.monotonic()
-        error = failure(client(budget_s=0.5), server.url)
-        assert error.kind == "timeout"
-        assert time.monotonic() - started < 1
+    with raw(answer + b"a" * 100_000, drip_s=0.02) as server:  # half an hour
+        assert failure(client(budget_s=0.5), server.url).kind == "timeout"
 
 
 def test_a_packed_bomb_is_not_unpacked() -> None:
@@ -154,7 +147,7 @@ def test_a_packed_bomb_is_not_unpacked() -> None:
     with raw(head + bomb) as server:
         tracemalloc.start()
         try:
-            error = failure(client(max_bytes=1_000_000, budget_s=5), server.url)
+            error = failure(client(max_bytes=1_000_000), server.url)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -181,7 +174,10 @@ def test_keys_in_the_query_reach_no_log_and_no_traceback(
         sim.fault("videos", fault, times=None)
     url = sim.closed_url if fault == "closed" else sim.videos.url
     error = failure(
-        client(attempts=2), f"{url}/videos?token=secret-1", params={"key": "secret-2"}, headers={"A": "secret-3"}
+        client(attempts=2, **patience_with(fault)),
+        f"{url}/videos?token=secret-1",
+        params={"key": "secret-2"},
+        headers={"A": "secret-3"},
     )
     told = caplog.text + "".join(traceback.format_exception(error)) + repr(error)
     assert "secret" not in told
