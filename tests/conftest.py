@@ -11,9 +11,11 @@ from flask import Flask
 from flask_migrate import upgrade
 
 from app import create_app
+from app.core.database import session, watchdog
 from app.core.database.session import db
-from app.core.web.rate_limits import RateLimits
+from app.core.jobs import redis
 from config import Config, environment
+from dev.stack.waiting import PATIENCE_S
 from tests.client import Client
 from tests.statements import Statements
 
@@ -25,8 +27,19 @@ def config_for_tests(**overrides: str) -> Config:
     return Config.from_env({"ENVIRONMENT": "testing", "RATE_LIMITS": "off", **overrides})
 
 
+def create_patient_app(config: Config) -> Flask:
+    """The application, but what is slow on a busy machine is not taken for away: Redis, a login, a statement."""
+    with pytest.MonkeyPatch.context() as patch:
+        for limit in ("socket_timeout", "socket_connect_timeout"):
+            patch.setitem(redis.WEB, limit, PATIENCE_S)
+        for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
+            patch.setitem(session.REQUEST, limit, f"{PATIENCE_S * 1000:.0f}")
+        patch.setattr(watchdog, "LOGIN_S", round(PATIENCE_S))
+        return create_app(config)
+
+
 def _migrate(database_url: str) -> None:
-    app = create_app(config_for_tests(DATABASE_URL=database_url))
+    app = create_patient_app(config_for_tests(DATABASE_URL=database_url))
     with app.app_context():
         upgrade()
         _dispose(app)
@@ -57,7 +70,8 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     """The application on this process's servers, seeded; what it commits stays, so take `app` or `committed`."""
     from app.cli import seed_all
 
-    app = create_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
+    app = create_patient_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
+    app.extensions["counting"] = _counting()
     with app.app_context():
         seed_all()
     yield app

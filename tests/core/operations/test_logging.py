@@ -34,7 +34,7 @@ def logger(stream: io.StringIO) -> logging.Logger:
 def test_lines_go_out_by_themselves_soon_and_in_order(logger: logging.Logger, stream: io.StringIO) -> None:
     for n in range(50):
         logger.info("line %s", n)
-    wait_until(lambda: "line 49" in stream.getvalue(), 5)
+    wait_until(lambda: "line 49" in stream.getvalue())
     assert stream.getvalue().splitlines() == [f"INFO line {n}" for n in range(50)]
 
 
