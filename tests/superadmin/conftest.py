@@ -7,8 +7,16 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity.models import RoleName
+from app.superadmin.service import console
+from dev.stack.waiting import PATIENCE_S
 from tests.client import Client
 from tests.factories import make_user
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statement that ends has all the time that a busy machine needs for it."""
+    monkeypatch.setattr(console, "LIMIT_S", PATIENCE_S)
 
 
 @pytest.fixture
