@@ -42,10 +42,11 @@ QUEUES = ("urgent", "urgent", "bulk")
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
 #: Reminders of one person.
 EACH = 40
-#: From when the reminders are made until the first is due.
+#: From when a reminder is made until it is due, at least.
 HEAD_START_S = 3.0
-#: After the last reminder: a claim whose worker died waits for its lease, then there are retries.
-SETTLE_S = 75.0
+#: After the last reminder, until what is still open is taken for stuck: a claim whose worker died waits for its lease,
+#: then there are retries, and a busy machine takes its time for each.
+SETTLE_S = 300.0
 
 
 class Chaos:
@@ -116,26 +117,30 @@ class Chaos:
         self.due.clear()
         self.rounds += 1
         self.deaths_before = self._deaths()
-        start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50 + HEAD_START_S)
-        with self.app.app_context(), unit_of_work():
-            for n in range(self.plan.reminders):
-                due = start + timedelta(seconds=self.random.uniform(0, self.plan.seconds))
+        head_start = timedelta(seconds=HEAD_START_S)
+        start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50) + head_start
+        offsets = sorted(self.random.uniform(0, self.plan.seconds) for _ in range(self.plan.reminders))
+        with self.app.app_context():
+            for n, offset in enumerate(offsets):
+                # Never due before it is there: a slow machine stretches the plan.
+                due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
                 name = f"pengingat-{self.rounds}-{n:05d}"
-                service.create(
-                    self.random.choice(self.ids),
-                    tipe="terapi",
-                    judul=name,
-                    timezone="Asia/Jakarta",
-                    details={},
-                    waktu=due,
-                )
+                with unit_of_work():
+                    service.create(
+                        self.random.choice(self.ids),
+                        tipe="terapi",
+                        judul=name,
+                        timezone="Asia/Jakarta",
+                        details={},
+                        waktu=due,
+                    )
                 self.due[name] = due
 
     def start_workers(self) -> None:
         """Start them all, and wait until they work."""
         self.workers = [self._start_worker(n) for n in range(len(QUEUES))]
         with redis.Redis.from_url(self.settings["REDIS_URL"]) as connection:
-            wait_until(lambda: connection.scard("rq:workers") == len(QUEUES), 60)
+            wait_until(lambda: connection.scard("rq:workers") == len(QUEUES))
 
     def _start_worker(self, number: int) -> Child:
         command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", QUEUES[number]]
@@ -227,7 +232,7 @@ class Chaos:
 
     def _kill_redis(self) -> bool:
         self.redis_child.process.kill()
-        self.redis_child.process.wait(5)
+        self.redis_child.process.wait()
         return True
 
     def _empty_redis(self) -> bool:
@@ -250,6 +255,12 @@ class Chaos:
         return int((self.folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])
 
     # --- the verdict ---
+
+    def all_have_arrived(self) -> bool:
+        """Whether each reminder has reached the phone and the browser."""
+        messages = {_name(message.text) for message in list(self.sim.messaging.sent)}
+        pushes = {_name(push.text or "") for push in list(self.sim.push.messages)}
+        return len(messages) == len(pushes) == self.plan.reminders
 
     def _all_settled(self) -> bool:
         try:
@@ -277,11 +288,11 @@ class Chaos:
     def _judge(self) -> Outcome:
         outcome = self.outcome
         for message in self.sim.messaging.sent:
-            name = next(word for word in message.text.split() if word.startswith("pengingat-"))
-            outcome.arrived[name] += 1
-            outcome.late_s.setdefault(name, message.at - self.due[name].timestamp())
+            name = _name(message.text)
+            found.arrived[name] += 1
+            found.late_s.setdefault(name, message.at - self.due[name].timestamp())
         for push in self.sim.push.messages:
-            outcome.pushes[next(word for word in (push.text or "").split() if word.startswith("pengingat-"))] += 1
+            found.pushes[_name(push.text or "")] += 1
         with self._database() as cursor:
             cursor.execute("SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed')")
             (outcome.unsettled,) = cursor.fetchone()
@@ -290,6 +301,11 @@ class Chaos:
             db.engine.dispose()
             self.app.extensions["autocommit"].dispose()
         return outcome
+
+
+def _name(text: str) -> str:
+    """The reminder that a message or a push is about."""
+    return next(word for word in text.split() if word.startswith("pengingat-"))
 
 
 def run(plan: Plan) -> Outcome:

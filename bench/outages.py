@@ -43,7 +43,7 @@ def run(_: BenchEnvironment) -> Iterator[Result]:
     with people(reminders=200, seconds=AWAY_S) as world:
         for server in ("redis", "postgres"):
             for how in ("stopped", "frozen"):
-                outcome = through(world, server, how, AWAY_S)
+                outcome = through(world, server, how, lambda: time.sleep(AWAY_S))
                 name = f"reminders while {server} is {how}"
                 yield at_most(f"{name}: lost", outcome.lost + outcome.lost_pushes, 0, "messages and pushes")
                 cut = outcome.deaths if server == "postgres" else 0
@@ -122,15 +122,20 @@ def people(*, reminders: int, seconds: float) -> Iterator[Chaos]:
             yield world
 
 
-def through(world: Chaos, server: str, how: str, seconds: float) -> Outcome:
-    """What becomes of reminders when `server` (redis, postgres) is `stopped` or `frozen` from the first one on."""
+def through(world: Chaos, server: str, how: str, meanwhile: Callable[[], object]) -> Outcome:
+    """What becomes of reminders when `server` (redis, postgres) is `stopped` or `frozen` from the first one on.
+
+    It is back when `meanwhile` returns.
+    """
     away, back = _hurt(world, server, how)
     world.remind()
     first = min(world.due.values()).timestamp()
     time.sleep(max(0.0, first - time.time()))
     away()
-    time.sleep(seconds)
-    back()
+    try:
+        meanwhile()
+    finally:
+        back()
     return world.finish()
 
 
@@ -144,7 +149,7 @@ def _hurt(world: Chaos, server: str, how: str) -> tuple[Callable[[], object], Ca
 
     def stop() -> None:
         child.process.send_signal(signal.SIGINT)
-        child.process.wait(20)
+        child.process.wait()
 
     def start() -> None:
         world.supervisor.children.remove(child)

@@ -46,13 +46,17 @@ class Outcome:
         return max(self.late_s.values(), default=0.0)
 
     @property
-    def holds(self) -> bool:
+    def keeps_promises(self) -> bool:
+        """Nothing lost, nothing early, nothing twice but what was under way at a kill: however slow the machine is."""
         return (
             self.lost == self.lost_pushes == self.unsettled == 0
-            and self.doubled <= min(self.deaths, MOST_DOUBLED * self.plan.reminders)
-            and self.latest_s <= LATEST_S
+            and self.doubled <= self.deaths
             and min(self.late_s.values(), default=0.0) >= 0
         )
+
+    @property
+    def holds(self) -> bool:
+        return self.keeps_promises and self.doubled <= MOST_DOUBLED * self.plan.reminders and self.latest_s <= LATEST_S
 
     def table(self) -> str:
         late = sorted(self.late_s.values())

@@ -16,7 +16,7 @@ from flask import Flask
 
 from config import ROOT
 from dev.simulators import Server
-from dev.stack.waiting import wait_until
+from dev.stack.waiting import PATIENCE_S, wait_until
 
 
 class RunningWorker:
@@ -51,14 +51,14 @@ class RunningWorker:
             found[:] = [pid for pid in self.children() if _command_line(pid) == ours]
             return bool(found)
 
-        wait_until(is_there, 15)
+        wait_until(is_there)
         return found[0]
 
     def end(self, number: int = signal.SIGTERM) -> int:
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
-            return self.process.wait(15)
+            return self.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise

@@ -10,6 +10,7 @@ pytestmark = pytest.mark.takes(seconds=47)
 
 
 def test_reminders_survive_one_of_each_fault() -> None:
+    """How late the latest is, and how many of a hundred come twice, is measured by `make chaos`."""
     outcome = run(Plan(reminders=80, seconds=8, faults=len(FAULTS)))
-    assert outcome.holds, outcome.table()
-    assert sum(outcome.faults.values()) >= len(FAULTS) - 1  # a horse may be too quick to be caught
+    assert outcome.keeps_promises, outcome.table()
+    assert sum(outcome.faults.values()) == len(FAULTS)  # of other kinds where a horse was too quick to be caught

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import sleep
 
 import pytest
 
 from bench.chaos import Chaos
 from bench.outages import people, through
+from dev.stack.waiting import wait_until
 
 pytestmark = pytest.mark.takes(seconds=50)
 
@@ -22,14 +24,12 @@ def world() -> Iterator[Chaos]:
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
 def test_reminders_go_on_while_redis_is_away(world: Chaos, how: str) -> None:
-    outcome = through(world, "redis", how, AWAY_S)
+    """It is away until the last of them has arrived; how late they are is measured by `make bench T=outages`."""
+    outcome = through(world, "redis", how, lambda: wait_until(world.all_have_arrived))
     assert (outcome.lost, outcome.lost_pushes, outcome.doubled) == (0, 0, 0), outcome.table()
-    assert outcome.latest_s < 4, outcome.table()
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
 def test_what_fell_due_while_postgresql_was_away_goes_out_when_it_is_back(world: Chaos, how: str) -> None:
-    outcome = through(world, "postgres", how, AWAY_S)
-    assert (outcome.lost, outcome.lost_pushes) == (0, 0), outcome.table()
-    assert outcome.doubled <= outcome.deaths, outcome.table()
-    assert outcome.latest_s < AWAY_S + 15, outcome.table()
+    outcome = through(world, "postgres", how, lambda: sleep(AWAY_S))
+    assert outcome.keeps_promises, outcome.table()
