@@ -12,7 +12,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psutil
@@ -20,6 +22,7 @@ import psycopg2
 
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey, valkey_server
 from dev.stack.processes import Stack
+from dev.stack.waiting import wait_until
 from dev.supervisor import Supervisor
 
 
@@ -33,8 +36,19 @@ class Answers:
     def during(self, start: float, end: float) -> list[tuple[float, float, int]]:
         return [one for one in self.seen if start <= one[0] < end]
 
-    def statuses(self, start: float, end: float) -> set[int]:
-        return {status for _, _, status in self.during(start, end)}
+    def within(self, start: float, end: float = inf) -> list[tuple[float, float, int]]:
+        """What was asked after `start` and answered before `end`."""
+        return [(at, took, status) for at, took, status in list(self.seen) if start <= at and at + took < end]
+
+    def statuses(self, start: float, end: float = inf) -> set[int]:
+        return {status for _, _, status in self.within(start, end)}
+
+    def first(self, status: int, since: float) -> float:
+        """When the first request was asked that got this status."""
+        return min(at for at, _, got in self.within(since) if got == status)
+
+    def median_s(self, start: float, end: float = inf) -> float:
+        return median(took for _, took, _ in self.within(start, end))
 
     def p99_s(self, start: float, end: float) -> float:
         seconds = sorted(took for _, took, _ in self.during(start, end))
@@ -79,13 +93,13 @@ class Load:
     def __enter__(self) -> Load:
         for thread in self._threads:
             thread.start()
-        time.sleep(0.5)
+        wait_until(lambda: all(answers.seen for answers in self.answers.values()))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._done.set()
         for thread in self._threads:
-            thread.join(30)
+            thread.join()
 
 
 @dataclass
@@ -126,7 +140,7 @@ class IsolatedStack:
             return
         folder = Path(self.postgres.sockets)
         child.process.send_signal(signal.SIGINT)
-        child.process.wait(20)
+        child.process.wait()
         self.supervisor.children.remove(child)
         yield
         self.postgres = start_postgres(self.supervisor, folder, durable=False)
@@ -140,7 +154,7 @@ class IsolatedStack:
                 yield
             return
         child.process.terminate()
-        child.process.wait(20)
+        child.process.wait()
         self.supervisor.children.remove(child)
         yield
         folder = child.log.parent.parent / "valkey"

@@ -14,6 +14,7 @@ from typing import Any, Self
 import requests
 
 from config import ROOT
+from dev.stack.waiting import PATIENCE_S
 
 PROGRAMS = Path(sys.executable).parent
 
@@ -64,7 +65,7 @@ class Stack:
         return self
 
     def _wait(self) -> None:
-        stop = time.monotonic() + 60
+        stop = time.monotonic() + PATIENCE_S
         while time.monotonic() < stop:
             try:
                 if self.is_ready():
@@ -79,10 +80,10 @@ class Stack:
         # The last first: a worker that ends wants to tell its Redis.
         for process in reversed(self.processes):
             process.send_signal(signal.SIGTERM)
-            process.wait(40)
+            process.wait(PATIENCE_S)
 
     def is_ready(self) -> bool:
-        return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=2).status_code == 200
+        return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=10).status_code == 200
 
     def start_web(self, **settings: str) -> subprocess.Popen[bytes]:
         return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", **settings)
@@ -107,7 +108,7 @@ class Stack:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         # What the real client sends with every request.
         headers |= {"Cache-Control": "no-cache", "Pragma": "no-cache", "Expires": "0"}
-        return requests.request(method, self.url + path, headers=headers, timeout=20, **options)
+        return requests.request(method, self.url + path, headers=headers, timeout=PATIENCE_S, **options)
 
 
 class WebOnly(Stack):

@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 from config import ROOT
 from dev.servers import valkey_server
 from dev.stack.processes import Stack, free_port
-from dev.stack.waiting import wait_until
+from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.system_packages import require
 
 NAME = "api.example.org"
@@ -79,19 +79,19 @@ class DeployedStack(Stack):
     def is_ready(self) -> bool:
         # /readyz is not for the world, but we are on the machine itself.
         both = all(path.exists() for path in self.sockets)
-        return both and self.session.get(f"https://localhost:{self.tls_port}/readyz", timeout=2).status_code == 200
+        return both and self.session.get(f"https://localhost:{self.tls_port}/readyz", timeout=10).status_code == 200
 
     def call(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return self.session.request(
-            method, self.url + path, headers=headers | options.pop("headers", {}), timeout=20, **options
+            method, self.url + path, headers=headers | options.pop("headers", {}), timeout=PATIENCE_S, **options
         )
 
     def connect(self, server_name: str = "localhost") -> ssl.SSLSocket:
         """A bare TLS connection to nginx."""
         context = ssl.create_default_context(cafile=str(self.certificate))
         return context.wrap_socket(
-            socket.create_connection(("127.0.0.1", self.tls_port), timeout=10), server_hostname=server_name
+            socket.create_connection(("127.0.0.1", self.tls_port), timeout=PATIENCE_S), server_hostname=server_name
         )
 
     def _rendered(self) -> Path:
@@ -125,10 +125,10 @@ class DeployedStack(Stack):
         """As systemd does it: ask it to end, wait, start it anew."""
         web = self.webs[number - 1]
         web.send_signal(signal.SIGTERM)
-        web.wait(40)
+        web.wait(PATIENCE_S)
         self.processes.remove(web)
         self.webs[number - 1] = self.start_web_at(number)
-        wait_until(self.sockets[number - 1].exists, 30)
+        wait_until(self.sockets[number - 1].exists)
 
 
 def _certificate(folder: Path) -> Path:

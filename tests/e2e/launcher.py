@@ -15,7 +15,7 @@ import psutil
 
 from config import ROOT, Config
 from dev.stack.processes import free_port
-from dev.stack.waiting import wait_until
+from dev.stack.waiting import PATIENCE_S, wait_until
 
 #: What Python has compiled comes along: it holds for copies as well, and starts them a third faster.
 LEFT_OUT = (".git", ".venv", ".env", "instance", ".*_cache", ".hypothesis")
@@ -50,14 +50,14 @@ class Launcher:
 
     def __enter__(self) -> Self:
         self.start()
-        wait_until(lambda: READY in self.output or self.process.poll() is not None, 60)
+        wait_until(lambda: READY in self.output or self.process.poll() is not None)
         assert READY in self.output, self.output
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
+        self.process.wait(PATIENCE_S)
 
     def start(self) -> None:
         with self.screen.open("w") as screen:

@@ -12,6 +12,7 @@ from PIL import Image
 from app.identity import tokens
 from dev.simulators import Server
 from dev.stack.processes import Stack
+from dev.stack.waiting import wait_until
 
 
 def register(stack: Stack, sim: Server, username: str, role: str, phone: str) -> dict[str, str]:
@@ -28,12 +29,10 @@ def register(stack: Stack, sim: Server, username: str, role: str, phone: str) ->
 
 def reset_code(sim: Server, phone: str) -> str:
     """The code in the message that a worker sends."""
-    stop = time.monotonic() + 15
-    while not (messages := sim.messaging.to(phone)):
-        assert time.monotonic() < stop, "no message arrived"
-        time.sleep(0.05)
-    found = re.search(r"https://app\.example\.org/reset-password\?code=([\w-]+)", messages[-1].text)
-    assert found, messages
+    wait_until(lambda: bool(sim.messaging.to(phone)))
+    text = sim.messaging.to(phone)[-1].text
+    found = re.search(r"https://app\.example\.org/reset-password\?code=([\w-]+)", text)
+    assert found, text
     return found[1]
 
 

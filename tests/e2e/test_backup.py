@@ -19,6 +19,7 @@ from dev import demo
 from dev.demo import people
 from dev.servers import programs
 from dev.stack.processes import WebOnly
+from dev.stack.waiting import PATIENCE_S
 from dev.testing import with_path
 from tests.client import Client
 
@@ -73,7 +74,7 @@ def test_a_restored_backup_serves_the_main_paths(
         login = stack.call("POST", "/login", json={"username": "siti", "password": "rahasia123"}).json()
         known = stack.call("GET", "/profile", login["access_token"]).json()
         assert (known["nik"], known["image"]) == ("3273014502900001", profile["image"])
-        served = requests.get(stack.url.removesuffix("/api") + known["image"], timeout=5)
+        served = requests.get(stack.url.removesuffix("/api") + known["image"], timeout=PATIENCE_S)
         assert Image.open(io.BytesIO(served.content)).format == "WEBP"
         assert [row["title"] for row in stack.call("GET", "/forum/threads").json()] == [row["title"] for row in threads]
         body = {"category_id": threads[0]["category_id"], "title": "Baru", "content": "Sesudah pulih."}

@@ -50,7 +50,7 @@ port {port}
 bind 127.0.0.1
 dir {folder}
 sentinel monitor health 127.0.0.1 {master} 1
-sentinel down-after-milliseconds health 800
+sentinel down-after-milliseconds health 2000
 sentinel failover-timeout health 5000
 """
 
@@ -86,7 +86,7 @@ class Grown(Stack):
             self.spawn(str(valkey_server()), *options, *replica)
         with Redis(port=self.valkeys[0]) as master:
             # Sentinel asks a master for its replicas when it starts, and then every ten seconds.
-            assert eventually(lambda: _replicas(master) == 1, 30)
+            assert eventually(lambda: _replicas(master) == 1)
         sentinel = self.folder / "sentinel.conf"
         sentinel.write_text(SENTINEL.format(port=self.sentinel_port, folder=self.folder, master=self.valkeys[0]))
         self.spawn(str(valkey_server()), str(sentinel), "--sentinel")
@@ -122,7 +122,7 @@ def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, c
     assert grown.call("GET", "/profile", access).json()["username"] == "siti"
     assert grown.call("GET", "/forum/threads", access).json() == []
     assert grown.call("POST", "/log/user-log", json={"event_type": "before"}).status_code == 202
-    assert eventually(logged("before"), 30)
+    assert eventually(logged("before"))
     with psycopg2.connect(host="127.0.0.1", port=grown.pooler_port, user="boss", dbname="pgbouncer") as _:
         pass  # the console answers, so it was PgBouncer that we spoke to
 
@@ -131,10 +131,10 @@ def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, c
     grown.processes[1].wait()
     assert grown.call("GET", "/profile", access).status_code == 200
     assert grown.call("POST", "/log/user-log", json={"event_type": "during"}).status_code == 202
-    assert eventually(grown.is_ready, 30), "the service did not find the new master"
+    assert eventually(grown.is_ready), "the service did not find the new master"
     assert grown.call("POST", "/log/user-log", json={"event_type": "after"}).status_code == 202
-    assert eventually(logged("during"), 30)
-    assert eventually(logged("after"), 30)
+    assert eventually(logged("during"))
+    assert eventually(logged("after"))
 
 
 def test_behind_a_pooler_the_role_brings_the_limits_of_a_request(grown: Grown, committed: Flask) -> None:

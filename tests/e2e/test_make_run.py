@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from dev.stack.waiting import wait_until
+from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.e2e.launcher import Launcher, copy_checkout
 
 pytestmark = pytest.mark.takes(seconds=60)
@@ -38,7 +38,7 @@ def lived_in(other_checkout: Path) -> Path:
         launcher.flask("users", "create", "--username", "joko", "--role", "pasien", "--password", "sandi123")
         for _ in range(2):
             os.killpg(launcher.process.pid, signal.SIGINT)
-        assert launcher.process.wait(20) == 0
+        assert launcher.process.wait(PATIENCE_S) == 0
         assert launcher.is_gone()
         assert not (other_checkout / "instance" / "development.env").exists()
     return other_checkout
@@ -46,14 +46,14 @@ def lived_in(other_checkout: Path) -> Path:
 
 def login(launcher: Launcher, username: str, password: str = "rahasia123") -> int:
     body = {"username": username, "password": password}
-    return requests.post(f"{launcher.url}/api/login", json=body, timeout=10).status_code
+    return requests.post(f"{launcher.url}/api/login", json=body, timeout=PATIENCE_S).status_code
 
 
 def test_everything_it_prints_is_there(running: Launcher) -> None:
     pages = re.findall(rf"{running.url}(/\S*)", running.output)
     assert {"/", "/api", "/api/docs", "/dev/outbox", "/healthz", "/readyz"} <= set(pages)
     for page in set(pages) - {"/api"}:
-        assert requests.get(running.url + page, timeout=10).status_code == 200, page
+        assert requests.get(running.url + page, timeout=PATIENCE_S).status_code == 200, page
     for name in re.findall(r"superadmin|admin|siti|budi", running.output):
         assert login(running, name) == 200, name
 
@@ -68,7 +68,7 @@ def test_a_second_start_in_one_checkout_is_refused_and_told_where_the_first_is(r
     second = Launcher(running.checkout)
     second.screen = running.screen.with_name("second.screen")
     second.start()
-    assert second.process.wait(10) == 1
+    assert second.process.wait(PATIENCE_S) == 1
     assert second.output == f"It runs here already: {running.url}, process {running.process.pid}.\n"
     assert login(running, "siti") == 200
 
@@ -86,10 +86,10 @@ def test_a_crash_of_one_process_is_told_and_ends_the_rest_but_not_another_checko
         assert login(other, "joko", "sandi123") == 200  # his data is found again, however it ended before
         assert login(running, "joko", "sandi123") == 401
         other.child(words).kill()
-        assert other.process.wait(30) == 1
+        assert other.process.wait(PATIENCE_S) == 1
         assert f"{name} was ended by SIGKILL, unexpectedly." in other.output
         assert f"instance/logs/{name}.log" in other.output
-        wait_until(other.is_gone, 5)
+        wait_until(other.is_gone)
     assert login(running, "siti") == 200
 
 
@@ -98,14 +98,14 @@ def test_a_taken_port_is_one_line_before_anything_is_started(other_checkout: Pat
         port = taken.getsockname()[1]
         launcher = Launcher(other_checkout, port=port)
         launcher.start()
-        assert launcher.process.wait(10) == 1
+        assert launcher.process.wait(PATIENCE_S) == 1
     assert re.fullmatch(rf"Port {port} is taken; choose another: make run PORT=\d+\n", launcher.output)
 
 
 def test_wrong_settings_are_told_before_anything_is_started(other_checkout: Path) -> None:
     launcher = Launcher(other_checkout, RATE_LIMITS="perhaps", MESSAGING_PROVIDER="pigeon")
     launcher.start()
-    assert launcher.process.wait(10) == 1
+    assert launcher.process.wait(PATIENCE_S) == 1
     assert "RATE_LIMITS must be on or off" in launcher.output
     assert "MESSAGING_PROVIDER must be one of" in launcher.output
     assert "PostgreSQL" not in launcher.output
@@ -124,7 +124,7 @@ def test_servers_of_the_user_and_simulators_are_used_instead(lived_in: Path, var
         assert launcher.child("dev.simulators").is_running()
         # Even a kill ends every process.
         launcher.process.kill()
-        wait_until(launcher.is_gone, 15)
+        wait_until(launcher.is_gone)
 
 
 def test_a_command_brings_servers_along_when_none_run(lived_in: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 import requests
 
 from dev.stack.processes import Stack, WebOnly
+from dev.stack.waiting import PATIENCE_S
 
 HOST = b"Host: localhost\r\n"
 POST = b"POST /api/log/user-log HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
@@ -23,7 +24,7 @@ def web(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> 
 
 def statuses(web: Stack, sent: bytes) -> list[int]:
     """The statuses of all answers to `sent`; empty when the connection is closed without a word."""
-    with socket.create_connection(("127.0.0.1", web.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", web.port), timeout=PATIENCE_S) as connection:
         answer = b""
         try:
             connection.sendall(sent)
@@ -68,7 +69,7 @@ ABUSES = {
 @pytest.mark.parametrize("abuse", ABUSES.values(), ids=ABUSES)
 def test_abuse_is_refused_or_cut_off(web: Stack, abuse: bytes) -> None:
     assert all(400 <= status < 500 for status in statuses(web, abuse))
-    assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=5).status_code == 200
+    assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=PATIENCE_S).status_code == 200
 
 
 def test_requests_in_one_breath_are_answered_in_turn(web: Stack) -> None:
@@ -85,9 +86,9 @@ def test_a_body_that_nobody_read_is_not_the_next_request(web: Stack) -> None:
 def test_half_sent_requests_leave_nothing_behind(web: Stack) -> None:
     """While they are held, they hold gunicorn's threads: that is why nginx stands in front (test_behind_nginx)."""
     for _ in range(50):
-        with socket.create_connection(("127.0.0.1", web.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", web.port), timeout=PATIENCE_S) as connection:
             connection.sendall(b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Slow: ")
-    assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=5).status_code == 200
+    assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=PATIENCE_S).status_code == 200
 
 
 def test_the_log_holds_no_crash(web: Stack) -> None:
