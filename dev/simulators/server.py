@@ -65,6 +65,9 @@ class Server:
         self.url = f"http://127.0.0.1:{self._listener.port}"
         for simulator in simulators:
             simulator.url = f"{self.url}/{simulator.name}"
+        # Bound, so that nobody else gets the port, and never listened at.
+        self._unheard = socket.socket()
+        self._unheard.bind(("127.0.0.1", 0))
         self._thread = Thread(target=self._listener.serve_forever, args=(0.05,), name="simulators", daemon=True)
 
     def __getattr__(self, name: str) -> Any:
@@ -81,9 +84,7 @@ class Server:
     @property
     def closed_url(self) -> str:
         """An address where nobody listens: connecting is refused."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return f"http://127.0.0.1:{probe.getsockname()[1]}"
+        return f"http://127.0.0.1:{self._unheard.getsockname()[1]}"
 
     def fault(self, name: str, kind: str, **options: Any) -> Fault:
         """Plan a failure of one simulator: a kind of `faults.WIRE` or of its `refusals`."""
@@ -120,6 +121,7 @@ class Server:
         self.clear_faults()
         self._listener.shutdown()
         self._listener.server_close()
+        self._unheard.close()
         self._thread.join()
 
     def _answer(self, environ: WSGIEnvironment, start_response: StartResponse) -> Any:

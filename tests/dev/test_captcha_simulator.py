@@ -9,11 +9,12 @@ import requests
 
 from dev.simulators import Server
 from dev.simulators.captcha import SECRET
+from dev.stack.waiting import PATIENCE_S
 
 
 def verify(sim: Server, **form: str) -> Any:
     form = {"secret": SECRET, "response": "human-1", "remoteip": "203.0.113.9"} | form
-    reply = requests.post(f"{sim.url}/captcha/siteverify", data=form, timeout=2)
+    reply = requests.post(f"{sim.url}/captcha/siteverify", data=form, timeout=PATIENCE_S)
     assert reply.status_code == 200
     return reply.json()
 
@@ -50,5 +51,5 @@ def test_what_is_wrong_is_said(sim: Server, form: dict[str, str], code: str) -> 
 
 def test_a_json_body_is_not_read(sim: Server) -> None:
     body = {"secret": SECRET, "response": "human-1"}
-    reply = requests.post(f"{sim.url}/captcha/siteverify", json=body, timeout=2)
+    reply = requests.post(f"{sim.url}/captcha/siteverify", json=body, timeout=PATIENCE_S)
     assert reply.json() == refused("missing-input-secret")

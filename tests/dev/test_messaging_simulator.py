@@ -10,11 +10,12 @@ import requests
 
 from dev.simulators import Server
 from dev.simulators.messaging import SENDER_ID, TOKEN
+from dev.stack.waiting import PATIENCE_S
 
 
 def fonnte(sim: Server, token: str = TOKEN, **form: str) -> Any:
     form = {"target": "6281234567890", "message": "Halo", "countryCode": "62"} | form
-    reply = requests.post(f"{sim.url}/messaging/send", headers={"Authorization": token}, data=form, timeout=2)
+    reply = requests.post(f"{sim.url}/messaging/send", headers={"Authorization": token}, data=form, timeout=PATIENCE_S)
     assert reply.status_code == 200  # whatever happened
     return reply.json()
 
@@ -24,7 +25,7 @@ def whatsapp(sim: Server, token: str = f"Bearer {TOKEN}", sender: str = SENDER_I
         "messaging_product": "whatsapp", "to": "6281234567890", "type": "text", "text": {"body": "Halo"},
     } | body  # fmt: skip
     url = f"{sim.url}/messaging/{sender}/messages"
-    return requests.post(url, headers={"Authorization": token}, json=body, timeout=2)
+    return requests.post(url, headers={"Authorization": token}, json=body, timeout=PATIENCE_S)
 
 
 def test_fonnte_accepts_a_message_and_says_so_in_lists(sim: Server) -> None:

@@ -11,10 +11,11 @@ from lxml import html
 
 from dev.simulators import Server
 from dev.simulators.ministry import VARIANTS
+from dev.stack.waiting import PATIENCE_S
 
 
 def page(sim: Server, address: str | None = None) -> requests.Response:
-    reply = requests.get(address or sim.env["ARTICLE_SOURCE_URL"], timeout=2)
+    reply = requests.get(address or sim.env["ARTICLE_SOURCE_URL"], timeout=PATIENCE_S)
     assert reply.status_code == 200
     return reply
 
@@ -82,11 +83,11 @@ def test_a_published_article_stands_on_top_and_unknown_ones_are_404(sim: Server)
     address = sim.ministry.publish("baru-saja", "Baru Saja")
     assert "Baru Saja" in html.fromstring(page(sim).content).xpath("string(//article[1]//h2)")
     assert page(sim, address).status_code == 200
-    assert requests.get(f"{sim.ministry.url}/tidak-ada", timeout=2).status_code == 404
+    assert requests.get(f"{sim.ministry.url}/tidak-ada", timeout=PATIENCE_S).status_code == 404
 
 
 def test_it_redirects_anywhere_it_is_told(sim: Server) -> None:
     target = "http://169.254.169.254/latest/"
     address = f"{sim.ministry.url}/_redirect"
-    reply = requests.get(address, params={"to": target}, timeout=2, allow_redirects=False)
+    reply = requests.get(address, params={"to": target}, timeout=PATIENCE_S, allow_redirects=False)
     assert (reply.status_code, reply.headers["Location"]) == (302, target)

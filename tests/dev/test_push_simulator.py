@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pywebpush import webpush
 
 from dev.simulators import Server
-from dev.simulators.push import Browser, decoded, encoded
+from dev.simulators.push import decoded, encoded
+from dev.stack.waiting import PATIENCE_S
 
 KEY = ec.generate_private_key(ec.SECP256R1())
 PUBLIC = encoded(KEY.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
@@ -41,7 +42,7 @@ def push(sim: Server, subscription: dict[str, Any], text: str = "Halo", **header
         "Authorization": vapid(sim),
     } | headers
     sent = {name: value for name, value in sent.items() if value is not None}
-    return requests.post(subscription["endpoint"], data=body, headers=sent, timeout=2)
+    return requests.post(subscription["endpoint"], data=body, headers=sent, timeout=PATIENCE_S)
 
 
 def test_a_good_push_is_accepted_and_read(sim: Server) -> None:
@@ -63,7 +64,7 @@ def test_what_pywebpush_sends_can_be_read(sim: Server) -> None:
     private = encoded(KEY.private_numbers().private_value.to_bytes(32, "big"))
     webpush(
         subscription, json.dumps({"title": "Halo"}), vapid_private_key=private, ttl=60,
-        vapid_claims={"sub": "mailto:admin@example.org"}, timeout=2,
+        vapid_claims={"sub": "mailto:admin@example.org"}, timeout=PATIENCE_S,
     )  # fmt: skip
     (message,) = sim.push.shown(subscription["endpoint"])
     assert json.loads(message.text) == {"title": "Halo"}
@@ -198,8 +199,8 @@ def test_any_status_can_be_ordered_for_one_subscription(sim: Server, status: int
 
 
 def test_another_process_subscribes_and_reads_over_http(sim: Server) -> None:
-    subscription = requests.post(f"{sim.url}/_control/push/subscribe", timeout=2).json()
+    subscription = requests.post(f"{sim.url}/_control/push/subscribe", timeout=PATIENCE_S).json()
     assert base64.urlsafe_b64decode(subscription["keys"]["auth"] + "==")
     push(sim, subscription, "Halo dari luar")
-    received = requests.get(f"{sim.url}/_control/calls/push", timeout=2).json()
+    received = requests.get(f"{sim.url}/_control/calls/push", timeout=PATIENCE_S).json()
     assert [(message["text"], message["state"]) for message in received] == [("Halo dari luar", "shown")]

@@ -14,6 +14,7 @@ from dotenv import dotenv_values
 
 from config import Config
 from dev.settings import defaults, given, known_to_config, secrets_of, write_private
+from dev.stack.waiting import PATIENCE_S
 from dev.terminal import Stopped, Warnings, stop_signals
 
 
@@ -78,5 +79,5 @@ def test_a_signal_ends_a_pause_at_once_and_every_pause_after_it() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         for _ in range(2):
             with pytest.raises(Stopped):
-                pause(30)
-    assert time.monotonic() - started < 10
+                pause(PATIENCE_S)
+    assert time.monotonic() - started < PATIENCE_S

@@ -55,7 +55,7 @@ def test_what_a_crashed_child_had_started_ends_too(tmp_path: Path) -> None:
         child.process.kill()
         child.process.wait()
         assert psutil.pid_exists(grandchild)
-    assert eventually(lambda: gone(grandchild), 5)
+    assert eventually(lambda: gone(grandchild))
 
 
 def test_a_crash_is_told_with_its_exit_code_and_last_words(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_children_end_when_their_starter_is_killed(tmp_path: Path) -> None:
         assert starter.stdout
         child = int(starter.stdout.readline())
         starter.kill()
-    assert eventually(lambda: gone(child), 5)
+    assert eventually(lambda: gone(child))
 
 
 def test_orphans_are_found_and_ended_by_the_next_start(tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ import requests
 
 from dev.simulators import Server
 from dev.simulators.videos import KEY
+from dev.stack.waiting import PATIENCE_S
 
 CHANNEL = "UCkemenkesSimulasi0000001"
 
 
 def get(sim: Server, read: str, **query: str | int) -> requests.Response:
     query = {"part": "snippet,contentDetails", "key": KEY} | query
-    return requests.get(f"{sim.env['VIDEO_URL']}/{read}", params=query, timeout=2)
+    return requests.get(f"{sim.env['VIDEO_URL']}/{read}", params=query, timeout=PATIENCE_S)
 
 
 def items(reply: requests.Response) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 import sqlalchemy as sa
@@ -17,6 +16,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity import jobs, nik, users
 from app.identity.models import User
 from config import ROOT
+from dev.stack.waiting import wait_until
 from tests.conftest import config_for_tests
 from tests.factories import make_user
 
@@ -106,13 +106,16 @@ def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
     kills = 0
     while kills < 5:
         before = _under_new_key()
-        process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while _under_new_key() == before and process.poll() is None:
-            time.sleep(0.01)
-        assert process.poll() is None, "the rotation must be killed in its middle"
-        process.send_signal(signal.SIGKILL)
-        process.wait()
         kills += 1
+        with db.engine.begin() as connection:
+            # It gets no further than to a row that is held, so that it is killed in its middle.
+            held = FIRST + kills * people // 5 - 1
+            connection.execute(sa.text("SELECT FROM users WHERE id = :held FOR UPDATE"), {"held": held})
+            process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            wait_until(lambda: _under_new_key() > before or process.poll() is not None)  # noqa: B023  # waited for here
+            assert process.poll() is None
+            process.send_signal(signal.SIGKILL)
+            process.wait()
     assert 0 < _under_new_key() < people
     subprocess.run(command, env=env, cwd=ROOT, check=True, capture_output=True)
     use_keys(committed, monkeypatch, NEW)
