@@ -289,10 +289,10 @@ class Chaos:
         outcome = self.outcome
         for message in self.sim.messaging.sent:
             name = _name(message.text)
-            found.arrived[name] += 1
-            found.late_s.setdefault(name, message.at - self.due[name].timestamp())
+            outcome.arrived[name] += 1
+            outcome.late_s.setdefault(name, message.at - self.due[name].timestamp())
         for push in self.sim.push.messages:
-            found.pushes[_name(push.text or "")] += 1
+            outcome.pushes[_name(push.text or "")] += 1
         with self._database() as cursor:
             cursor.execute("SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed')")
             (outcome.unsettled,) = cursor.fetchone()

@@ -11,9 +11,10 @@ from flask import Flask
 from flask_migrate import upgrade
 
 from app import create_app
-from app.core.database import session, watchdog
+from app.core.database import engines, watchdog
 from app.core.database.session import db
 from app.core.jobs import redis
+from app.core.web.rate_limits import RateLimits
 from config import Config, environment
 from dev.stack.waiting import PATIENCE_S
 from tests.client import Client
@@ -33,7 +34,7 @@ def create_patient_app(config: Config) -> Flask:
         for limit in ("socket_timeout", "socket_connect_timeout"):
             patch.setitem(redis.WEB, limit, PATIENCE_S)
         for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
-            patch.setitem(session.REQUEST, limit, f"{PATIENCE_S * 1000:.0f}")
+            patch.setitem(engines.REQUEST, limit, f"{PATIENCE_S * 1000:.0f}")
         patch.setattr(watchdog, "LOGIN_S", round(PATIENCE_S))
         return create_app(config)
 
@@ -71,7 +72,6 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     from app.cli import seed_all
 
     app = create_patient_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
-    app.extensions["counting"] = _counting()
     with app.app_context():
         seed_all()
     yield app

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pywebpush import webpush
 
 from dev.simulators import Server
-from dev.simulators.push import decoded, encoded
+from dev.simulators.push import Browser, decoded, encoded
 from dev.stack.waiting import PATIENCE_S
 
 KEY = ec.generate_private_key(ec.SECP256R1())

@@ -29,8 +29,8 @@ SMALL_FILE = 512 * 1024
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack]:
-    with IsolatedStack.opened(tmp_path_factory.mktemp("house")) as opened:
+def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack]:
+    with IsolatedStack.opened(tmp_path_factory.mktemp("isolated")) as opened:
         yield opened
 
 
@@ -39,11 +39,11 @@ def all_logged(isolated: IsolatedStack, before: int, load: Load) -> bool:
     return eventually(lambda: isolated.logged() - before == load.answers["logs"].accepted)
 
 
-def test_postgresql_stopped_is_503_at_once_and_back_once_it_is(house: IsolatedStack) -> None:
-    before = house.logged()
-    with Load(house.stack, {"reads": READ, "logs": LOG}) as load:
+def test_postgresql_stopped_is_503_at_once_and_back_once_it_is(isolated: IsolatedStack) -> None:
+    before = isolated.logged()
+    with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load:
         reads = load.answers["reads"]
-        with house.without_postgres("stopped"):
+        with isolated.without_postgres("stopped"):
             down = time.monotonic()
             wait_until(lambda: len(reads.within(down)) >= SEEN)
             ready = time.monotonic()
@@ -58,11 +58,11 @@ def test_postgresql_stopped_is_503_at_once_and_back_once_it_is(house: IsolatedSt
     assert all_logged(isolated, before, load)
 
 
-def test_postgresql_frozen_is_503_once_noticed_and_back_once_it_is(house: IsolatedStack) -> None:
-    before = house.logged()
-    with Load(house.stack, {"reads": READ, "logs": LOG}) as load:
+def test_postgresql_frozen_is_503_once_noticed_and_back_once_it_is(isolated: IsolatedStack) -> None:
+    before = isolated.logged()
+    with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load:
         reads, logs = load.answers["reads"], load.answers["logs"]
-        with house.without_postgres("frozen"):
+        with isolated.without_postgres("frozen"):
             down = time.monotonic()
             wait_until(lambda: 503 in reads.statuses(down))  # without the watch they would hang as long as it is frozen
             known = time.monotonic()
@@ -75,21 +75,21 @@ def test_postgresql_frozen_is_503_once_noticed_and_back_once_it_is(house: Isolat
     assert reads.median_s(known, ready) < AT_ONCE_S
     assert reads.statuses(back) == {200}
     assert logs.statuses(down, ready) == {202}
-    assert all_logged(house, before, load)
+    assert all_logged(isolated, before, load)
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
-def test_without_redis_reads_and_logs_go_on(house: IsolatedStack, how: str) -> None:
-    before = house.logged()
+def test_without_redis_reads_and_logs_go_on(isolated: IsolatedStack, how: str) -> None:
+    before = isolated.logged()
     kinds = {"reads": 200, "logs": 202}
-    with Load(house.stack, {"reads": READ, "logs": LOG}) as load, house.without_redis(how):
+    with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load, isolated.without_redis(how):
         away = time.monotonic()
         wait_until(lambda: all(len(load.answers[name].within(away)) >= SEEN for name in kinds))
         back = time.monotonic()
     for name, fine in kinds.items():
         assert load.answers[name].statuses(away, back) == {fine}
         assert load.answers[name].median_s(away, back) < AT_ONCE_S
-    assert eventually(lambda: house.logged() - before >= load.answers["logs"].accepted)
+    assert eventually(lambda: isolated.logged() - before >= load.answers["logs"].accepted)
 
 
 def test_a_full_disk_refuses_pictures_and_nothing_else(isolated: IsolatedStack) -> None:
@@ -125,5 +125,5 @@ def test_a_full_disk_refuses_pictures_and_nothing_else(isolated: IsolatedStack) 
     assert not [path for path in Path(isolated.stack.env["MEDIA_ROOT"]).rglob("*") if path.is_file()]
     fine = post()
     assert fine.status_code == 201
-    image = house.stack.url.removesuffix("/api") + fine.json()["image"]
+    image = isolated.stack.url.removesuffix("/api") + fine.json()["image"]
     assert requests.get(image, timeout=PATIENCE_S).status_code == 200

@@ -38,7 +38,7 @@ def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> I
     config = config_for_tests(**sim.places.env())
     asked = places.from_config(config)
     assert asked is not None
-    asked._http = Http("places", reach=asked._http._reach, attempts=1, **PATIENT)
+    asked._http = Http("places", policy=asked._http._reach, attempts=1, **PATIENT)
     monkeypatch.setitem(real_app.extensions, "config", config)
     yield sim
     places.from_config.cache_clear()
@@ -50,7 +50,7 @@ def failing(provider: Server, fault: str) -> Iterator[None]:
     asked = places.from_config(config_for_tests(**provider.places.env()))
     assert asked is not None
     provider.fault("places", fault, times=None)
-    patient, asked._http = asked._http, Http("places", reach=asked._http._reach, attempts=1, **patience_with(fault))
+    patient, asked._http = asked._http, Http("places", policy=asked._http._reach, attempts=1, **patience_with(fault))
     yield
     asked._http = patient
     provider.clear_faults()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.providers.http import Http, ProviderError, Reach
+from app.providers.http import AddressPolicy, Http, ProviderError
 from tests.providers.patience import HURRIED, PATIENT
 from tests.providers.raw_server import raw
 
@@ -41,8 +41,8 @@ def test_loopback_and_nothing_else_private_is_allowed_for_the_simulators() -> No
     assert allowed == {"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"}
 
 
-def client(reach: Reach, **options: Any) -> Http:
-    return Http("reach", reach=reach, attempts=1, **{**PATIENT, **options})
+def client(policy: AddressPolicy, **options: Any) -> Http:
+    return Http("policy", policy=policy, attempts=1, **{**PATIENT, **options})
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) 
         # 192.0.2.1 stands for a public address here: it is checked as one, and nothing answers there.
         monkeypatch.setattr(AddressPolicy, "allows", lambda _, address: address == "192.0.2.1")
         with pytest.raises(ProviderError) as caught:
-            client(Reach.PUBLIC, **HURRIED).fetch("GET", f"http://rebind.example:{server.port}/")
+            client(AddressPolicy.PUBLIC, **HURRIED).fetch("GET", f"http://rebind.example:{server.port}/")
         assert caught.value.kind in ("unreachable", "timeout")
         assert asked == ["rebind.example"]  # one question, so no second answer
         assert not server.requests

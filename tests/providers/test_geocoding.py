@@ -17,7 +17,7 @@ from app.core.lib.geo import distance_km
 from app.core.lib.provinces import PROVINCES
 from app.providers import gazetteer, geocoding
 from app.providers.gazetteer import Area, Gazetteer
-from app.providers.http import Http
+from app.providers.http import AddressPolicy, Http
 from config import ROOT, Config
 from dev.simulators import Server
 from tests.providers.known_places import INSIDE, OUTSIDE
@@ -32,7 +32,7 @@ SERVICES = {"google_geocoder": geocoding.Google, "nominatim": geocoding.Nominati
 
 
 def service(sim: Server, name: str, url: str | None = None, fault: str = "") -> geocoding.Remote:
-    http = Http(name, reach=Reach.ANYWHERE, attempts=2, **patience_with(fault))
+    http = Http(name, policy=AddressPolicy.ANYWHERE, attempts=2, **patience_with(fault))
     key = sim.env["GEOCODER_KEY"] if name == "google_geocoder" else None
     return SERVICES[name](http, url or sim.simulators[name].url, key)
 

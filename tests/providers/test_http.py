@@ -21,7 +21,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r
 
 
 def client(**options: Any) -> Http:
-    return Http("test", **{"reach": Reach.ANYWHERE, "attempts": 1, **PATIENT, **options})
+    return Http("test", **{"policy": AddressPolicy.ANYWHERE, "attempts": 1, **PATIENT, **options})
 
 
 def failure(http: Http, url: str, method: str = "GET", **options: Any) -> ProviderError:

@@ -7,9 +7,9 @@ import socket
 
 import pytest
 
-from app.providers.http import Http
+from app.providers.http import AddressPolicy, Http
 from app.providers.ministry import BUDGET_S, Ministry, UrlNotAllowed, text_of
-from app.providers.responses import ProviderError
+from app.providers.responses import ProviderError, ProviderResponse
 from config import Config
 from dev.simulators import Server
 

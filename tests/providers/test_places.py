@@ -22,7 +22,7 @@ EMPTY = (-10.5, 100.0)
 
 
 def client(sim: Server, url: str | None = None, key: str = KEY, fault: str = "") -> Places:
-    http = Http("places", reach=Reach.ANYWHERE, attempts=1, **patience_with(fault))
+    http = Http("places", policy=AddressPolicy.ANYWHERE, attempts=1, **patience_with(fault))
     return Places(http, url or sim.places.url, key)
 
 
@@ -83,7 +83,7 @@ def test_waits_grow_to_two_seconds_and_end_inside_the_budget(sim: Server, waits:
 def test_when_a_later_page_fails_the_first_is_the_answer(sim: Server) -> None:
     sim.places.delay_s = 0
     for fault in ("OVER_QUERY_LIMIT", "hang", "garbage"):
-        http = Http("places", reach=Reach.ANYWHERE, attempts=1, **PATIENT)
+        http = Http("places", policy=AddressPolicy.ANYWHERE, attempts=1, **PATIENT)
 
         def fail_the_next(_: float, fault: str = fault, http: Http = http) -> None:
             sim.fault("places", fault, times=1)

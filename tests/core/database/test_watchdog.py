@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from app.core.database.watchdog import LOGIN_S
+from app.core.database.watchdog import LOGIN_S, Watchdog
 from dev.stack.waiting import PATIENCE_S
 
 
