@@ -11,8 +11,12 @@ from config import ROOT
 
 TESTS = ROOT / "tests"
 INSTALLS = re.compile(r"apt-get|pip3? install|npm (i|ci|install)\b|playwright install")
-#: They try the installers themselves, on fake programs.
-SUBJECTS = {TESTS / "dev" / "test_system_packages.py", TESTS / "architecture" / "test_installing.py"}
+#: They try the installers themselves, on fake programs, or quote what an operator reads.
+SUBJECTS = {
+    TESTS / "dev" / "test_system_packages.py",
+    TESTS / "architecture" / "test_installing.py",
+    TESTS / "core" / "test_config.py",
+}
 
 
 @pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.relative_to(TESTS).as_posix())

@@ -38,7 +38,7 @@ def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> I
     config = config_for_tests(**sim.places.env())
     asked = places.from_config(config)
     assert asked is not None
-    asked._http = Http("places", policy=asked._http._reach, attempts=1, **PATIENT)
+    asked._http = Http("places", policy=asked._http._policy, attempts=1, **PATIENT)
     monkeypatch.setitem(real_app.extensions, "config", config)
     yield sim
     places.from_config.cache_clear()
@@ -50,7 +50,7 @@ def failing(provider: Server, fault: str) -> Iterator[None]:
     asked = places.from_config(config_for_tests(**provider.places.env()))
     assert asked is not None
     provider.fault("places", fault, times=None)
-    patient, asked._http = asked._http, Http("places", policy=asked._http._reach, attempts=1, **patience_with(fault))
+    patient, asked._http = asked._http, Http("places", policy=asked._http._policy, attempts=1, **patience_with(fault))
     yield
     asked._http = patient
     provider.clear_faults()
@@ -287,12 +287,12 @@ def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(
 def test_a_claim_whose_owner_died_ends_by_itself(app: Flask) -> None:
     first = search_coverage.claim(*JAYAPURA, 5000)
     second = search_coverage.claim(*JAYAPURA, 5000)
-    assert (first.state, second.state) == (search_coverage.State.YOURS, search_coverage.State.ASKING)
-    left = app.extensions["redis"].ttl(f"faskes:spot:{first.name}")
+    assert (first.state, second.state) == (search_coverage.State.CLAIMED, search_coverage.State.ASKING)
+    left = app.extensions["redis"].ttl(f"faskes:coverage:state:{first.name}")
     assert search_coverage.CLAIM_S >= 8
     assert 0 < left <= search_coverage.CLAIM_S
-    app.extensions["redis"].delete(f"faskes:spot:{first.name}")
-    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.YOURS
+    app.extensions["redis"].delete(f"faskes:coverage:state:{first.name}")
+    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.CLAIMED
 
 
 def test_a_rollback_releases_the_claimed_circle(
