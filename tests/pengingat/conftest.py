@@ -13,6 +13,8 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.lib import clock
 from app.notifications.models import Delivery
+from tests.client import Client
+from tests.factories import make_user
 
 #: A Monday, 08:00 in Jakarta.
 NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
@@ -61,6 +63,19 @@ def kontrol() -> dict[str, Any]:
         "waktu": "2026-03-03T03:00:00Z",
         "details": {"nama_dokter": "dr. Ani", "reminder_offsets": [{"offset": "1h"}, {"offset": "1d"}]},
     }
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user(nama_ktp="Siti Aminah"))
+
+
+def texts() -> list[str]:
+    """What the waiting messages say, in alphabetical order."""
+    rows = db.session.scalars(
+        sa.select(Delivery.payload["text"].astext).filter_by(channel="messaging", state="pending")
+    )
+    return sorted(rows)
 
 
 def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:

@@ -11,11 +11,6 @@ from tests.factories import make_user
 from tests.pengingat.conftest import Time
 
 
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Siti Aminah"))
-
-
 def test_a_medicine_is_one_reminder_of_every_dose(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     answer = siti.post("/pengingat/obat", obat)
     assert answer.status_code == 201

@@ -1,0 +1,107 @@
+"""Clocks, edits and workers at the same moment."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from threading import Barrier, Thread
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.notifications.delivery import claims
+from app.notifications.models import Channel, Delivery, State
+from app.pengingat import jobs, service
+from app.pengingat.models import Reminder
+from tests.client import Client
+from tests.factories import make_user
+from tests.pengingat.conftest import Time, waiting
+
+
+def run_together(app: Flask, *works: Any) -> None:
+    start = Barrier(len(works))
+    errors: list[BaseException] = []
+
+    def run(work: Any) -> None:
+        with app.app_context():
+            start.wait()
+            try:
+                work()
+            except BaseException as error:  # noqa: BLE001  # told below
+                errors.append(error)
+
+    threads = [Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+
+
+def make_reminders(count: int, obat: dict[str, Any]) -> tuple[int, list[int]]:
+    with unit_of_work():
+        user = make_user()
+        user_id = user.id
+    ids = []
+    with unit_of_work():
+        for _ in range(count):
+            reminder = service.create(user_id, tipe="obat", timezone="Asia/Jakarta", **obat)
+            ids.append(reminder.id)
+    return user_id, ids
+
+
+def test_four_clocks_at_once_make_every_occurrence_once(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
+    make_reminders(100, obat)
+    moment.move(hours=30)
+    run_together(committed, *[jobs.top_up] * 4)
+    rows = db.session.execute(sa.select(sa.func.count(), sa.func.count(Delivery.dedupe_key.distinct()))).one()
+    per_reminder = len([due for due in waiting() if due]) / 100
+    assert rows[0] == rows[1] == 100 * per_reminder * 2
+    assert per_reminder == 5  # the doses of 66 hours
+
+
+def test_an_edit_that_races_with_the_clock_leaves_the_new_schedule_alone(
+    committed: Flask, moment: Time, obat: dict[str, Any]
+) -> None:
+    user_id, ids = make_reminders(30, obat)
+    moment.move(hours=30)
+    details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
+
+    def edit() -> None:
+        for reminder_id in ids:
+            with unit_of_work():
+                service.change(user_id, reminder_id, {"details": details})
+
+    run_together(committed, edit, jobs.top_up, jobs.top_up)
+    jobs.top_up()
+    assert set(waiting()) == {"04 05:00"}
+    assert len(waiting()) == 30
+
+
+def test_deleting_while_the_clock_tops_up_leaves_nothing(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
+    user_id, ids = make_reminders(30, obat)
+    moment.move(hours=30)
+
+    def remove() -> None:
+        for reminder_id in ids:
+            with unit_of_work():
+                service.delete(user_id, reminder_id)
+
+    run_together(committed, remove, jobs.top_up, jobs.top_up)
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Reminder)) == 0
+    assert waiting() == []
+
+
+def test_an_edit_while_a_worker_sends_does_not_send_twice(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    made = siti.post("/pengingat/obat", obat).json
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.statement_timestamp()))
+        db.session.execute(sa.update(Delivery).values(expires_at=sa.func.statement_timestamp() + timedelta(hours=1)))
+    found = claims.claim("urgent", Channel.MESSAGING)
+    assert found is not None
+    siti.put(f"/pengingat/{made['id']}", {"is_done": True})
+    siti.put(f"/pengingat/{made['id']}", {"is_done": False})
+    claims.settle_sent(found, None)
+    row = db.session.get_one(Delivery, found.id, populate_existing=True)
+    assert row.state == State.SENT
