@@ -7,10 +7,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from dev.stack.waiting import PATIENCE_S
 from tests.e2e.launcher import Launcher, copy_checkout
 from tests.programs import needed
+
+expect.set_options(timeout=PATIENCE_S * 1000)
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +42,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 def page(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Page]:
     """A fresh page. A console error, an uncaught exception or a request to another host fails the test."""
     context = browser.new_context(base_url=service.url)
+    context.set_default_timeout(PATIENCE_S * 1000)
     page = context.new_page()
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)

@@ -20,7 +20,7 @@ def test_the_page_runs_its_service_worker_and_shows_a_push(page: Page) -> None:
     devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
     devtools.send("ServiceWorker.enable")
     page.goto("/dev/push")
-    expect(page.locator("#worker")).to_contain_text(re.compile("activat"), timeout=10_000)
+    expect(page.locator("#worker")).to_contain_text(re.compile("activat"))
     origin = page.url.removesuffix("/dev/push")
     devtools.send(
         "ServiceWorker.deliverPushMessage",
@@ -30,7 +30,7 @@ def test_the_page_runs_its_service_worker_and_shows_a_push(page: Page) -> None:
             "data": json.dumps({"title": "Pengingat", "body": "Waktunya minum Metformin."}),
         },
     )
-    expect(page.locator("#received li").first).to_contain_text("Waktunya minum Metformin.", timeout=10_000)
+    expect(page.locator("#received li").first).to_contain_text("Waktunya minum Metformin.")
 
 
 def test_the_permission_is_asked_and_the_subscription_tried(browser: Browser, service: Launcher) -> None:
@@ -40,9 +40,7 @@ def test_the_permission_is_asked_and_the_subscription_tried(browser: Browser, se
     page.goto("/dev/push")
     page.get_by_role("button", name="Log in and subscribe").click()
     # It cannot get further than to the browser's own push service here: everything before that has to work.
-    expect(page.locator("#step")).to_have_text(
-        re.compile("subscribed|failed: .*(push service|[Rr]egistration)"), timeout=20_000
-    )
+    expect(page.locator("#step")).to_have_text(re.compile("subscribed|failed: .*(push service|[Rr]egistration)"))
     expect(page.locator("#permission")).to_have_text("granted")
     context.close()
 
@@ -50,4 +48,4 @@ def test_the_permission_is_asked_and_the_subscription_tried(browser: Browser, se
 def test_a_refused_permission_is_told(page: Page) -> None:
     page.goto("/dev/push")
     page.get_by_role("button", name="Log in and subscribe").click()
-    expect(page.locator("#step")).to_have_text(re.compile("the permission was not given"), timeout=10_000)
+    expect(page.locator("#step")).to_have_text(re.compile("the permission was not given"))
