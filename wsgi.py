@@ -1,8 +1,17 @@
 """What gunicorn serves and the `flask` command finds."""
 
-from app import create_app
+import click
+
+from app import cli, create_app
+from app.core.operations.commands import without_settings
 from app.core.operations.startup import loading
-from config import Config
+from config import Config, ConfigError
 
 with loading():
-    app = create_app(Config.from_env())
+    try:
+        app = create_app(Config.from_env())
+    except ConfigError as error:
+        if click.get_current_context(silent=True) is None:
+            raise
+        app = without_settings(error)
+        cli.init_app(app)

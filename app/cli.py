@@ -8,18 +8,15 @@ from pathlib import Path
 
 import click
 from flask import Flask
-from flask.cli import AppGroup
-from marshmallow import ValidationError
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 from app.core.database.engines import keep_request_settings
 from app.core.database.session import unit_of_work
-from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
-from app.core.operations.backup import BackupError
 from app.core.operations.backup import backup as make_backup
 from app.core.operations.backup import restore as restore_backup
+from app.core.operations.commands import CommandGroup, FreeCommand, command
 from app.core.operations.settings_table import env_example, markdown_table
 from app.emergency import service as emergency
 from app.forum import jobs as forum_jobs
@@ -38,8 +35,8 @@ from app.superadmin.service import sql_roles
 
 def init_app(app: Flask) -> None:
     setup = (users, nik, keys, seed, settings_table, sql_role, pooler, backup, restore)
-    for command in (*setup, worker_health, broadcast, logs, forum, media):
-        app.cli.add_command(command)
+    for each in (*setup, worker_health, broadcast, logs, forum, media):
+        app.cli.add_command(each)
 
 
 def seed_all() -> None:
@@ -52,7 +49,7 @@ def seed_all() -> None:
 
 # --- people ---------------------------------------------------------------------------------------------------------
 
-users = AppGroup("users", help="People: make one, give one a role.")
+users = CommandGroup("users", help="People: make one, give one a role.")
 
 
 @users.command("create")
@@ -66,9 +63,9 @@ def create_user(role: str, **options: str | None) -> None:
     """Make a person, for instance the first super-admin."""
     sent = {name: value for name, value in options.items() if value is not None}
     sent.setdefault("nama_ktp", sent["username"])
-    with _telling_errors(), unit_of_work():
+    with unit_of_work():
         user = people.create(UserCreate().load(sent), [role])
-        click.echo(f"{user.username} ({user.role}) has id {user.id}.")
+        click.echo(f"{user.username} was created as {user.role}, with the id {user.id}.")
 
 
 @users.command("set-role")
@@ -76,7 +73,7 @@ def create_user(role: str, **options: str | None) -> None:
 @click.argument("role", type=click.Choice([role.value for role in RoleName]))
 def set_role(username: str, role: str) -> None:
     """Make ROLE the only role of USERNAME (or e-mail, or phone number), at once for all their sessions."""
-    with _telling_errors(), unit_of_work():
+    with unit_of_work():
         user = people.by_login(username)
         if user is None:
             raise click.ClickException(f"nobody is called {username}")
@@ -86,14 +83,13 @@ def set_role(username: str, role: str) -> None:
 
 # --- secrets --------------------------------------------------------------------------------------------------------
 
-nik = AppGroup("nik", help="NIK encryption: change the key, check that all can be read.")
+nik = CommandGroup("nik", help="NIK encryption: change the key, check that all can be read.")
 
 
 @nik.command("rotate")
 def rotate_nik() -> None:
     """Encrypt every NIK with the first of NIK_KEYS; killed at any moment, it goes on when run again."""
-    with _telling_errors():
-        click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
+    click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
 
 
 @nik.command("verify")
@@ -105,10 +101,10 @@ def verify_nik() -> None:
         raise click.ClickException(f"{len(broken)} cannot, of the users {', '.join(map(str, broken[:20]))}")
 
 
-keys = AppGroup("keys", help="Secrets for the settings.")
+keys = CommandGroup("keys", help="Secrets for the settings.")
 
 
-@keys.command("new")
+@keys.command("new", cls=FreeCommand)
 def new_keys() -> None:
     """Print fresh values of every secret that an operator needs, ready for an environment file."""
     public, private = vapid.new_keys()
@@ -123,7 +119,7 @@ def new_keys() -> None:
 
 # --- forum ----------------------------------------------------------------------------------------------------------
 
-forum = AppGroup("forum", help="The forum's upkeep.")
+forum = CommandGroup("forum", help="The forum's upkeep.")
 
 
 @forum.command("repair")
@@ -133,26 +129,26 @@ def repair_forum() -> None:
         click.echo(f"{table}: {count} rows repaired.")
 
 
-media = AppGroup("media", help="The pictures' upkeep.")
+media = CommandGroup("media", help="The pictures' upkeep.")
 
 
 @media.command("sweep")
 def sweep_pictures() -> None:
     """Remove pictures older than a day that no record names: what killed processes left behind."""
-    with _telling_errors(), unit_of_work():
+    with unit_of_work():
         click.echo(f"{pictures.sweep()} pictures removed.")
 
 
 # --- the SQL console ------------------------------------------------------------------------------------------------
 
-sql_role = AppGroup("sql-role", help="A database role for the SQL console that can only read.")
+sql_role = CommandGroup("sql-role", help="A database role for the SQL console that can only read.")
 
 
 @sql_role.command("create")
 @click.option("--name", default="sql_console", help="Name of the role.")
 def create_sql_role(name: str) -> None:
     """Make the role, or give it a new password, and print the setting that lets the console log in with it."""
-    with _telling_errors(), unit_of_work():
+    with unit_of_work():
         address = sql_roles.create(name)
     click.echo(f"SUPERADMIN_DATABASE_URL={address}")
 
@@ -160,37 +156,35 @@ def create_sql_role(name: str) -> None:
 # --- data -----------------------------------------------------------------------------------------------------------
 
 
-@click.command("seed")
+@command("seed")
 def seed() -> None:
     """Make what the service needs: roles, categories, national emergency numbers. Safe to repeat."""
     seed_all()
     click.echo("Seeded.")
 
 
-@click.command("pooler")
+@command("pooler")
 def pooler() -> None:
     """Give the database role the settings of a request; once, before DATABASE_POOLER_URL is set."""
     keep_request_settings()
     click.echo("The role has them. Now set DATABASE_POOLER_URL.")
 
 
-@click.command("backup")
+@command("backup")
 @click.argument("folder", type=click.Path(path_type=Path))
 def backup(folder: Path) -> None:
     """Write the database and the pictures into the new FOLDER; the service goes on meanwhile."""
-    with _telling_errors():
-        click.echo(make_backup(folder))
+    click.echo(make_backup(folder))
 
 
-@click.command("restore")
+@command("restore")
 @click.argument("folder", type=click.Path(path_type=Path))
 def restore(folder: Path) -> None:
     """Put the backup in FOLDER into an empty database and the store of pictures, then `flask db upgrade`."""
-    with _telling_errors():
-        click.echo(restore_backup(folder))
+    click.echo(restore_backup(folder))
 
 
-@click.command("settings")
+@command("settings", cls=FreeCommand)
 @click.option("--env", is_flag=True, help="The text of .env.example instead.")
 def settings_table(env: bool) -> None:
     """Print the README's table of settings."""
@@ -200,7 +194,7 @@ def settings_table(env: bool) -> None:
 # --- the worker -----------------------------------------------------------------------------------------------------
 
 
-@click.command("worker-health")
+@command("worker-health")
 def worker_health() -> None:
     """Exit code 1, and why, when deliveries do not go out: no worker, no clock, or a backlog."""
     try:
@@ -212,13 +206,13 @@ def worker_health() -> None:
     click.echo("Workers and clock are going, nothing is late.")
 
 
-broadcast = AppGroup("broadcast", help="Broadcasts: hold them, let them go on, look.")
+broadcast = CommandGroup("broadcast", help="Broadcasts: hold them, let them go on, look.")
 
 
 @broadcast.command("pause")
 def pause_broadcasts() -> None:
     """Hold all broadcasts."""
-    with _telling_errors(), unit_of_work():
+    with unit_of_work():
         broadcasts.set_paused(True)
     click.echo("Broadcasts are paused.")
 
@@ -226,7 +220,7 @@ def pause_broadcasts() -> None:
 @broadcast.command("resume")
 def resume_broadcasts() -> None:
     """Let broadcasts go on where they stopped."""
-    with _telling_errors(), unit_of_work():
+    with unit_of_work():
         broadcasts.set_paused(False)
     click.echo("Broadcasts go out.")
 
@@ -234,34 +228,15 @@ def resume_broadcasts() -> None:
 @broadcast.command("status")
 def broadcast_status() -> None:
     """Whether broadcasts go out, and how far the last ten are."""
-    with _telling_errors(), unit_of_work():
+    with unit_of_work():
         click.echo("\n".join(broadcasts.status()))
 
 
-logs = AppGroup("logs", help="Activity logs.")
+logs = CommandGroup("logs", help="Activity logs.")
 
 
 @logs.command("prune")
 @click.option("--days", required=True, type=click.IntRange(min=1), help="Rows older than this go; daily sums stay.")
 def prune_logs(days: int) -> None:
     """Delete old activity logs."""
-    with _telling_errors():
-        click.echo(f"{log_jobs.prune(days)} log rows deleted.")
-
-
-class _telling_errors:  # noqa: N801  # reads as a word of the `with` statement
-    """Our errors and refused input as one clear line rather than a traceback."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        match error:
-            case ValidationFailed():
-                raise click.ClickException(str(error.errors)) from None
-            case BackupError():
-                raise click.ClickException(str(error)) from None
-            case AppError():
-                raise click.ClickException(error.message) from None
-            case ValidationError():
-                raise click.ClickException(str(error.messages)) from None
+    click.echo(f"{log_jobs.prune(days)} log rows deleted.")

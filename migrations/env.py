@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from alembic import context
+from alembic.util import CommandError
 from flask import current_app
+from sqlalchemy.exc import OperationalError
 
 from app.core.database.engines import UNLIMITED, direct
 
@@ -16,7 +18,11 @@ if context.is_offline_mode():
     with context.begin_transaction():
         context.run_migrations()
 else:
-    with engine.connect() as connection:
+    try:
+        connection = engine.connect()
+    except OperationalError as error:
+        raise CommandError(f"The database: {str(error.orig).strip().splitlines()[0]}") from None
+    with connection:
         context.configure(
             connection=connection,
             target_metadata=extension.db.metadata,

@@ -1,0 +1,76 @@
+"""The `flask` command in an operator's hands: sentences in place of tracebacks, and help before anything is set."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from flask import Flask
+
+from config import ROOT
+
+#: A real address at which nobody listens.
+DEAD_DATABASE = "postgresql://health@127.0.0.1:1/health"
+
+
+def flask(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """A `flask` command of somebody whose environment holds these settings and nothing else of ours."""
+    env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **settings}
+    command = [sys.executable, "-m", "flask", *words]
+    return subprocess.run(command, cwd=ROOT, env=env, check=False, capture_output=True, text=True)
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("keys", "new"), ("users", "create", "--help"), ("settings",), ("db", "upgrade", "--help")],
+    ids=" ".join,
+)
+def test_help_keys_and_the_table_of_settings_need_no_settings(words: tuple[str, ...]) -> None:
+    done = flask(*words, ENVIRONMENT="production")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_every_command_is_listed_without_settings() -> None:
+    listed = flask("--help", ENVIRONMENT="production").stdout
+    assert {"users", "nik", "keys", "seed", "backup", "restore", "worker-health", "broadcast"} <= set(listed.split())
+
+
+@pytest.mark.parametrize("words", [("worker-health",), ("db", "upgrade")], ids=" ".join)
+def test_a_command_without_settings_names_what_is_missing(words: tuple[str, ...]) -> None:
+    assert "DATABASE_URL is missing" in refusal(flask(*words, ENVIRONMENT="production"))
+
+
+@pytest.mark.parametrize(
+    "words", [("seed",), ("db", "upgrade"), ("nik", "verify"), ("broadcast", "status")], ids=" ".join
+)
+def test_a_dead_database_is_a_sentence(words: tuple[str, ...]) -> None:
+    done = flask(*words, ENVIRONMENT="testing", DATABASE_URL=DEAD_DATABASE)
+    assert "Connection refused" in refusal(done)
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(variables: dict[str, str]) -> None:
+    done = flask("backup", "/proc/nope", ENVIRONMENT="testing", **variables)
+    assert "/proc/nope" in refusal(done)
+
+
+def test_wrong_input_is_a_sentence(app: Flask) -> None:
+    words = ["users", "create", "--username", "x", "--role", "pasien", "--password", "kurang"]
+    result = app.test_cli_runner().invoke(args=words)
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: ")
+
+
+def test_a_person_that_was_made_is_told_in_a_sentence(app: Flask) -> None:
+    words = ["users", "create", "--username", "siti99", "--role", "pasien", "--password", "rahasia123"]
+    result = app.test_cli_runner().invoke(args=words)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("siti99 was created as pasien, with the id ")
