@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -145,6 +146,14 @@ class Chaos:
     def _start_worker(self, number: int) -> Child:
         command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", QUEUES[number]]
         return self.supervisor.spawn(f"worker-{number}", command, env={**os.environ, **self.settings}, cwd=ROOT)
+
+    def end_workers(self) -> None:
+        """Before their servers: a job that finds its database gone waits for it."""
+        for worker in self.workers:
+            worker.process.terminate()
+        for worker in self.workers:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(worker.patience)
 
     def keep_up(self) -> None:
         """Start again what has died, as systemd would."""
@@ -313,7 +322,10 @@ def run(plan: Plan) -> Outcome:
         folder = Path(name)
         folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
         with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
-            return Chaos(plan, folder, supervisor, sim).run()
+            world = Chaos(plan, folder, supervisor, sim)
+            outcome = world.run()
+            world.end_workers()
+            return outcome
 
 
 def main() -> int:

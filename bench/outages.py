@@ -120,6 +120,7 @@ def people(*, reminders: int, seconds: float) -> Iterator[Chaos]:
             world.prepare()
             world.start_workers()
             yield world
+            world.end_workers()
 
 
 def through(world: Chaos, server: str, how: str, meanwhile: Callable[[], object]) -> Outcome:
