@@ -94,13 +94,30 @@ def by_login(text: str) -> User | None:
 
 
 def authenticate(login: str, password: str) -> User | None:
-    """The person with these credentials; an unknown one costs the same time as a known one."""
+    """The person with these credentials; an unknown one costs the same time as a known one.
+
+    The person's row stays locked until the unit of work ends, so a session that begins in it cannot miss a change of
+    the password: the change came first and there is nobody, or it waits and ends the session with all others.
+    """
     user = by_login(login)
     if not passwords.matches(password, user.password_hash if user else None) or user is None:
         return None
-    if passwords.is_outdated(user.password_hash):
+    is_outdated = passwords.is_outdated(user.password_hash)
+    if not _lock_password(user, for_change=is_outdated):
+        return None
+    if is_outdated:
         user.password_hash = passwords.hash_password(password)
     return user
+
+
+def _lock_password(user: User, *, for_change: bool) -> bool:
+    """Lock the person's row, and return whether it still has the password hash that was verified.
+
+    Verifying takes a while, in which the password may have been changed or the person deleted.
+    """
+    unchanged = sa.select(User.id).where(User.id == user.id, User.password_hash == user.password_hash)
+    # FOR NO KEY UPDATE, or FOR SHARE.
+    return db.session.scalar(unchanged.with_for_update(read=not for_change, key_share=for_change)) is not None
 
 
 def username_exists(username: str) -> bool:

@@ -1,0 +1,135 @@
+"""Logging in while the password is changed: no session of the old password outlives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Barrier, Event, Thread
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.identity import passwords, users
+from app.identity.models import RoleName
+from tests.client import Client
+from tests.factories import PASSWORD, make_user
+
+LOGINS = 5
+
+
+def register(role: RoleName = RoleName.PASIEN) -> int:
+    with unit_of_work():
+        return make_user(role, username="siti").id
+
+
+def change_password(user_id: int, password: str) -> None:
+    with unit_of_work():
+        users.set_password(users.get(user_id), password)
+
+
+class Logins:
+    """Threads that log in with the old password at once; `tokens` are those that they got."""
+
+    def __init__(self, app: Flask, path: str = "/api/login") -> None:
+        self.app, self.path = app, path
+        self.statuses: list[int] = []
+        self.tokens: list[str] = []
+        self._threads = [Thread(target=self._log_in) for _ in range(LOGINS)]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    def _log_in(self) -> None:
+        body = {"username": "siti", "password": PASSWORD}
+        response = self.app.test_client().post(self.path, json=body)
+        self.statuses.append(response.status_code)
+        if response.status_code == 200:
+            self.tokens.append(response.json["access_token"])
+
+
+@pytest.fixture
+def verified(monkeypatch: pytest.MonkeyPatch) -> tuple[Barrier, Event]:
+    """Every login waits after its password was verified: at the barrier for all of them, then for the event."""
+    all_verified, go_on = Barrier(LOGINS + 1, timeout=60), Event()
+    matches: Callable[[str, str | None], bool] = passwords.matches
+
+    def matches_and_waits(password: str, stored: str | None) -> bool:
+        result = matches(password, stored)
+        all_verified.wait()
+        go_on.wait(60)
+        return result
+
+    monkeypatch.setattr(passwords, "matches", matches_and_waits)
+    return all_verified, go_on
+
+
+@pytest.mark.parametrize(
+    ("path", "role"), [("/api/login", RoleName.PASIEN), ("/api/superadmin/login", RoleName.SUPERADMIN)]
+)
+def test_a_login_that_began_with_the_old_password_is_refused(
+    committed: Flask, verified: tuple[Barrier, Event], path: str, role: RoleName
+) -> None:
+    all_verified, go_on = verified
+    user_id = register(role)
+    logins = Logins(committed, path)
+    logins.start()
+    all_verified.wait()
+    change_password(user_id, "baru-sekali")
+    go_on.set()
+    logins.join()
+    assert logins.statuses == [401] * LOGINS
+
+
+def test_no_token_of_the_old_password_works_after_its_change(committed: Flask) -> None:
+    user_id = register()
+    for attempt in range(4):
+        logins = Logins(committed)
+        logins.start()
+        change_password(user_id, f"baru-sekali-{attempt}")
+        logins.join()
+        assert set(logins.statuses) <= {200, 401}
+        for token in logins.tokens:
+            assert Client(committed, token).get("/profile").status_code == 401
+        change_password(user_id, PASSWORD)
+
+
+def test_a_login_of_somebody_who_was_deleted_meanwhile_is_refused(
+    committed: Flask, verified: tuple[Barrier, Event]
+) -> None:
+    all_verified, go_on = verified
+    user_id = register()
+    logins = Logins(committed)
+    logins.start()
+    all_verified.wait()
+    with unit_of_work():
+        db.session.delete(users.get(user_id))
+    go_on.set()
+    logins.join()
+    assert logins.statuses == [401] * LOGINS
+
+
+def test_an_old_hash_does_not_return_with_its_new_parameters(
+    committed: Flask, verified: tuple[Barrier, Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords, "is_outdated", lambda _: True)
+    all_verified, go_on = verified
+    user_id = register()
+    logins = Logins(committed)
+    logins.start()
+    all_verified.wait()
+    change_password(user_id, "baru-sekali")
+    new_hash = _stored_hash(user_id)
+    go_on.set()
+    logins.join()
+    assert logins.statuses == [401] * LOGINS
+    assert _stored_hash(user_id) == new_hash
+
+
+def _stored_hash(user_id: int) -> str:
+    with unit_of_work():
+        return users.get(user_id).password_hash
