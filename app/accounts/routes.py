@@ -10,18 +10,21 @@ from app.core.errors import Unauthorized
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.rate_limits import by_body, limit
+from app.identity import phones, sessions, users
 from app.identity import schemas as identity_schemas
-from app.identity import sessions
 from app.identity.access import authenticated, caller, public
 from app.identity.models import User
 from app.identity.sessions import TokenPair
 
 bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
 
+account = by_body(schemas.Login, "username", users.login_key)
+number = by_body(schemas.PhoneQuery, "phone", phones.normalise)
+
 
 @bp.post("/login")
 @public
-@limit("10 per 5 minutes", key=by_body("username"), counts=Unauthorized)
+@limit("10 per 5 minutes", key=account, counts=Unauthorized)
 @limit("60 per minute")
 @bp.arguments(schemas.Login)
 @bp.response(200, schemas.Tokens)
@@ -33,7 +36,7 @@ def login(data: Credentials) -> TokenPair:
 
 @bp.post("/superadmin/login")
 @public
-@limit("5 per 5 minutes", key=by_body("username"), counts=Unauthorized)
+@limit("5 per 5 minutes", key=account, counts=Unauthorized)
 @limit("20 per minute")
 @bp.arguments(schemas.Login)
 @bp.response(200, schemas.SuperadminToken)
@@ -80,7 +83,7 @@ def check_username(data: dict[str, str]) -> service.Availability:
 @bp.get("/send-verification-code")
 @public
 @limit("10 per minute")
-@limit("5 per hour", key=by_body("phone"))
+@limit("5 per hour", key=number)
 @bp.arguments(schemas.PhoneQuery, location="query")
 @bp.response(200, MessageSchema)
 def send_verification_code(data: dict[str, str]) -> dict[str, str]:

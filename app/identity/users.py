@@ -84,13 +84,21 @@ def set_password(user: User, password: str) -> None:
 
 def by_login(text: str) -> User | None:
     """The one person whom an e-mail, username or phone number in any form belongs to."""
+    return db.session.scalar(sa.select(User).where(_has_login(text)))
+
+
+def login_key(text: str) -> str:
+    """What a login resolves to, for counting guesses: the account, or the text where nobody has it."""
+    user_id = db.session.scalar(sa.select(User.id).where(_has_login(text)))
+    return f"user:{user_id}" if user_id else (phones.normalise(text) or text.lower())[:100]
+
+
+def _has_login(text: str) -> sa.ColumnElement[bool]:
     if "@" in text:
-        match = sa.func.lower(User.email) == text.lower()
-    elif phone := phones.normalise(text):
-        match = User.phone == phone
-    else:
-        match = sa.func.lower(User.username) == text.lower()
-    return db.session.scalar(sa.select(User).where(match))
+        return sa.func.lower(User.email) == text.lower()
+    if phone := phones.normalise(text):
+        return User.phone == phone
+    return sa.func.lower(User.username) == text.lower()
 
 
 def authenticate(login: str, password: str) -> User | None:

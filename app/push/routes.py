@@ -11,7 +11,7 @@ from app.push import schemas, service
 from app.push.models import PushSubscription
 from app.push.schemas import NewPush, NewSubscription
 
-target = by_body("user_id")
+target = by_body(schemas.PushCreate, "user_id")
 
 
 def _claims_nobody() -> bool:

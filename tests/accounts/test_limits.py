@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from math import inf
 
+import pytest
 from flask import Flask
 
 from config import ROOT
@@ -31,6 +32,44 @@ def test_ten_wrong_guesses_for_one_account_are_enough_from_wherever(client: Clie
     assert guess(client, "ani").status_code == 401
 
 
+def test_every_way_to_name_an_account_counts_together(client: Client, limited: None) -> None:
+    make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
+    logins = ["siti", "SITI", "siti@example.com", "Siti@Example.COM", "081234567890", "0812-3456-7890",
+              "0 8 1 2 3 4 5 6 7 8 9 0", "+62 812 3456 7890", "6281234567890", "(0812) 34567890"]  # fmt: skip
+    for n, login in enumerate(logins):
+        assert guess(client, login, address=f"10.0.0.{n}").status_code == 401
+    for n, login in enumerate([*logins, "081.234.567.890"]):
+        assert_error(guess(client, login, address=f"10.0.1.{n}"), 429)
+
+
+def test_a_field_whose_name_has_blanks_counts_as_the_same(client: Client, limited: None) -> None:
+    make_user(username="siti")
+    for n in range(10):
+        body = {f"username{' ' * n}": "siti", "password": "salah-sekali"}
+        assert client.post("/login", body).status_code == 401
+    assert_error(guess(client), 429)
+
+
+def test_an_ipv6_network_counts_as_one_address(client: Client, limited: None) -> None:
+    def refresh(address: str) -> int:
+        body = {"refresh_token": "x"}
+        return client.post("/refresh", body, environ_base={"REMOTE_ADDR": address}).status_code
+
+    assert {refresh(f"2001:db8:0:7:{n:x}::1") for n in range(120)} == {401}
+    assert refresh("2001:db8::7:ffff:ffff:ffff:ffff") == 429
+    assert refresh("2001:db8:0:8::1") == 401
+
+
+def test_ipv4_addresses_in_the_form_of_ipv6_count_apart(client: Client, limited: None) -> None:
+    def refresh(address: str) -> int:
+        body = {"refresh_token": "x"}
+        return client.post("/refresh", body, environ_base={"REMOTE_ADDR": address}).status_code
+
+    assert {refresh("::ffff:192.0.2.1") for _ in range(120)} == {401}
+    assert refresh("192.0.2.1") == 429
+    assert refresh("::ffff:192.0.2.2") == 401
+
+
 def test_right_logins_do_not_count(client: Client, limited: None) -> None:
     make_user(username="siti")
     for n in range(15):
@@ -51,6 +90,15 @@ def test_one_number_gets_five_links_an_hour(client: Client, limited: None) -> No
         address = {"REMOTE_ADDR": f"10.0.0.{n}"}
         assert client.get("/send-verification-code", query_string=query, environ_base=address).status_code == 200
     assert_error(client.get("/send-verification-code", query_string={"phone": "081234567890"}), 429)
+
+
+@pytest.mark.parametrize("spelling", ["0812-3456-7890", "+62 812 3456 7890", "6281234567890", "0 8 1 2 34567890"])
+def test_a_number_has_one_limit_however_it_is_written(client: Client, limited: None, spelling: str) -> None:
+    for n in range(5):
+        query = {"phone": "081234567890"}
+        address = {"REMOTE_ADDR": f"10.0.0.{n}"}
+        assert client.get("/send-verification-code", query_string=query, environ_base=address).status_code == 200
+    assert_error(client.get("/send-verification-code", query_string={"phone": spelling}), 429)
 
 
 AWAY = """

@@ -26,6 +26,16 @@ def test_one_target_gets_twenty_pushes_a_minute_from_wherever(client: Client) ->
     assert client.post("/push/send", {**body, "user_id": other_id}).status_code == 200
 
 
+@pytest.mark.parametrize("spelling", ["{}", "0{}", " {} ", "+{}", "000{}"])
+def test_a_target_has_one_limit_however_its_id_is_written(client: Client, spelling: str) -> None:
+    user_id = make_user().id
+    for n in range(20):
+        body: dict[str, Any] = {"user_id": user_id, "payload": PAYLOAD}
+        assert client.post("/push/send", body, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"}).status_code == 200
+    body = {"user_id": spelling.format(user_id), "payload": PAYLOAD}
+    assert_error(client.post("/push/send", body, environ_base={"REMOTE_ADDR": "10.0.1.1"}), 429)
+
+
 def test_one_address_sends_sixty_a_minute(client: Client) -> None:
     statuses = [client.post("/push/send", {"user_id": 1000 + n, "payload": PAYLOAD}).status_code for n in range(62)]
     # A count that Redis took and was too late to confirm, on a busy machine, may be taken twice.

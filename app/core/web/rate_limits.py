@@ -7,8 +7,10 @@ than the read. The proxy in front limits the rest by address (`deploy/nginx.conf
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import wraps
+from ipaddress import IPv6Address, IPv6Network
 from time import monotonic, time
 from typing import Any, TypeVar
 
@@ -16,10 +18,12 @@ from flask import Flask, current_app, request
 from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import MovingWindowRateLimiter
+from marshmallow import Schema, ValidationError
 from redis import Redis
 from redis.exceptions import RedisError
 
 from app.core.errors import AppError, TooManyRequests
+from app.core.web.parsing import clean, parse_json
 from config import Config
 
 logger = logging.getLogger(__name__)
@@ -72,7 +76,14 @@ class RateLimits:
 
 
 def caller_address() -> str:
-    return request.remote_addr or "127.0.0.1"  # behind a unix socket there is none
+    """The caller's address, of IPv6 the network (/64): whoever has one address of it has them all."""
+    text = request.remote_addr or "127.0.0.1"  # behind a unix socket there is none
+    if ":" not in text:
+        return text
+    with suppress(ValueError):
+        address = IPv6Address(text.partition("%")[0])
+        return str(address.ipv4_mapped or IPv6Network((address, 64), strict=False))
+    return text
 
 
 def limit(
@@ -82,7 +93,7 @@ def limit(
     counts: type[AppError] | tuple[()] = (),
     exempt_when: Callable[[], bool] = lambda: False,
 ) -> Callable[[View], View]:
-    """At most `rate` calls of a route by `key` (default: the caller's address), in a moving window.
+    """At most `rate` calls of a route by `key` (default: `caller_address`), in a moving window.
 
     With `counts` only calls that end in this error are counted. Of several limits the upper one is asked first; a call
     that it refuses is not counted by those below.
@@ -110,13 +121,22 @@ def limit(
     return decorate
 
 
-def by_body(*names: str) -> Callable[[], str]:
-    """A key of what is asked about: the first of `names` in the JSON body or the query, compared without case."""
+def by_body(
+    schema: type[Schema], name: str, resolve: Callable[[Any], object] = lambda value: value
+) -> Callable[[], str]:
+    """A key of what is asked about: what the field `name` of `schema` holds in the JSON body or the query.
+
+    The field reads the value and `resolve` says what it stands for, so that every spelling of one thing counts
+    together. A missing value, and one that the schema will refuse, is the empty text.
+    """
+    field = schema().fields[name]
 
     def key() -> str:
-        sent = request.args if request.method == "GET" else request.get_json(silent=True, force=True)
-        value = next((str(sent[name]) for name in names if name in sent), "") if isinstance(sent, dict) else ""
-        return f"{names[0]}:{value.strip().lower()[:100]}"
+        with suppress(AppError, ValidationError):
+            sent = clean(request.args) if request.method == "GET" else clean(parse_json(request.get_data(cache=True)))
+            if isinstance(sent, Mapping) and sent.get(name) is not None:
+                return f"{name}:{resolve(field.deserialize(sent[name]))}"
+        return f"{name}:"
 
     return key
 

@@ -1,0 +1,84 @@
+"""By what the limits of deploy/nginx.conf count: an IPv4 address, an IPv6 network."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from config import ROOT
+from dev.stack.processes import free_port
+from dev.stack.waiting import wait_until
+
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin:/bin") or ""
+
+pytestmark = pytest.mark.skipif(not NGINX, reason="nginx is not installed")
+
+#: The address is what the request says, as if a trusted proxy said it; the second request of a network is too many.
+CONF = """
+daemon off;
+pid {folder}/pid;
+error_log stderr crit;
+events {{ worker_connections 64; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    {network}
+    limit_req_zone $network zone=guess:1m rate=1r/m;
+    limit_req_status 429;
+    server {{
+        listen 127.0.0.1:{port};
+        set_real_ip_from 127.0.0.1;
+        real_ip_header X-Address;
+        root {folder};
+        location / {{ limit_req zone=guess; }}
+    }}
+}}
+"""
+
+
+@pytest.fixture
+def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
+    """Whether nginx refuses a request from an address."""
+    shipped = (ROOT / "deploy/nginx.conf").read_text()
+    network = re.search(r"map \$binary_remote_addr \$network \{.*?\n    \}", shipped, re.DOTALL)
+    assert network
+    port = free_port()
+    conf = tmp_path / "nginx.conf"
+    conf.write_text(CONF.format(folder=tmp_path, network=network[0], port=port))
+
+    def ask(address: str) -> bool:
+        response = requests.get(f"http://127.0.0.1:{port}/", headers={"X-Address": address}, timeout=5)
+        return response.status_code == 429
+
+    def is_up() -> bool:
+        try:
+            ask("127.0.0.1")
+        except requests.ConnectionError:
+            return False
+        return True
+
+    with subprocess.Popen([NGINX, "-c", str(conf)]) as process:
+        try:
+            wait_until(is_up)
+            yield ask
+        finally:
+            process.terminate()
+
+
+def test_an_ipv6_network_counts_as_one_and_ipv4_by_address(refuses: Callable[[str], bool]) -> None:
+    assert not refuses("2001:db8:0:7::1")
+    for address in ("2001:db8:0:7:a:b:c:d", "2001:db8::7:0:0:0:2", "2001:db8:0:7:a0a:a0a:a0a:a0a", "2001:db8:0:7::"):
+        assert refuses(address)
+    assert not refuses("2001:db8:0:8::1")
+    assert [refuses("192.0.2.1"), refuses("192.0.2.2"), refuses("192.0.2.1")] == [False, False, True]
+    assert [refuses("::ffff:192.0.2.2"), refuses("::ffff:192.0.2.3")] == [True, False]
