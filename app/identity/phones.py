@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import phonenumbers
 
 REGION = "ID"
 
+#: What a number may be written with. The library skips anything before the first digit, a name or a tag included.
+WRITTEN = re.compile(r"[0-9 \u00a0\t+().-]+")
+
 
 def normalise(text: str) -> str | None:
     """`+6281234567890` for `0812-3456-7890`, `62812...` and other forms; `None` for what is no phone number."""
+    if not WRITTEN.fullmatch(text):
+        return None
     # `62812...` is meant with its country code; as a national number it would be valid too, but somebody else's.
     international = text if text.lstrip(" (").startswith("+") else "+" + text
     candidates = [(international, None), (text, REGION)] if text.lstrip(" (+").startswith("62") else [(text, REGION)]

@@ -94,6 +94,7 @@ def login_key(text: str) -> str:
 
 
 def _has_login(text: str) -> sa.ColumnElement[bool]:
+    """Only an e-mail has an `@`, and a phone number no letter, which every username has: a text is one of the three."""
     if "@" in text:
         return sa.func.lower(User.email) == text.lower()
     if phone := phones.normalise(text):
