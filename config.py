@@ -217,6 +217,11 @@ class Config:
     admin_idle_minutes: int = setting(
         "An administrator's session unused for so long ends", _integer(1, 1440), default=30
     )
+    profile_reauth: str = setting(
+        "`required`: a new password, e-mail or phone number in the own profile takes `current_password`",
+        _choice("off", "required"),
+        default="off",
+    )
     superadmin_token_minutes: int = setting(
         "Life of a super-admin token, which has no refresh", _integer(1, 120), default=15
     )

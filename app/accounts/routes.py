@@ -12,7 +12,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.rate_limits import by_body, limit
 from app.identity import phones, sessions, users
 from app.identity import schemas as identity_schemas
-from app.identity.access import authenticated, caller, public
+from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
 from app.identity.sessions import TokenPair
 
@@ -122,11 +122,15 @@ def get_profile() -> User:
 
 @bp.put("/profile")
 @authenticated
+@limit("10 per 5 minutes", key=by_caller, counts=service.WrongPassword)
 @bp.arguments(schemas.ProfileUpdate, location="multipart")
 @bp.response(200, identity_schemas.User)
 @bp.alt_response(409, "CONFLICT")
 def update_profile(data: ProfileChanges) -> User:
-    """Change the own record; what is not sent stays. A new password ends all sessions."""
+    """Change the own record; what is not sent stays. A new password ends all sessions but this one.
+
+    The number is told of a new password, e-mail or number, the old one too. Ten new e-mails and numbers an hour.
+    """
     return service.update_profile(caller, data)
 
 

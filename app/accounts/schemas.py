@@ -27,6 +27,7 @@ class ProfileChanges(UserChanges, total=False):
     """What people change in their own record."""
 
     role_ids: list[int]
+    current_password: str
 
 
 class PasswordReset(TypedDict):
@@ -93,6 +94,14 @@ class ProfileUpdate(PersonUpdate):
     """A partial edit: what is not sent stays."""
 
     password = Password()
+    current_password = fields.String(
+        load_only=True,
+        validate=validate.Length(1, 128),
+        metadata={
+            "format": "password",
+            "description": "With a new password, e-mail or phone number; needed where PROFILE_REAUTH is required",
+        },
+    )
     image = Upload(allow_none=True)
 
 

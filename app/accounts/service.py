@@ -8,11 +8,13 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.accounts import notices
 from app.accounts.schemas import NewAccount, ProfileChanges
 from app.core.database import clock
 from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
 from app.core.settings import settings
+from app.core.web import rate_limits
 from app.identity import phones, sessions, tokens, usernames, users
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.sessions import Caller, TokenPair
@@ -25,6 +27,17 @@ RESET_TEXT = (
     "Gunakan tautan ini untuk mengatur ulang kata sandi Anda: {link}\n"
     "Tautan berlaku {minutes} menit. Abaikan pesan ini bila Anda tidak memintanya."
 )
+RESET_REFUSED_TEXT = (
+    "Permintaan mengatur ulang kata sandi akun Anda ditolak, karena nomor HP akun itu baru saja diganti. "
+    "Bila bukan Anda yang menggantinya, segera hubungi administrator."
+)
+#: E-mails and numbers that a person may try in their profile: each try says whether somebody has it.
+CONTACT_CHANGES = "10 per hour"
+
+
+class WrongPassword(BadRequest):
+    code = "wrong_current_password"
+    message = "Kata sandi saat ini salah."
 
 
 @dataclass(frozen=True)
@@ -70,36 +83,50 @@ def send_reset_link(phone: str) -> None:
     """Store a reset token and its message for whoever has this number.
 
     An unknown number costs the same statements, so that the response time does not say whether it is known: its
-    message is cancelled in the transaction that adds it.
+    message is cancelled in the transaction that adds it. So does a number that is new to its account, for it may be a
+    thief's: there the number before it is told.
     """
     number = phones.normalise(phone)
     code = tokens.new_opaque()
     token_hash = tokens.digest(code)
-    expires_at = clock.now() + RESET_LIFETIME
+    moment = clock.now()
+    expires_at = moment + RESET_LIFETIME
     user_id = db.session.scalar(
         insert(PasswordReset)
         .from_select(
             ["user_id", "token_hash", "expires_at"],
-            sa.select(User.id, sa.literal(token_hash), sa.literal(expires_at)).where(User.phone == number),
+            sa.select(User.id, sa.literal(token_hash), sa.literal(expires_at))
+            .where(User.phone == number)
+            .where(sa.func.coalesce(User.phone_changed_at <= moment - users.NEW_PHONE, sa.true())),
         )
         .on_conflict_do_update(index_elements=["user_id"], set_={"token_hash": token_hash, "expires_at": expires_at})
         .returning(PasswordReset.user_id)
     )
-    link = f"{settings.frontend_url}/reset-password?code={code}"
-    subject = f"password_reset:{user_id or token_hash}"
+    owner = users.owner_of_phone(number)
+    dedupe_key = subject = f"password_reset:{user_id or token_hash}"
+    text = RESET_TEXT.format(
+        link=f"{settings.frontend_url}/reset-password?code={code}", minutes=int(RESET_LIFETIME.total_seconds() // 60)
+    )
     if user_id:
-        outbox.cancel(subject)  # an older link, which this one has replaced
+        dedupe_key = f"password_reset:{token_hash}"
+    elif owner and owner.phone_changed_at and owner.phone_before:
+        # Once a change: the key of one that has left already adds nothing.
+        dedupe_key = subject = f"password_reset_refused:{owner.id}:{owner.phone_changed_at.timestamp():.0f}"
+        number, text, expires_at = owner.phone_before, RESET_REFUSED_TEXT, moment + notices.LIFETIME
+    is_wanted = user_id is not None or text is RESET_REFUSED_TEXT
+    if is_wanted:
+        outbox.cancel(subject)  # an older link or notice, which this one has replaced
     outbox.add(
         kind="password_reset",
         channel=Channel.MESSAGING,
-        dedupe_key=f"password_reset:{token_hash}",
-        payload={"text": RESET_TEXT.format(link=link, minutes=int(RESET_LIFETIME.total_seconds() // 60))},
+        dedupe_key=dedupe_key,
+        payload={"text": text},
         target=number,
         user_id=user_id,
         subject=subject,
         expires_at=expires_at,
     )
-    if not user_id:
+    if not is_wanted:
         outbox.cancel(subject)
 
 
@@ -112,7 +139,9 @@ def reset_password(code: str, new_password: str) -> None:
     )
     if user_id is None:
         raise BadRequest("Tautan tidak valid atau sudah kedaluwarsa. Silakan minta yang baru.", code="invalid_code")
-    users.set_password(db.session.get_one(User, user_id), new_password)
+    user = db.session.get_one(User, user_id)
+    users.set_password(user, new_password)
+    notices.account_changed(user, {"password"}, phone_before=user.phone)
 
 
 def get_profile(caller: Caller) -> User:
@@ -125,9 +154,15 @@ def update_profile(caller: Caller, data: ProfileChanges) -> User:
     for name in ("nama_ktp", "nama_samaran", "nomor_hp"):
         if name in data and data[name] is None:
             raise ValidationFailed({name: ["tidak boleh kosong."]})
+    changes = users.credentials_changed(user, data)
+    _check_may_change(user, changes, data.get("current_password"))
+    phone_before = user.phone
     if "role_ids" in data:
         users.choose_own_roles(user, data["role_ids"])
-    return users.update(user, data)
+    users.update(user, data, keep_session=caller.session_id)
+    if changes:
+        notices.account_changed(user, changes, phone_before=phone_before)
+    return user
 
 
 def get_roles(caller: Caller, user_id: int) -> User:
@@ -135,6 +170,16 @@ def get_roles(caller: Caller, user_id: int) -> User:
     if user_id != caller.id and not caller.has(RoleName.ADMIN, RoleName.SUPERADMIN):
         raise Forbidden
     return users.get(user_id)
+
+
+def _check_may_change(user: User, changes: set[str], current_password: str | None) -> None:
+    """Refuse a change of what opens the account to a stolen session, where `PROFILE_REAUTH` asks for the password."""
+    if changes - {"password"}:
+        rate_limits.count(CONTACT_CHANGES, "contact", f"user:{user.id}")
+    if changes and current_password is not None and not users.has_password(user, current_password):
+        raise WrongPassword
+    if changes and current_password is None and settings.profile_reauth == "required":
+        raise BadRequest("Masukkan kata sandi Anda saat ini.", code="current_password_required")
 
 
 def _with_credentials(username: str, password: str) -> User:

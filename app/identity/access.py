@@ -105,6 +105,11 @@ def caller_id() -> int | None:
     return current.id if current else None
 
 
+def by_caller() -> str:
+    """The key of a rate limit that counts each person by themselves, wherever they call from."""
+    return f"user:{_required_caller().id}"
+
+
 def _mark(view: View, rule: Rule) -> View:
     view.access = rule  # type: ignore[attr-defined]
     return view

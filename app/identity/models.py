@@ -62,6 +62,16 @@ class User(Base, Timestamps):
     phone_invalid_at: Mapped[datetime | None] = mapped_column(
         comment="when the messaging provider called the number invalid; cleared when it changes"
     )
+    phone_changed_at: Mapped[datetime | None] = mapped_column(
+        comment="since when the person has this number instead of another; null: it never changed"
+    )
+    phone_before: Mapped[str | None] = mapped_column(
+        comment="the number (E.164) before phone_changed_at; of changes within a day of each other the first's"
+    )
+    self_registered: Mapped[bool] = mapped_column(
+        server_default=sa.true(),
+        comment="whether nobody but the person sets their password; false: added by an administrator or operator",
+    )
     nik: Mapped[str | None] = mapped_column(comment="AES-256-GCM, see app.identity.nik")
     domicile: Mapped[str | None]
     preferences: Mapped[object | None] = mapped_column(JSONB(none_as_null=True), comment="as sent")

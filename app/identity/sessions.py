@@ -83,9 +83,9 @@ def end(session_id: uuid.UUID) -> None:
     db.session.execute(sa.delete(LoginSession).where(LoginSession.id == session_id))
 
 
-def end_all(user_id: int) -> None:
-    """Log out all devices, after a change of password or of privileges."""
-    db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id))
+def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
+    """Log out all devices, after a change of password or of privileges; the session `keep` goes on."""
+    db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
 
 
 def delete_expired(user_id: int | None = None) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from app.core.database import clock
 from app.core.database.session import db, get_or_404, translating
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, ValidationFailed
 from app.core.media import pictures
@@ -20,6 +23,9 @@ CONSTRAINTS: dict[str, AppError] = {
     "uq_users_email": Conflict("E-mail sudah dipakai.", code="email_taken"),
     "uq_users_phone": Conflict("Nomor HP sudah dipakai.", code="phone_taken"),
 }
+
+#: So long after it changed, a number does not prove yet whose account it is.
+NEW_PHONE = timedelta(hours=24)
 
 #: Columns that are set as they come; the others need work.
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
@@ -43,15 +49,21 @@ def create(data: NewUser, roles: Collection[str]) -> User:
     return user
 
 
-def update(user: User, data: UserChanges) -> User:
-    """Change what `data` names. A new password ends every session of the person; a null picture removes the old one."""
+def update(user: User, data: UserChanges, *, keep_session: uuid.UUID | None = None) -> User:
+    """Change what `data` names; a null picture removes the old one.
+
+    A new password ends every session of the person but `keep_session`, that of whoever changes their own.
+    """
+    phone = user.phone
     columns = pictures.columns(data, replaces=user.image, longest_edge=pictures.PROFILE_EDGE)
     with translating(CONSTRAINTS):
         _assign(user, columns, data)
         if "nik" in data:
             user.nik = nik.encrypt(data["nik"], user.id) if data["nik"] else None
         if password := data.get("password"):
-            set_password(user, password)
+            set_password(user, password, keep_session=keep_session)
+        if user.phone != phone:
+            _remember_phone(user, phone)
     return user
 
 
@@ -75,16 +87,49 @@ def _set_phone(user: User, nomor_hp: str | None) -> None:
     user.nomor_hp, user.phone = nomor_hp, phone
 
 
-def set_password(user: User, password: str) -> None:
-    """Store a new password and end every session of the person."""
+def _remember_phone(user: User, before: str | None) -> None:
+    """Note since when the person has this number and the one `before`, so that a thief of the session is not believed.
+
+    Of changes within a day of each other the first number stays the one before; its return undoes them.
+    """
+    moment = clock.now()
+    if user.phone_changed_at is not None and moment - user.phone_changed_at < NEW_PHONE:
+        before = user.phone_before
+    is_back = before is not None and user.phone == before
+    user.phone_changed_at, user.phone_before = (None, None) if is_back else (moment, before)
+
+
+def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = None) -> None:
+    """Store a new password and end every session of the person, but `keep_session`."""
     user.password_hash = passwords.hash_password(password)
     db.session.flush()
-    sessions.end_all(user.id)
+    sessions.end_all(user.id, keep=keep_session)
+
+
+def has_password(user: User, password: str) -> bool:
+    """Whether this is the person's password; if so, their row is locked until the unit of work ends."""
+    return passwords.matches(password, user.password_hash) and _lock_password(user, for_change=True)
 
 
 def by_login(text: str) -> User | None:
     """The one person whom an e-mail, username or phone number in any form belongs to."""
     return db.session.scalar(sa.select(User).where(_has_login(text)))
+
+
+def owner_of_phone(phone: str | None) -> sa.Row[int, datetime | None, str | None] | None:
+    """Id, phone_changed_at and phone_before of whoever has this number (E.164)."""
+    query = sa.select(User.id, User.phone_changed_at, User.phone_before).where(User.phone == phone)
+    return db.session.execute(query).one_or_none()
+
+
+def credentials_changed(user: User, data: UserChanges) -> set[str]:
+    """Which of password, email and nomor_hp `data` changes; another spelling of what the person has is no change."""
+    changes = {"password"} if data.get("password") else set()
+    if "email" in data and (data["email"] or "").lower() != (user.email or "").lower():
+        changes.add("email")
+    if "nomor_hp" in data and (phones.normalise(data["nomor_hp"]) if data["nomor_hp"] else None) != user.phone:
+        changes.add("nomor_hp")
+    return changes
 
 
 def login_key(text: str) -> str:

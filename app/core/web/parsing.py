@@ -29,7 +29,7 @@ MOST_KEPT_QUERIES, MAX_KEPT_QUERY = 1000, 200
 
 T = TypeVar("T")
 
-PASSWORDS = frozenset({"password", "new_password"})
+PASSWORDS = frozenset({"password", "new_password", "current_password"})
 FORM_TYPES = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
 
 

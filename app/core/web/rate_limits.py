@@ -15,7 +15,7 @@ from time import monotonic, time
 from typing import Any, TypeVar
 
 from flask import Flask, current_app, request
-from limits import RateLimitItem, parse_many
+from limits import RateLimitItem, parse, parse_many
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import MovingWindowRateLimiter
 from marshmallow import Schema, ValidationError
@@ -119,6 +119,13 @@ def limit(
         return limited  # type: ignore[return-value]  # it takes and returns what the view does
 
     return decorate
+
+
+def count(rate: str, *key: str) -> None:
+    """Count what a service does rather than a call of a route; `TooManyRequests` above `rate` for the same key."""
+    limits: RateLimits = current_app.extensions["limits"]
+    if limits.enabled:
+        limits.check(parse(rate), *key)
 
 
 def by_body(
