@@ -53,7 +53,7 @@ def register(data: NewAccount, remote_ip: str | None) -> TokenPair:
         raise Forbidden("Peran tersebut tidak dapat dipilih saat mendaftar.", code="role_not_allowed")
     # Before the first statement, so that no transaction is open while the verifier responds.
     captcha.verify(data.get("captcha_response"), remote_ip)
-    user = users.create(data, [role])
+    user = users.create(data, [role], self_registered=True)
     if role_ids := data.get("role_ids"):
         users.choose_own_roles(user, {*role_ids, *user.role_ids})
     return sessions.begin(user)
@@ -140,7 +140,7 @@ def reset_password(code: str, new_password: str) -> None:
     if user_id is None:
         raise BadRequest("Tautan tidak valid atau sudah kedaluwarsa. Silakan minta yang baru.", code="invalid_code")
     user = db.session.get_one(User, user_id)
-    users.set_password(user, new_password)
+    users.set_password(user, new_password, field="new_password")
     notices.account_changed(user, {"password"}, phone_before=user.phone)
 
 

@@ -116,7 +116,7 @@ class Username(fields.String):
 
 
 class Password(fields.String):
-    """6 to 128 characters, blanks included; never in a response."""
+    """6 to 128 characters, blanks included; never in a response. That it is not easy to guess, the service checks."""
 
     def __init__(self, *, required: bool = False) -> None:
         super().__init__(

@@ -35,9 +35,14 @@ def get(user_id: int) -> User:
     return get_or_404(User, user_id, NOT_FOUND)
 
 
-def create(data: NewUser, roles: Collection[str]) -> User:
-    """A new person with the roles of these names. `Conflict` when username, e-mail or phone is taken."""
-    user = User(password_hash=passwords.hash_password(data["password"]))
+def create(data: NewUser, roles: Collection[str], *, self_registered: bool = False) -> User:
+    """A new person with the roles of these names. `Conflict` when username, e-mail or phone is taken.
+
+    Of somebody who `self_registered`, nobody else sets the password.
+    """
+    number_sent = data.get("nomor_hp")
+    _check_password(data["password"], data["username"], phones.normalise(number_sent) if number_sent else None)
+    user = User(password_hash=passwords.hash_password(data["password"]), self_registered=self_registered)
     user.roles = roles_named(roles)
     columns = pictures.columns(data, longest_edge=pictures.PROFILE_EDGE)
     with translating(CONSTRAINTS):
@@ -99,11 +104,20 @@ def _remember_phone(user: User, before: str | None) -> None:
     user.phone_changed_at, user.phone_before = (None, None) if is_back else (moment, before)
 
 
-def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = None) -> None:
-    """Store a new password and end every session of the person, but `keep_session`."""
+def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = None, field: str = "password") -> None:
+    """Store a new password and end every session of the person, but `keep_session`.
+
+    `ValidationFailed` for the `field` that it came in when it is too easy to guess.
+    """
+    _check_password(password, user.username, user.phone, field)
     user.password_hash = passwords.hash_password(password)
     db.session.flush()
     sessions.end_all(user.id, keep=keep_session)
+
+
+def _check_password(password: str, username: str, phone: str | None, field: str = "password") -> None:
+    if problem := passwords.problem(password, username=username, phone=phone):
+        raise ValidationFailed({field: [problem]})
 
 
 def has_password(user: User, password: str) -> bool:

@@ -1,0 +1,81 @@
+"""Passwords that anybody guesses."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from flask import Flask
+
+from app.identity import passwords, users
+from app.identity.models import User
+from tests.accounts.test_password_reset import ask
+from tests.client import Client, assert_error
+from tests.factories import PASSWORD, make_user
+
+PHONE = "+6281234567890"
+
+COMMON = ["123456", "password", "Password123", "QWERTY123", "bismillah", "indonesia"]
+REPEATED = ["aaaaaa", "      ", "abcabc", "121212"]
+OWN = ["siti.aminah", "Siti.Aminah", "081234567890", "6281234567890", "+62 812-3456-7890", "81234567890", "34567890"]
+GOOD = ["baru123", "kucing-hitam-7", "s1t1.aminah", "081234567891", "siti.aminah!", "aaaaab", "Melati & Kenanga"]
+
+
+@pytest.mark.parametrize("password", [*COMMON, *REPEATED, *OWN])
+def test_a_password_that_anybody_guesses_is_none(app: Flask, password: str) -> None:
+    assert passwords.problem(password, username="siti.aminah", phone=PHONE)
+
+
+@pytest.mark.parametrize("password", GOOD)
+def test_any_other_password_is_one(app: Flask, password: str) -> None:
+    assert passwords.problem(password, username="siti.aminah", phone=PHONE) is None
+    assert passwords.problem(password, username="siti.aminah", phone=None) is None
+
+
+def test_the_list_holds_the_ten_thousand_commonest() -> None:
+    lines = passwords.COMMON.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(set(lines)) == 10_000
+    assert lines[:3] == ["123456", "password", "12345678"]
+    assert all(line == line.lower() and len(line) >= 6 for line in lines)
+
+
+def test_the_demos_password_is_none_in_production(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert passwords.problem(passwords.DEMO, username="siti", phone=None) is None
+    config = dataclasses.replace(app.extensions["config"], environment="production")
+    monkeypatch.setitem(app.extensions, "config", config)
+    assert passwords.problem(passwords.DEMO, username="siti", phone=None)
+
+
+@pytest.fixture
+def siti(client: Client) -> User:
+    return make_user(username="siti.aminah", nomor_hp=PHONE)
+
+
+@pytest.mark.parametrize("password", ["123456", "siti.aminah", "081234567890", "zzzzzzz"])
+def test_nobody_registers_or_goes_on_with_an_easy_password(client: Client, siti: User, password: str) -> None:
+    body = {"username": "siti.aminah2", "password": password, "nama_ktp": "S", "nama_samaran": "M"}
+    if password in ("123456", "zzzzzzz"):
+        registration = {**body, "nomor_hp": "081311112222"}
+        assert_error(client.post("/register", registration), 400, "validation_error", "password")
+    assert_error(client.as_(siti).put("/profile", {"password": password}), 400, "validation_error", "password")
+    assert users.authenticate("siti.aminah", PASSWORD) is siti
+
+
+def test_a_registration_whose_password_is_its_number_is_refused(client: Client) -> None:
+    body = {"username": "siti", "password": "081311112222", "nama_ktp": "S", "nama_samaran": "M",
+            "nomor_hp": "0813-1111-2222"}  # fmt: skip
+    response = client.post("/register", body)
+    assert_error(response, 400, "validation_error", "password")
+    assert "tidak boleh sama dengan nama pengguna atau nomor HP" in response.json["message"]
+
+
+def test_a_reset_to_an_easy_password_is_refused_and_the_code_stays_good(client: Client, siti: User) -> None:
+    code = ask(client, PHONE)
+    easy = client.post("/update-password", {"code": code, "new_password": "password"})
+    assert_error(easy, 400, "validation_error", "new_password")
+    assert client.post("/update-password", {"code": code, "new_password": "kucing-hitam"}).status_code == 200
+
+
+def test_an_easy_password_of_before_still_logs_in(client: Client, siti: User) -> None:
+    siti.password_hash = passwords.hash_password("123456")
+    assert client.post("/login", {"username": "siti.aminah", "password": "123456"}).status_code == 200
