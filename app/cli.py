@@ -77,7 +77,7 @@ def set_role(username: str, role: str) -> None:
         user = people.by_login(username)
         if user is None:
             raise click.ClickException(f"nobody is called {username}")
-        people.set_only_role(user, RoleName(role))
+        roles.set_only_role(user, RoleName(role))
         click.echo(f"{user.username} is now {role}.")
 
 

@@ -59,7 +59,10 @@ def get_admin(username: str) -> User:
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
 def update_admin(data: AdminChanges, user_id: int) -> User:
-    """Change an administrator; what is not sent stays."""
+    """Change an administrator; what is not sent stays.
+
+    Password and number of somebody who registered themselves are theirs alone to change (403).
+    """
     return admins.update(user_id, data, by=caller)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity import schemas as identity_schemas
-from app.identity import users
 from app.identity.access import caller, public, requires
 from app.identity.models import Role, RoleName, User
 from app.roles import schemas, service
@@ -74,8 +73,8 @@ def list_user_roles(user_id: int) -> list[Role]:
 @bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
 def add_roles(data: RoleIds, user_id: int) -> User:
-    """Give roles to a person; those they have already are ignored."""
-    return users.add_roles(user_id, data["role_ids"], by=caller)
+    """Give roles to a person, who is told; those they have already are ignored."""
+    return service.add_to_user(user_id, data["role_ids"], by=caller)
 
 
 @bp.delete("/admins/<int:user_id>/roles")
@@ -84,5 +83,5 @@ def add_roles(data: RoleIds, user_id: int) -> User:
 @bp.response(200, identity_schemas.UserRoles)
 @bp.alt_response(409, "CONFLICT")
 def remove_roles(data: RoleIds, user_id: int) -> User:
-    """Remove roles of a person, at once for all their sessions."""
-    return users.remove_roles(user_id, data["role_ids"], by=caller)
+    """Remove roles of a person, who is told, at once for all their sessions."""
+    return service.remove_from_user(user_id, data["role_ids"], by=caller)

@@ -1,6 +1,11 @@
-"""Roles as records; `app.identity.users` says who has which."""
+"""Roles as records, and giving and removing them: the person is told. `app.identity.users` says who has which."""
 
 from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -9,12 +14,17 @@ from app.core.database.session import assign, db, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import users
-from app.identity.models import Role, RoleName
+from app.identity.models import Role, RoleName, User
+from app.identity.sessions import Caller
+from app.notifications.messages import message_user
 from app.roles.schemas import NewRole, RoleChanges
 
 CONSTRAINTS: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah dipakai.", code="role_taken")}
 IN_USE = Conflict("Peran masih dimiliki oleh pengguna.", code="role_in_use")
 NOT_FOUND = "Peran tidak ditemukan."
+
+#: So long is tried to tell somebody of their roles.
+NOTICE_LIFETIME = timedelta(days=1)
 
 
 def list_all(page: Page) -> Listing[Role]:
@@ -46,6 +56,47 @@ def delete(role_id: int) -> None:
 
 def list_of_user(user_id: int) -> list[Role]:
     return users.get(user_id).roles
+
+
+def add_to_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
+    """Give roles to a person; those they have already are ignored."""
+    with _telling(users.get(user_id)):
+        return users.add_roles(user_id, role_ids, by)
+
+
+def remove_from_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
+    """Remove roles of a person, at once for all their sessions; `Conflict` for the last administrator."""
+    with _telling(users.get(user_id)):
+        return users.remove_roles(user_id, role_ids, by)
+
+
+def replace_of_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
+    """Give a person these roles and no others."""
+    with _telling(users.get(user_id)):
+        return users.replace_roles(user_id, role_ids, by)
+
+
+def set_only_role(user: User, name: RoleName) -> None:
+    """Make one role the person's only one, by the operator's command; `Conflict` for the last administrator."""
+    with _telling(user):
+        users.set_only_role(user, name)
+
+
+@contextmanager
+def _telling(user: User) -> Iterator[None]:
+    """Send the person which roles they gain and lose inside."""
+    before = user.role_names
+    yield
+    changes = {"ditambahkan": user.role_names - before, "dicabut": before - user.role_names}
+    sentences = [f"Peran yang {verb}: {', '.join(sorted(names))}." for verb, names in changes.items() if names]
+    if sentences:
+        message_user(
+            user.id,
+            " ".join(["Peran akun Anda baru saja diubah.", *sentences, "Bila ada yang keliru, hubungi administrator."]),
+            kind="security_notice",
+            dedupe_key=f"roles_changed:{user.id}:{uuid.uuid4()}",
+            expires_in=NOTICE_LIFETIME,
+        )
 
 
 def seed() -> None:

@@ -6,15 +6,17 @@ import re
 
 import sqlalchemy as sa
 
+from app.accounts import notices
 from app.admins.schemas import AdminChanges, NewAdmin
 from app.core.database.session import db
-from app.core.errors import Conflict, NotFound
+from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.forum.service import toggles
 from app.identity import audit, usernames, users
 from app.identity.models import SEARCHED, RoleName, User
 from app.identity.sessions import PRIVILEGED, Caller
+from app.roles import service as roles_service
 
 NOT_FOUND = "Administrator tidak ditemukan."
 
@@ -55,14 +57,24 @@ def create(data: NewAdmin, by: Caller) -> User:
 
 
 def update(user_id: int, data: AdminChanges, by: Caller) -> User:
-    """Change what `data` names; a new password ends every session of the administrator."""
+    """Change what `data` names; a new password ends every session of the administrator, but the caller's own.
+
+    `Forbidden` for password and number of somebody else who registered themselves: both open the account.
+    """
     admin = _get_changeable(user_id, by)
+    changes = users.credentials_changed(admin, data)
+    is_own = admin.id == by.id
+    if admin.self_registered and not is_own and changes - {"email"}:
+        raise Forbidden("Kata sandi dan nomor HP hanya dapat diubah oleh pemiliknya.", code="owner_only")
+    phone_before = admin.phone
     if fields := sorted(data.keys() - {"role"}):
-        users.update(admin, data)
+        users.update(admin, data, keep_session=by.session_id if is_own else None)
+        if changes:
+            notices.account_changed(admin, changes, phone_before=phone_before)
         audit.record(by, audit.Action.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=fields)
     if "role" in data:
         roles = [role for role in admin.roles if role.name not in PRIVILEGED] + users.roles_named([data["role"]])
-        users.replace_roles(user_id, {role.id for role in roles}, by)
+        roles_service.replace_of_user(user_id, {role.id for role in roles}, by)
     return admin
 
 

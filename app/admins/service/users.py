@@ -13,6 +13,7 @@ from app.core.web.pagination import Listing, Page, Search, contains
 from app.identity import audit, users
 from app.identity.models import SEARCHED, User, UserDay
 from app.identity.sessions import Caller
+from app.roles import service as roles
 
 #: The total of a search counts no further than this: nobody pages so far, and counting all matches is slow.
 MOST_COUNTED = 10_000
@@ -41,7 +42,7 @@ def update(user_id: int, data: UserChanges, by: Caller) -> User:
             by, audit.Action.USER_CHANGED, f"user:{user.id}", username=user.username, is_verified=user.is_verified
         )
     if "role_ids" in data:
-        users.replace_roles(user_id, data["role_ids"], by)
+        roles.replace_of_user(user_id, data["role_ids"], by)
     return user
 
 

@@ -1,0 +1,124 @@
+"""An administrator does not become a patient, and whoever gets or loses a role learns of it."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import db
+from app.identity import users
+from app.identity.models import Role, RoleName, User
+from app.notifications.models import Delivery
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_superadmin, make_user
+
+REGISTRATION = {"username": "siti", "password": "milik-siti", "nama_ktp": "Siti", "nama_samaran": "Melati",
+                "nomor_hp": "081234567890"}  # fmt: skip
+PHONE = "+6281234567890"
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin(username="bos"))
+
+
+@pytest.fixture
+def siti(client: Client) -> User:
+    """A patient who registered herself."""
+    assert client.post("/register", REGISTRATION).status_code == 201
+    user = users.by_login("siti")
+    assert user is not None
+    return user
+
+
+def role_id(name: RoleName) -> int:
+    return db.session.scalars(db.select(Role.id).where(Role.name == name)).one()
+
+
+def texts() -> list[tuple[int | None, str | None, str]]:
+    rows = db.session.scalars(db.select(Delivery).order_by(Delivery.id))
+    return [(row.user_id, row.target, row.payload["text"]) for row in rows]
+
+
+def promote(admin: Client, user: User) -> None:
+    url = f"/admins/{user.id}/roles"
+    assert admin.post(url, {"role_ids": [role_id(RoleName.ADMIN)]}).status_code == 200
+
+
+@pytest.mark.parametrize("change", [{"password": "milik-bos"}, {"nomor_hp": "081311112222"}, {"nomor_hp": None}])
+def test_nobody_else_changes_what_opens_the_account_of_who_registered(
+    admin: Client, siti: User, change: dict[str, str | None]
+) -> None:
+    promote(admin, siti)
+    assert_error(admin.put(f"/admins/{siti.id}", {"nama_ktp": "S", **change}), 403, "owner_only")
+    assert users.authenticate("siti", "milik-siti") is siti
+    assert siti.phone == PHONE
+
+
+def test_a_superadmin_does_not_either(client: Client, admin: Client, siti: User) -> None:
+    promote(admin, siti)
+    superadmin = client.as_superadmin(make_superadmin())
+    assert_error(superadmin.put(f"/admins/{siti.id}", {"password": "milik-bos"}), 403, "owner_only")
+
+
+def test_the_rest_of_an_administrator_who_registered_can_be_changed(admin: Client, siti: User) -> None:
+    promote(admin, siti)
+    same = {"nama_ktp": "Siti A.", "nomor_hp": "+62 812 3456 7890"}
+    assert admin.put(f"/admins/{siti.id}", same).status_code == 200
+
+
+def test_who_registered_changes_their_own_by_either_route(client: Client, admin: Client, siti: User) -> None:
+    promote(admin, siti)
+    as_siti, laptop = client.as_(siti), client.as_(siti)
+    assert as_siti.put(f"/admins/{siti.id}", {"password": "baru-sekali"}).status_code == 200
+    assert as_siti.get("/profile").status_code == 200
+    assert laptop.get("/profile").status_code == 401
+
+
+def test_an_administrator_whom_others_added_gets_a_password_from_them_and_is_told(admin: Client) -> None:
+    body = {"email": "rina@contoh.id", "password": "milik-rina", "nama_ktp": "Rina", "nomor_hp": "081311112222"}
+    rina_id = admin.post("/admins", body).json["id"]
+    assert admin.put(f"/admins/{rina_id}", {"password": "sandi-baru"}).status_code == 200
+    (told,) = texts()
+    assert told[:2] == (rina_id, "+6281311112222")
+    assert told[2].startswith("Data akun Anda baru saja diubah: kata sandi. ")
+
+
+def test_who_gets_or_loses_a_role_is_told(admin: Client, siti: User) -> None:
+    promote(admin, siti)
+    promote(admin, siti)
+    admin.put(f"/admins/users/{siti.id}", {"role_ids": [role_id(RoleName.PASIEN), role_id(RoleName.PENDAMPING)]})
+    admin.delete(f"/admins/{siti.id}/roles", {"role_ids": [role_id(RoleName.PENDAMPING)]})
+    assert [text for user_id, _, text in texts() if user_id == siti.id] == [
+        f"Peran akun Anda baru saja diubah. {change} Bila ada yang keliru, hubungi administrator."
+        for change in (
+            "Peran yang ditambahkan: admin.",
+            "Peran yang ditambahkan: pendamping. Peran yang dicabut: admin.",
+            "Peran yang dicabut: pendamping.",
+        )
+    ]
+
+
+def test_a_new_rank_of_an_administrator_is_told(client: Client, admin: Client) -> None:
+    rina = make_admin()
+    superadmin = client.as_superadmin(make_superadmin())
+    assert superadmin.put(f"/admins/{rina.id}", {"role": "superadmin"}).status_code == 200
+    ((user_id, _, text),) = texts()
+    assert user_id == rina.id
+    assert "ditambahkan: superadmin" in text
+
+
+def test_a_role_by_command_is_told(app: Flask, client: Client) -> None:
+    user = make_user(username="joko")
+    db.session.commit()
+    result = app.test_cli_runner().invoke(args=["users", "set-role", "joko", "admin"])
+    assert result.exit_code == 0, result.output
+    ((user_id, _, text),) = texts()
+    assert user_id == user.id
+    assert "ditambahkan: admin" in text
+
+
+def test_who_chooses_their_own_roles_is_not_told(client: Client, siti: User) -> None:
+    both = [role_id(RoleName.PASIEN), role_id(RoleName.PENDAMPING)]
+    assert client.as_(siti).put("/profile", {"role_ids": both}).status_code == 200
+    assert texts() == []
