@@ -92,7 +92,7 @@ def list_users(search: Search) -> Listing[User]:
 @requires(RoleName.ADMIN)
 @bp.response(200, identity_schemas.User)
 def get_user(user_id: int) -> User:
-    """One person, NIK decrypted; that it was shown goes into the audit log."""
+    """One person with pseudonym and NIK decrypted; that they were shown goes into the audit log."""
     return users.get(user_id, by=caller)
 
 
@@ -183,5 +183,5 @@ def export(query: ExportChoice, report: str) -> Response:
 @bp.arguments(schemas.AuditSearchSchema, location="query")
 @bp.response(200, schemas.AuditEntry(many=True))
 def list_audit(search: AuditSearch) -> Listing[audit.Entry]:
-    """Who looked at a NIK, exported, changed roles or deleted; statements of the SQL console for super-admins alone."""
+    """Who looked at a NIK or pseudonym, exported, changed roles or deleted; only super-admins see the SQL console's."""
     return audit.list_all(caller, search)

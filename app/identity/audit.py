@@ -1,4 +1,4 @@
-"""The audit log: who looked at a NIK, exported, changed roles, deleted, or ran SQL.
+"""The audit log: who looked at a NIK or a pseudonym, exported, changed roles, deleted, or ran SQL.
 
 An entry is written in the transaction that does what it reports, so neither is ever there without the other. Only a
 statement of the SQL console is recorded before it runs.
@@ -21,6 +21,7 @@ from app.identity.sessions import Caller
 
 class Action(StrEnum):
     NIK_READ = "nik_read"
+    PSEUDONYM_READ = "pseudonym_read"
     EXPORT = "export"
     ROLES_CHANGED = "roles_changed"
     ADMIN_CREATED = "admin_created"

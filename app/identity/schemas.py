@@ -79,11 +79,21 @@ class Person(Schema):
     domicile = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
 
 
+class Withheld(fields.String):
+    """A text that is null in the response."""
+
+    def __init__(self, *, metadata: dict[str, object]) -> None:
+        super().__init__(dump_only=True, allow_none=True, metadata=metadata)
+
+    def _serialize(self, value: object, attr: str | None, obj: object, **_: object) -> None:
+        return None
+
+
 class Account(Person):
-    """A person in an administrators' list: everything but NIK and preferences."""
+    """A person in an administrators' list: everything but NIK, preferences and pseudonym."""
 
     email = fields.String(allow_none=True, metadata={"example": "siti@example.com"})
-    nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
+    nama_samaran: fields.String = Withheld(metadata={"example": None, "description": "null but in the detail"})
     nomor_hp = fields.String(allow_none=True, metadata={"example": "081234567890"})
     role = fields.String(allow_none=True, metadata={"example": "pasien"})
     roles = fields.List(fields.Nested(Role))
@@ -96,6 +106,7 @@ class Account(Person):
 class User(Account):
     """The whole person, for themselves and for the administrator's detail."""
 
+    nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
     nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})
     preferences = fields.Raw(allow_none=True, metadata={"example": {"medical": True, "religion": ["islam"]}})
 

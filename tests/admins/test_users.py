@@ -43,6 +43,17 @@ def test_users_are_listed_newest_first_without_nik_and_preferences(admin: Client
     assert not {"nik", "preferences", "password_hash"} & set(response.json[0])
 
 
+def test_pseudonyms_stand_beside_no_names_but_in_the_detail_which_is_audited(admin: Client) -> None:
+    siti = make_user(username="siti", nama_samaran="Melati")
+    assert [row["nama_samaran"] for row in admin.get("/admins/users").json] == [None, None]
+    assert [row["nama_samaran"] for row in admin.get("/admins/users?q=siti").json] == [None]
+    assert admin.put(f"/admins/users/{siti.id}", {"is_verified": True}).json["nama_samaran"] is None
+    assert audited(admin, action="pseudonym_read") == []
+    assert admin.get(f"/admins/users/{siti.id}").json["nama_samaran"] == "Melati"
+    (row,) = audited(admin, action="pseudonym_read")
+    assert (row["actor"], row["subject"], row["details"]) == ("rina", f"user:{siti.id}", {"username": "siti"})
+
+
 def test_every_page_is_found_whatever_day_its_people_came(admin: Client) -> None:
     for n in range(9):
         user = make_user(username=f"pasien{n}")
@@ -106,8 +117,8 @@ def test_the_detail_shows_the_nik_and_the_audit_log_says_who_looked(admin: Clien
     assert NIK not in str(row)
 
 
-def test_a_detail_without_a_nik_is_not_audited(admin: Client) -> None:
-    siti = make_user()
+def test_a_detail_without_a_nik_and_a_pseudonym_is_not_audited(admin: Client) -> None:
+    siti = make_user(nama_samaran=None)
     assert admin.get(f"/admins/users/{siti.id}").json["nik"] is None
     assert audited(admin) == []
 

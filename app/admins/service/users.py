@@ -25,10 +25,12 @@ def list_all(search: Search) -> Listing[User]:
 
 
 def get(user_id: int, by: Caller) -> User:
-    """The whole person; that their NIK was shown, where there is one, goes into the audit log."""
+    """The whole person; that their NIK and their pseudonym were shown, where they are, goes into the audit log."""
     user = users.get(user_id)
-    if user.nik is not None:
-        audit.record(by, audit.Action.NIK_READ, f"user:{user.id}", username=user.username)
+    shown = {audit.Action.NIK_READ: user.nik, audit.Action.PSEUDONYM_READ: user.nama_samaran}
+    for action, value in shown.items():
+        if value is not None:
+            audit.record(by, action, f"user:{user.id}", username=user.username)
     return user
 
 
