@@ -21,6 +21,7 @@ from typing import Self
 import psutil
 
 TAIL_LINES = 15
+LOG_MODE = 0o600
 CHILD = Path(__file__).with_name("child.py")
 
 
@@ -103,17 +104,20 @@ class Supervisor:
     ) -> Child:
         """Start a child whose output goes to `<logs>/<name>.log`; that of the run before stays as `.log.1`.
 
+        Nobody but the starter reads either: a server's log may quote what people wrote.
+
         `stop_with` is the signal that ends it orderly, `patience` the seconds that it gets for that.
         """
         log = self.logs / f"{name}.log"
         if log.exists():
+            log.chmod(LOG_MODE)
             log.replace(log.with_suffix(".log.1"))
         first = {
             "starter": os.getpid(),
             "stop_with": int(stop_with),
             "account": asdict(account) if account else None,
         }
-        with log.open("wb") as output:
+        with open(log, "wb", opener=_with_log_mode) as output:
             process = subprocess.Popen(
                 [sys.executable, "-I", "-S", CHILD, json.dumps(first), *map(str, argv)],
                 env=env,
@@ -194,6 +198,10 @@ def end_orphans(register: Path, *, patience: float = 10) -> None:
             leader.wait(patience)
         kill_session(pid)
     register.unlink()
+
+
+def _with_log_mode(path: str, flags: int) -> int:
+    return os.open(path, flags, LOG_MODE)
 
 
 def _short(path: Path) -> Path:

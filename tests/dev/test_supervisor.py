@@ -40,6 +40,14 @@ def test_children_end_when_the_block_is_left(tmp_path: Path) -> None:
     assert all(map(gone, pids))
 
 
+def test_the_logs_of_children_are_for_their_starter_alone(tmp_path: Path) -> None:
+    (tmp_path / "one.log").touch(0o644)
+    with Supervisor(tmp_path) as supervisor:
+        supervisor.spawn("one", SLEEP)
+    modes = {log.name: log.stat().st_mode & 0o777 for log in tmp_path.iterdir()}
+    assert modes == {"one.log": 0o600, "one.log.1": 0o600}
+
+
 def test_a_child_that_ignores_its_signal_is_killed_when_patience_ends(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("deaf", ["/bin/sh", "-c", "trap '' TERM; echo deaf; sleep 60"], patience=0.2)
