@@ -101,6 +101,12 @@ def test_a_number_has_one_limit_however_it_is_written(client: Client, limited: N
     assert_error(client.get("/send-verification-code", query_string={"phone": spelling}), 429)
 
 
+def test_mistyped_numbers_do_not_count_together(client: Client, limited: None) -> None:
+    for n in range(8):
+        query = {"phone": f"08{n}"}
+        assert_error(client.get("/send-verification-code", query_string=query), 400, "validation_error", "phone")
+
+
 AWAY = """
 from app import create_app
 from config import Config

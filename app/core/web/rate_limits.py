@@ -89,14 +89,14 @@ def caller_address() -> str:
 def limit(
     rate: str,
     *,
-    key: Callable[[], str] = caller_address,
+    key: Callable[[], str | None] = caller_address,
     counts: type[AppError] | tuple[()] = (),
     exempt_when: Callable[[], bool] = lambda: False,
 ) -> Callable[[View], View]:
     """At most `rate` calls of a route by `key` (default: `caller_address`), in a moving window.
 
-    With `counts` only calls that end in this error are counted. Of several limits the upper one is asked first; a call
-    that it refuses is not counted by those below.
+    A call whose key is `None` is not limited. With `counts` only calls that end in this error are counted. Of several
+    limits the upper one is asked first; a call that it refuses is not counted by those below.
     """
     rates = parse_many(rate)
 
@@ -104,9 +104,9 @@ def limit(
         @wraps(view)
         def limited(*args: Any, **kwargs: Any) -> Any:
             limits: RateLimits = current_app.extensions["limits"]
-            if not limits.enabled or exempt_when():
+            if not limits.enabled or exempt_when() or (subject := key()) is None:
                 return view(*args, **kwargs)
-            counted_by = ("limit", key(), request.endpoint or "")
+            counted_by = ("limit", subject, request.endpoint or "")
             for each in rates:
                 limits.check(each, *counted_by, count=not counts)
             try:
@@ -130,20 +130,20 @@ def count(rate: str, *key: str) -> None:
 
 def by_body(
     schema: type[Schema], name: str, resolve: Callable[[Any], object] = lambda value: value
-) -> Callable[[], str]:
+) -> Callable[[], str | None]:
     """A key of what is asked about: what the field `name` of `schema` holds in the JSON body or the query.
 
     The field reads the value and `resolve` says what it stands for, so that every spelling of one thing counts
-    together. A missing value, and one that the schema will refuse, is the empty text.
+    together. A missing value, and one that the schema will refuse, has no key.
     """
     field = schema().fields[name]
 
-    def key() -> str:
+    def key() -> str | None:
         with suppress(AppError, ValidationError):
             sent = clean(request.args) if request.method == "GET" else clean(parse_json(request.get_data(cache=True)))
             if isinstance(sent, Mapping) and sent.get(name) is not None:
                 return f"{name}:{resolve(field.deserialize(sent[name]))}"
-        return f"{name}:"
+        return None
 
     return key
 
