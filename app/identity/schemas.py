@@ -134,7 +134,11 @@ class Password(fields.String):
             required=required,
             load_only=True,
             validate=validate.Length(6, 128, error="harus 6 sampai 128 karakter."),
-            metadata={"format": "password", "example": "rahasia123"},
+            metadata={
+                "format": "password",
+                "example": "kucing-hitam-7",
+                "description": "Neither common nor a repetition, nor the own username or phone number",
+            },
         )
 
 
