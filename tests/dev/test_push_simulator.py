@@ -83,7 +83,7 @@ def test_the_example_of_the_rfc_can_be_read(sim: Server) -> None:
     key = ec.derive_private_key(int.from_bytes(decoded(RFC_KEY), "big"), ec.SECP256R1())
     sim.push._browsers["rfc"] = Browser(key, decoded(RFC_AUTH), None)
     headers = {"TTL": "60", "Content-Encoding": "aes128gcm", "Authorization": vapid(sim)}
-    reply = requests.post(f"{sim.push.url}/rfc", data=decoded(RFC_BODY), headers=headers, timeout=2)
+    reply = requests.post(f"{sim.push.url}/rfc", data=decoded(RFC_BODY), headers=headers, timeout=PATIENCE_S)
     assert reply.status_code == 201
     (message,) = sim.push.messages
     assert (message.text, message.error) == ("When I grow up, I want to be a watermelon", None)
