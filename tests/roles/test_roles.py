@@ -44,6 +44,15 @@ def test_roles_are_paged(client: Client) -> None:
     assert 'rel="next"' not in response.headers["Link"]
 
 
+def test_links_of_pages_repeat_no_host_that_the_caller_sent(client: Client) -> None:
+    response = client.get(
+        "/roles?page=2&per_page=3", headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
+    )
+    pages = {"first": 1, "prev": 1, "last": 2}
+    links = [f'</api/roles?page={number}&per_page=3>; rel="{rel}"' for rel, number in pages.items()]
+    assert response.headers["Link"] == ", ".join(links)
+
+
 @pytest.mark.parametrize("query", ["page=0", "page=x", "per_page=101", "per_page=0", "page=99999999999999999999"])
 def test_a_wrong_page_is_bad_input(client: Client, query: str) -> None:
     assert_error(client.get(f"/roles?{query}"), 400, "validation_error")

@@ -36,7 +36,10 @@ def _describe_bodies(document: Document) -> None:
 #: What a paged list tells beside its rows.
 PAGE_HEADERS = {
     "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer"}},
-    "Link": {"description": "RFC 8288: first, prev, next and last page", "schema": {"type": "string"}},
+    "Link": {
+        "description": "RFC 8288: first, prev, next and last page, as paths relative to this address",
+        "schema": {"type": "string"},
+    },
 }
 
 

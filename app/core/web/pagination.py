@@ -129,8 +129,8 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
 
 
 def _address(request: Request) -> str:
-    """The request's address without its query; werkzeug's own `base_url` unquotes and quotes it for a browser's bar."""
-    return f"{request.scheme}://{request.host}{quote(request.root_path + request.path)}"
+    """The request's path. Never its host, which anybody can send: RFC 8288 resolves the links against the address."""
+    return quote(request.root_path + request.path)
 
 
 def _kept(args: Mapping[str, str]) -> dict[str, str]:
