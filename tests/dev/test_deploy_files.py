@@ -7,6 +7,7 @@ import re
 import subprocess
 from dataclasses import fields
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 import yaml
@@ -68,6 +69,16 @@ def test_the_image_copies_what_there_is_and_is_not_root() -> None:
             assert (ROOT / name).exists(), name
     assert re.findall(r"^USER (.+)$", text, re.MULTILINE) == ["health"]
     assert "/healthz" in text
+
+
+@pytest.mark.parametrize(
+    "path", ["/metrics", "/metrics/", "/metrics%2f", "/metrics//", "/readyz", "/readyz/", "/%6detrics"]
+)
+def test_nginx_keeps_what_machines_ask_from_the_world(path: str) -> None:
+    """In every spelling that the service takes: nginx compares patterns with the decoded path."""
+    text = (DEPLOY / "nginx.conf").read_text()
+    patterns = re.findall(r"location ~ (\S+) \{\s+allow 127\.0\.0\.1;\s+allow ::1;\s+deny all;", text)
+    assert any(re.search(pattern, unquote(path)) for pattern in patterns)
 
 
 def test_nginx_lets_through_what_the_service_takes() -> None:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("app.request")
 
+#: Methods that metrics name. Anybody can make up others, and each would be a series of its own for good.
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
+
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 SAFE_HEADERS = [
@@ -143,7 +146,8 @@ def _log(request: Request, response: Response) -> None:
     """One log line and one observation a request: the rule rather than the path, and no query, body or address."""
     seconds = perf_counter() - g.started
     route = request.url_rule.rule if request.url_rule else "(none)"
-    metrics.REQUESTS.labels(request.method, route, response.status_code).observe(seconds)
+    method = request.method if request.method in METHODS else "other"
+    metrics.REQUESTS.labels(method, route, response.status_code).observe(seconds)
     if request.path in QUIET and response.status_code < 500:
         return
     caller = g.caller

@@ -37,6 +37,14 @@ def test_metrics_count_requests_by_route(client: Client) -> None:
     assert 'http_request_seconds_count{method="GET",route="/api/roles/<int:role_id>",status="404"}' in text
 
 
+def test_made_up_methods_share_one_series(client: Client) -> None:
+    for n in range(20):
+        assert client.open(f"KARANGAN{n}", "/roles").status_code == 405
+    text = client.get("/metrics").text
+    assert "KARANGAN" not in text
+    assert 'http_request_seconds_count{method="other",route="(none)",status="405"}' in text
+
+
 def test_the_first_page_links_the_documentation(client: Client) -> None:
     response = client.get("/")
     assert response.mimetype == "text/html"
