@@ -6,13 +6,14 @@ import logging
 from collections.abc import Callable, Mapping
 
 import sqlalchemy as sa
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from flask import Flask, current_app, jsonify
+import sqlalchemy.exc
+from flask import Flask, Response, jsonify
 from flask.typing import ResponseReturnValue
+from psycopg2 import errors as pg
 
+from app.core.database import migrations
 from app.core.database.session import autocommit
-from app.core.errors import RETRY_AFTER_S
+from app.core.errors import RETRY_AFTER_S, Unavailable, handle_app_error, handle_database_error
 from app.core.jobs import queue
 
 logger = logging.getLogger(__name__)
@@ -28,11 +29,8 @@ def check_queue() -> None:
 
 
 def check_migrations() -> None:
-    with autocommit() as connection:
-        current = set(MigrationContext.configure(connection).get_current_heads())
-    needed = set(ScriptDirectory(current_app.extensions["migrate"].directory).get_heads())
-    if current != needed:
-        raise RuntimeError(f"migrations {sorted(current)} are applied, {sorted(needed)} are needed")
+    if missing := migrations.missing():
+        raise RuntimeError(f"migrations up to {missing} are needed; run `flask db upgrade`")
 
 
 #: Raises when the service is not ready, or returns a figure worth showing.
@@ -41,6 +39,7 @@ Check = Callable[[], object]
 
 def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
     """Serve both; `/readyz` runs every check of `checks` and shows each under its name."""
+    app.register_error_handler(sqlalchemy.exc.ProgrammingError, _handle_older_schema)
 
     @app.get("/healthz")
     def healthz() -> ResponseReturnValue:
@@ -59,3 +58,11 @@ def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
                 ready = False
         status = {"status": "ready" if ready else "unavailable", "checks": report}
         return (jsonify(status), 200) if ready else (jsonify(status), 503, {"Retry-After": str(RETRY_AFTER_S)})
+
+
+def _handle_older_schema(error: sqlalchemy.exc.ProgrammingError) -> Response:
+    """What is not there because the database waits for its migrations is 503; the rest is a crash of ours."""
+    if isinstance(error.orig, (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)) and migrations.missing():
+        logger.error("the database is older than this code; run `flask db upgrade`")
+        return handle_app_error(Unavailable())
+    return handle_database_error(error)

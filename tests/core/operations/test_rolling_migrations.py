@@ -1,0 +1,78 @@
+"""Web processes of two versions on one database, as there are while a new version is rolled out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from tests.client import Client, assert_error
+
+REVISION = sa.text("UPDATE alembic_version SET version_num = :revision")
+
+
+def run(*statements: str) -> None:
+    with db.engine.begin() as connection:
+        for statement in statements:
+            connection.execute(sa.text(statement))
+
+
+def migrate_to(revision: str) -> None:
+    with db.engine.begin() as connection:
+        connection.execute(REVISION, {"revision": revision})
+
+
+@pytest.fixture
+def client(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """Against a database whose revision a test may change."""
+    monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)
+    with db.engine.connect() as connection:
+        head = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
+    yield Client(committed)
+    migrate_to(head)
+
+
+@pytest.fixture
+def without_a_table(client: Client) -> Iterator[None]:
+    """As before the migrations that make a table and a column."""
+    run("ALTER TABLE kategori RENAME TO kategori_later", "ALTER TABLE roles RENAME COLUMN name TO name_later")
+    yield
+    run("ALTER TABLE kategori_later RENAME TO kategori", "ALTER TABLE roles RENAME COLUMN name_later TO name")
+
+
+def test_old_code_is_ready_on_a_newer_database(client: Client) -> None:
+    migrate_to("9999")
+    assert client.get("/readyz").json["checks"]["migrations"] == "ok"
+
+
+@pytest.mark.parametrize("revision", ["0001", "0006"])
+def test_new_code_is_not_ready_on_an_older_database(client: Client, revision: str) -> None:
+    migrate_to(revision)
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert response.json["checks"] == {**response.json["checks"], "migrations": "RuntimeError", "database": "ok"}
+
+
+def test_new_code_is_not_ready_on_an_empty_database(client: Client) -> None:
+    run("ALTER TABLE alembic_version RENAME TO alembic_version_later")
+    try:
+        assert client.get("/readyz").status_code == 503
+    finally:
+        run("ALTER TABLE alembic_version_later RENAME TO alembic_version")
+
+
+@pytest.mark.usefixtures("without_a_table")
+@pytest.mark.parametrize("path", ["/kategori", "/roles"])
+def test_the_api_is_unavailable_until_the_database_is_migrated(client: Client, path: str) -> None:
+    migrate_to("0001")
+    response = client.get(path)
+    assert_error(response, 503, "service_unavailable")
+    assert response.headers["Retry-After"] == "5"
+
+
+@pytest.mark.usefixtures("without_a_table")
+def test_a_missing_table_is_a_crash_when_all_migrations_are_there(client: Client) -> None:
+    assert_error(client.get("/kategori"), 500, "internal_error")
