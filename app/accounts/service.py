@@ -97,7 +97,8 @@ def send_reset_link(phone: str) -> None:
             ["user_id", "token_hash", "expires_at"],
             sa.select(User.id, sa.literal(token_hash), sa.literal(expires_at))
             .where(User.phone == number)
-            .where(sa.func.coalesce(User.phone_changed_at <= moment - users.NEW_PHONE, sa.true())),
+            .where(sa.func.coalesce(User.phone_changed_at <= moment - users.NEW_PHONE, sa.true()))
+            .with_for_update(read=True, key_share=True),  # nobody who is being deleted
         )
         .on_conflict_do_update(index_elements=["user_id"], set_={"token_hash": token_hash, "expires_at": expires_at})
         .returning(PasswordReset.user_id)
@@ -132,25 +133,24 @@ def send_reset_link(phone: str) -> None:
 
 def reset_password(code: str, new_password: str) -> None:
     """Set the password of whoever got this code; it works once, and ends every session of that person."""
-    user_id = db.session.scalar(
-        sa.delete(PasswordReset)
-        .where(PasswordReset.token_hash == tokens.digest(code), PasswordReset.expires_at > sa.func.now())
-        .returning(PasswordReset.user_id)
-    )
-    if user_id is None:
+    is_open = (PasswordReset.token_hash == tokens.digest(code)) & (PasswordReset.expires_at > sa.func.now())
+    # The person first, as everybody locks who deletes or changes them; then the reset, which only one request gets.
+    whose = sa.select(PasswordReset.user_id).where(is_open).scalar_subquery()
+    user = db.session.scalar(sa.select(User).where(User.id == whose).with_for_update(of=User, key_share=True))
+    used = sa.delete(PasswordReset).where(is_open).returning(PasswordReset.user_id)
+    if user is None or db.session.scalar(used) is None:
         raise BadRequest("Tautan tidak valid atau sudah kedaluwarsa. Silakan minta yang baru.", code="invalid_code")
-    user = db.session.get_one(User, user_id)
     users.set_password(user, new_password, field="new_password")
     notices.account_changed(user, {"password"}, phone_before=user.phone)
 
 
 def get_profile(caller: Caller) -> User:
-    return db.session.get_one(User, caller.id)
+    return users.get_own(caller)
 
 
 def update_profile(caller: Caller, data: ProfileChanges) -> User:
     """Change the caller's own record; what is absent stays."""
-    user = get_profile(caller)
+    user = users.get_own(caller, to_change=True)
     for name in ("nama_ktp", "nama_samaran", "nomor_hp"):
         if name in data and data[name] is None:
             raise ValidationFailed({name: ["tidak boleh kosong."]})

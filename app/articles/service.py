@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.articles import live
 from app.articles.models import Article, SavedArticle, articles
 from app.articles.schemas import ArticleChanges, ArticleToSave
-from app.core.database.session import AnySelect, assign, db, get_or_404, translating
+from app.core.database.session import AnySelect, assign, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Page, contains, paginate_rows
@@ -72,7 +72,7 @@ def create(data: ArticleChanges) -> ArticleRow:
 
 def update(article_id: int, data: ArticleChanges, user_id: int) -> ArticleRow:
     """Change what was sent; a new picture replaces the old one, a null one removes it."""
-    article = get_or_404(Article, article_id, NOT_FOUND)
+    article = get_locked_or_404(Article, article_id, NOT_FOUND)
     changes = pictures.columns(data, replaces=article.image)
     with translating(CONSTRAINTS):
         assign(article, changes)
@@ -80,7 +80,7 @@ def update(article_id: int, data: ArticleChanges, user_id: int) -> ArticleRow:
 
 
 def delete(article_id: int) -> None:
-    article = get_or_404(Article, article_id, NOT_FOUND)
+    article = get_locked_or_404(Article, article_id, NOT_FOUND)
     pictures.discard(article.image)
     broadcasts.withdraw(_subject(article_id))
     db.session.delete(article)

@@ -8,13 +8,15 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.caregivers.models import CaregiverLink
-from app.core.database.session import db
-from app.core.errors import BadRequest, NotFound
+from app.core.database.session import db, translating
+from app.core.errors import AppError, BadRequest, NotFound
 from app.core.web.pagination import Listing, Page, paginate, paginate_rows
 from app.identity import users
 from app.identity.models import RoleName, User
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
+#: A patient who was deleted after their role was checked.
+CONSTRAINTS: dict[str, AppError] = {"fk_caregiver_links_patient_id": NotFound(users.NOT_FOUND)}
 
 #: Id, username, nama_ktp, image and domicile of the person at the other end, then link_id and linked_at.
 LinkedPerson = sa.Row[int, str, str, str | None, str | None, int, datetime]
@@ -29,20 +31,15 @@ def create(caregiver_id: int, patient_id: int) -> tuple[CaregiverLink, bool]:
         raise BadRequest("Pendamping dan pasien harus dua orang yang berbeda.", code="same_person")
     _check_role(caregiver_id, RoleName.PENDAMPING)
     _check_role(patient_id, RoleName.PASIEN)
-    new_link = db.session.scalar(
-        insert(CaregiverLink)
-        .values(caregiver_id=caregiver_id, patient_id=patient_id)
-        .on_conflict_do_nothing()
-        .returning(CaregiverLink)
-    )
-    if new_link is not None:
-        return new_link, True
-    links = db.session.scalars(
-        sa.select(CaregiverLink).where(
-            CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id
-        )
-    )
-    return links.one(), False
+    with translating(CONSTRAINTS):
+        # The update changes nothing and locks the link, so that nobody deletes it before it is read.
+        row = db.session.execute(
+            insert(CaregiverLink)
+            .values(caregiver_id=caregiver_id, patient_id=patient_id)
+            .on_conflict_do_update(index_elements=["caregiver_id", "patient_id"], set_={"caregiver_id": caregiver_id})
+            .returning(CaregiverLink, sa.literal_column("xmax = 0", sa.Boolean))
+        ).one()
+    return row[0], row[1]
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:

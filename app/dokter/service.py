@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 
-from app.core.database.session import assign, autocommit, db, get_or_404, translating
-from app.core.errors import AppError, NotFound, ValidationFailed
+from app.core.database.session import assign, autocommit, db, get_locked_or_404, get_or_404, translating
+from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.pagination import MAX_UNPAGED, Listing, Page, paginate
 from app.dokter.models import Dokter, dokter_faskes
@@ -92,27 +92,40 @@ def create(data: DokterChanges) -> Dokter:
 
 def update(dokter_id: int, data: DokterChanges) -> Dokter:
     """Change what `data` names; facilities that are sent replace all that there were."""
-    # The lock keeps two updates from mixing their facilities: the second waits for the first.
-    dokter = db.session.get(Dokter, dokter_id, with_for_update={"of": Dokter})
-    if dokter is None:
-        raise NotFound(NOT_FOUND)
-    changes = _columns(data, replaces=dokter.image)
+    dokter = get_locked_or_404(Dokter, dokter_id, NOT_FOUND)
+    columns = {name: value for name, value in data.items() if name != "faskes_ids"}
+    changes = pictures.columns(columns, replaces=dokter.image)
     with translating(CONSTRAINTS):
+        if "faskes_ids" in data:
+            _practise_at(dokter, {faskes.id for faskes in _faskes_of(data["faskes_ids"])})
         return assign(dokter, changes)
 
 
 def delete(dokter_id: int) -> None:
-    dokter = get(dokter_id)
+    dokter = get_locked_or_404(Dokter, dokter_id, NOT_FOUND)
     pictures.discard(dokter.image)
-    db.session.delete(dokter)
+    # Not through the session, which counts the facilities that it removes: one of them may be on its way out itself.
+    db.session.execute(sa.delete(Dokter).where(Dokter.id == dokter_id))
 
 
-def _columns(data: DokterChanges, *, replaces: str | None = None) -> dict[str, object]:
+def _practise_at(dokter: Dokter, faskes_ids: set[str]) -> None:
+    """Make these the doctor's facilities. Rows that stay are left alone; one that a deletion took is no error."""
+    practices = dokter_faskes.c
+    db.session.execute(
+        sa.delete(dokter_faskes).where(practices.dokter_id == dokter.id, practices.faskes_id.not_in(faskes_ids))
+    )
+    if faskes_ids:
+        rows = [{"dokter_id": dokter.id, "faskes_id": faskes_id} for faskes_id in sorted(faskes_ids)]
+        db.session.execute(insert(dokter_faskes).values(rows).on_conflict_do_nothing())
+    db.session.expire(dokter, ["faskes"])
+
+
+def _columns(data: DokterChanges) -> dict[str, object]:
     """`data` as attributes of a doctor: facilities in place of their ids, a stored picture in place of its upload."""
     columns: dict[str, object] = {name: value for name, value in data.items() if name != "faskes_ids"}
     if "faskes_ids" in data:
         columns["faskes"] = _faskes_of(data["faskes_ids"])
-    return pictures.columns(columns, replaces=replaces)
+    return pictures.columns(columns)
 
 
 def _faskes_of(ids: Collection[str]) -> list[Faskes]:

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import sqlalchemy as sa
 
-from app.core.database.session import assign, autocommit, db, get_or_404
+from app.core.database.session import assign, autocommit, db, get_locked_or_404
 from app.core.lib.provinces import PROVINCES
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.emergency.models import EmergencyNumber
@@ -64,11 +64,11 @@ def create(data: NewNumber) -> EmergencyNumber:
 
 
 def update(number_id: int, data: NewNumber) -> EmergencyNumber:
-    return assign(get_or_404(EmergencyNumber, number_id, NOT_FOUND), data)
+    return assign(get_locked_or_404(EmergencyNumber, number_id, NOT_FOUND), data)
 
 
 def delete(number_id: int) -> None:
-    db.session.delete(get_or_404(EmergencyNumber, number_id, NOT_FOUND))
+    db.session.delete(get_locked_or_404(EmergencyNumber, number_id, NOT_FOUND))
 
 
 def seed() -> None:

@@ -13,7 +13,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.database.session import db
+from app.core.database.session import db, leave_trace
 from app.core.web.pagination import Listing, Search, contains, paginate_rows
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
@@ -55,6 +55,7 @@ def is_recorded() -> bool:
 
 def record_now(by: Caller, action: Action, subject: str, **details: object) -> None:
     """Commit an entry at once, in a transaction of its own: what follows may fail, the entry stays."""
+    leave_trace()
     with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
         session.add(_entry(by, action, subject, details))
 

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.database import clock
-from app.core.database.session import db, get_or_404, translating
-from app.core.errors import AppError, BadRequest, Conflict, Forbidden, ValidationFailed
+from app.core.database.session import db, get_locked_or_404, get_or_404, translating
+from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized, ValidationFailed
 from app.core.media import pictures
 from app.identity import audit, nik, passwords, phones, preferences, sessions
 from app.identity.models import SELF_SERVICE, Role, RoleName, User, user_roles
@@ -27,12 +27,25 @@ CONSTRAINTS: dict[str, AppError] = {
 #: So long after it changed, a number does not prove yet whose account it is.
 NEW_PHONE = timedelta(hours=24)
 
+#: A role that was deleted after it was looked up and before somebody got it.
+ROLE_CONSTRAINTS: dict[str, AppError] = {
+    "fk_user_roles_role_id": ValidationFailed({"role_ids": ["peran tidak dikenal."]})
+}
+
 #: Columns that are set as they come; the others need work.
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
 
 
 def get(user_id: int) -> User:
     return get_or_404(User, user_id, NOT_FOUND)
+
+
+def get_own(caller: Caller, *, to_change: bool = False) -> User:
+    """The caller's record, locked when it is about to be changed; `Unauthorized` when they were deleted meanwhile."""
+    try:
+        return get_locked_or_404(User, caller.id, key_share=True) if to_change else get(caller.id)
+    except NotFound:
+        raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended") from None
 
 
 def create(data: NewUser, roles: Collection[str], *, self_registered: bool = False) -> User:
@@ -198,9 +211,9 @@ def with_role(name: RoleName) -> sa.Select[User]:
     return sa.select(User).where(has_role).order_by(User.created_at.desc(), User.id.desc())
 
 
-def get_changeable(user_id: int, by: Caller) -> User:
-    """The person, for a change by an administrator: only a super-admin changes a super-admin."""
-    user = get(user_id)
+def get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> User:
+    """The person, locked, for a change by an administrator: only a super-admin changes a super-admin."""
+    user = get_locked_or_404(User, user_id, NOT_FOUND, key_share=not to_delete)
     if RoleName.SUPERADMIN in user.role_names and not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat mengubah superadmin.", code="superadmin_only")
     return user
@@ -281,8 +294,8 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
             given=sorted(after - before),
             taken=sorted(before - after),
         )
-    user.roles = sorted(roles, key=lambda role: role.id)
-    db.session.flush()
+    with translating(ROLE_CONSTRAINTS):
+        user.roles = sorted(roles, key=lambda role: role.id)
     return user
 
 

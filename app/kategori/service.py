@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.database.session import assign, db, get_or_404, translating
+from app.core.database.session import assign, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict
 from app.core.web.pagination import Listing, Page, paginate
 from app.kategori.models import Kategori
@@ -29,12 +29,12 @@ def create(data: NewKategori) -> Kategori:
 
 
 def update(kategori_id: int, data: NewKategori) -> Kategori:
-    kategori = get_or_404(Kategori, kategori_id, NOT_FOUND)
+    kategori = get_locked_or_404(Kategori, kategori_id, NOT_FOUND)
     with translating(CONSTRAINTS):
         return assign(kategori, data)
 
 
 def delete(kategori_id: int) -> None:
-    kategori = get_or_404(Kategori, kategori_id, NOT_FOUND)
+    kategori = get_locked_or_404(Kategori, kategori_id, NOT_FOUND)
     with translating({}, in_use=IN_USE):
         db.session.delete(kategori)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.database.session import assign, db, get_or_404, translating
+from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Page, paginate
@@ -35,14 +35,14 @@ def create(data: KomunitasChanges) -> Komunitas:
 
 def update(komunitas_id: int, data: KomunitasChanges) -> Komunitas:
     """Change what was sent; a new picture replaces the old one, a null one removes it."""
-    komunitas = get(komunitas_id)
+    komunitas = get_locked_or_404(Komunitas, komunitas_id, NOT_FOUND)
     changes = pictures.columns(data, replaces=komunitas.image)
     with translating(CONSTRAINTS):
         return assign(komunitas, changes)
 
 
 def delete(komunitas_id: int) -> None:
-    komunitas = get(komunitas_id)
+    komunitas = get_locked_or_404(Komunitas, komunitas_id, NOT_FOUND)
     pictures.discard(komunitas.image)
     db.session.delete(komunitas)
     db.session.flush()

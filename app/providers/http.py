@@ -24,6 +24,7 @@ import urllib3.exceptions
 from prometheus_client import Histogram
 from requests.structures import CaseInsensitiveDict
 
+from app.core.database.session import leave_trace
 from app.providers.circuit_breaker import Breaker
 from app.providers.responses import Kind, ProviderError, ProviderResponse, status_error
 from app.providers.sockets import Adapter, AddressPolicy, AddressRefusedError, deadline
@@ -115,6 +116,8 @@ class Http:
         repeated only when no connection came about. `may_follow` is asked about the target of every redirect
         of a read; without it none is followed.
         """
+        if method not in ("GET", "HEAD"):
+            leave_trace()
         stop = time.monotonic() + (self.budget_s if budget_s is None else budget_s)
         call = _Call(method, url, {"params": params, "data": data, "json": json, "headers": dict(headers or {})})
         tries = hops = 0

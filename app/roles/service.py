@@ -10,7 +10,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.session import assign, db, get_or_404, translating
+from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import users
@@ -109,7 +109,7 @@ def seed() -> None:
 
 
 def _get_editable(role_id: int) -> Role:
-    role = get(role_id)
+    role = get_locked_or_404(Role, role_id, NOT_FOUND)
     if not role.is_editable:
         raise Forbidden("Peran ini tidak dapat diubah atau dihapus.", code="role_not_editable")
     return role

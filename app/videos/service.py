@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from app.core.database.session import AnySelect, assign, db, get_or_404, translating
+from app.core.database.session import AnySelect, assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.urls import canonical
 from app.core.web.pagination import Listing, Page, paginate_rows
@@ -78,14 +78,16 @@ def update(video_id: int, data: VideoChanges, user_id: int) -> VideoRow:
     video = get_or_404(Video, video_id, NOT_FOUND)
     is_other = data.get("video_id") not in (None, video.video_id)
     changes: Mapping[str, object] = _completed(data) if is_other else data
+    # Locked only now: nobody else waits while the platform answers.
     with translating(CONSTRAINTS):
-        assign(video, changes)
+        assign(get_locked_or_404(Video, video_id, NOT_FOUND), changes)
     return get(video_id, user_id)
 
 
 def delete(video_id: int) -> None:
+    video = get_locked_or_404(Video, video_id, NOT_FOUND)
     broadcasts.withdraw(_subject(video_id))
-    db.session.delete(get_or_404(Video, video_id, NOT_FOUND))
+    db.session.delete(video)
     db.session.flush()
 
 

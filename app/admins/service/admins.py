@@ -80,9 +80,12 @@ def update(user_id: int, data: AdminChanges, by: Caller) -> User:
 
 def delete(user_id: int, by: Caller) -> None:
     """Delete an administrator for good; never oneself, and never the last one."""
-    admin = _get_changeable(user_id, by)
-    if admin.id == by.id:
+    if user_id == by.id:
         raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")
+    # Posts before people, as everybody locks them who writes in the forum. What the person tapped until their own row
+    # was locked is taken back after that.
+    toggles.take_back_all(user_id)
+    admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:
         users.keep_last_admin(admin)
     audit.record(by, audit.Action.DELETED, f"user:{admin.id}", username=admin.username, roles=sorted(admin.role_names))
@@ -92,8 +95,8 @@ def delete(user_id: int, by: Caller) -> None:
     db.session.flush()
 
 
-def _get_changeable(user_id: int, by: Caller) -> User:
-    user = users.get_changeable(user_id, by)
+def _get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> User:
+    user = users.get_changeable(user_id, by, to_delete=to_delete)
     if user.role_names.isdisjoint(PRIVILEGED):
         raise NotFound(NOT_FOUND)
     return user

@@ -69,19 +69,21 @@ db = SQLAlchemy(model_class=Base, session_options={"expire_on_commit": False}, d
 migrate = Migrate(directory=str(ROOT / "migrations"))
 
 
-@dataclass(frozen=True)
-class _Callbacks:
-    """What is called after a unit of work, by how it ends."""
+@dataclass
+class UnitOfWork:
+    """What is called after a unit of work, by how it ends, and whether it may be done over."""
 
     commit: list[Callable[[], object]] = field(default_factory=list)
     rollback: list[Callable[[], object]] = field(default_factory=list)
+    #: Whether something happened in it that a rollback does not undo.
+    has_left_traces: bool = False
 
 
-_open: ContextVar[_Callbacks | None] = ContextVar("unit_of_work", default=None)
+_open: ContextVar[UnitOfWork | None] = ContextVar("unit_of_work", default=None)
 
 
 @contextmanager
-def unit_of_work() -> Iterator[None]:
+def unit_of_work() -> Iterator[UnitOfWork]:
     """Commit what happens inside, or nothing of it; then call what was to be called after that end.
 
     A call after the end that fails is logged and passed over: the data is saved, and the sweeps make the effect
@@ -89,14 +91,14 @@ def unit_of_work() -> Iterator[None]:
     """
     if _open.get() is not None:
         raise RuntimeError("a unit of work is open already")
-    callbacks = _Callbacks()
-    token = _open.set(callbacks)
-    due = callbacks.rollback
+    unit = UnitOfWork()
+    token = _open.set(unit)
+    due = unit.rollback
     try:
-        yield
+        yield unit
         if db.session.registry.has():  # prepared reads never open one
             db.session.commit()
-        due = callbacks.commit
+        due = unit.commit
     except BaseException:
         db.session.rollback()
         raise
@@ -124,11 +126,18 @@ def on_rollback(call: Callable[[], object]) -> None:
     _open_unit("on_rollback").rollback.append(call)
 
 
-def _open_unit(asked_by: str) -> _Callbacks:
-    callbacks = _open.get()
-    if callbacks is None:
+def leave_trace() -> None:
+    """Note that something is done now which no rollback undoes, so that the open unit of work is never done over."""
+    unit = _open.get()
+    if unit is not None:
+        unit.has_left_traces = True
+
+
+def _open_unit(asked_by: str) -> UnitOfWork:
+    unit = _open.get()
+    if unit is None:
         raise RuntimeError(f"{asked_by}() outside a unit of work")
-    return callbacks
+    return unit
 
 
 @contextmanager
@@ -177,6 +186,20 @@ def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
     """The row with this primary key; `NotFound` without one, also for keys that no row can have."""
     impossible = abs(key) >= 2**63 if isinstance(key, int) else "\0" in str(key)
     row = None if impossible else db.session.get(model, key)
+    if row is None:
+        raise NotFound(message)
+    return row
+
+
+def get_locked_or_404(model: type[M], key: object, message: str | None = None, *, key_share: bool = False) -> M:
+    """Like `get_or_404`, with the row as it is now, locked until the unit of work ends.
+
+    Whoever changes or deletes a record takes it so, before its children: of two who meet, the second waits and then
+    finds what the first has left. With `key_share` rows that refer to it can be added meanwhile: for a change alone.
+    """
+    impossible = abs(key) >= 2**63 if isinstance(key, int) else "\0" in str(key)
+    lock = {"of": model, "key_share": key_share}
+    row = None if impossible else db.session.get(model, key, with_for_update=lock, populate_existing=True)
     if row is None:
         raise NotFound(message)
     return row

@@ -6,6 +6,7 @@ inside which the response is rendered.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -14,6 +15,9 @@ import flask_smorest
 from flask import Flask, request
 from flask.typing import ResponseReturnValue
 from marshmallow import Schema, fields
+from psycopg2 import errors as pg
+from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.orm.exc import StaleDataError
 from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import IntegerConverter
@@ -24,7 +28,12 @@ from app.core.web import openapi, pagination
 from app.core.web.parsing import Parser
 from app.core.web.request import raw_json
 
+logger = logging.getLogger(__name__)
+
 PREFIX = "/api"
+
+#: What somebody else changed or deleted between two statements of ours.
+CHANGED_MEANWHILE = "Data ini baru saja diubah atau dihapus. Silakan muat ulang."
 
 View = Callable[..., Any]
 V = TypeVar("V", bound=View)
@@ -182,12 +191,33 @@ def _edge(view: View, access: Access) -> View:
     @wraps(view)
     def call(*args: object, **kwargs: Any) -> ResponseReturnValue:
         access.enforce()
-        with unit_of_work():
-            response: ResponseReturnValue = view(*args, **kwargs)
-            access.record()
-        return response
+        try:
+            return _serve(view, access, args, kwargs, repeats=1)
+        except (IntegrityError, StaleDataError) as error:
+            if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
+                raise
+            logger.warning("a request met another that took away what it referred to: %s", type(error).__name__)
+            access.enforce()  # `Unauthorized` when it is the caller who is gone
+            raise errors.Conflict(CHANGED_MEANWHILE, code="changed_meanwhile") from None
 
     return call
+
+
+def _serve(view: View, access: Access, args: Any, kwargs: Any, *, repeats: int) -> ResponseReturnValue:
+    """One unit of work, done over when PostgreSQL ended it as the victim of a deadlock and nothing has left it."""
+    try:
+        with unit_of_work() as unit:
+            response: ResponseReturnValue = view(*args, **kwargs)
+            access.record()
+    except OperationalError as error:
+        if not repeats or unit.has_left_traces or not isinstance(error.orig, pg.DeadlockDetected):
+            raise
+    else:
+        return response
+    logger.warning("a request met another in a deadlock and is done over")
+    for upload in request.files.values():
+        upload.stream.seek(0)
+    return _serve(view, access, args, kwargs, repeats=repeats - 1)
 
 
 def _responses(rule: str, access: Access) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from app.core.database.session import assign, db, get_or_404, translating
+from app.core.database.session import assign, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict
 from app.faskes.models import DB, NOT_FOUND, Faskes
 from app.faskes.schemas import FaskesChanges, NewFaskes
@@ -28,7 +28,7 @@ def update(faskes_id: str, data: FaskesChanges) -> Faskes:
 
     A facility that moves, or whose province is set to null, gets the province of its position unless one is sent.
     """
-    faskes = get_or_404(Faskes, faskes_id, NOT_FOUND)
+    faskes = get_locked_or_404(Faskes, faskes_id, NOT_FOUND)
     assign(faskes, {**data, "source": DB})
     if data.get("province") is None and data.keys() & {"province", "lat", "lng"}:
         faskes.province = geocoding.province_at(faskes.lat, faskes.lng)
@@ -38,4 +38,4 @@ def update(faskes_id: str, data: FaskesChanges) -> Faskes:
 
 def delete(faskes_id: str) -> None:
     """Remove a facility; doctors lose it from theirs."""
-    db.session.delete(get_or_404(Faskes, faskes_id, NOT_FOUND))
+    db.session.delete(get_locked_or_404(Faskes, faskes_id, NOT_FOUND))

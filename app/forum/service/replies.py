@@ -33,6 +33,9 @@ def create(thread_id: int, data: NewReply, caller: Caller) -> Reply:
 def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
     """Change what is sent of an own reply."""
     columns = pictures.columns(data)
+    # The thread first, as its deletion does: then no notice is held here that the deletion is about to cancel.
+    thread = sa.select(ForumThread.id).where(ForumThread.id == _thread_of(reply_id))
+    db.session.execute(thread.with_for_update(read=True, key_share=True))
     reply = _locked(reply_id)
     check_owner(reply, caller)
     check_pseudonym(data.get("use_pseudonym", False), caller)
@@ -43,9 +46,7 @@ def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
 
 def delete(reply_id: int, caller: Caller) -> None:
     """Delete a reply and whatever stubs it alone held up; with replies below it, it becomes a stub itself."""
-    thread_id = db.session.scalar(sa.select(ForumReply.thread_id).where(ForumReply.id == reply_id))
-    if thread_id is None:
-        raise NotFound(REPLY_NOT_FOUND)
+    thread_id = _thread_of(reply_id)
     # The thread first: whoever writes or deletes a reply holds it, so none is hung below a reply that is being deleted.
     _count(thread_id, -1)
     reply = _locked(reply_id)
@@ -87,6 +88,13 @@ def _prune(reply: ForumReply) -> None:
             .returning(ForumReply.parent_id)
             .execution_options(synchronize_session=False)
         )
+
+
+def _thread_of(reply_id: int) -> int:
+    thread_id = db.session.scalar(sa.select(ForumReply.thread_id).where(ForumReply.id == reply_id))
+    if thread_id is None:
+        raise NotFound(REPLY_NOT_FOUND)
+    return thread_id
 
 
 def _locked(reply_id: int) -> ForumReply:

@@ -92,15 +92,15 @@ def save_reply(reply_id: int, user_id: int) -> bool:
 
 
 def take_back_all(user_id: int) -> None:
-    """Take back what a person has liked and saved, counters included: for an account that is about to be deleted."""
+    """Take back what a person has liked and saved, counters included: for an account that is about to be deleted.
+
+    It locks what they have written too, from which the deletion will take their name.
+    """
+    _lock_posts(user_id)
     for post, mark, key in (
         (ForumThread, ThreadMark, ThreadMark.thread_id),
         (ForumReply, ReplyMark, ReplyMark.reply_id),
     ):
-        # In the order of ids, so that no two such runs wait for one another.
-        marked = sa.select(key).where(mark.user_id == user_id)
-        locked = sa.select(post.id).where(post.id.in_(marked)).order_by(post.id).with_for_update(key_share=True)
-        db.session.execute(locked)
         delete = sa.delete(mark).where(mark.user_id == user_id)
         deleted = delete.returning(key.label("id"), mark.is_liked, mark.is_saved).cte("deleted")
         db.session.execute(
@@ -112,3 +112,24 @@ def take_back_all(user_id: int) -> None:
             )
             .execution_options(synchronize_session=False)
         )
+
+
+def _lock_posts(user_id: int) -> None:
+    """Lock what a person has written or marked: threads before replies, each in the order of ids."""
+    marked = sa.select(ReplyMark.reply_id).where(ReplyMark.user_id == user_id)
+    for post, ids in (
+        (
+            ForumThread,
+            sa.union_all(
+                sa.select(ThreadMark.thread_id).where(ThreadMark.user_id == user_id),
+                sa.select(ForumThread.id).where(ForumThread.user_id == user_id),
+                sa.select(ForumReply.thread_id).where(ForumReply.user_id == user_id),
+                sa.select(ForumReply.thread_id).where(ForumReply.id.in_(marked)),
+            ),
+        ),
+        (
+            ForumReply,
+            sa.union_all(marked, sa.select(ForumReply.id).where(ForumReply.user_id == user_id)),
+        ),
+    ):
+        db.session.execute(sa.select(post.id).where(post.id.in_(ids)).order_by(post.id).with_for_update(key_share=True))

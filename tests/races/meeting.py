@@ -1,0 +1,210 @@
+"""Where requests meet: a real server on loopback, real commits, and threads that start their calls together.
+
+An encounter is a generator function: it arranges rows, yields the calls that meet, is sent their responses in the same
+order, and asserts what must hold. `@encounter(200, 404)` names the statuses that are in order; everything else, above
+all a 500, fails it.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from threading import Barrier, Thread
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from app.core.database.session import db, unit_of_work
+from app.identity import sessions
+from app.identity.models import RoleName
+from tests.factories import PASSWORD, make_user
+
+#: Seconds after which a call counts as lost: longer than any wait that the service allows itself.
+PATIENCE_S = 60
+
+#: What any call may be answered where it loses nothing by it.
+FINE = frozenset({200, 201, 202, 204})
+
+
+@dataclass(frozen=True)
+class Response:
+    status: int
+    body: Any
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request, not sent yet. `upload` is sent as the picture of a multipart form."""
+
+    method: str
+    path: str
+    body: Any = None
+    token: str | None = None
+    upload: bytes | None = None
+
+    def content(self) -> tuple[bytes | None, dict[str, str]]:
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        if self.upload is not None:
+            part = b'--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\n'
+            return part + self.upload + b"\r\n--x--\r\n", {
+                **headers,
+                "Content-Type": "multipart/form-data; boundary=x",
+            }
+        if self.body is None:
+            return None, headers
+        return json.dumps(self.body).encode(), {**headers, "Content-Type": "application/json"}
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who is logged in, and the calls that they make."""
+
+    id: int = 0
+    username: str = ""
+    token: str | None = None
+    refresh_token: str = ""
+
+    def get(self, path: str) -> Call:
+        return Call("GET", path, None, self.token)
+
+    def post(self, path: str, **body: Any) -> Call:
+        return Call("POST", path, body, self.token)
+
+    def put(self, path: str, **body: Any) -> Call:
+        return Call("PUT", path, body, self.token)
+
+    def upload(self, path: str, picture: bytes) -> Call:
+        return Call("PUT", path, None, self.token, picture)
+
+    def delete(self, path: str, **body: Any) -> Call:
+        return Call("DELETE", path, body or None, self.token)
+
+    def log_in(self) -> Call:
+        return Call("POST", "/login", {"username": self.username, "password": PASSWORD})
+
+
+NOBODY = Person()
+
+
+@dataclass
+class Scene:
+    """What encounters arrange their rows with, and look at them."""
+
+    app: Flask
+    port: int
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def person(self, *roles: str, **data: Any) -> Person:
+        """A new person, logged in."""
+        with unit_of_work():
+            user = make_user(*roles, **data)
+            pair = sessions.begin(user)
+            return Person(user.id, user.username, pair.access_token, pair.refresh_token)
+
+    def admin(self) -> Person:
+        return self.person(RoleName.ADMIN)
+
+    def new(self, call: Call) -> Any:
+        """Make a record by a call that meets nobody; returns its id."""
+        response = self.send(call)
+        assert response.status in FINE, response
+        return response.body["id"]
+
+    def number(self) -> int:
+        return next(self.numbers)
+
+    def sql(self, text: str, **values: Any) -> Any:
+        """The first column of the first row."""
+        with db.engine.connect() as connection:
+            return connection.execute(sa.text(text), values).scalar()
+
+    def send(self, call: Call, barrier: Barrier | None = None) -> Response:
+        body, headers = call.content()
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
+            connection.connect()
+            if barrier is not None:
+                barrier.wait(PATIENCE_S)
+            connection.request(call.method, f"/api{call.path}", body, headers)
+            response = connection.getresponse()
+            text = response.read()
+            is_json = response.headers.get_content_type() == "application/json"
+            return Response(response.status, json.loads(text) if is_json and text else text)
+
+    def meet(self, calls: Sequence[Call]) -> list[Response]:
+        """Send all calls in the same moment."""
+        barrier = Barrier(len(calls))
+        with ThreadPoolExecutor(len(calls)) as pool:
+            return list(pool.map(lambda call: self.send(call, barrier), calls))
+
+
+Encounter = Callable[[Scene], Generator[list[Call], list[Response], None]]
+
+
+@dataclass(frozen=True)
+class Registered:
+    name: str
+    run: Encounter
+    statuses: frozenset[int]
+
+
+ENCOUNTERS: list[Registered] = []
+
+
+def encounter(*statuses: int, name: str = "") -> Callable[[Encounter], Encounter]:
+    """Take part in the suite; `statuses` are those that may be answered."""
+
+    def register(run: Encounter) -> Encounter:
+        ENCOUNTERS.append(Registered(name or run.__name__, run, frozenset(statuses)))
+        return run
+
+    return register
+
+
+def play(scene: Scene, registered: Registered) -> None:
+    """One round: arrange, meet, look."""
+    script = registered.run(scene)
+    calls = next(script)
+    responses = scene.meet(calls)
+    told = [
+        f"{call.method} {call.path} {call.body}: {response.status} {response.body}"
+        for call, response in zip(calls, responses, strict=True)
+    ]
+    assert {response.status for response in responses} <= registered.statuses, "\n".join(told)
+    try:
+        script.send(responses)
+    except StopIteration:
+        pass
+    except AssertionError as error:
+        raise AssertionError("\n".join([str(error), *told])) from error
+    else:
+        raise RuntimeError("an encounter yields once")
+
+
+class _Handler(WSGIRequestHandler):
+    def log_request(self, *_: object) -> None:
+        """The application's own line is enough."""
+
+
+@contextmanager
+def serving(app: Flask) -> Iterator[int]:
+    """The application behind a threaded HTTP server on a port of loopback."""
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Handler)
+    thread = Thread(target=server.serve_forever, name="races")
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def statuses(responses: Sequence[Response]) -> list[int]:
+    return sorted(response.status for response in responses)

@@ -1,0 +1,84 @@
+"""A request that PostgreSQL ends as the victim of a deadlock is done over once; its caller does not notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, leave_trace
+from app.forum.service import threads
+from dev.stack.waiting import wait_until
+from tests.races.forum import thread, write
+from tests.races.meeting import Response, Scene, serving
+
+CATEGORY = "SELECT FROM forum_categories WHERE id = :id FOR UPDATE"
+THREAD = "SELECT FROM forum_threads WHERE id = :id FOR UPDATE"
+#: Whether the backend `pid` has waited for a lock longer than PostgreSQL waits before it looks for a deadlock.
+HAS_LOOKED = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE pid = :pid AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '1.2 s'"""
+IS_WAITING = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE forum_categories%'"""
+
+
+@pytest.fixture
+def scene(committed: Flask) -> Iterator[Scene]:
+    with serving(committed) as port:
+        yield Scene(committed, port)
+
+
+@contextmanager
+def transaction() -> Iterator[sa.Connection]:
+    with db.engine.connect() as connection, connection.begin():
+        yield connection
+
+
+def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
+    """Move a thread from category 1 to 2 while somebody who holds 2 waits for the thread; the request loses."""
+    author = scene.person()
+    thread_id = scene.new(write(author, 1))
+
+    def wait_for_thread(connection: sa.Connection) -> None:
+        with scene.app.app_context():
+            connection.execute(sa.text(THREAD), {"id": thread_id})
+            connection.rollback()
+
+    with ThreadPoolExecutor(2) as pool, transaction() as other, transaction() as holder:
+        pid = other.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
+        holder.execute(sa.text(CATEGORY), {"id": 1})
+        other.execute(sa.text(CATEGORY), {"id": 2})
+        request = pool.submit(scene.send, author.put(thread(thread_id), category_id=2))
+        wait_until(lambda: bool(scene.sql(IS_WAITING)))  # it holds the thread, and waits for category 1
+        waiting = pool.submit(wait_for_thread, other)
+        wait_until(lambda: bool(scene.sql(HAS_LOOKED, pid=pid)))
+        holder.rollback()  # the request goes on to category 2 and closes the circle
+        response = request.result()
+        waiting.result()
+    return thread_id, response
+
+
+def test_victim_of_a_deadlock_is_done_over(scene: Scene) -> None:
+    thread_id, response = move_into_a_deadlock(scene)
+    assert response.status == 200, response
+    assert scene.sql("SELECT category_id FROM forum_threads WHERE id = :id", id=thread_id) == 2
+    assert scene.sql("SELECT threads_count FROM forum_categories WHERE id = 1") == 0
+    assert scene.sql("SELECT threads_count FROM forum_categories WHERE id = 2") == 1
+
+
+def test_what_has_left_a_trace_is_not_done_over(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    update: Callable[..., object] = threads.update
+
+    def after_a_trace(*args: object) -> object:
+        leave_trace()
+        return update(*args)
+
+    monkeypatch.setattr(threads, "update", after_a_trace)
+    thread_id, response = move_into_a_deadlock(scene)
+    assert response.status == 503, response
+    assert scene.sql("SELECT category_id FROM forum_threads WHERE id = :id", id=thread_id) == 1

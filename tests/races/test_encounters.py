@@ -1,0 +1,93 @@
+"""People who meet: no request is answered by a crash, no change is lost, every counter and reference stays right.
+
+`RACE_ROUNDS=200 pytest tests/races` plays each encounter so often; the suite plays a few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+
+from app.core.media import pictures
+from config import environment
+from tests.races import content, forum, people  # noqa: F401  # they register their encounters
+from tests.races.meeting import ENCOUNTERS, Registered, Scene, play, serving
+
+pytestmark = pytest.mark.takes(seconds=60)
+
+ROUNDS = int(environment().get("RACE_ROUNDS", "3"))
+
+#: Each counts rows that must not be: counters that are wrong, and references to what is gone that no foreign key sees.
+WRONG = {
+    "threads of a category": """
+        SELECT count(*) FROM forum_categories AS c
+        WHERE threads_count <> (SELECT count(*) FROM forum_threads WHERE category_id = c.id)""",
+    "replies of a thread": """
+        SELECT count(*) FROM forum_threads AS t
+        WHERE replies_count <> (SELECT count(*) FROM forum_replies WHERE thread_id = t.id AND NOT is_deleted)""",
+    "likes and saves of a thread": """
+        SELECT count(*) FROM forum_threads AS t WHERE (likes_count, saves_count) <> (
+            SELECT count(*) FILTER (WHERE is_liked), count(*) FILTER (WHERE is_saved)
+            FROM forum_thread_marks WHERE thread_id = t.id)""",
+    "likes and saves of a reply": """
+        SELECT count(*) FROM forum_replies AS r WHERE (likes_count, saves_count) <> (
+            SELECT count(*) FILTER (WHERE is_liked), count(*) FILTER (WHERE is_saved)
+            FROM forum_reply_marks WHERE reply_id = r.id)""",
+    "stubs that hold nothing": """
+        SELECT count(*) FROM forum_replies AS r
+        WHERE is_deleted AND NOT EXISTS (SELECT FROM forum_replies WHERE parent_id = r.id)""",
+    "people a day": """
+        SELECT count(*) FROM user_days AS d WHERE users <> (
+            SELECT count(*) FROM users WHERE (created_at AT TIME ZONE 'Asia/Jakarta')::date = d.day)""",
+    "people without a role": """
+        SELECT count(*) FROM users WHERE NOT EXISTS (SELECT FROM user_roles WHERE user_id = users.id)""",
+    "notices of threads that are gone": """
+        SELECT count(*) FROM deliveries WHERE state = 'pending' AND subject ~ '^forum_thread:[0-9]+'
+        AND NOT EXISTS (SELECT FROM forum_threads WHERE id = substring(subject FROM '[0-9]+')::bigint)""",
+}
+
+
+@pytest.fixture
+def scene(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+    monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)  # a crash is answered as in production
+    with serving(committed) as port:
+        yield Scene(committed, port)
+
+
+def test_there_are_enough_encounters() -> None:
+    assert len(ENCOUNTERS) >= 27
+    assert len({encounter.name for encounter in ENCOUNTERS}) == len(ENCOUNTERS)
+
+
+@pytest.mark.parametrize("encounter", ENCOUNTERS, ids=lambda encounter: encounter.name)
+def test_nobody_who_meets_somebody_is_answered_by_a_crash(scene: Scene, encounter: Registered) -> None:
+    for _ in range(ROUNDS):
+        play(scene, encounter)
+    wrong = {name: rows for name, query in WRONG.items() if (rows := scene.sql(query))}
+    assert not wrong
+
+
+def test_no_picture_is_left_behind_by_two_uploads(scene: Scene, png: bytes) -> None:
+    for _ in range(ROUNDS):
+        person = scene.person()
+        responses = scene.meet([person.upload("/profile", png) for _ in range(3)])
+        assert {response.status for response in responses} == {200}
+    stored = {name for name, _ in pictures.store().names()}
+    named = scene.sql("SELECT array_agg(image) FROM users WHERE image IS NOT NULL")
+    assert stored == set(named)
+
+
+@pytest.fixture
+def png(committed: Flask) -> bytes:
+    """A small picture; the store is emptied of those of other tests."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    for name, _ in list(pictures.store().names()):
+        pictures.store().remove(name)
+    picture = BytesIO()
+    Image.new("RGB", (8, 8), "teal").save(picture, "PNG")
+    return picture.getvalue()
