@@ -33,6 +33,9 @@ POSTGRES_SETTINGS = {
     "max_connections": "200",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # An error's statement and DETAIL hold what people have sent: names, numbers, hashes. The first line says enough.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 
 #: For data that is thrown away: nothing waits for the disk.

@@ -9,6 +9,7 @@ import orjson
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database.prepared import without_detail
 from app.core.database.session import db, migrate
 from app.core.database.watchdog import Watchdog
 from app.core.settings import settings
@@ -22,7 +23,11 @@ UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"
 
 def direct(options: Mapping[str, str]) -> sa.Engine:
     """Connections past a pooler, each opened when it is asked for, with session settings of their own."""
-    return sa.create_engine(settings.database_url, poolclass=sa.NullPool, connect_args=_options(options))
+    engine = sa.create_engine(
+        settings.database_url, poolclass=sa.NullPool, connect_args=_options(options), hide_parameters=True
+    )
+    _keep_values_out_of_errors(engine)
+    return engine
 
 
 def keep_request_settings() -> None:
@@ -34,6 +39,19 @@ def keep_request_settings() -> None:
 
 def _options(options: Mapping[str, str]) -> dict[str, str]:
     return {"options": " ".join(f"-c {name}={value}" for name, value in options.items())}
+
+
+def _keep_values_out_of_errors(*engines: sa.Engine) -> None:
+    """An error's DETAIL quotes the row that it is about, and whatever logs the error would log a person's data."""
+
+    def cut(context: sa.ExceptionContext) -> None:
+        without_detail(context.original_exception)
+        if isinstance(context.sqlalchemy_exception, sa.exc.DBAPIError):
+            text = f"({type(context.original_exception).__name__}) {context.original_exception}"
+            context.sqlalchemy_exception.args = (text,)
+
+    for engine in engines:
+        sa.event.listen(engine, "handle_error", cut)
 
 
 def _forget_together(*engines: sa.Engine) -> None:
@@ -62,6 +80,7 @@ def init_app(app: Flask, config: Config) -> None:
         "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
         # PostgreSQL writes 1e20 as an integer, which orjson alone reads as the number that it can write again.
         "json_deserializer": orjson.loads,
+        "hide_parameters": True,
     }  # fmt: skip
     app.config["SQLALCHEMY_DATABASE_URI"] = address
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = pool
@@ -80,9 +99,11 @@ def init_app(app: Flask, config: Config) -> None:
         poolclass=sa.NullPool,
         connect_args={**connect, **_options(STREAM)},
         json_deserializer=orjson.loads,
+        hide_parameters=True,
     )
     app.extensions["streams"] = streams
     with app.app_context():
         _forget_together(db.engine, autocommitting)
+        _keep_values_out_of_errors(db.engine, autocommitting, streams)
         Watchdog(db.engine.url, [db.engine, autocommitting])
     Watchdog(streams.url, [streams])

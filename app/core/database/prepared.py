@@ -47,6 +47,7 @@ class PreparedStatement:
                 rows: list[tuple[Any, ...]] = cursor.fetchall()
                 return rows
         except psycopg2.Error as error:
+            without_detail(error)
             # A plan that a migration has outdated dies with its connection; the next one makes its own.
             lost = bool(raw.dbapi_connection.closed) or isinstance(error, pg.FeatureNotSupported)
             if lost:
@@ -65,6 +66,12 @@ class PreparedStatement:
             cursor.execute(self._prepare)
             prepared.add(self._name)
         return self._execute
+
+
+def without_detail(error: BaseException | None) -> None:
+    """Leave an error its first line: DETAIL and CONTEXT quote values. `diag` still knows the constraint."""
+    if isinstance(error, psycopg2.Error) and error.args:
+        error.args = (str(error.args[0]).partition("\n")[0],)
 
 
 def as_text(moment: Any) -> sa.ColumnElement[str]:
