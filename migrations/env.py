@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
 from alembic import context
 from alembic.util import CommandError
 from flask import current_app
 from sqlalchemy.exc import OperationalError
 
 from app.core.database.engines import UNLIMITED, direct
+
+#: Any number; whoever migrates a database holds it there, and the others wait.
+MIGRATION_LOCK = 7_263_545
 
 extension = current_app.extensions["migrate"]
 # Past a pooler. Waiting for a lock in front of everybody else would stop the service; failing is safe to repeat.
@@ -23,6 +27,11 @@ else:
     except OperationalError as error:
         raise CommandError(f"The database: {str(error.orig).strip().splitlines()[0]}") from None
     with connection:
+        # Several machines may start a new version at once: they wait for one another without limit, unlike other locks.
+        connection.execute(sa.text("SET lock_timeout = 0"))
+        connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
+        connection.execute(sa.text(f"SET lock_timeout = {UNLIMITED['lock_timeout']}"))
+        connection.commit()
         context.configure(
             connection=connection,
             target_metadata=extension.db.metadata,

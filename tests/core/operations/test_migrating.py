@@ -1,0 +1,90 @@
+"""`flask db`: several upgrades at once, and a downgrade that says what it removes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import psycopg2
+import pytest
+
+from app.core.database.engines import UNLIMITED
+from config import ROOT, environment
+from dev.testing import with_path
+from tests.core.test_config import GOOD
+
+pytestmark = pytest.mark.takes(seconds=40)
+
+MIGRATION_LOCK = 7_263_545
+
+PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("_URL") or name == "FRONTEND_URL"}
+
+
+@pytest.fixture
+def database(variables: dict[str, str]) -> str:
+    """An empty database's address."""
+    connection = psycopg2.connect(variables["DATABASE_URL"])
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute("DROP DATABASE IF EXISTS migrating WITH (FORCE)")
+        cursor.execute("CREATE DATABASE migrating TEMPLATE template0")
+    connection.close()
+    return with_path(variables["DATABASE_URL"], "migrating")
+
+
+def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
+    env = {**environment(), "ENVIRONMENT": "testing", **variables}
+    command = [sys.executable, "-m", "flask", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def output(process: subprocess.Popen[str]) -> tuple[int, str]:
+    text, _ = process.communicate(timeout=180)
+    return process.returncode, text
+
+
+def scalar(database: str, statement: str) -> object:
+    connection = psycopg2.connect(database)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            row = cursor.fetchone()
+            return row and row[0]
+    finally:
+        connection.close()
+
+
+def test_four_upgrades_at_once_are_one(variables: dict[str, str], database: str) -> None:
+    upgrades = [flask({**variables, "DATABASE_URL": database}, "db", "upgrade") for _ in range(4)]
+    for code, text in map(output, upgrades):
+        assert code == 0, text
+        assert "Traceback" not in text
+    assert scalar(database, "SELECT count(*) FROM alembic_version") == 1
+
+
+def test_an_upgrade_waits_longer_for_another_than_for_any_lock(variables: dict[str, str], database: str) -> None:
+    connection = psycopg2.connect(database)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+        upgrade = flask({**variables, "DATABASE_URL": database}, "db", "upgrade")
+        with pytest.raises(subprocess.TimeoutExpired):
+            upgrade.wait(int(UNLIMITED["lock_timeout"]) / 1000 + 7)  # and the start of the command
+    connection.close()
+    code, text = output(upgrade)
+    assert code == 0, text
+
+
+def test_a_downgrade_says_what_it_removes(variables: dict[str, str], database: str) -> None:
+    there = {**variables, "DATABASE_URL": database}
+    assert output(flask(there, "db", "upgrade", "0005"))[0] == 0
+    code, text = output(flask({**there, **PRODUCTION}, "db", "downgrade"))
+    assert code == 1
+    assert "table forum_threads: 0 rows" in text
+    assert "table forum_categories: 0 rows" in text
+    assert "--yes" in text
+    assert "Traceback" not in text
+    assert scalar(database, "SELECT version_num FROM alembic_version") == "0005"
+    assert output(flask({**there, **PRODUCTION}, "db", "downgrade", "--yes"))[0] == 0
+    assert scalar(database, "SELECT version_num FROM alembic_version") == "0004"
+    code, text = output(flask(there, "db", "downgrade", "0001"))
+    assert (code, "table faskes: 0 rows" in text) == (0, True), text
