@@ -11,6 +11,8 @@ import shutil
 import subprocess
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO
 
 import sqlalchemy as sa
 from alembic.migration import MigrationContext
@@ -41,7 +43,8 @@ def backup(target: Path) -> str:
     folder.mkdir(parents=True)
     unfinished.chmod(0o700)  # what is in it is personal
     revisions = _revisions()
-    _run("pg_dump", "--format=custom", "--no-owner", "--no-acl", f"--file={unfinished / DUMP}")
+    with (unfinished / DUMP).open("xb") as dump:
+        _run("pg_dump", "--format=custom", "--no-owner", "--no-acl", output=dump)
     count = 0
     for name, _ in pictures.store().names():
         with suppress(NotFound):  # discarded meanwhile
@@ -66,7 +69,8 @@ def restore(source: Path) -> str:
     # Pictures first: names are random, so they collide with nothing, and no row ever names one that is not there yet.
     for path in sorted((source / PICTURES).iterdir()):
         pictures.store().put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
-    _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", str(source / DUMP))
+    with (source / DUMP).open("rb") as dump:
+        _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", source=dump)
     return f"Restored the backup of {manifest['made_at']}: {manifest['pictures']} pictures, migrations as of then."
 
 
@@ -75,16 +79,41 @@ def _revisions() -> list[str]:
         return sorted(MigrationContext.configure(connection).get_current_heads())
 
 
-def _run(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs on our database; its password is in no list of processes."""
+def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: BinaryIO | None = None) -> None:
+    """Run one of PostgreSQL's programs on our database; its password is in no list of processes.
+
+    What it reads or writes goes through a pipe of ours: when this process is killed, the program meets the pipe's end
+    and gives up too, and a restore, which is one transaction, leaves nothing.
+    """
     executable = shutil.which(program)
     if executable is None:
         raise BackupError(f"{program} is not in PATH: install PostgreSQL's client programs, as new as the server")
     url = sa.make_url(settings.database_url)
     address = url.set(drivername="postgresql", password=None).render_as_string()
     env = {**environment(), **({"PGPASSWORD": str(url.password)} if url.password else {})}
-    done = subprocess.run(  # noqa: S603  # the program is PostgreSQL's, the arguments are ours
-        [executable, f"--dbname={address}", *arguments], env=env, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise BackupError(f"{program} failed: {done.stderr.strip()[-500:]}")
+    with TemporaryFile() as errors:
+        process = subprocess.Popen(  # noqa: S603  # the program is PostgreSQL's, the arguments are ours
+            [executable, f"--dbname={address}", *arguments],
+            env=env,
+            stdin=subprocess.PIPE if source else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if output else subprocess.DEVNULL,
+            stderr=errors,
+        )
+        with process:
+            try:
+                _pass_on(process, source, output)
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode:
+            errors.seek(0)
+            message = errors.read().decode(errors="replace").strip()[-500:]
+            raise BackupError(f"{program} failed: {message}")
+
+
+def _pass_on(process: subprocess.Popen[bytes], source: BinaryIO | None, output: BinaryIO | None) -> None:
+    if process.stdin and source:
+        with suppress(BrokenPipeError), process.stdin as pipe:  # it has failed, and says why
+            shutil.copyfileobj(source, pipe)
+    if process.stdout and output:
+        shutil.copyfileobj(process.stdout, output)

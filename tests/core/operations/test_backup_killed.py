@@ -1,0 +1,87 @@
+"""A backup or restore that is killed takes PostgreSQL's programs with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import psycopg2
+import pytest
+from flask import Flask
+
+from app.core.database.session import unit_of_work
+from app.core.operations import backup
+from config import ROOT, environment
+from dev.servers import programs
+from dev.stack.waiting import wait_until
+from dev.testing import with_path
+from tests.factories import make_article
+
+PATH = f"{programs()}:{os.environ['PATH']}"
+RUNNING = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND datname = %s"
+
+
+def count(url: str, statement: str, *values: object) -> int:
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        row = cursor.fetchone()
+        assert row
+        return int(row[0])
+
+
+@pytest.fixture
+def large(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database whose dump no pipe holds: random text cannot be compressed."""
+    monkeypatch.setenv("PATH", PATH)
+    with unit_of_work():
+        make_article(content=os.urandom(4_000_000).hex())
+
+
+@pytest.fixture
+def empty(variables: dict[str, str]) -> str:
+    with closing(psycopg2.connect(variables["DATABASE_URL"])) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute("DROP DATABASE IF EXISTS killed WITH (FORCE)")
+            cursor.execute("CREATE DATABASE killed TEMPLATE template0")
+    return with_path(variables["DATABASE_URL"], "killed")
+
+
+def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[bytes]:
+    env = {**environment(), **variables, "ENVIRONMENT": "testing", "PATH": PATH}
+    return subprocess.Popen([sys.executable, "-m", "flask", *arguments], cwd=ROOT, env=env)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_killed_restore_leaves_nothing_running_and_nothing_restored(
+    variables: dict[str, str], empty: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "backup"
+    backup.backup(folder)
+    with closing(psycopg2.connect(empty)) as blocking, blocking.cursor() as cursor:
+        cursor.execute("CREATE TABLE users ()")  # not committed: whoever makes another waits
+        restore = flask({**variables, "DATABASE_URL": empty}, "restore", str(folder))
+        wait_until(lambda: count(empty, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_restore", "killed") == 1)
+        restore.kill()
+        restore.wait()
+        blocking.rollback()
+    wait_until(lambda: count(empty, RUNNING, "pg_restore", "killed") == 0)
+    assert count(empty, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 0
+
+
+@pytest.mark.usefixtures("large")
+def test_a_killed_backup_leaves_nothing_running(variables: dict[str, str], tmp_path: Path) -> None:
+    url, name = variables["DATABASE_URL"], variables["DATABASE_URL"].partition("?")[0].rpartition("/")[2]
+    with closing(psycopg2.connect(url)) as blocking, blocking.cursor() as cursor:
+        cursor.execute("LOCK TABLE articles IN ACCESS EXCLUSIVE MODE")
+        dump = flask(variables, "backup", str(tmp_path / "backup"))
+        wait_until(lambda: count(url, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_dump", name) == 1)
+        dump.kill()
+        dump.wait()
+        blocking.rollback()
+    wait_until(lambda: count(url, RUNNING, "pg_dump", name) == 0)
+    unfinished = tmp_path / "backup.unfinished" / backup.DUMP
+    assert unfinished.stat().st_size < 4_000_000  # it has not gone on alone
