@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from fpdf import FPDF
@@ -15,6 +14,7 @@ from app.core.database.session import streaming
 from app.core.errors import BadRequest
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
+from app.core.exports.folder import export_folder
 from app.core.exports.paper import Paper, Rows
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table
@@ -54,9 +54,9 @@ def _document(columns: Sequence[Column], rows: Rows, paper: Paper) -> bytes:
     kinds = [column.kind for column in columns]
     cells = [[_text(kind, value) for kind, value in zip(kinds, row, strict=True)] for row in rows]
     chart = paper.chart(rows, paper.start, paper.end) if paper.chart and rows else None
-    with TemporaryDirectory(prefix="export-") as folder:
+    with export_folder() as folder:
         pdf = _Pages(paper, columns, len(rows))
-        pdf.use_fonts(Path(folder), [text for row in cells for text in row], chart.texts if chart else [])
+        pdf.use_fonts(folder, [text for row in cells for text in row], chart.texts if chart else [])
         pdf.fill(cells, chart)
         return bytes(pdf.output())
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import sqlalchemy as sa
 import xlsxwriter
 
 from app.core.database.session import streaming
+from app.core.exports.folder import export_folder
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table, is_dangerous
 from app.core.lib.clock import rfc3339
@@ -31,11 +31,11 @@ WIDTHS = {Kind.TEXT: 24, Kind.NAME: 20, Kind.NUMBER: 12, Kind.TIME: 22, Kind.FLA
 
 def stream(table: Table, *, title: str) -> Chunks:
     """The whole table; memory does not grow with it, a folder on disk does."""
-    with EXPORTS.slot(), TemporaryDirectory(prefix="export-") as folder:
+    with EXPORTS.slot(), export_folder() as folder:
         with streaming() as connection:
             rows = connection.execute(table.statement, execution_options={"yield_per": ROWS_AHEAD})
             yield b""  # the statement runs: what could fail with an error answer has not
-            path = Path(folder) / "export.xlsx"
+            path = folder / "export.xlsx"
             _write(path, table.columns, rows, title)
         with path.open("rb") as file:
             while chunk := file.read(CHUNK_BYTES):
