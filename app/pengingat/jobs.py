@@ -11,7 +11,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity.models import User
 from app.notifications import outbox
-from app.pengingat.models import Reminder
+from app.pengingat.models import Pengingat
 from app.pengingat.occurrences import HORIZON, extend
 
 #: Reminders with less than this ahead of them are due for more.
@@ -34,20 +34,20 @@ def top_up_page() -> int:
     """Plan one page of reminders in one transaction; returns how many there were."""
     now = database_clock.now()
     page = (
-        sa.select(Reminder, User.nama_ktp)
-        .join(User, User.id == Reminder.user_id)
-        .where(Reminder.planned_until < now + REFILL_BELOW)
-        .order_by(Reminder.planned_until)
+        sa.select(Pengingat, User.nama_ktp)
+        .join(User, User.id == Pengingat.user_id)
+        .where(Pengingat.planned_until < now + REFILL_BELOW)
+        .order_by(Pengingat.planned_until)
         .limit(PAGE)
-        .with_for_update(of=Reminder, skip_locked=True)
+        .with_for_update(of=Pengingat, skip_locked=True)
     )
     with unit_of_work():
         rows = db.session.execute(page).all()
         drafts = [
             draft
-            for reminder, name in rows
+            for pengingat, name in rows
             # After a long outage what is hopelessly late is recorded as missed, but not for weeks back.
-            for draft in extend(reminder, name, after=max(reminder.planned_until, now - HORIZON), now=now)
+            for draft in extend(pengingat, name, after=max(pengingat.planned_until, now - HORIZON), now=now)
         ]
         outbox.add_all(drafts)
     return len(rows)

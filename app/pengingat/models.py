@@ -23,7 +23,7 @@ class Tipe(StrEnum):
     KONTROL = "kontrol"
 
 
-class Reminder(Base, Timestamps):
+class Pengingat(Base, Timestamps):
     __tablename__ = "reminders"
 
     id: Mapped[int] = mapped_column(primary_key=True)

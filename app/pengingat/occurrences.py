@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from app.notifications import outbox
 from app.notifications.models import Channel
 from app.pengingat import texts
-from app.pengingat.models import Reminder
+from app.pengingat.models import Pengingat
 from app.pengingat.schedule import Due
 
 #: How far ahead the outbox knows what is coming.
@@ -21,36 +21,36 @@ NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 KIND = "reminder"
 
 
-def subject(reminder_id: int) -> str:
-    return f"pengingat:{reminder_id}"
+def subject(pengingat_id: int) -> str:
+    return f"pengingat:{pengingat_id}"
 
 
-def extend(reminder: Reminder, name: str, *, after: datetime, now: datetime) -> list[outbox.Draft]:
+def extend(pengingat: Pengingat, name: str, *, after: datetime, now: datetime) -> list[outbox.Draft]:
     """The deliveries between `after` and the horizon; notes how far the reminder is planned.
 
     The caller holds the reminder's row, so that no edit slips in between.
     """
-    schedule, until = reminder.schedule, now + HORIZON
+    schedule, until = pengingat.schedule, now + HORIZON
     dues = schedule.dues(after, until)
-    if reminder.done_until is not None:
-        dues = [due for due in dues if due.occurrence >= reminder.done_until]
-    reminder.planned_until = NEVER if schedule.is_over(until) else until
-    return [draft for due in dues for draft in _drafts(reminder, due, name)]
+    if pengingat.done_until is not None:
+        dues = [due for due in dues if due.occurrence >= pengingat.done_until]
+    pengingat.planned_until = NEVER if schedule.is_over(until) else until
+    return [draft for due in dues for draft in _drafts(pengingat, due, name)]
 
 
-def _drafts(reminder: Reminder, due: Due, name: str) -> Iterator[outbox.Draft]:
+def _drafts(pengingat: Pengingat, due: Due, name: str) -> Iterator[outbox.Draft]:
     payloads = {
-        Channel.MESSAGING: {"text": texts.message(reminder, due, name)},
-        Channel.PUSH_FAN_OUT: texts.push(reminder, due),
+        Channel.MESSAGING: {"text": texts.message(pengingat, due, name)},
+        Channel.PUSH_FAN_OUT: texts.push(pengingat, due),
     }
     for channel, payload in payloads.items():
         yield outbox.Draft(
             kind=KIND,
             channel=channel,
-            dedupe_key=f"pengingat:{reminder.id}:{due.occurrence:%Y%m%dT%H%M%SZ}:{due.slot}:{channel}",
+            dedupe_key=f"pengingat:{pengingat.id}:{due.occurrence:%Y%m%dT%H%M%SZ}:{due.slot}:{channel}",
             payload=payload,
             due_at=due.at,
             expires_at=due.at + LATE,
-            user_id=reminder.user_id,
-            subject=subject(reminder.id),
+            user_id=pengingat.user_id,
+            subject=subject(pengingat.id),
         )

@@ -17,17 +17,17 @@ bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Remi
 
 @bp.post("")
 @authenticated
-@bp.arguments(schemas.NewReminderSchema)
-@bp.response(201, schemas.ReminderSchema)
-def create(data: dict[str, Any]) -> Any:
+@bp.arguments(schemas.PengingatCreate)
+@bp.response(201, schemas.Pengingat)
+def create_pengingat(data: dict[str, Any]) -> Any:
     """Make a reminder."""
     return service.create(caller.id, **data)
 
 
 @bp.post("/obat")
 @authenticated
-@bp.arguments(schemas.ObatReminderSchema)
-@bp.response(201, schemas.ReminderSchema)
+@bp.arguments(schemas.ObatCreate)
+@bp.response(201, schemas.Pengingat)
 def create_obat(data: dict[str, Any]) -> Any:
     """Make one reminder of every daily dose of a medicine."""
     return service.create(caller.id, tipe=Tipe.OBAT, **data)
@@ -37,33 +37,33 @@ def create_obat(data: dict[str, Any]) -> Any:
 @authenticated
 @bp.arguments(PageSchema, location="query")
 @bp.arguments(schemas.TipeQuerySchema, location="query")
-@bp.response(200, schemas.ReminderSchema(many=True))
-def list_reminders(page: Page, query: dict[str, str]) -> Any:
+@bp.response(200, schemas.Pengingat(many=True))
+def list_pengingat(page: Page, query: dict[str, str]) -> Any:
     """The caller's reminders, newest first."""
-    return service.list_reminders(caller.id, page, **query)
+    return service.list_all(caller.id, page, **query)
 
 
-@bp.get("/<int:reminder_id>")
+@bp.get("/<int:pengingat_id>")
 @authenticated
-@bp.response(200, schemas.ReminderSchema)
-def read(reminder_id: int) -> Any:
+@bp.response(200, schemas.Pengingat)
+def get_pengingat(pengingat_id: int) -> Any:
     """One reminder."""
-    return service.reminder_of(caller.id, reminder_id)
+    return service.get(caller.id, pengingat_id)
 
 
-@bp.put("/<int:reminder_id>")
+@bp.put("/<int:pengingat_id>")
 @authenticated
-@bp.arguments(schemas.ReminderChangesSchema)
-@bp.response(200, schemas.ReminderSchema)
-def change(data: dict[str, Any], reminder_id: int) -> Any:
+@bp.arguments(schemas.PengingatUpdate)
+@bp.response(200, schemas.Pengingat)
+def update_pengingat(data: dict[str, Any], pengingat_id: int) -> Any:
     """Change what is sent of a reminder."""
-    return service.change(caller.id, reminder_id, data)
+    return service.update(caller.id, pengingat_id, data)
 
 
-@bp.delete("/<int:reminder_id>")
+@bp.delete("/<int:pengingat_id>")
 @authenticated
 @bp.response(200, MessageSchema)
-def delete(reminder_id: int) -> dict[str, str]:
+def delete_pengingat(pengingat_id: int) -> dict[str, str]:
     """Delete a reminder, and what it would have sent."""
-    service.delete(caller.id, reminder_id)
+    service.delete(caller.id, pengingat_id)
     return {"message": "Pengingat dihapus."}

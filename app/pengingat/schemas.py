@@ -45,12 +45,12 @@ class TimeOfDay(fields.String):
         super().__init__(validate=rule, **kwargs)
 
 
-class DetailSchema(Schema):
+class Details(Schema):
     class Meta:
         unknown = INCLUDE
 
 
-class DoseSchema(DetailSchema):
+class Dose(Details):
     jam = TimeOfDay(required=True)
     jumlah = fields.Float(
         required=True,
@@ -60,10 +60,10 @@ class DoseSchema(DetailSchema):
     satuan = Text(50, required=True, example="tablet")
 
 
-class ObatSchema(DetailSchema):
+class ObatDetails(Details):
     nama_obat = Text(200, required=True, example="Metformin")
     frekuensi = fields.Integer(required=True, strict=True, validate=validate.Range(1, 3), metadata={"example": 2})
-    jadwal = fields.List(fields.Nested(DoseSchema), required=True, validate=validate.Length(1, 3))
+    jadwal = fields.List(fields.Nested(Dose), required=True, validate=validate.Length(1, 3))
     aturan = fields.String(
         required=True,
         validate=validate.OneOf([*RULES, *SYNONYMS]),
@@ -83,7 +83,7 @@ class ObatSchema(DetailSchema):
         return {**data, "aturan": SYNONYMS.get(data["aturan"], data["aturan"])}
 
 
-class MealSchema(DetailSchema):
+class Meal(Details):
     jam = TimeOfDay(allow_none=True)
     karbohidrat = Text(500, allow_none=True, example="nasi merah")
     protein = Text(500, allow_none=True, example="telur")
@@ -92,14 +92,14 @@ class MealSchema(DetailSchema):
     serat = Text(500, allow_none=True)
 
 
-class MakanSchema(DetailSchema):
-    sarapan = fields.Nested(MealSchema)
-    makan_siang = fields.Nested(MealSchema)
-    makan_malam = fields.Nested(MealSchema)
-    selingan = fields.Nested(MealSchema)
+class MakanDetails(Details):
+    sarapan = fields.Nested(Meal)
+    makan_siang = fields.Nested(Meal)
+    makan_malam = fields.Nested(Meal)
+    selingan = fields.Nested(Meal)
 
 
-class SessionSchema(DetailSchema):
+class TherapySession(Details):
     hari = fields.String(
         required=True,
         validate=validate.OneOf(WEEKDAYS),
@@ -108,10 +108,10 @@ class SessionSchema(DetailSchema):
     jam = TimeOfDay(required=True)
 
 
-class TerapiSchema(DetailSchema):
+class TerapiDetails(Details):
     jenis_terapi = Text(200, allow_none=True, example="Fisioterapi")
     tempat_terapi = Text(200, allow_none=True, example="RSUD Cibabat")
-    jadwal = fields.List(fields.Nested(SessionSchema), validate=validate.Length(max=MAX_SESSIONS))
+    jadwal = fields.List(fields.Nested(TherapySession), validate=validate.Length(max=MAX_SESSIONS))
 
     @pre_load
     def lower_days(self, data: Any, **_: Any) -> Any:
@@ -132,18 +132,18 @@ class TerapiSchema(DetailSchema):
             raise ValidationError("tidak boleh menyebut satu waktu dua kali.", "jadwal")
 
 
-class OffsetSchema(DetailSchema):
+class ReminderOffset(Details):
     offset = fields.String(required=True, validate=validate.OneOf(list(OFFSETS)), metadata={"example": "1h"})
 
 
-class KontrolSchema(DetailSchema):
+class KontrolDetails(Details):
     nama_dokter = Text(200, allow_none=True, example="dr. Ani")
     spesialisasi = Text(200, allow_none=True)
     jenis_faskes = Text(200, allow_none=True)
     nama_faskes = Text(200, allow_none=True)
     datetime = Timestamp(allow_none=True)
     frekuensi_kontrol = Text(100, allow_none=True, example="1 bulan")
-    reminder_offsets = fields.List(fields.Nested(OffsetSchema), validate=validate.Length(max=10))
+    reminder_offsets = fields.List(fields.Nested(ReminderOffset), validate=validate.Length(max=10))
 
     @pre_load
     def read_aliases(self, data: Any, **_: Any) -> Any:
@@ -168,12 +168,12 @@ class KontrolSchema(DetailSchema):
 
 
 DETAILS: dict[str, Schema] = {
-    Tipe.OBAT: ObatSchema(),
-    Tipe.MAKAN: MakanSchema(),
-    Tipe.TERAPI: TerapiSchema(),
-    Tipe.KONTROL: KontrolSchema(),
+    Tipe.OBAT: ObatDetails(),
+    Tipe.MAKAN: MakanDetails(),
+    Tipe.TERAPI: TerapiDetails(),
+    Tipe.KONTROL: KontrolDetails(),
 }
-assert set(MEALS) <= set(MakanSchema().fields)  # noqa: S101  # one list of meals, two places
+assert set(MEALS) <= set(MakanDetails().fields)  # noqa: S101  # one list of meals, two places
 
 
 def load_details(tipe: str, details: dict[str, Any]) -> dict[str, Any]:
@@ -201,7 +201,7 @@ MEANING = (
 )
 
 
-class ObatReminderSchema(Schema):
+class ObatCreate(Schema):
     """A medicine: one reminder that holds every daily dose."""
 
     judul = Text(200, required=True, example="Minum obat diabetes")
@@ -211,7 +211,7 @@ class ObatReminderSchema(Schema):
     details = fields.Dict(keys=fields.String(), required=True, metadata={"description": MEANING, "example": EXAMPLE})
 
 
-class NewReminderSchema(ObatReminderSchema):
+class PengingatCreate(ObatCreate):
     tipe = fields.String(required=True, validate=validate.OneOf([tipe.value for tipe in Tipe]))
     waktu = Timestamp(metadata={"description": "Needed by every type but obat"})
 
@@ -221,7 +221,7 @@ class NewReminderSchema(ObatReminderSchema):
             raise ValidationError("wajib diisi.", "waktu")
 
 
-class ReminderChangesSchema(Schema):
+class PengingatUpdate(Schema):
     """What is sent changes, the rest stays; `details` is replaced whole."""
 
     tipe = fields.String(validate=validate.OneOf([tipe.value for tipe in Tipe]))
@@ -232,7 +232,7 @@ class ReminderChangesSchema(Schema):
     is_done = fields.Boolean(metadata={"description": "Of the current occurrence"})
 
 
-class ReminderSchema(Schema):
+class Pengingat(Schema):
     id = fields.Integer(metadata={"example": 1})
     tipe = fields.String(metadata={"example": "obat"})
     judul = fields.String()

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from app.core.lib.clock import day_text
-from app.pengingat.models import Reminder, Tipe
+from app.pengingat.models import Pengingat, Tipe
 from app.pengingat.schedule import Due
 
 DAYS = ("Senin", "Selasa", "Rabu", "Kamis", "Jumat", "Sabtu", "Minggu")
@@ -23,17 +23,17 @@ LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 PUSH_CHARACTERS = 400
 
 
-def message(reminder: Reminder, due: Due, name: str) -> str:
+def message(pengingat: Pengingat, due: Due, name: str) -> str:
     """`Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
-    return f"Halo {first_name(name)}, {_sentence(reminder, due)}"
+    return f"Halo {first_name(name)}, {_sentence(pengingat, due)}"
 
 
-def push(reminder: Reminder, due: Due) -> dict[str, str]:
-    sentence = _sentence(reminder, due)
+def push(pengingat: Pengingat, due: Due) -> dict[str, str]:
+    sentence = _sentence(pengingat, due)
     body = sentence[0].upper() + sentence[1:]
     if len(body) > PUSH_CHARACTERS:
         body = body[: PUSH_CHARACTERS - 1] + "…"
-    return {"title": f"Pengingat: {reminder.judul}"[:PUSH_CHARACTERS], "body": body}
+    return {"title": f"Pengingat: {pengingat.judul}"[:PUSH_CHARACTERS], "body": body}
 
 
 def first_name(name: str) -> str:
@@ -59,11 +59,11 @@ def amount(number: float) -> str:
     return f"{number:g}".replace(".", ",")
 
 
-def _sentence(reminder: Reminder, due: Due) -> str:
-    local = due.occurrence.astimezone(reminder.zone)
+def _sentence(pengingat: Pengingat, due: Due) -> str:
+    local = due.occurrence.astimezone(pengingat.zone)
     at = f"pukul {clock_time(local)}"
-    details = reminder.details
-    match Tipe(reminder.tipe):
+    details = pengingat.details
+    match Tipe(pengingat.tipe):
         case Tipe.OBAT:
             dose = details["jadwal"][int(due.slot)]
             how = ", ".join([f"{amount(dose['jumlah'])} {dose['satuan']}", details["aturan"]])
@@ -71,11 +71,11 @@ def _sentence(reminder: Reminder, due: Due) -> str:
         case Tipe.MAKAN:
             return f"waktunya {MEALS.get(due.slot, 'makan')} {at}.{_menu(details.get(due.slot))}"
         case Tipe.TERAPI:
-            what = _joined(details.get("jenis_terapi") or reminder.judul)
+            what = _joined(details.get("jenis_terapi") or pengingat.judul)
             return f"waktunya terapi {what}{_place(details.get('tempat_terapi'))} {at}."
         case Tipe.KONTROL:
             lead = f"{LEADS[due.slot]} " if due.slot in LEADS else ""
-            return f"{lead}jadwal kontrol{_visit(reminder)}, {calendar_day(local)} {at}."
+            return f"{lead}jadwal kontrol{_visit(pengingat)}, {calendar_day(local)} {at}."
 
 
 def _menu(meal: dict[str, Any] | None) -> str:
@@ -83,11 +83,11 @@ def _menu(meal: dict[str, Any] | None) -> str:
     return f" Menu: {'; '.join(named)}." if named else ""
 
 
-def _visit(reminder: Reminder) -> str:
-    details = reminder.details
+def _visit(pengingat: Pengingat) -> str:
+    details = pengingat.details
     doctor = details.get("nama_dokter")
     field = f" ({_joined(details['spesialisasi'])})" if details.get("spesialisasi") else ""
-    who = f" dengan {_joined(doctor)}{field}" if doctor else f" {reminder.judul}"
+    who = f" dengan {_joined(doctor)}{field}" if doctor else f" {pengingat.judul}"
     return who + _place(details.get("nama_faskes"))
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib import clock
 from app.pengingat import service
-from app.pengingat.models import Reminder, Tipe
+from app.pengingat.models import Pengingat, Tipe
 from dev.demo.people import person
 
 ZONE = "Asia/Jakarta"
@@ -45,7 +45,7 @@ VISIT: dict[str, Any] = {
 
 def fill() -> None:
     siti = person("siti").id
-    if db.session.scalar(sa.select(sa.exists().where(Reminder.user_id == siti))):
+    if db.session.scalar(sa.select(sa.exists().where(Pengingat.user_id == siti))):
         return
     soon = clock.now() + timedelta(days=3)
     for tipe, judul, details in (

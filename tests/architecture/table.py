@@ -112,9 +112,9 @@ ACCESS: dict[str, str] = {
     # reminders
     "POST /pengingat": "anybody",
     "GET /pengingat": "anybody",
-    "GET /pengingat/<int:reminder_id>": "anybody",
-    "PUT /pengingat/<int:reminder_id>": "anybody",
-    "DELETE /pengingat/<int:reminder_id>": "anybody",
+    "GET /pengingat/<int:pengingat_id>": "anybody",
+    "PUT /pengingat/<int:pengingat_id>": "anybody",
+    "DELETE /pengingat/<int:pengingat_id>": "anybody",
     "POST /pengingat/obat": "anybody",
     # web push
     "GET /push/public-key": "public",

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.forum.models import ForumThread
 from app.identity.models import Role, RoleName, User, user_roles
-from app.pengingat.models import Reminder
+from app.pengingat.models import Pengingat
 from tests.client import Client
 from tests.factories import make_admin, make_user
 
@@ -88,7 +88,7 @@ def test_privilege_words_beside_a_good_body_change_nothing(client: Client, words
     for new in made:
         user = db.session.get_one(User, new)
         assert (user.role, user.is_verified) == ("pasien", False)
-    for model in (ForumThread, Reminder):
+    for model in (ForumThread, Pengingat):
         assert set(db.session.scalars(sa.select(model.user_id))) == {siti.id}
     assert not db.session.scalar(sa.select(ForumThread.id).where(ForumThread.likes_count > 100))
 

@@ -13,7 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat import jobs, service
-from app.pengingat.models import Reminder
+from app.pengingat.models import Pengingat
 from tests.client import Client
 from tests.factories import make_user
 from tests.pengingat.conftest import Time, waiting
@@ -71,7 +71,7 @@ def test_an_edit_that_races_with_the_clock_leaves_the_new_schedule_alone(
     def edit() -> None:
         for reminder_id in ids:
             with unit_of_work():
-                service.change(user_id, reminder_id, {"details": details})
+                service.update(user_id, reminder_id, {"details": details})
 
     run_together(committed, edit, jobs.top_up, jobs.top_up)
     jobs.top_up()
@@ -89,7 +89,7 @@ def test_deleting_while_the_clock_tops_up_leaves_nothing(committed: Flask, momen
                 service.delete(user_id, reminder_id)
 
     run_together(committed, remove, jobs.top_up, jobs.top_up)
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(Reminder)) == 0
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Pengingat)) == 0
     assert waiting() == []
 
 

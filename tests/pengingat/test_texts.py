@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from app.pengingat import texts
-from app.pengingat.models import Reminder
+from app.pengingat.models import Pengingat
 from app.pengingat.schedule import Due
 
 SEVEN = datetime(2026, 3, 10, 0, 0, tzinfo=UTC)
 
 
-def reminder(tipe: str, details: dict[str, Any], zone: str = "Asia/Jakarta") -> Reminder:
-    return Reminder(tipe=tipe, judul="Judul", timezone=zone, details=details)
+def reminder(tipe: str, details: dict[str, Any], zone: str = "Asia/Jakarta") -> Pengingat:
+    return Pengingat(tipe=tipe, judul="Judul", timezone=zone, details=details)
 
 
 def said(tipe: str, details: dict[str, Any], slot: str = "0", zone: str = "Asia/Jakarta") -> str:

@@ -18,7 +18,7 @@ from app.forum.models import ForumCategory, ForumThread
 from app.identity.models import Role, RoleName, User, UserDay, user_roles
 from app.komunitas.models import Komunitas
 from app.logs.models import ActivityLog, LogDay
-from app.pengingat.models import Reminder, Tipe
+from app.pengingat.models import Pengingat, Tipe
 from app.videos.models import Video
 
 DEFAULT_DAYS = 30
@@ -125,8 +125,8 @@ _CATEGORIES = (
 )
 
 _REMINDERS = sa.select(
-    Reminder.tipe, _count.label("count"), _count.filter(Reminder.done_until > sa.bindparam("now")).label("done")
-).group_by(Reminder.tipe)
+    Pengingat.tipe, _count.label("count"), _count.filter(Pengingat.done_until > sa.bindparam("now")).label("done")
+).group_by(Pengingat.tipe)
 
 
 def _all(model: type[Base]) -> sa.ScalarSelect[int]:
