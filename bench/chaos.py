@@ -30,6 +30,7 @@ from app.cli import seed_all
 from app.core.database.session import db, unit_of_work
 from app.identity import users
 from app.pengingat import service
+from app.pengingat.schemas import NewPengingat
 from app.providers import vapid
 from bench.outcome import Outcome, Plan
 from config import ROOT, Config
@@ -126,15 +127,15 @@ class Chaos:
                 # Never due before it is there: a slow machine stretches the plan.
                 due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
                 name = f"pengingat-{self.rounds}-{n:05d}"
+                data: NewPengingat = {
+                    "tipe": "terapi",
+                    "judul": name,
+                    "timezone": "Asia/Jakarta",
+                    "details": {},
+                    "waktu": due,
+                }
                 with unit_of_work():
-                    service.create(
-                        self.random.choice(self.ids),
-                        tipe="terapi",
-                        judul=name,
-                        timezone="Asia/Jakarta",
-                        details={},
-                        waktu=due,
-                    )
+                    service.create(self.random.choice(self.ids), data)
                 self.due[name] = due
 
     def start_workers(self) -> None:

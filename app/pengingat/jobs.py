@@ -1,4 +1,4 @@
-"""The clock's part in reminders: it keeps the outbox filled."""
+"""Jobs of reminders: the periodic one that keeps the outbox filled 36 hours ahead."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from app.notifications import outbox
 from app.pengingat.models import Pengingat
 from app.pengingat.occurrences import HORIZON, extend
 
-#: Reminders with less than this ahead of them are due for more.
+#: Reminders that are planned for less than this ahead are planned further.
 REFILL_BELOW = HORIZON * 2 / 3
+#: Reminders of one transaction.
 PAGE = 200
-#: Then the job makes room for others and rings itself again.
-TURN_S = 2.0
+#: Seconds after which the job enqueues itself again and makes room for other jobs.
+SLICE_S = 2.0
 
 
 def top_up() -> None:
-    """Plan what comes into sight. However many do this at once, each occurrence is one row."""
-    stop = monotonic() + TURN_S
+    """Put the occurrences of the coming hours into the outbox. However many do this at once, each is one row."""
+    stop = monotonic() + SLICE_S
     while top_up_page():
         if monotonic() >= stop:
             enqueue_once_now(top_up, queue=BULK)
@@ -46,7 +47,7 @@ def top_up_page() -> int:
         drafts = [
             draft
             for pengingat, name in rows
-            # After a long outage what is hopelessly late is recorded as missed, but not for weeks back.
+            # After a long outage what is too late is still recorded as missed, but not for weeks back.
             for draft in extend(pengingat, name, after=max(pengingat.planned_until, now - HORIZON), now=now)
         ]
         outbox.add_all(drafts)

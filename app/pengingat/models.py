@@ -13,7 +13,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.session import Base, Timestamps
 from app.core.lib import clock
-from app.pengingat.schedule import Schedule
+from app.pengingat.schedule import Plan, Schedule
+
+#: The fields of one type, see `schemas`, and whatever else a client keeps beside them: any JSON.
+Details = dict[str, Any]
 
 
 class Tipe(StrEnum):
@@ -32,10 +35,8 @@ class Pengingat(Base, Timestamps):
     judul: Mapped[str]
     start: Mapped[datetime] = mapped_column("waktu", comment="as sent; what obat shows is the next dose")
     timezone: Mapped[str] = mapped_column(comment="IANA")
-    details: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    plan: Mapped[dict[str, Any]] = mapped_column(
-        JSONB, comment="the schedule in wall times, see app.pengingat.schedule"
-    )
+    details: Mapped[Details] = mapped_column(JSONB)
+    plan: Mapped[Plan] = mapped_column(JSONB, comment="the schedule in wall times, see app.pengingat.schedule")
     active_from: Mapped[datetime] = mapped_column(
         comment="when the schedule was last set; nothing before is an occurrence of it"
     )

@@ -11,7 +11,7 @@ from app.pengingat import texts
 from app.pengingat.models import Pengingat
 from app.pengingat.schedule import Due
 
-#: How far ahead the outbox knows what is coming.
+#: How far ahead occurrences are rows of the outbox.
 HORIZON = timedelta(hours=36)
 #: How late a reminder is still of use.
 LATE = timedelta(minutes=60)
@@ -26,9 +26,9 @@ def subject(pengingat_id: int) -> str:
 
 
 def extend(pengingat: Pengingat, name: str, *, after: datetime, now: datetime) -> list[outbox.Draft]:
-    """The deliveries between `after` and the horizon; notes how far the reminder is planned.
+    """The deliveries due after `after` and up to the horizon; sets `planned_until` to it.
 
-    The caller holds the reminder's row, so that no edit slips in between.
+    The caller holds a lock on the row, so that no edit comes in between.
     """
     schedule, until = pengingat.schedule, now + HORIZON
     dues = schedule.dues(after, until)

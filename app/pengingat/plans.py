@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
-from app.pengingat.models import Tipe
+from app.pengingat.models import Details, Tipe
 from app.pengingat.schedule import WEEKDAYS, Schedule, Slot, wall_time
 
 MEALS = ("sarapan", "makan_siang", "makan_malam", "selingan")
@@ -14,7 +13,7 @@ MEALS = ("sarapan", "makan_siang", "makan_malam", "selingan")
 ANY_MEAL = "makan"
 
 
-def schedule_of(tipe: str, details: dict[str, Any], start: datetime | None, zone: ZoneInfo, now: datetime) -> Schedule:
+def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneInfo, now: datetime) -> Schedule:
     """The schedule of validated details; `start` is what was sent as `waktu`."""
     match Tipe(tipe):
         case Tipe.OBAT:
@@ -44,6 +43,6 @@ def schedule_of(tipe: str, details: dict[str, Any], start: datetime | None, zone
             return Schedule(zone, once=datetime.fromisoformat(visit) if visit else start, before=before)
 
 
-def _wall(start: datetime | None, zone: ZoneInfo) -> Any:
+def _wall(start: datetime | None, zone: ZoneInfo) -> time:
     assert start is not None  # noqa: S101  # the schema demands it for every type but obat
     return start.astimezone(zone).time().replace(second=0, microsecond=0)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Page, PageSchema
+from app.core.web.pagination import Listing
 from app.identity.access import authenticated, caller
-from app.pengingat import jobs, schemas, service
-from app.pengingat.models import Tipe
-
-__all__ = ["bp", "jobs"]  # the clock finds the section's jobs through its routes
+from app.pengingat import schemas, service
+from app.pengingat.models import Pengingat
+from app.pengingat.schemas import NewPengingat, PengingatChanges, Query
 
 bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller")
 
@@ -19,34 +16,33 @@ bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Remi
 @authenticated
 @bp.arguments(schemas.PengingatCreate)
 @bp.response(201, schemas.Pengingat)
-def create_pengingat(data: dict[str, Any]) -> Any:
+def create_pengingat(data: NewPengingat) -> Pengingat:
     """Make a reminder."""
-    return service.create(caller.id, **data)
+    return service.create(caller.id, data)
 
 
 @bp.post("/obat")
 @authenticated
 @bp.arguments(schemas.ObatCreate)
 @bp.response(201, schemas.Pengingat)
-def create_obat(data: dict[str, Any]) -> Any:
+def create_obat(data: NewPengingat) -> Pengingat:
     """Make one reminder of every daily dose of a medicine."""
-    return service.create(caller.id, tipe=Tipe.OBAT, **data)
+    return service.create(caller.id, data)
 
 
 @bp.get("")
 @authenticated
-@bp.arguments(PageSchema, location="query")
-@bp.arguments(schemas.TipeQuerySchema, location="query")
+@bp.arguments(schemas.QuerySchema, location="query")
 @bp.response(200, schemas.Pengingat(many=True))
-def list_pengingat(page: Page, query: dict[str, str]) -> Any:
+def list_pengingat(query: Query) -> Listing[Pengingat]:
     """The caller's reminders, newest first."""
-    return service.list_all(caller.id, page, **query)
+    return service.list_all(caller.id, query)
 
 
 @bp.get("/<int:pengingat_id>")
 @authenticated
 @bp.response(200, schemas.Pengingat)
-def get_pengingat(pengingat_id: int) -> Any:
+def get_pengingat(pengingat_id: int) -> Pengingat:
     """One reminder."""
     return service.get(caller.id, pengingat_id)
 
@@ -55,7 +51,7 @@ def get_pengingat(pengingat_id: int) -> Any:
 @authenticated
 @bp.arguments(schemas.PengingatUpdate)
 @bp.response(200, schemas.Pengingat)
-def update_pengingat(data: dict[str, Any], pengingat_id: int) -> Any:
+def update_pengingat(data: PengingatChanges, pengingat_id: int) -> Pengingat:
     """Change what is sent of a reminder."""
     return service.update(caller.id, pengingat_id, data)
 

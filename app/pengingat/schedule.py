@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Self
+from typing import NotRequired, Self, TypedDict
 from zoneinfo import ZoneInfo
 
 #: What a control visit may be reminded by, and how long before it.
@@ -30,6 +30,20 @@ class Due:
     at: datetime
     occurrence: datetime
     slot: str
+
+
+class PlannedSlot(TypedDict):
+    name: str
+    time: str
+    weekday: int | None
+
+
+class Plan(TypedDict):
+    """A schedule as JSON: `once` and `before`, or `slots`."""
+
+    once: NotRequired[str]
+    before: NotRequired[list[str]]
+    slots: NotRequired[list[PlannedSlot]]
 
 
 @dataclass(frozen=True)
@@ -67,8 +81,8 @@ class Schedule:
         if self.once is not None:
             return self.once if self.once > after else None
         # Twice around, for a slot that a zone's change of day swallowed once.
-        found = [due.occurrence for due in self.dues(after, after + 2 * WEEK + MARGIN)]
-        return min(found, default=None)
+        occurrences = [due.occurrence for due in self.dues(after, after + 2 * WEEK + MARGIN)]
+        return min(occurrences, default=None)
 
     def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
         """What a person means who says "done": the last one that fell due, before the first one that one."""
@@ -100,7 +114,7 @@ class Schedule:
                     yield moment
             day += timedelta(days=1)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Plan:
         if self.once is not None:
             return {"once": self.once.astimezone(UTC).isoformat(), "before": list(self.before)}
         return {
@@ -111,7 +125,7 @@ class Schedule:
         }
 
     @classmethod
-    def from_json(cls, plan: dict[str, Any], zone: ZoneInfo) -> Self:
+    def from_json(cls, plan: Plan, zone: ZoneInfo) -> Self:
         if "once" in plan:
             return cls(zone, once=datetime.fromisoformat(plan["once"]), before=tuple(plan["before"]))
         slots = (Slot(row["name"], time.fromisoformat(row["time"]), row["weekday"]) for row in plan["slots"])

@@ -1,11 +1,13 @@
-"""Reminders in and out; their details by type. Named fields are checked, others kept."""
+"""A reminder, in and out, and its details by type: fields with a name here are checked, others stay as they came."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 from zoneinfo import available_timezones
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre_load, validate, validates_schema
@@ -13,11 +15,14 @@ from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre
 from app.core.errors import ValidationFailed
 from app.core.lib.clock import rfc3339
 from app.core.web.fields import Text, Timestamp
+from app.core.web.pagination import Page, PageSchema
+from app.pengingat import models
 from app.pengingat.models import Tipe
 from app.pengingat.plans import MEALS
 from app.pengingat.schedule import OFFSETS, WEEKDAYS
 
 DEFAULT_ZONE = "Asia/Jakarta"
+TIPES = [tipe.value for tipe in Tipe]
 MAX_DETAILS_BYTES = 16 * 1024
 MAX_SESSIONS = 50
 
@@ -39,10 +44,13 @@ def _zone(value: str) -> None:
 class TimeOfDay(fields.String):
     """`HH:MM` in UTC."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("metadata", {"example": "00:00", "description": "HH:MM in UTC"})
-        rule = validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="harus berupa HH:MM dalam UTC.")
-        super().__init__(validate=rule, **kwargs)
+    def __init__(self, *, required: bool = False, allow_none: bool = False) -> None:
+        super().__init__(
+            required=required,
+            allow_none=allow_none,
+            validate=validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="harus berupa HH:MM dalam UTC."),
+            metadata={"example": "00:00", "description": "HH:MM in UTC"},
+        )
 
 
 class Details(Schema):
@@ -71,7 +79,7 @@ class ObatDetails(Details):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def check_doses(self, data: dict[str, Any], **_: Any) -> None:
+    def check_doses(self, data: models.Details, **_: object) -> None:
         times = [dose["jam"] for dose in data["jadwal"]]
         if len(times) != data["frekuensi"]:
             raise ValidationError("harus sama dengan banyaknya jadwal.", "frekuensi")
@@ -79,7 +87,7 @@ class ObatDetails(Details):
             raise ValidationError("tidak boleh menyebut satu jam dua kali.", "jadwal")
 
     @post_load
-    def normalise(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def normalise(self, data: models.Details, **_: object) -> models.Details:
         return {**data, "aturan": SYNONYMS.get(data["aturan"], data["aturan"])}
 
 
@@ -114,7 +122,7 @@ class TerapiDetails(Details):
     jadwal = fields.List(fields.Nested(TherapySession), validate=validate.Length(max=MAX_SESSIONS))
 
     @pre_load
-    def lower_days(self, data: Any, **_: Any) -> Any:
+    def lower_days(self, data: object, **_: object) -> object:
         if not isinstance(data, Mapping) or not isinstance(data.get("jadwal"), list):
             return data
         jadwal = [
@@ -126,7 +134,7 @@ class TerapiDetails(Details):
         return {**data, "jadwal": jadwal}
 
     @validates_schema(skip_on_field_errors=True)
-    def check_sessions(self, data: dict[str, Any], **_: Any) -> None:
+    def check_sessions(self, data: models.Details, **_: object) -> None:
         sessions = [(row["hari"], row["jam"]) for row in data.get("jadwal", [])]
         if len(set(sessions)) != len(sessions):
             raise ValidationError("tidak boleh menyebut satu waktu dua kali.", "jadwal")
@@ -146,20 +154,20 @@ class KontrolDetails(Details):
     reminder_offsets = fields.List(fields.Nested(ReminderOffset), validate=validate.Length(max=10))
 
     @pre_load
-    def read_aliases(self, data: Any, **_: Any) -> Any:
+    def read_aliases(self, data: object, **_: object) -> object:
         if not isinstance(data, Mapping):
             return data
-        found = dict(data)
+        details = dict(data)
         for alias in ("offsets", "reminders"):
-            if alias in found:
-                value = found.pop(alias)
-                found.setdefault("reminder_offsets", value)
-        if found.get("reminder_offsets", ()) is None:
-            del found["reminder_offsets"]
-        return found
+            if alias in details:
+                offsets = details.pop(alias)
+                details.setdefault("reminder_offsets", offsets)
+        if details.get("reminder_offsets", ()) is None:
+            del details["reminder_offsets"]
+        return details
 
     @post_load
-    def normalise(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def normalise(self, data: models.Details, **_: object) -> models.Details:
         if data.get("datetime") is not None:
             data = {**data, "datetime": rfc3339(data["datetime"])}
         offsets = data.get("reminder_offsets", [])
@@ -176,12 +184,12 @@ DETAILS: dict[str, Schema] = {
 assert set(MEALS) <= set(MakanDetails().fields)  # noqa: S101  # one list of meals, two places
 
 
-def load_details(tipe: str, details: dict[str, Any]) -> dict[str, Any]:
+def load_details(tipe: str, details: models.Details) -> models.Details:
     """Checked and normalised details of one type; `ValidationFailed` names the wrong ones."""
     if len(json.dumps(details)) > MAX_DETAILS_BYTES:
         raise ValidationFailed({"details": ["terlalu besar."]})
     try:
-        loaded: dict[str, Any] = DETAILS[tipe].load(details)
+        loaded: models.Details = DETAILS[tipe].load(details)
     except ValidationError as error:
         raise ValidationFailed({"details": error.messages}) from None
     return loaded
@@ -201,9 +209,24 @@ MEANING = (
 )
 
 
-class ObatCreate(Schema):
-    """A medicine: one reminder that holds every daily dose."""
+class NewPengingat(TypedDict):
+    tipe: str
+    judul: str
+    timezone: str
+    details: models.Details
+    waktu: NotRequired[datetime]
 
+
+class PengingatChanges(TypedDict, total=False):
+    tipe: str
+    judul: str
+    waktu: datetime
+    timezone: str
+    details: models.Details
+    is_done: bool
+
+
+class _Create(Schema):
     judul = Text(200, required=True, example="Minum obat diabetes")
     timezone = fields.String(
         load_default=DEFAULT_ZONE, validate=_zone, metadata={"example": DEFAULT_ZONE, "description": "IANA name"}
@@ -211,12 +234,20 @@ class ObatCreate(Schema):
     details = fields.Dict(keys=fields.String(), required=True, metadata={"description": MEANING, "example": EXAMPLE})
 
 
-class PengingatCreate(ObatCreate):
-    tipe = fields.String(required=True, validate=validate.OneOf([tipe.value for tipe in Tipe]))
+class ObatCreate(_Create):
+    """A medicine: one reminder that holds every daily dose."""
+
+    @post_load
+    def as_obat(self, data: models.Details, **_: object) -> models.Details:
+        return {**data, "tipe": Tipe.OBAT}
+
+
+class PengingatCreate(_Create):
+    tipe = fields.String(required=True, validate=validate.OneOf(TIPES))
     waktu = Timestamp(metadata={"description": "Needed by every type but obat"})
 
     @validates_schema(skip_on_field_errors=True)
-    def check_time(self, data: dict[str, Any], **_: Any) -> None:
+    def check_time(self, data: models.Details, **_: object) -> None:
         if data["tipe"] != Tipe.OBAT and "waktu" not in data:
             raise ValidationError("wajib diisi.", "waktu")
 
@@ -224,7 +255,7 @@ class PengingatCreate(ObatCreate):
 class PengingatUpdate(Schema):
     """What is sent changes, the rest stays; `details` is replaced whole."""
 
-    tipe = fields.String(validate=validate.OneOf([tipe.value for tipe in Tipe]))
+    tipe = fields.String(validate=validate.OneOf(TIPES))
     judul = Text(200, minimum=1)
     waktu = Timestamp()
     timezone = fields.String(validate=_zone)
@@ -244,5 +275,18 @@ class Pengingat(Schema):
     updated_at = Timestamp()
 
 
-class TipeQuerySchema(Schema):
-    tipe = fields.String(validate=validate.OneOf([tipe.value for tipe in Tipe]))
+@dataclass(frozen=True)
+class Query:
+    """Which page of the caller's reminders, and of which type; None: of all types."""
+
+    page: Page
+    tipe: str | None
+
+
+class QuerySchema(PageSchema):
+    tipe = fields.String(validate=validate.OneOf(TIPES))
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: object) -> Query:
+        tipe = data.pop("tipe", None)
+        return Query(super().to_page(data, **kwargs), tipe)

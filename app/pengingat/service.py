@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -12,14 +11,14 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.lib import clock
-from app.core.web.pagination import Listing, Page, paginate
+from app.core.web.pagination import Listing, paginate
 from app.identity.models import User
 from app.notifications import outbox
 from app.pengingat import occurrences
-from app.pengingat.models import Pengingat, Tipe
+from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.plans import schedule_of
 from app.pengingat.schedule import Schedule
-from app.pengingat.schemas import load_details
+from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, load_details
 
 #: A change of one of these is a change of the schedule.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
@@ -30,38 +29,38 @@ NOT_FOUND = "Pengingat tidak ditemukan."
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=clock.JAKARTA), datetime(9000, 1, 1, tzinfo=clock.JAKARTA)
 
 
-def list_all(user_id: int, page: Page, tipe: str | None = None) -> Listing[Pengingat]:
-    query = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id.desc())
-    return paginate(query.where(Pengingat.tipe == tipe) if tipe else query, page)
+def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
+    """A person's reminders, newest first."""
+    rows = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id.desc())
+    return paginate(rows.where(Pengingat.tipe == query.tipe) if query.tipe else rows, query.page)
 
 
 def get(user_id: int, pengingat_id: int) -> Pengingat:
-    """A person's own reminder; a stranger's is no record."""
+    """A person's own reminder; `NotFound` for a stranger's."""
     return _own(sa.select(Pengingat), user_id, pengingat_id)
 
 
-def create(
-    user_id: int,
-    *,
-    tipe: str,
-    judul: str,
-    timezone: str,
-    details: dict[str, Any],
-    waktu: datetime | None = None,
-) -> Pengingat:
+def create(user_id: int, data: NewPengingat) -> Pengingat:
+    """A new reminder, its occurrences of the next 36 hours already in the outbox."""
     now = database_clock.now()
-    details = load_details(tipe, details)
+    waktu = data.get("waktu")
     pengingat = Pengingat(
-        user_id=user_id, tipe=tipe, judul=judul, timezone=timezone, details=details, planned_until=now
+        user_id=user_id,
+        tipe=data["tipe"],
+        judul=data["judul"],
+        timezone=data["timezone"],
+        details=load_details(data["tipe"], data["details"]),
+        planned_until=now,
     )
-    _set_schedule(pengingat, _schedule(tipe, details, waktu, timezone, now), waktu, now)
+    schedule = _schedule(pengingat.tipe, pengingat.details, waktu, pengingat.timezone, now)
+    _set_schedule(pengingat, schedule, waktu, now)
     db.session.add(pengingat)
     db.session.flush()
     _plan(pengingat, now)
     return pengingat
 
 
-def update(user_id: int, pengingat_id: int, changes: dict[str, Any]) -> Pengingat:
+def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengingat:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
     now = database_clock.now()
     pengingat = _locked(user_id, pengingat_id)
@@ -70,7 +69,7 @@ def update(user_id: int, pengingat_id: int, changes: dict[str, Any]) -> Penginga
         _reschedule(pengingat, changes, now)
     if "judul" in changes:
         pengingat.judul = changes["judul"]
-    # Whatever changed, only what is still to come is taken back here and planned anew; what is merely late goes out.
+    # Only what is still to come is cancelled and planned anew; what is due and merely late goes out as it is.
     outbox.cancel(occurrences.subject(pengingat_id), due_after=now)
     if changes.get("is_done", was_done) != was_done:
         _mark(pengingat, is_done=not was_done, now=now)
@@ -97,7 +96,7 @@ def _locked(user_id: int, pengingat_id: int) -> Pengingat:
     return _own(sa.select(Pengingat).with_for_update().execution_options(populate_existing=True), user_id, pengingat_id)
 
 
-def _reschedule(pengingat: Pengingat, changes: dict[str, Any], now: datetime) -> None:
+def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> None:
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
     start = changes.get("waktu", pengingat.start)
     details = load_details(tipe, changes.get("details", pengingat.details))
@@ -112,7 +111,7 @@ def _reschedule(pengingat: Pengingat, changes: dict[str, Any], now: datetime) ->
         pengingat.start = start
 
 
-def _schedule(tipe: str, details: dict[str, Any], start: datetime | None, zone: str, now: datetime) -> Schedule:
+def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, now: datetime) -> Schedule:
     schedule = schedule_of(tipe, details, start, ZoneInfo(zone), now)
     for moment in (start, schedule.once):
         if moment is not None and not EARLIEST < moment < LATEST:

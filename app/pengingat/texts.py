@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from app.core.lib.clock import day_text
-from app.pengingat.models import Pengingat, Tipe
+from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.schedule import Due
 
 DAYS = ("Senin", "Selasa", "Rabu", "Kamis", "Jumat", "Sabtu", "Minggu")
@@ -78,7 +77,7 @@ def _sentence(pengingat: Pengingat, due: Due) -> str:
             return f"{lead}jadwal kontrol{_visit(pengingat)}, {calendar_day(local)} {at}."
 
 
-def _menu(meal: dict[str, Any] | None) -> str:
+def _menu(meal: Details | None) -> str:
     named = [f"{name} {_joined(meal[name])}" for name in NUTRIENTS if meal and meal.get(name)]
     return f" Menu: {'; '.join(named)}." if named else ""
 
@@ -91,10 +90,10 @@ def _visit(pengingat: Pengingat) -> str:
     return who + _place(details.get("nama_faskes"))
 
 
-def _place(name: Any) -> str:
+def _place(name: object) -> str:
     return f" di {_joined(name)}" if name else ""
 
 
-def _joined(value: Any) -> str:
+def _joined(value: object) -> str:
     """One line out of what somebody wrote."""
     return " ".join(str(value).split())

@@ -54,4 +54,4 @@ def fill() -> None:
         (Tipe.TERAPI, "Fisioterapi lutut", THERAPY),
         (Tipe.KONTROL, "Kontrol bulanan", VISIT),
     ):
-        service.create(siti, tipe=tipe, judul=judul, timezone=ZONE, details=details, waktu=soon)
+        service.create(siti, {"tipe": tipe, "judul": judul, "timezone": ZONE, "details": details, "waktu": soon})

@@ -46,7 +46,7 @@ def make_reminders(count: int, obat: dict[str, Any]) -> tuple[int, list[int]]:
     ids = []
     with unit_of_work():
         for _ in range(count):
-            reminder = service.create(user_id, tipe="obat", timezone="Asia/Jakarta", **obat)
+            reminder = service.create(user_id, {"tipe": "obat", "timezone": "Asia/Jakarta", **obat})
             ids.append(reminder.id)
     return user_id, ids
 

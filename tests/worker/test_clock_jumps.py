@@ -48,7 +48,9 @@ def worker(start_worker: Start, clock_file: Path) -> RunningWorker:
 
 def remind(user: User, title: str, due: datetime) -> None:
     with unit_of_work():
-        service.create(user.id, tipe="terapi", judul=title, timezone="Asia/Jakarta", details={}, waktu=due)
+        service.create(
+            user.id, {"tipe": "terapi", "judul": title, "timezone": "Asia/Jakarta", "details": {}, "waktu": due}
+        )
 
 
 def states() -> dict[str, set[str]]:
