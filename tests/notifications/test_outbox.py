@@ -29,17 +29,17 @@ def test_one_key_is_one_delivery(app: Flask) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
 
 
-def test_a_delivery_rings_after_the_commit_and_once_for_many(app: Flask) -> None:
+def test_a_delivery_enqueues_a_drain_after_the_commit_and_once_for_many(app: Flask) -> None:
     with unit_of_work():
         for n in range(5):
             messages.send_message(
-                f"+62811{n}", "Halo", kind="test", dedupe_key=f"ring:{n}", expires_in=timedelta(minutes=5)
+                f"+62811{n}", "Halo", kind="test", dedupe_key=f"enqueued:{n}", expires_in=timedelta(minutes=5)
             )
         assert waiting_jobs() == 0
     assert waiting_jobs() == 1
 
 
-def test_a_rollback_leaves_neither_row_nor_bell(app: Flask) -> None:
+def test_a_rollback_leaves_neither_row_nor_job(app: Flask) -> None:
     with pytest.raises(ZeroDivisionError), unit_of_work():  # noqa: PT012  # the error must come after the effect
         messages.send_message("+62811", "Halo", kind="test", dedupe_key="rolled back", expires_in=timedelta(minutes=5))
         raise ZeroDivisionError
@@ -47,7 +47,7 @@ def test_a_rollback_leaves_neither_row_nor_bell(app: Flask) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_a_delivery_for_later_does_not_ring(app: Flask) -> None:
+def test_a_delivery_for_later_enqueues_nothing(app: Flask) -> None:
     add(due_at=clock.now() + timedelta(hours=1), expires_at=clock.now() + timedelta(hours=2))
     assert waiting_jobs() == 0
     assert claims.claim("urgent", Channel.MESSAGING) is None
@@ -67,18 +67,18 @@ def test_what_was_cancelled_and_is_added_again_goes_out(app: Flask) -> None:
     with unit_of_work():
         outbox.cancel("s")
     add(dedupe_key="back", subject="s", payload={"text": "baru"})
-    found = claims.claim("urgent", Channel.MESSAGING)
-    assert found is not None
-    assert (found.id, found.payload) == (row.id, {"text": "baru"})
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    assert (claimed.id, claimed.payload) == (row.id, {"text": "baru"})
 
 
 def test_what_was_sent_does_not_come_back(app: Flask) -> None:
     add(dedupe_key="sent", subject="s")
-    found = claims.claim("urgent", Channel.MESSAGING)
-    assert found is not None
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
     with unit_of_work():
         outbox.cancel("s")
-    claims.settle_sent(found, "ref")  # the call was under way
+    claims.settle_sent(claimed, "ref")  # the call was under way
     add(dedupe_key="sent", subject="s")
     assert reread("sent").state == State.SENT
 
@@ -120,18 +120,18 @@ def test_production_forgets_the_text_once_it_is_settled(
     config = replace(config_for_tests(), environment=environment)
     monkeypatch.setitem(app.extensions, "config", config)
     for key, settle in (
-        ("sent", lambda found: claims.settle_sent(found, None)),
-        ("failed", lambda found: claims.settle_failed(found, "no")),
-        ("missed", lambda found: claims.settle_retry(found, 100_000, "no")),
+        ("sent", lambda claimed: claims.settle_sent(claimed, None)),
+        ("failed", lambda claimed: claims.settle_failed(claimed, "no")),
+        ("missed", lambda claimed: claims.settle_retry(claimed, 100_000, "no")),
     ):
         add(dedupe_key=key, payload={"text": "rahasia"})
-        found = claims.claim("urgent", Channel.MESSAGING)
-        assert found is not None
-        settle(found)
+        claimed = claims.claim("urgent", Channel.MESSAGING)
+        assert claimed is not None
+        settle(claimed)
         row = reread(key)
         assert (row.state, row.payload) == (key, kept)
     add(dedupe_key="retried", payload={"text": "rahasia"})
-    found = claims.claim("urgent", Channel.MESSAGING)
-    assert found is not None
-    claims.settle_retry(found, 1, "no")
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.settle_retry(claimed, 1, "no")
     assert reread("retried").payload == {"text": "rahasia"}

@@ -32,10 +32,10 @@ class Time:
 
 @pytest.fixture
 def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
-    found = Time()
-    monkeypatch.setattr(clock, "now", lambda: found.now)
-    monkeypatch.setattr(database_clock, "now", lambda: found.now)
-    return found
+    time = Time()
+    monkeypatch.setattr(clock, "now", lambda: time.now)
+    monkeypatch.setattr(database_clock, "now", lambda: time.now)
+    return time
 
 
 @pytest.fixture

@@ -67,25 +67,25 @@ def test_a_reminder_that_is_over_is_not_looked_at_again(siti: Client, moment: Ti
 
 
 def test_a_new_schedule_cancels_the_old(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    made = siti.post("/pengingat/obat", obat).json
+    created = siti.post("/pengingat/obat", obat).json
     details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
-    siti.put(f"/pengingat/{made['id']}", {"details": details})
+    siti.put(f"/pengingat/{created['id']}", {"details": details})
     assert waiting() == waiting("push_fan_out") == ["02 05:00", "03 05:00"]
     assert waiting(state="cancelled") == ["02 12:00", "03 00:00", "03 12:00"]
 
 
 def test_back_to_the_old_schedule_brings_its_rows_back(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    made = siti.post("/pengingat/obat", obat).json
-    siti.put(f"/pengingat/{made['id']}", {"timezone": "Asia/Jayapura", "details": {**obat["details"], "frekuensi": 1,
+    created = siti.post("/pengingat/obat", obat).json
+    siti.put(f"/pengingat/{created['id']}", {"timezone": "Asia/Jayapura", "details": {**obat["details"], "frekuensi": 1,
              "jadwal": obat["details"]["jadwal"][:1]}})  # fmt: skip
     assert waiting() == ["03 00:00"]
-    siti.put(f"/pengingat/{made['id']}", {"timezone": "Asia/Jakarta", "details": obat["details"]})
+    siti.put(f"/pengingat/{created['id']}", {"timezone": "Asia/Jakarta", "details": obat["details"]})
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
 
 
 def test_a_new_title_changes_the_words_alone(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
-    made = siti.post("/pengingat/", {**kontrol, "details": {"reminder_offsets": [{"offset": "1h"}]}}).json
-    siti.put(f"/pengingat/{made['id']}", {"judul": "Periksa gula"})
+    created = siti.post("/pengingat/", {**kontrol, "details": {"reminder_offsets": [{"offset": "1h"}]}}).json
+    siti.put(f"/pengingat/{created['id']}", {"judul": "Periksa gula"})
     assert waiting() == ["03 02:00"]
     assert "jadwal kontrol Periksa gula" in texts()[0]
 
@@ -93,11 +93,11 @@ def test_a_new_title_changes_the_words_alone(siti: Client, moment: Time, kontrol
 def test_what_is_late_survives_a_new_title_but_not_a_new_schedule(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
-    made = siti.post("/pengingat/obat", obat).json
+    created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=10)  # the first dose is ten minutes late
-    siti.put(f"/pengingat/{made['id']}", {"judul": "Baru"})
+    siti.put(f"/pengingat/{created['id']}", {"judul": "Baru"})
     assert waiting()[0] == "02 12:00"
-    siti.put(f"/pengingat/{made['id']}", {"details": {**obat["details"], "frekuensi": 1,
+    siti.put(f"/pengingat/{created['id']}", {"details": {**obat["details"], "frekuensi": 1,
              "jadwal": [{"jam": "12:05", "jumlah": 1, "satuan": "tablet"}]}})  # fmt: skip
     assert waiting() == ["03 12:05"]  # the new time of today is past, too
 
@@ -105,15 +105,15 @@ def test_what_is_late_survives_a_new_title_but_not_a_new_schedule(
 def test_a_client_that_sends_the_whole_record_back_changes_nothing(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
-    made = siti.post("/pengingat/obat", obat).json
+    created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=10)
-    siti.put(f"/pengingat/{made['id']}", made)
+    siti.put(f"/pengingat/{created['id']}", created)
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00", "04 00:00"]
-    siti.put(f"/pengingat/{made['id']}", {**made, "is_done": True})  # of the dose that has just been due
+    siti.put(f"/pengingat/{created['id']}", {**created, "is_done": True})  # of the dose that has just been due
     assert waiting() == ["03 00:00", "03 12:00", "04 00:00"]
 
 
 def test_deleting_takes_everything_back(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    made = siti.post("/pengingat/obat", obat).json
-    siti.delete(f"/pengingat/{made['id']}")
+    created = siti.post("/pengingat/obat", obat).json
+    siti.delete(f"/pengingat/{created['id']}")
     assert waiting() == waiting("push_fan_out") == []

@@ -28,7 +28,7 @@ def run_together(app: Flask, *works: Any) -> None:
             start.wait()
             try:
                 work()
-            except BaseException as error:  # noqa: BLE001  # told below
+            except BaseException as error:  # noqa: BLE001  # reported below
                 errors.append(error)
 
     threads = [Thread(target=run, args=(work,)) for work in works]
@@ -94,14 +94,14 @@ def test_deleting_while_the_clock_tops_up_leaves_nothing(committed: Flask, momen
 
 
 def test_an_edit_while_a_worker_sends_does_not_send_twice(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    made = siti.post("/pengingat/obat", obat).json
+    created = siti.post("/pengingat/obat", obat).json
     with unit_of_work():
         db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.statement_timestamp()))
         db.session.execute(sa.update(Delivery).values(expires_at=sa.func.statement_timestamp() + timedelta(hours=1)))
-    found = claims.claim("urgent", Channel.MESSAGING)
-    assert found is not None
-    siti.put(f"/pengingat/{made['id']}", {"is_done": True})
-    siti.put(f"/pengingat/{made['id']}", {"is_done": False})
-    claims.settle_sent(found, None)
-    row = db.session.get_one(Delivery, found.id, populate_existing=True)
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    siti.put(f"/pengingat/{created['id']}", {"is_done": True})
+    siti.put(f"/pengingat/{created['id']}", {"is_done": False})
+    claims.settle_sent(claimed, None)
+    row = db.session.get_one(Delivery, claimed.id, populate_existing=True)
     assert row.state == State.SENT

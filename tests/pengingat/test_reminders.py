@@ -14,8 +14,8 @@ from tests.pengingat.conftest import Time
 def test_a_medicine_is_one_reminder_of_every_dose(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     answer = siti.post("/pengingat/obat", obat)
     assert answer.status_code == 201
-    found = answer.json
-    assert found | {"id": 1, "created_at": "", "updated_at": ""} == {
+    created = answer.json
+    assert created | {"id": 1, "created_at": "", "updated_at": ""} == {
         "id": 1,
         "tipe": "obat",
         "judul": "Obat diabetes",
@@ -26,9 +26,9 @@ def test_a_medicine_is_one_reminder_of_every_dose(siti: Client, moment: Time, ob
         "created_at": "",
         "updated_at": "",
     }
-    assert siti.get(f"/pengingat/{found['id']}").json == found
+    assert siti.get(f"/pengingat/{created['id']}").json == created
     moment.move(hours=12)
-    assert siti.get(f"/pengingat/{found['id']}").json["waktu"] == "2026-03-03T00:00:00Z"
+    assert siti.get(f"/pengingat/{created['id']}").json["waktu"] == "2026-03-03T00:00:00Z"
 
 
 def test_the_general_route_takes_medicines_too(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
@@ -177,32 +177,32 @@ def test_a_list_costs_one_statement(siti: Client, moment: Time, obat: dict[str, 
 
 
 def test_a_change_merges_fields_and_replaces_details(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
-    made = siti.post("/pengingat/", kontrol).json
-    changed = siti.put(f"/pengingat/{made['id']}", {"judul": "Baru"}).json
-    assert changed | {"updated_at": ""} == {**made, "judul": "Baru", "updated_at": ""}
-    changed = siti.put(f"/pengingat/{made['id']}", {"details": {"nama_dokter": "dr. Budi"}}).json
+    created = siti.post("/pengingat/", kontrol).json
+    changed = siti.put(f"/pengingat/{created['id']}", {"judul": "Baru"}).json
+    assert changed | {"updated_at": ""} == {**created, "judul": "Baru", "updated_at": ""}
+    changed = siti.put(f"/pengingat/{created['id']}", {"details": {"nama_dokter": "dr. Budi"}}).json
     assert changed["details"] == {"nama_dokter": "dr. Budi"}
-    assert_error(siti.put(f"/pengingat/{made['id']}", {"tipe": "obat"}), 400, field="details")
-    assert_error(siti.put(f"/pengingat/{made['id']}", {"judul": ""}), 400, field="judul")
+    assert_error(siti.put(f"/pengingat/{created['id']}", {"tipe": "obat"}), 400, field="details")
+    assert_error(siti.put(f"/pengingat/{created['id']}", {"judul": ""}), 400, field="judul")
 
 
 def test_a_deleted_reminder_is_gone(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
-    made = siti.post("/pengingat/", kontrol).json
-    assert siti.delete(f"/pengingat/{made['id']}").json == {"message": "Pengingat dihapus."}
-    for answer in (siti.get(f"/pengingat/{made['id']}"), siti.delete(f"/pengingat/{made['id']}")):
+    created = siti.post("/pengingat/", kontrol).json
+    assert siti.delete(f"/pengingat/{created['id']}").json == {"message": "Pengingat dihapus."}
+    for answer in (siti.get(f"/pengingat/{created['id']}"), siti.delete(f"/pengingat/{created['id']}")):
         assert_error(answer, 404)
 
 
 def test_a_strangers_reminder_is_no_record(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
-    made = siti.post("/pengingat/", kontrol).json
+    created = siti.post("/pengingat/", kontrol).json
     stranger = siti.as_(make_user())
     for answer in (
-        stranger.get(f"/pengingat/{made['id']}"),
-        stranger.put(f"/pengingat/{made['id']}", {"judul": "Milikku"}),
-        stranger.delete(f"/pengingat/{made['id']}"),
+        stranger.get(f"/pengingat/{created['id']}"),
+        stranger.put(f"/pengingat/{created['id']}", {"judul": "Milikku"}),
+        stranger.delete(f"/pengingat/{created['id']}"),
     ):
         assert_error(answer, 404)
-    assert siti.get(f"/pengingat/{made['id']}").json == made
+    assert siti.get(f"/pengingat/{created['id']}").json == created
 
 
 @pytest.mark.parametrize(
@@ -222,10 +222,10 @@ def test_nobody_has_no_reminders(client: Client, method: str, path: str) -> None
 
 def test_an_owner_cannot_be_named(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
     other = make_user()
-    made = siti.post("/pengingat/", {**kontrol, "user_id": other.id, "id": 77, "is_done": True}).json
+    created = siti.post("/pengingat/", {**kontrol, "user_id": other.id, "id": 77, "is_done": True}).json
     assert siti.as_(other).get("/pengingat/").json == []
-    assert made["id"] != 77
-    assert made["is_done"] is False
+    assert created["id"] != 77
+    assert created["is_done"] is False
 
 
 @pytest.mark.parametrize("number", [1e20, -1e30, 1.5, 2**63])

@@ -90,10 +90,10 @@ def test_what_people_write_stays_one_line() -> None:
 
 def test_a_push_is_short_and_starts_large() -> None:
     details = {**METFORMIN, "nama_obat": "x" * 3000}
-    found = texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"))
-    assert found["title"] == "Pengingat: Judul"
-    assert found["body"].startswith("Waktunya minum")
-    assert len(found["body"]) == texts.PUSH_CHARACTERS
+    push = texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"))
+    assert push["title"] == "Pengingat: Judul"
+    assert push["body"].startswith("Waktunya minum")
+    assert len(push["body"]) == texts.PUSH_CHARACTERS
 
 
 def test_a_name_of_blanks_is_no_crash() -> None:

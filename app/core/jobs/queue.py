@@ -1,7 +1,7 @@
-"""Work that leaves the request: RQ queues, filled after the commit.
+"""Jobs for the workers: RQ queues, filled after the commit.
 
-The row is the truth and the queue is a doorbell: a job takes ids, reads again and claims. Losing one is made good by
-the clock's sweep; running one twice does nothing the second time.
+The row is the truth, the queue only says that there is one: a job takes ids, reads the rows again and claims them. A
+lost job is made good by the clock's sweep; a job that runs twice does nothing the second time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ URGENT = "urgent"
 BULK = "bulk"
 QUEUES = (URGENT, BULK)
 
-#: A job may run so long; drains end by themselves well before.
+#: Seconds that a job may run; drains end by themselves well before.
 JOB_TIMEOUT_S = 60
 FAILED_JOB_TTL_S = 86400
 
@@ -36,7 +36,7 @@ def init_app(app: Flask, config: Config) -> None:
 
 
 def connection() -> Redis:
-    """The web process's Redis connection, which gives up fast."""
+    """The application's Redis connection; it gives up after 0.2 s."""
     redis: Redis = current_app.extensions["redis"]
     return redis
 
@@ -70,12 +70,13 @@ def enqueue_once(job: Callable[..., object], *args: object, queue: str = URGENT)
 
 
 def enqueue_once_now(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
+    """Enqueue `job` now unless an equal one is waiting. Raises redis' errors when the queue is away."""
     if connection().set(_dedupe_key(_name(job), args), 1, nx=True, px=DEDUPE_TTL_MS):
         enqueue_now(job, *args, queue=queue)
 
 
 def release(name: str, args: Sequence[object]) -> None:
-    """The named job begins: an equal one may be enqueued again. While Redis is away the key expires by itself."""
+    """Release the dedupe key of a job that begins. While Redis is away it expires by itself."""
     with suppress(RedisError):
         connection().delete(_dedupe_key(name, args))
 

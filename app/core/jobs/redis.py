@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from redis import Redis
@@ -18,7 +18,7 @@ WEB: dict[str, Any] = {
     "health_check_interval": 0,
 }
 
-#: A worker waits Redis out.
+#: A worker waits until Redis is back.
 WORKER: dict[str, Any] = {
     "socket_connect_timeout": 5,
     "socket_keepalive": True,
@@ -34,17 +34,28 @@ def connect(url: str, **options: Any) -> Redis:
     """
     if not url.startswith("sentinel://"):
         return Redis.from_url(url, **options)
-    parts = sentinel_of(url)
-    shared = {"db": parts["DB"], "username": parts["USERNAME"], "password": parts["PASSWORD"], **options}
-    sentinel = Sentinel(parts["INSTANCES"], sentinel_kwargs=options, **shared)  # type: ignore[no-untyped-call]
-    master: Redis = sentinel.master_for(parts["MASTER_NAME"])  # type: ignore[no-untyped-call]
+    address = sentinel_of(url)
+    assert address is not None  # noqa: S101  # the scheme says so
+    shared = {"db": address["DB"], "username": address["USERNAME"], "password": address["PASSWORD"], **options}
+    sentinel = Sentinel(address["INSTANCES"], sentinel_kwargs=options, **shared)  # type: ignore[no-untyped-call]
+    master: Redis = sentinel.master_for(address["MASTER_NAME"])  # type: ignore[no-untyped-call]
     return master
 
 
-def sentinel_of(url: str) -> dict[str, Any]:
-    """What a `sentinel://` address says, in the words of RQ's own settings; empty for other addresses."""
+class SentinelAddress(TypedDict):
+    """Where a Sentinel is, in the names of RQ's own settings."""
+
+    INSTANCES: list[tuple[str, int]]
+    MASTER_NAME: str
+    DB: int
+    USERNAME: str | None
+    PASSWORD: str | None
+
+
+def sentinel_of(url: str) -> SentinelAddress | None:
+    """What a `sentinel://` address says; None for other addresses."""
     if not url.startswith("sentinel://"):
-        return {}
+        return None
     parts = urlsplit(url)
     hosts = parts.netloc.rpartition("@")[2].split(",")
     return {

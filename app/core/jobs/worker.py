@@ -1,7 +1,7 @@
 """RQ's worker as this service needs it.
 
-JSON on the wire (pickle in Redis would be code execution), the application made once before the fork, an application
-context and a log line around each job, a clock of its own, and patience with a Redis that goes away and comes back.
+Jobs are JSON (pickle in Redis would be code execution), the application is made once before the fork, each job runs in
+its context and leaves one log line, the worker has a clock process of its own, and it goes on when Redis is back.
 """
 
 from __future__ import annotations
@@ -30,11 +30,15 @@ __all__ = ["QUEUES", "Job", "Worker"]
 
 logger = logging.getLogger(__name__)
 
+#: One queue or several, by name or as RQ's object.
+Queues = str | rq.Queue | Sequence[str | rq.Queue]
+
+#: Seconds between RQ's own cleanups, and until a worker that says nothing counts as dead.
 MAINTENANCE_S = 30
 WORKER_TTL_S = 60
-#: A worker asks Redis anew so often, so that a connection that hangs is noticed.
+#: Seconds of one blocking read of the queue, so that a connection that hangs is noticed.
 DEQUEUE_S = 5
-#: Redis went away: the pause before each attempt to begin again.
+#: Seconds between attempts to begin again while Redis is away.
 RETURN_S = 1.0
 
 
@@ -50,7 +54,7 @@ class Job(rq.job.Job):
             g.job_id = self.id
             release(str(self.func_name), self.args)
             try:
-                result = super().perform()
+                result: object = super().perform()
                 outcome = "done"
                 return result
             finally:
@@ -66,13 +70,13 @@ class Job(rq.job.Job):
 
 
 class Worker(rq.worker.Worker):
-    """A worker that the command line's defaults cannot spoil."""
+    """A worker whose settings are ours, whatever the command line's defaults are."""
 
     app: ClassVar[Flask]
     log_result_lifespan = False
     max_connection_wait_time = 5.0
 
-    def __init__(self, queues: Any, name: str | None = None, **options: Any) -> None:
+    def __init__(self, queues: Queues, name: str | None = None, **options: Any) -> None:
         if options.get("prepare_for_work", True):
             config: Config = self.app.extensions["config"]
             options |= {
@@ -113,20 +117,20 @@ class Worker(rq.worker.Worker):
         self._ending = True
         try:
             super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
-        except RedisError:  # it wanted to note the request there
+        except RedisError:  # RQ notes the request there
             raise StopRequested from None
 
     def register_birth(self) -> None:
-        self.connection.delete(self.key)  # that of our own life before Redis went away
+        self.connection.delete(self.key)  # our own registration from before Redis went away
         super().register_birth()  # type: ignore[no-untyped-call]
 
     def bootstrap(self, *args: Any, **kwargs: Any) -> None:
-        # RQ tells every job in several lines of free text; ours is one line of JSON.
+        # RQ logs several lines of free text a job; ours is one line of JSON.
         logging.getLogger("rq.worker").setLevel(logging.WARNING)
         super().bootstrap(*args, **kwargs)
 
     def main_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
-        # A connection shared with the parent would mix two conversations.
+        # Two processes on one database connection would read each other's results.
         with self.app.app_context():
             db.engine.dispose(close=False)
             self.app.extensions["autocommit"].dispose(close=False)
@@ -136,6 +140,6 @@ class Worker(rq.worker.Worker):
         logger.info("worker ends after its present job", extra={"signal": signal.SIGTERM.name})
 
 
-def _names(queues: Any) -> Sequence[str]:
-    listed = queues if isinstance(queues, (list, tuple)) else [queues]
-    return [queue if isinstance(queue, str) else queue.name for queue in listed]
+def _names(queues: Queues) -> Sequence[str]:
+    several = [queues] if isinstance(queues, (str, rq.Queue)) else queues
+    return [queue if isinstance(queue, str) else queue.name for queue in several]

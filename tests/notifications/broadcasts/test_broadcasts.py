@@ -60,12 +60,12 @@ def announce(subject: str = "article:1", **fields: Any) -> int:
     return found.id
 
 
-def told(subject: str = "article:1") -> set[int | None]:
+def recipients(subject: str = "article:1") -> set[int | None]:
     return set(db.session.scalars(sa.select(Delivery.user_id).filter_by(subject=subject)))
 
 
 def test_everybody_with_a_number_who_wants_to_know_is_told(app: Flask, configure: Configure, moment: Time) -> None:
-    wanted = {make_user().id, make_user(preferences={"medical": True}).id}
+    expected = {make_user().id, make_user(preferences={"medical": True}).id}
     author = make_user().id
     make_user(preferences={"broadcast": False})
     make_user(nomor_hp=None)
@@ -73,7 +73,7 @@ def test_everybody_with_a_number_who_wants_to_know_is_told(app: Flask, configure
     dead.phone_invalid_at = moment.now
     broadcast_id = announce(except_user_id=author)
     fan_out.fan_out(broadcast_id)
-    assert told() == wanted
+    assert recipients() == expected
     row = db.session.scalars(sa.select(Delivery)).first()
     assert row is not None
     assert (row.queue, row.kind, row.payload["text"]) == ("bulk", "broadcast", "Artikel baru")
@@ -86,7 +86,7 @@ def test_a_tag_narrows_the_circle(app: Flask, configure: Configure, moment: Time
     make_user(preferences={"religion": ["hindu"]})
     make_user()
     fan_out.fan_out(announce("forum_thread:1", preference_tag="islam"))
-    assert told("forum_thread:1") == {muslim}
+    assert recipients("forum_thread:1") == {muslim}
 
 
 def test_one_event_is_told_once(app: Flask, configure: Configure, moment: Time) -> None:
@@ -95,7 +95,7 @@ def test_one_event_is_told_once(app: Flask, configure: Configure, moment: Time) 
     assert announce() == first
     fan_out.fan_out(first)
     fan_out.fan_out(first)
-    assert len(told()) == 1
+    assert len(recipients()) == 1
 
 
 def test_it_starts_after_a_random_delay(app: Flask, configure: Configure, moment: Time) -> None:
@@ -126,10 +126,10 @@ def test_a_stopped_broadcast_goes_on_where_it_stopped(
     everybody = {make_user().id for _ in range(8)}
     broadcast_id = announce()
     assert fan_out.fan_out_page(broadcast_id)
-    assert len(told()) == 3
+    assert len(recipients()) == 3
     while fan_out.fan_out_page(broadcast_id):
         pass
-    assert told() == everybody
+    assert recipients() == everybody
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 8
 
 
@@ -177,7 +177,7 @@ def test_one_a_day_and_person(app: Flask, configure: Configure, moment: Time) ->
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
     moment.now = NOON + timedelta(days=1)
     fan_out.fan_out(announce("article:9"))
-    assert len(told("article:9")) == 1
+    assert len(recipients("article:9")) == 1
 
 
 def test_the_number_a_day_is_a_setting(app: Flask, configure: Configure, moment: Time) -> None:
@@ -189,7 +189,7 @@ def test_the_number_a_day_is_a_setting(app: Flask, configure: Configure, moment:
     configure(broadcast_per_user_per_day=0)
     moment.now = NOON + timedelta(days=1)
     fan_out.fan_out(announce("article:9"))
-    assert told("article:9") == set()
+    assert recipients("article:9") == set()
 
 
 # --- when it is sent ------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_on_another_day_it_counts_as_that_days(app: Flask, configure: Configure,
     row = reread(found.dedupe_key)
     assert row.payload["day"] == "2026-03-03"
     fan_out.fan_out(announce("article:2"))
-    assert told("article:2") == set()
+    assert recipients("article:2") == set()
 
 
 def test_on_another_day_that_is_taken_it_stays(app: Flask, configure: Configure, moment: Time) -> None:

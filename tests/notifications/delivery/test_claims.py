@@ -15,9 +15,9 @@ from tests.notifications.conftest import add, age, reread
 
 
 def claim() -> claims.Claimed:
-    found = claims.claim("urgent", Channel.MESSAGING)
-    assert found is not None
-    return found
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    return claimed
 
 
 def test_a_claimed_row_is_nobody_elses_until_its_lease_ends(app: Flask) -> None:
@@ -103,18 +103,18 @@ def test_retries_wait_half_an_hour_at_most_unless_the_provider_wishes_more() -> 
 def test_many_claimers_share_the_rows_without_a_double(committed: Flask) -> None:
     for _ in range(60):
         add()
-    found: list[int] = []
+    claimed: list[int] = []
     start = Barrier(8)
 
     def work() -> None:
         with committed.app_context():
             start.wait()
             while row := claims.claim("urgent", Channel.MESSAGING):
-                found.append(row.id)
+                claimed.append(row.id)
 
     threads = [Thread(target=work) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == len(set(found)) == 60
+    assert len(claimed) == len(set(claimed)) == 60

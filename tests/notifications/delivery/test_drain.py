@@ -107,7 +107,7 @@ def test_a_row_that_killed_several_workers_ends(committed: Flask, gateway: Serve
     assert not gateway.messaging.sent
 
 
-def test_a_row_that_breaks_its_sender_does_not_stop_the_others(committed: Flask, gateway: Server) -> None:
+def test_a_row_that_breaks_its_transport_does_not_stop_the_others(committed: Flask, gateway: Server) -> None:
     broken, fine = add(payload={}), add()
     jobs.drain("urgent")
     assert reread(broken.dedupe_key).state == State.PENDING
@@ -176,7 +176,7 @@ def test_without_redis_the_clock_sends_itself(
     assert len(gateway.messaging.sent) == 1
 
 
-def test_figures_tell_what_happened_and_what_waits(committed: Flask, gateway: Server) -> None:
+def test_metrics_count_what_was_sent_and_what_waits(committed: Flask, gateway: Server) -> None:
     sent = add()
     gateway.messaging.mark_invalid("+62000")
     add(target="+62000")

@@ -72,7 +72,7 @@ def test_a_failing_provider_is_retried_and_slows_nobody_else(
     thread = Thread(target=drain)
     thread.start()
     fine = add_one("push" if broken == "messaging" else "messaging")
-    second = Thread(target=drain)  # the bell that the addition rang
+    second = Thread(target=drain)  # the job that the addition enqueued
     second.start()
     wait_until(lambda: reread(fine).state == State.SENT)
     hangs = kind in ("hang", "slow")
