@@ -118,14 +118,16 @@ def send_reset_link(phone: str) -> None:
     if is_wanted:
         outbox.cancel(subject)  # an older link or notice, which this one has replaced
     outbox.add(
-        kind="password_reset",
-        channel=Channel.MESSAGING,
-        dedupe_key=dedupe_key,
-        payload={"text": text},
-        target=number,
-        user_id=user_id,
-        subject=subject,
-        expires_at=expires_at,
+        outbox.Draft(
+            kind="password_reset",
+            channel=Channel.MESSAGING,
+            dedupe_key=dedupe_key,
+            payload={"text": text},
+            target=number,
+            user_id=user_id,
+            subject=subject,
+            expires_at=expires_at,
+        )
     )
     if not is_wanted:
         outbox.cancel(subject)

@@ -1,11 +1,10 @@
-"""What workers do with the outbox, and what the clock enqueues for them."""
+"""The jobs of the outbox: draining what is due, dropping what is old; and the tick that enqueues them."""
 
 from __future__ import annotations
 
 import logging
 from datetime import timedelta
 from threading import Thread
-from typing import Any
 
 import sqlalchemy as sa
 from flask import current_app
@@ -20,21 +19,21 @@ from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 
 logger = logging.getLogger(__name__)
 
-#: A drain takes new rows for so long; well below the job's timeout, so that its last calls end in peace.
+#: Seconds that a drain claims new rows; well below the job's timeout, so that its last calls can end.
 DRAIN_S = 20.0
 
-#: Settled rows are kept so long, for the development page and an operator's questions.
+#: Days that settled rows are kept, for the development page and an operator's questions.
 KEEP_DAYS = 30
 PRUNE_BATCH = 5000
 
 
 def drain(queue: str) -> None:
-    """Send what is due. Killed at any line it loses nothing: an unsent row comes back when its lease ends."""
+    """Send what is due. Killed at any line it loses nothing: an unsent row is claimed again when its lease ends."""
     send_due(queue)
 
 
 def send_due(queue: str) -> None:
-    # A worker on both queues must not keep a reminder waiting behind broadcasts, so their drain serves both.
+    # A worker of both queues must not let a reminder wait behind broadcasts, so a bulk drain serves both.
     queues = QUEUES if queue == BULK else (URGENT,)
     for name in queues:
         expire(name)
@@ -46,24 +45,24 @@ def send_due(queue: str) -> None:
 
 _rows = deliveries.c
 _is_due = sa.and_(
-    # Named one by one, they are a few looks into the index of what is open, in one simple plan.
+    # Channels named one by one: a few descents into the index of open rows, in one simple plan.
     _rows.channel.in_([sa.literal_column(f"'{channel}'") for channel in Channel]),
     sa.literal_column("state IN ('pending', 'claimed')"),
     _rows.next_try_at <= sa.func.statement_timestamp(),
 )
-#: What every clock asks every second.
-_anything_due: sa.Select[Any] = (
-    sa.select(sa.literal_column("1"))
+#: The one statement of an idle tick.
+_anything_due: sa.Select[int] = (
+    sa.select(sa.literal_column("1", sa.Integer))
     .select_from(deliveries)
     .where(_rows.queue.in_([sa.literal_column(f"'{queue}'") for queue in QUEUES]), _is_due)
     .limit(sa.literal_column("1"))
 )
-#: Broadcasts rest while they are paused, and until it is the next one's turn.
-_bulk_rests = sa.exists().where(
+#: Broadcasts wait while they are paused, and until the next slot of their rate.
+_bulk_waits = sa.exists().where(
     sa.or_(broadcast_pace.c.paused, broadcast_pace.c.next_at > sa.func.statement_timestamp())
 )
 _urgent_due = sa.exists().where(_rows.queue == URGENT, _is_due)
-_bulk_due = sa.and_(sa.exists().where(_rows.queue == BULK, _is_due), ~_bulk_rests)
+_bulk_due = sa.and_(sa.exists().where(_rows.queue == BULK, _is_due), ~_bulk_waits)
 _due = sa.select(_urgent_due, _bulk_due)
 
 
@@ -82,25 +81,26 @@ def enqueue_due() -> None:
             _drain_here(queue)
 
 
-_helpers: dict[str, Thread] = {}
+#: The clock's own drains while Redis is away, by queue.
+_drains: dict[str, Thread] = {}
 
 
 def _drain_here(queue: str) -> None:
-    """Without Redis no worker gets a job, so the clock sends by itself: a dose does not wait for a queue."""
-    helper = _helpers.get(queue)
-    if helper is None or not helper.is_alive():
+    """Without Redis no worker gets a job, so the clock process drains by itself, in a thread."""
+    thread = _drains.get(queue)
+    if thread is None or not thread.is_alive():
         new_context = current_app.app_context
 
         def work() -> None:
             with new_context():
                 send_due(queue)
 
-        _helpers[queue] = Thread(target=work, name=f"drain-{queue}", daemon=True)
-        _helpers[queue].start()
+        _drains[queue] = Thread(target=work, name=f"drain-{queue}", daemon=True)
+        _drains[queue].start()
 
 
 def prune() -> None:
-    """Drop what was settled long ago, in small transactions."""
+    """Delete what was settled long ago, in small transactions."""
     old = (
         sa.select(_rows.id)
         .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.statement_timestamp() - timedelta(days=KEEP_DAYS))
@@ -109,6 +109,6 @@ def prune() -> None:
     )
     while True:
         with unit_of_work():
-            gone = db.session.execute(sa.delete(deliveries).where(_rows.id.in_(old)))
-        if gone.rowcount < PRUNE_BATCH:  # type: ignore[attr-defined]
+            result = db.session.execute(sa.delete(deliveries).where(_rows.id.in_(old)))
+        if result.rowcount < PRUNE_BATCH:  # type: ignore[attr-defined]
             return

@@ -1,4 +1,4 @@
-"""Messages to people. Everything goes through the outbox; nothing is sent here."""
+"""Messages to people, put into the outbox; the worker sends them."""
 
 from __future__ import annotations
 
@@ -22,35 +22,39 @@ def send_message(
     expires_in: timedelta,
     subject: str | None = None,
 ) -> bool:
-    """Send a text to one E.164 number, and only to that: should its owner change it first, nothing goes out.
+    """Send a text to one E.164 number, and only to that: when its owner changes it first, nothing is sent.
 
-    Once for every `dedupe_key`; a new message of the same `subject` takes back one that still waits. Returns whether
-    it is new.
+    Equal `dedupe_key`s are one message; a new message cancels those of the same `subject` that still wait. Returns
+    whether it is new.
     """
     if subject is not None:
         outbox.cancel(subject)
     return outbox.add(
-        kind=kind,
-        channel=Channel.MESSAGING,
-        dedupe_key=dedupe_key,
-        payload={"text": text},
-        expires_at=database_clock.now() + expires_in,
-        user_id=db.session.scalar(sa.select(User.id).where(User.phone == phone)),
-        target=phone,
-        subject=subject,
+        outbox.Draft(
+            kind=kind,
+            channel=Channel.MESSAGING,
+            dedupe_key=dedupe_key,
+            payload={"text": text},
+            expires_at=database_clock.now() + expires_in,
+            user_id=db.session.scalar(sa.select(User.id).where(User.phone == phone)),
+            target=phone,
+            subject=subject,
+        )
     )
 
 
 def message_user(
     user_id: int, text: str, *, kind: str, dedupe_key: str, expires_in: timedelta, subject: str | None = None
 ) -> bool:
-    """Send a text to a person, at the number that they have when it goes out. Once for every `dedupe_key`."""
+    """Send a text to a person, at the number that they have when it is sent. Equal `dedupe_key`s are one message."""
     return outbox.add(
-        kind=kind,
-        channel=Channel.MESSAGING,
-        dedupe_key=dedupe_key,
-        payload={"text": text},
-        expires_at=database_clock.now() + expires_in,
-        user_id=user_id,
-        subject=subject,
+        outbox.Draft(
+            kind=kind,
+            channel=Channel.MESSAGING,
+            dedupe_key=dedupe_key,
+            payload={"text": text},
+            expires_at=database_clock.now() + expires_in,
+            user_id=user_id,
+            subject=subject,
+        )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any, cast
+from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -15,7 +15,7 @@ from app.core.database.session import Base, Created
 
 
 class Channel(StrEnum):
-    """The ways out. Each has its own lane in a drain, so that a dead one never holds up another."""
+    """How a delivery leaves. Each channel has its own lane in a drain, so that a dead one holds up no other."""
 
     MESSAGING = "messaging"
     PUSH = "push"
@@ -25,7 +25,7 @@ class Channel(StrEnum):
 
 class State(StrEnum):
     PENDING = "pending"
-    #: A worker is at it until `next_try_at`; after that anybody may take it over.
+    #: A worker sends it; its lease ends at `next_try_at`, after which anybody may claim it.
     CLAIMED = "claimed"
     SENT = "sent"
     #: Refused for good, or the death of several workers in a row.
@@ -54,7 +54,7 @@ class Delivery(Base, Created):
     target: Mapped[str | None] = mapped_column(
         comment="E.164 number or subscription id; null: wherever the person is reached when it is sent"
     )
-    payload: Mapped[dict[str, Any]] = mapped_column(JSONB, comment="emptied in production once settled")
+    payload: Mapped[dict[str, object]] = mapped_column(JSONB, comment="emptied in production once settled")
     due_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(comment="not sent by then, it is missed")
     state: Mapped[str] = mapped_column(server_default=State.PENDING)

@@ -1,11 +1,10 @@
-"""What other sections call: put a delivery into the outbox, or take it back, in the transaction that causes it."""
+"""What other sections call: add a delivery to the outbox, or cancel it, in the transaction that causes it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -20,12 +19,12 @@ from app.notifications.models import OPEN, Channel, Delivery, State
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A delivery to be. Equal `dedupe_key`s are one delivery; `target` None means where the person is reached then."""
+    """A delivery to add. Equal `dedupe_key`s are one delivery; without `target`, to the person's address."""
 
     kind: str
     channel: Channel
     dedupe_key: str
-    payload: Mapping[str, Any]
+    payload: Mapping[str, object]
     expires_at: datetime
     due_at: datetime | None = None  # None: at once
     user_id: int | None = None
@@ -34,9 +33,9 @@ class Draft:
     queue: str = URGENT
 
 
-def add(**fields: Any) -> bool:
-    """Add one delivery (the fields of `Draft`); returns whether it is new."""
-    return add_all([Draft(**fields)]) == 1
+def add(draft: Draft) -> bool:
+    """Add one delivery; returns whether it is new."""
+    return add_all([draft]) == 1
 
 
 def add_all(drafts: Sequence[Draft]) -> int:
@@ -46,24 +45,23 @@ def add_all(drafts: Sequence[Draft]) -> int:
     for that worker's lease, so that it cannot go out twice.
     """
     now = database_clock.now()
-    values = [_values(draft, now) for draft in drafts]
-    added = _insert(values) if values else 0
-    for queue in {row["queue"] for row in values if row["due_at"] <= now}:
+    added = _insert(drafts, now) if drafts else 0
+    for queue in {draft.queue for draft in drafts if draft.due_at is None or draft.due_at <= now}:
         enqueue_once(drain, queue, queue=queue)
     return added
 
 
 def cancel(subject: str, *, due_after: datetime | None = None) -> int:
-    """Take back what belongs to `subject` and has not gone out; returns how many. A call under way goes through.
+    """Cancel what belongs to `subject` and is not sent yet; returns how many. A call under way is not stopped.
 
-    `due_after` spares what is due by then and merely late.
+    With `due_after`, only what falls due after that moment.
     """
     later = sa.true() if due_after is None else Delivery.due_at > due_after
     return _cancel(Delivery.subject == subject, later)
 
 
 def cancel_one(dedupe_key: str) -> bool:
-    """Take back one delivery; returns whether it had not gone out."""
+    """Cancel one delivery; returns whether it was still to be sent."""
     return _cancel(Delivery.dedupe_key == dedupe_key) == 1
 
 
@@ -77,24 +75,8 @@ def _cancel(*which: sa.ColumnElement[bool]) -> int:
     return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result counts rows
 
 
-def _values(draft: Draft, now: datetime) -> dict[str, Any]:
-    due_at = draft.due_at or now
-    return {
-        "kind": draft.kind,
-        "channel": draft.channel,
-        "dedupe_key": draft.dedupe_key,
-        "payload": dict(draft.payload),
-        "user_id": draft.user_id,
-        "target": draft.target,
-        "subject": draft.subject,
-        "queue": draft.queue,
-        "due_at": due_at,
-        "next_try_at": due_at,
-        "expires_at": draft.expires_at,
-    }
-
-
-def _insert(values: list[dict[str, Any]]) -> int:
+def _insert(drafts: Sequence[Draft], now: datetime) -> int:
+    rows = [{**vars(draft), "due_at": draft.due_at or now, "next_try_at": draft.due_at or now} for draft in drafts]
     statement = insert(Delivery)
     new = statement.excluded
     result = db.session.execute(
@@ -112,6 +94,6 @@ def _insert(values: list[dict[str, Any]]) -> int:
             },
             where=Delivery.state == State.CANCELLED,
         ).returning(Delivery.id),
-        values,
+        rows,
     )
     return len(result.all())

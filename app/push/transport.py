@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import logging
+from collections.abc import Mapping
 
 import orjson
 import sqlalchemy as sa
@@ -85,7 +86,9 @@ def send(delivery: Claimed) -> str | None:
     if row is None:
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
-    content = {name: delivery.payload[name] for name in ("title", "body", "url") if delivery.payload.get(name)}
+    content: Mapping[str, object] = {
+        name: delivery.payload[name] for name in ("title", "body", "url") if delivery.payload.get(name)
+    }
     if is_reminder and not row.is_verified:
         content = NEUTRAL
     left_s = int((delivery.expires_at - row.now).total_seconds())

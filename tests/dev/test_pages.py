@@ -38,15 +38,17 @@ def add(text: str, **fields: object) -> None:
 
     with unit_of_work():
         outbox.add(
-            **{
-                "kind": "password_reset",
-                "channel": Channel.MESSAGING,
-                "dedupe_key": text,
-                "payload": {"text": text},
-                "target": "+6281",
-                "expires_at": clock.now() + timedelta(hours=1),
-                **fields,
-            }
+            outbox.Draft(
+                **{
+                    "kind": "password_reset",
+                    "channel": Channel.MESSAGING,
+                    "dedupe_key": text,
+                    "payload": {"text": text},
+                    "target": "+6281",
+                    "expires_at": clock.now() + timedelta(hours=1),
+                    **fields,
+                }
+            )
         )
 
 

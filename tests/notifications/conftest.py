@@ -42,7 +42,7 @@ def add(**fields: Any) -> Delivery:
         **fields,
     }
     with unit_of_work():
-        outbox.add(**values)
+        outbox.add(outbox.Draft(**values))
     return reread(values["dedupe_key"])
 
 

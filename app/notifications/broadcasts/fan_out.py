@@ -1,7 +1,7 @@
-"""The worker's part in broadcasts: one delivery a recipient, made page by page and sent when it suits each of them.
+"""Fan-out of broadcasts: one delivery a recipient, inserted page by page.
 
-Broadcasts start after a random delay, keep to the daytime of each recipient, to a number a day each and a rate for all,
-and have a queue of their own, so that no reminder waits behind them.
+Broadcasts start after a random delay, keep to the daytime of each recipient, to a number a day for each and a rate for
+all, and have a queue of their own, so that no reminder waits behind them.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from app.notifications.models import (
 KIND = "broadcast"
 #: Recipients of one transaction.
 PAGE = 1000
-#: Then others have their turn; the clock rings again within a second.
-TURN_S = 2.0
-#: News is no news any more.
+#: Seconds of one job; the clock enqueues the next one within a second.
+SLICE_S = 2.0
+#: After that a broadcast is missed.
 LIFETIME = timedelta(days=7)
-#: Turns that nobody took may be made up for so long.
+#: Slots of the rate that nobody took may be made up for so long.
 BURST = timedelta(seconds=5)
 KEEP_DAYS = 30
 
 
 def enqueue_due() -> None:
-    """The clock's tick: a job for each broadcast whose moment has come."""
+    """A tick of the clock: a job for each broadcast whose moment has come."""
     due = sa.select(Broadcast.id).where(
         Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= sa.func.statement_timestamp()
     )
@@ -56,14 +56,14 @@ def enqueue_due() -> None:
 
 
 def fan_out(broadcast_id: int) -> None:
-    """Make the deliveries of one broadcast, page by page; stopped anywhere, it goes on where it stopped."""
-    stop = monotonic() + TURN_S
+    """Insert the deliveries of one broadcast, page by page; stopped anywhere, it goes on where it stopped."""
+    stop = monotonic() + SLICE_S
     while fan_out_page(broadcast_id) and monotonic() < stop:
         pass
 
 
 def fan_out_page(broadcast_id: int) -> bool:
-    """Make one page of deliveries and note how far it is, in one transaction; returns whether more may follow."""
+    """Insert one page of deliveries and move the cursor, in one transaction; returns whether more may follow."""
     with unit_of_work():
         broadcast = db.session.scalar(
             sa.select(Broadcast)
@@ -127,10 +127,10 @@ def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:
     return datetime(day.year, day.month, day.day, first, tzinfo=zone)
 
 
-def _reserve_days(wanted: Sequence[tuple[int, date]]) -> set[int]:
+def _reserve_days(days: Sequence[tuple[int, date]]) -> set[int]:
     """Count one broadcast more on each of these people's days; returns those who had room for it."""
     cap = settings.broadcast_per_user_per_day
-    if not wanted or cap == 0:
+    if not days or cap == 0:
         return set()
     statement = insert(BroadcastDay)
     result = db.session.execute(
@@ -139,7 +139,7 @@ def _reserve_days(wanted: Sequence[tuple[int, date]]) -> set[int]:
             set_={"count": BroadcastDay.count + 1},
             where=BroadcastDay.count < cap,
         ).returning(BroadcastDay.user_id),
-        [{"user_id": user_id, "day": day, "count": 1} for user_id, day in wanted],
+        [{"user_id": user_id, "day": day, "count": 1} for user_id, day in days],
     )
     return set(result.scalars())
 
@@ -147,32 +147,32 @@ def _reserve_days(wanted: Sequence[tuple[int, date]]) -> set[int]:
 # --- sending --------------------------------------------------------------------------------------------------------
 
 
-def check_recipient(found: Claimed) -> None:
-    """Whether this recipient may be told now: their hours, their day's number, their wish, all as they are today."""
-    zone = ZoneInfo(str(found.payload["zone"]))
+def check_recipient(delivery: Claimed) -> None:
+    """Raise unless this recipient may get a broadcast now: their hours, the day's number, their wish, as of today."""
+    zone = ZoneInfo(str(delivery.payload["zone"]))
     now = database_clock.now()
     moment = next_daytime(zone, now)
     if moment > now:
         raise PostponedError(moment)
     with autocommit() as connection:
-        accepts = connection.execute(sa.select(User.accepts_broadcasts).where(User.id == found.user_id)).scalar()
+        accepts = connection.execute(sa.select(User.accepts_broadcasts).where(User.id == delivery.user_id)).scalar()
     if not accepts:
         raise UndeliverableError("wants no broadcasts")
     today = now.astimezone(zone).date()
-    if today.isoformat() != found.payload["day"] and not _move_to(found, today):
+    if today.isoformat() != delivery.payload["day"] and not _move_to(delivery, today):
         raise UndeliverableError("had the day's broadcasts already")
 
 
-def _move_to(found: Claimed, day: date) -> bool:
+def _move_to(delivery: Claimed, day: date) -> bool:
     """Count the delivery on another day than planned; retried later that day, it is not counted again."""
-    assert found.user_id is not None  # noqa: S101  # a broadcast is to somebody
+    assert delivery.user_id is not None  # noqa: S101  # a broadcast is to somebody
     with unit_of_work():
-        if not _reserve_days([(found.user_id, day)]):
+        if not _reserve_days([(delivery.user_id, day)]):
             return False
         db.session.execute(
             sa.update(deliveries)
-            .where(deliveries.c.id == found.id)
-            .values(payload={**found.payload, "day": day.isoformat()})
+            .where(deliveries.c.id == delivery.id)
+            .values(payload={**delivery.payload, "day": day.isoformat()})
         )
         return True
 
@@ -186,10 +186,10 @@ _bulk_due = sa.exists().where(
 
 
 def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
-    """Whether a broadcast message that is due may go now; taking the turn moves the next one on, for all workers."""
+    """Whether a due broadcast message may go now; taking the slot moves the next one on, for all workers."""
     now = sa.func.statement_timestamp()
     spacing = timedelta(minutes=1) / settings.broadcast_per_minute
-    turn = (
+    slot = (
         sa.update(broadcast_pace)
         .where(
             broadcast_pace.c.id == PACE_ID,
@@ -201,12 +201,12 @@ def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
         .returning(broadcast_pace.c.id)
     )
     with unit_of_work():
-        taken = db.session.execute(turn, {"of_channel": channel}).first()
-        if taken is None:
-            # The very first broadcast finds no pace to take a turn from, or one that another lane is just making.
+        row = db.session.execute(slot, {"of_channel": channel}).first()
+        if row is None:
+            # Before the very first broadcast there is no row of the pace, or another lane is just inserting it.
             db.session.execute(first_pace())
-            taken = db.session.execute(turn, {"of_channel": channel}).first()
-    return taken is not None
+            row = db.session.execute(slot, {"of_channel": channel}).first()
+    return row is not None
 
 
 def forget_old_days() -> None:

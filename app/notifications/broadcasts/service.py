@@ -1,13 +1,12 @@
-"""News for many people: what sections announce, and what an operator may do about it. Spreading it is the worker's."""
+"""Broadcasts: what sections announce to many people, and what an operator may do about them. Workers fan them out."""
 
 from __future__ import annotations
 
 import secrets
 from datetime import timedelta
-from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import Insert, insert
 
 from app.core.database import clock as database_clock
 from app.core.database.session import db
@@ -21,10 +20,10 @@ PACE_ID = 1
 def announce(
     *, kind: str, subject: str, text: str, preference_tag: str | None = None, except_user_id: int | None = None
 ) -> None:
-    """Tell everybody with `preference_tag` (None: everybody) of `subject`, once, after a random delay.
+    """Broadcast `text` about `subject`, once, after a random delay, to everybody with `preference_tag` (None: to all).
 
-    Not `except_user_id`, who knows already. `text` is final: it must not name who wants to stay unnamed. The row
-    written here is all that the request does.
+    Not to `except_user_id`, who wrote it. `text` goes out as it is: it must not name a pseudonymous author. The
+    request writes only the row of the broadcast.
     """
     shortest, longest = settings.broadcast_delay_seconds
     delay = timedelta(seconds=shortest + secrets.randbelow(longest - shortest + 1))
@@ -43,19 +42,19 @@ def announce(
 
 
 def withdraw(subject: str) -> None:
-    """Take a broadcast back: what of it has not gone out stays."""
+    """Take a broadcast back: what is not sent yet is cancelled."""
     db.session.execute(sa.delete(Broadcast).where(Broadcast.subject == subject))  # waits for a page under way
     outbox.cancel(subject)
 
 
 def set_paused(paused: bool) -> None:
-    """Hold all broadcasts, or let them go on where they stopped."""
+    """Pause all broadcasts, or let them go on where they stopped."""
     db.session.execute(first_pace())
     db.session.execute(sa.update(broadcast_pace).where(broadcast_pace.c.id == PACE_ID).values(paused=paused))
 
 
 def status() -> list[str]:
-    """What an operator wants to know, one line each."""
+    """The state of broadcasts for an operator, one line each."""
     paused = db.session.scalar(sa.select(BroadcastPace.paused))
     lines = [f"Broadcasts are {'paused' if paused else 'going out'}."]
     for broadcast in db.session.scalars(sa.select(Broadcast).order_by(Broadcast.id.desc()).limit(10)):
@@ -71,8 +70,8 @@ def status() -> list[str]:
     return lines
 
 
-def first_pace() -> Any:
-    """The statement that makes the one row of the pace, unless it is there."""
+def first_pace() -> Insert:
+    """The statement that inserts the one row of the pace, unless it is there."""
     return (
         insert(BroadcastPace)
         .values(id=PACE_ID, next_at=sa.func.statement_timestamp())

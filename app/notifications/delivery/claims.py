@@ -1,4 +1,4 @@
-"""One delivery's way through a worker: claimed in one transaction, sent in none, settled in the next."""
+"""Claims: a delivery is claimed in one transaction, sent in none, settled in the next."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -16,16 +15,16 @@ from app.core.database.session import db, unit_of_work
 from app.core.settings import settings
 from app.notifications.models import OPEN, State, deliveries
 
-#: A claim holds so long; it outlives every provider's time budget, and a dead worker's row waits for its end.
+#: Seconds of a claim's lease; longer than every provider's time budget. A dead worker's row waits for its end.
 LEASE_S = 30
-#: A row on whose watch so many workers died is poison, not bad luck.
+#: So many workers died while they sent a row: it fails.
 POISON_DEATHS = 3
 MAX_RETRY_S = 1800
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """A delivery that this worker, and nobody else, may send now."""
+    """A delivery that only this worker may send now."""
 
     id: int
     claim_token: uuid.UUID
@@ -35,7 +34,7 @@ class Claimed:
     subject: str | None
     user_id: int | None
     target: str | None
-    payload: Mapping[str, Any]
+    payload: Mapping[str, object]
     due_at: datetime
     expires_at: datetime
     attempts: int
@@ -43,11 +42,11 @@ class Claimed:
 
 
 class UndeliverableError(Exception):
-    """Nothing and nobody to send to: the delivery fails without a retry."""
+    """There is nothing or nobody to send to: the delivery fails without a retry."""
 
 
 class PostponedError(Exception):
-    """Not now: the delivery waits until `until`, and this was no attempt."""
+    """Not now: the delivery waits until `until`, and this does not count as an attempt."""
 
     def __init__(self, until: datetime) -> None:
         self.until = until
@@ -81,7 +80,7 @@ _claim = (
         state=State.CLAIMED,
         claim_token=_token,
         attempts=_rows.attempts + 1,
-        # Whoever claimed it before never came back.
+        # Still claimed when its lease ended: the worker before died.
         deaths=_rows.deaths + sa.case((_rows.state == State.CLAIMED, 1), else_=0),
         next_try_at=sa.func.statement_timestamp() + timedelta(seconds=LEASE_S),
     )
@@ -102,7 +101,7 @@ _sent_and_forgotten = _sent.values(payload=sa.literal({}, JSONB))
 
 
 def claim(queue: str, channel: str) -> Claimed | None:
-    """Take the lane's longest due delivery, or None. Rows that others are at are passed over."""
+    """Claim the longest due delivery of a channel, or None. Rows that others have locked are skipped."""
     with unit_of_work():
         row = db.session.execute(
             _claim, {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4()}
@@ -111,7 +110,7 @@ def claim(queue: str, channel: str) -> Claimed | None:
 
 
 def settle_sent(delivery: Claimed, provider_ref: str | None) -> None:
-    """It is out. That holds too when it was cancelled meanwhile, so that nothing brings it back to life."""
+    """Record as sent, also one that was cancelled meanwhile, so that adding it again does not send it twice."""
     parameters = {"of_id": delivery.id, "token": delivery.claim_token, "ref": provider_ref}
     with unit_of_work():
         db.session.execute(_sent_and_forgotten if settings.is_production else _sent, parameters)
@@ -122,7 +121,7 @@ def settle_failed(delivery: Claimed, reason: str) -> None:
 
 
 def settle_retry(delivery: Claimed, delay_s: float, reason: str) -> None:
-    """Try again after so long; where that is past its expiry, it is missed now."""
+    """Try again after `delay_s`; a delivery that expires before is missed now."""
     at = sa.func.statement_timestamp() + timedelta(seconds=delay_s)
     in_time = at < _rows.expires_at
     _settle(
@@ -146,7 +145,7 @@ def settle_postponed(delivery: Claimed, until: datetime) -> None:
 
 
 def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:
-    """2^n seconds with jitter, 30 minutes at most; a provider's own wish for longer is respected."""
+    """2^attempts seconds with jitter, at most 30 minutes; a longer `Retry-After` wins."""
     backoff = min(2.0 ** min(attempts, 20), MAX_RETRY_S)
     jittered = backoff * random.uniform(0.75, 1.25)  # noqa: S311  # spreads load, guards nothing
     return max(min(jittered, MAX_RETRY_S), retry_after_s or 0.0)
@@ -168,14 +167,14 @@ def expire(queue: str) -> int:
         return int(db.session.execute(statement).rowcount)  # type: ignore[attr-defined]
 
 
-def final() -> dict[str, Any]:
-    """What ends with a delivery: in production its text, which may hold a reset code or a person's medicine."""
-    values: dict[str, Any] = {"settled_at": sa.func.statement_timestamp()}
+def final() -> dict[str, object]:
+    """The columns that settling sets. Production drops the payload: it may hold a reset code or a medicine."""
+    values: dict[str, object] = {"settled_at": sa.func.statement_timestamp()}
     return {**values, "payload": sa.literal({}, JSONB)} if settings.is_production else values
 
 
-def _settle(delivery: Claimed, *, only_claimed: bool = False, **values: Any) -> None:
-    """By id and token: who lost the claim to another worker, or to a cancellation, changes nothing."""
+def _settle(delivery: Claimed, *, only_claimed: bool = False, **values: object) -> None:
+    """By id and token, so that a worker that lost its claim, or met a cancellation, changes nothing."""
     statement = (
         sa.update(deliveries).where(_rows.id == delivery.id, _rows.claim_token == delivery.claim_token).values(**values)
     )

@@ -1,4 +1,5 @@
-"""A drain: every channel of a queue in its own lane, so that a hanging provider never holds up another's messages."""
+"""A drain sends what is due: each channel of a queue has threads of its own (a lane), so that a hanging provider holds
+up no other."""
 
 from __future__ import annotations
 
@@ -9,7 +10,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Condition, Thread
 from time import monotonic, sleep
-from typing import Any
 
 from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -46,13 +46,13 @@ def routing() -> Routing:
     return routing
 
 
-#: Calls of one lane at one time.
+#: Calls of one lane at one time, at most.
 THREADS = 16
-#: How long a lane without work waits for more while another lane is busy.
+#: Seconds until a lane without work looks for more while another lane is busy.
 POLL_S = 0.2
-#: A call that takes so long marks a lane that the others should not wait for.
+#: Seconds after which a call marks its lane as slow.
 SLOW_S = 1.0
-#: Between attempts to write down an outcome while PostgreSQL is away.
+#: Seconds between attempts to record an outcome while PostgreSQL is away, and of all of them together.
 SETTLE_AGAIN_S = 0.2
 SETTLE_WITHIN_S = 45.0
 
@@ -63,10 +63,10 @@ LAG_BUCKETS_S = (1, 2, 5, 10, 30, 60, 300, 3600)
 
 
 class Lane:
-    """The threads that send one channel's deliveries of one queue. They end when nothing is due."""
+    """The threads that send the deliveries of one channel of one queue. They end when nothing is due."""
 
     def __init__(
-        self, queue: str, channel: Channel, context: Callable[[], AbstractContextManager[Any]], changed: Condition
+        self, queue: str, channel: Channel, context: Callable[[], AbstractContextManager[object]], changed: Condition
     ) -> None:
         self.queue, self.channel = queue, channel
         self.tally: Tally = Counter()
@@ -82,11 +82,11 @@ class Lane:
 
     @property
     def slow(self) -> bool:
-        """Whether one of its calls has been hanging for a while."""
+        """Whether one of its calls has been hanging for over `SLOW_S`."""
         return any(monotonic() - started > SLOW_S for started in list(self._calls.values()))
 
     def start(self) -> None:
-        """One more thread, unless there are enough. Each that finds work starts another, so lanes grow with need."""
+        """Start one more thread, up to `THREADS`. Each that claims a row starts another."""
         with self._changed:
             if not self.open or self._threads >= THREADS:
                 return
@@ -129,7 +129,7 @@ class Lane:
         _persist(settle)
 
     def _send(self, delivery: Claimed) -> Callable[[], None]:
-        """Call the transport; returns how its outcome is written down."""
+        """Call the transport; returns the statement that records its outcome."""
         try:
             if check := routing().checks.get(delivery.kind):
                 check(delivery)
@@ -146,7 +146,7 @@ class Lane:
         except (DBAPIError, PoolTimeoutError):
             raise
         except Exception as error:
-            # A mistake of ours may be one row's alone: it is retried as a provider's would be, and told.
+            # A bug may concern this row alone: it is logged and retried as a provider's failure would be.
             logger.exception("delivery %s broke its transport", delivery.id)
             return self._retry(delivery, f"{type(error).__name__}", None)
         self._count("sent")
@@ -171,8 +171,8 @@ class Lane:
 def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     """Send what is due on these (queue, channel) lanes until nothing is left or the time is up; returns the counts.
 
-    While one lane is busy the others stay awake. When the time is up, hanging lanes end first and the others go on
-    beside them, so that the end of a drain is no gap for anybody.
+    While one lane is busy the others keep looking for work. When the time is up, slow lanes stop claiming first and the
+    others go on until those have ended, so that no channel waits for another's last calls.
     """
     changed = Condition()
     lanes = [Lane(queue, channel, current_app.app_context, changed) for queue, channel in lanes_of]
@@ -193,7 +193,7 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
 
 
 def _persist(settle: Callable[[], None]) -> None:
-    """Write an outcome down, however long the database is away: an outcome that is lost is a message sent twice."""
+    """Record an outcome, also when the database is away for a while: a lost outcome is a message sent twice."""
     stop = monotonic() + SETTLE_WITHIN_S
     while True:
         try:

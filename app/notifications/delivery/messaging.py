@@ -1,4 +1,4 @@
-"""How a delivery becomes a message on somebody's phone."""
+"""The transport of messages: a delivery becomes a text to a phone number."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _phone_of(delivery: Claimed) -> str:
 
 
 def flag_invalid(phone: str) -> None:
-    """Write to this number no more, until its owner changes it."""
+    """Send nothing more to this number until its owner changes it."""
     with unit_of_work():
         db.session.execute(
             sa.update(User)

@@ -1,4 +1,4 @@
-"""Figures of the deliveries, for `/metrics`, `/readyz` and `flask worker-health`."""
+"""Metrics of the deliveries, for `/metrics`, `/readyz` and `flask worker-health`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from app.notifications.models import OPEN, deliveries
 
 logger = logging.getLogger(__name__)
 
-#: Drains run in short-lived processes, whose own counters nobody could ask: they add them up here.
+#: The hash in Redis in which drains add up their counts: they run in short-lived processes that nobody can scrape.
 COUNTS = "figures:deliveries"
-#: The oldest due delivery is older than this: nobody is sending.
+#: Seconds that a due urgent delivery may wait before `flask worker-health` complains.
 LATE_S = 60
 
 _rows = deliveries.c
@@ -31,14 +31,14 @@ _due = (
     .where(_rows.state.in_(OPEN), _rows.next_try_at <= sa.func.statement_timestamp(), _rows.queue.in_(QUEUES))
     .group_by(_rows.queue, _rows.channel)
 )
-#: Broadcasts may wait for their hours and their turn; what is urgent may not.
+#: Broadcasts may wait for their hours and their rate; what is urgent may not.
 _oldest_urgent = sa.select(sa.func.min(_rows.next_try_at)).where(
     _rows.state.in_(OPEN), _rows.next_try_at <= sa.func.statement_timestamp(), _rows.queue == URGENT
 )
 
 
 def count(tally: Tally) -> None:
-    """Add a drain's counts to those of all drains; while Redis is away they are let go."""
+    """Add a drain's counts to those of all drains; while Redis is away they are dropped."""
     if not tally:
         return
     try:
@@ -47,7 +47,7 @@ def count(tally: Tally) -> None:
             pipeline.hincrby(COUNTS, ":".join(key), n)
         pipeline.execute()
     except RedisError:
-        logger.warning("counts of a drain were let go: no Redis")
+        logger.warning("counts of a drain were dropped: no Redis")
 
 
 def oldest_due_s() -> float:
@@ -58,7 +58,7 @@ def oldest_due_s() -> float:
 
 
 def check_deliveries() -> str:
-    """Told, not judged: taking web processes out of service would not make a worker send."""
+    """For information: taking web processes out of service would not make a worker send."""
     return f"oldest due for {oldest_due_s():.0f} s"
 
 
@@ -91,11 +91,11 @@ def collect() -> Iterator[Metric]:
     )
     lags: dict[str, dict[str, int]] = {}
     for key, n in sorted(counted.items()):
-        what, channel, *bucket = key.split(":")
+        outcome, channel, *bucket = key.split(":")
         if bucket:
             lags.setdefault(channel, {})[bucket[0]] = n
         else:
-            outcomes.add_metric([what, channel], n)
+            outcomes.add_metric([outcome, channel], n)
     yield outcomes
     yield _lag_histogram(lags)
 
@@ -104,10 +104,10 @@ def _lag_histogram(lags: dict[str, dict[str, int]]) -> Metric:
     family = HistogramMetricFamily(
         "delivery_lag_seconds", "From when a delivery was due to when it was sent", labels=["channel"]
     )
-    for channel, found in lags.items():
+    for channel, counts in lags.items():
         total, buckets = 0, []
         for bound in (*map(str, LAG_BUCKETS_S), "+Inf"):
-            total += found.get(bound, 0)
+            total += counts.get(bound, 0)
             buckets.append((bound, total))
         family.add_metric([channel], buckets, sum_value=None)
     return family
