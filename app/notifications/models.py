@@ -28,7 +28,7 @@ class State(StrEnum):
     #: A worker sends it; its lease ends at `next_try_at`, after which anybody may claim it.
     CLAIMED = "claimed"
     SENT = "sent"
-    #: Refused for good, or the death of several workers in a row.
+    #: Refused for good, or called twice without knowing what came of it.
     FAILED = "failed"
     #: Not sent before it expired.
     MISSED = "missed"
@@ -61,6 +61,11 @@ class Delivery(Base, Created):
     attempts: Mapped[int] = mapped_column(sa.Integer, server_default=sa.text("0"))
     deaths: Mapped[int] = mapped_column(
         sa.Integer, server_default=sa.text("0"), comment="attempts whose worker was never heard of again"
+    )
+    unknowns: Mapped[int] = mapped_column(
+        sa.Integer,
+        server_default=sa.text("0"),
+        comment="calls that may have reached the provider and whose outcome nobody knows, the present one included",
     )
     next_try_at: Mapped[datetime] = mapped_column(comment="nobody touches it before; the end of a claim's lease")
     claim_token: Mapped[uuid.UUID | None]

@@ -27,7 +27,7 @@ from requests.structures import CaseInsensitiveDict
 from app.core.database.session import leave_trace
 from app.providers.circuit_breaker import Breaker
 from app.providers.responses import Kind, ProviderError, ProviderResponse, status_error
-from app.providers.sockets import Adapter, AddressPolicy, AddressRefusedError, deadline
+from app.providers.sockets import Adapter, AddressPolicy, AddressRefusedError, deadline, is_written
 from config import Config
 
 __all__ = ["AddressPolicy", "Http", "ProviderError", "ProviderResponse", "policy_of"]
@@ -181,8 +181,8 @@ class Http:
                     body = raw.raw.read(self._max_bytes + 1, decode_content=True)
             except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
                 return self._failure("timeout" if passed.is_set() else _kind(error))
-        if passed.is_set():
-            return self._failure("timeout")  # an answer without a length ends as if it were whole
+            if passed.is_set():
+                return self._failure("timeout")  # an answer without a length ends as if it were whole
         headers = CaseInsensitiveDict(raw.headers)
         response = ProviderResponse(self.provider, call.url, raw.status_code, headers, body)
         if len(body) > self._max_bytes:
@@ -190,7 +190,7 @@ class Http:
         return status_error(response) or response
 
     def _failure(self, kind: Kind) -> ProviderError:
-        return ProviderError(self.provider, kind, permanent=kind == "refused")
+        return ProviderError(self.provider, kind, permanent=kind == "refused", written=is_written())
 
 
 @dataclass(frozen=True, slots=True)

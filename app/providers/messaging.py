@@ -140,6 +140,7 @@ def _meaning(error: ProviderError) -> ProviderError:
         retry_after=error.retry_after,
         response=error.response,
         reason=error.reason if code is None else f"code {code}",
+        written=error.written,
     )
 
 

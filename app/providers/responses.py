@@ -25,6 +25,8 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 class ProviderError(Exception):
     """A call that failed. `permanent` means that repeating it is of no use, `retry_after` is in seconds.
 
+    `written` says that the request, or a part of it, had left when the call failed.
+
     `response` is the provider's answer, where one came; its text is for the adapter, never for a log or a
     client.
     """
@@ -38,8 +40,10 @@ class ProviderError(Exception):
         retry_after: float | None = None,
         response: ProviderResponse | None = None,
         reason: str | None = None,
+        written: bool = False,
     ) -> None:
         self.provider = provider
+        self.written = written
         self.kind = kind
         self.permanent = permanent
         self.retry_after = retry_after
@@ -51,6 +55,11 @@ class ProviderError(Exception):
     @property
     def timed_out(self) -> bool:
         return self.kind == "timeout"
+
+    @property
+    def outcome_unknown(self) -> bool:
+        """Whether the provider may have done what was asked: the request was written and no answer came."""
+        return self.written and self.kind in ("timeout", "broken")
 
     @property
     def is_down(self) -> bool:

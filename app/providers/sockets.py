@@ -67,12 +67,18 @@ class AddressRefusedError(NewConnectionError):
     """The host leads only to addresses that this client may not call."""
 
 
-class _Open(local):
+class _Call(local):
     sock: socket.socket | None = None
+    written = False
 
 
-#: The socket that this thread waits on, for `deadline` to cut.
-_open = _Open()
+#: The call of this thread: the socket that it waits on, for `deadline` to cut, and whether it has written to one.
+_call = _Call()
+
+
+def is_written() -> bool:
+    """Whether this thread's call, inside `deadline`, has written any of its request."""
+    return _call.written
 
 
 class _Connection(HTTPConnection):
@@ -104,8 +110,14 @@ class _Connection(HTTPConnection):
             raise ConnectTimeoutError(self, "no address answers") from last
         raise NewConnectionError(self, "no address answers") from last
 
+    def send(self, data: Any) -> None:
+        if self.sock is None:
+            self.connect()
+        _call.written = True
+        super().send(data)
+
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # urllib3's own, as its parent has it
-        _open.sock = self.sock
+        _call.sock = self.sock
         return super().getresponse()
 
 
@@ -138,7 +150,7 @@ def deadline(seconds: float) -> Iterator[Event]:
     hours.
     """
     passed = Event()
-    mine = _open.__dict__  # the timer's thread has an `_open` of its own
+    mine = _call.__dict__  # the timer's thread has a `_call` of its own
 
     def cut() -> None:
         passed.set()
@@ -147,7 +159,7 @@ def deadline(seconds: float) -> Iterator[Event]:
             with suppress(OSError):  # closed meanwhile
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
-    _open.sock = None
+    _call.sock, _call.written = None, False
     timer = Timer(seconds, cut)
     timer.daemon = True
     timer.start()
@@ -155,4 +167,4 @@ def deadline(seconds: float) -> Iterator[Event]:
         yield passed
     finally:
         timer.cancel()
-        _open.sock = None
+        _call.sock = None

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db, unit_of_work
 from app.notifications import outbox
+from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.models import Channel, State, deliveries
 from app.providers import webpush
@@ -93,7 +94,12 @@ def send(delivery: Claimed) -> str | None:
         content = NEUTRAL
     left_s = int((delivery.expires_at - row.now).total_seconds())
     try:
-        ref = webpush.client().send(
+        client = webpush.client()
+    except webpush.NotConfiguredError:
+        raise UndeliverableError("no VAPID keys") from None
+    claims.begin(delivery)
+    try:
+        ref = client.send(
             webpush.Subscription(row.endpoint, row.p256dh, row.auth),
             orjson.dumps(content),
             ttl_s=max(0, min(REMINDER_TTL_S, left_s)) if is_reminder else OTHER_TTL_S,
@@ -103,8 +109,6 @@ def send(delivery: Claimed) -> str | None:
     except ProviderError as error:
         _note_refusal(subscription_id, error)
         raise
-    except webpush.NotConfiguredError:
-        raise UndeliverableError("no VAPID keys") from None
     if row.refusals:
         _change(_subscriptions.id == subscription_id, refusals=0)
     return ref

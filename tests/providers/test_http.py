@@ -211,3 +211,11 @@ def test_in_production_only_what_the_operator_set_may_be_private() -> None:
     assert policy_of(production(places_url="http://10.0.0.5/places"), "places_url") is AddressPolicy.ANYWHERE
     assert policy_of(production(), "geocoder_url") is AddressPolicy.PUBLIC
     assert policy_of(production(geocoder_url="http://nominatim"), "geocoder_url") is AddressPolicy.ANYWHERE
+
+
+def test_the_outcome_of_a_write_is_unknown_only_once_it_was_written(sim: Server) -> None:
+    for kind, unknown in (("down", True), ("drop", True), ("hang", True), ("status", False), ("garbage", False)):
+        sim.fault("captcha", kind)
+        error = failure(client(**patience_with(kind)), f"{sim.captcha.url}/siteverify", "POST", data={})
+        assert (kind, error.outcome_unknown) == (kind, unknown)
+    assert not failure(client(), sim.closed_url, "POST", data={}).outcome_unknown

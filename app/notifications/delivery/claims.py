@@ -1,17 +1,17 @@
-"""Claims: a delivery is claimed in one transaction, sent in none, settled in the next."""
+"""Claims: a delivery is claimed in one statement, sent in no transaction, settled in another statement."""
 
 from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import autocommit
 from app.core.settings import settings
 from app.notifications.models import OPEN, State, deliveries
 
@@ -19,10 +19,14 @@ from app.notifications.models import OPEN, State, deliveries
 LEASE_S = 30
 #: So many workers died while they sent a row: it fails.
 POISON_DEATHS = 3
+#: A delivery whose outcome is unknown so often is not sent again.
+MOST_UNKNOWN = 2
+#: Seconds until a delivery whose outcome is unknown is repeated: the one time that it is, the provider should be back.
+UNKNOWN_RETRY_S = 30.0
 MAX_RETRY_S = 1800
 
 
-@dataclass(frozen=True)
+@dataclass
 class Claimed:
     """A delivery that only this worker may send now."""
 
@@ -39,6 +43,9 @@ class Claimed:
     expires_at: datetime
     attempts: int
     deaths: int
+    unknowns: int
+    #: Whether the provider may have been called, see `begin`.
+    is_begun = False
 
 
 class UndeliverableError(Exception):
@@ -53,8 +60,9 @@ class PostponedError(Exception):
         super().__init__(f"until {until}")
 
 
-#: Sends a delivery and gives the provider's reference. Raises `ProviderError` or one of the two above.
-Transport = Callable[[Claimed], str | None]
+class ClaimLostError(Exception):
+    """Another worker has the delivery now, or it was cancelled: it is not sent."""
+
 
 _rows = deliveries.c
 _token = sa.bindparam("token", type_=sa.Uuid())
@@ -86,15 +94,25 @@ _claim = (
     )
     .returning(*(_rows[name] for name in Claimed.__dataclass_fields__))
 )
-
+_of_claim = (_rows.id == sa.bindparam("of_id"), _rows.claim_token == _token)
+_begin = (
+    sa.update(deliveries)
+    .where(*_of_claim, _rows.state == State.CLAIMED, _rows.expires_at > sa.func.statement_timestamp())
+    .values(
+        unknowns=_rows.unknowns + 1,
+        next_try_at=sa.func.statement_timestamp() + timedelta(seconds=LEASE_S),
+    )
+    .returning(_rows.unknowns)
+)
 _sent = (
     sa.update(deliveries)
-    .where(_rows.id == sa.bindparam("of_id"), _rows.claim_token == _token)
+    .where(*_of_claim)
     .values(
         state=State.SENT,
         provider_ref=sa.bindparam("ref"),
         last_error=None,
         settled_at=sa.func.statement_timestamp(),
+        unknowns=_rows.unknowns - sa.bindparam("calls", type_=sa.Integer),
     )
 )
 _sent_and_forgotten = _sent.values(payload=sa.literal({}, JSONB))
@@ -102,46 +120,60 @@ _sent_and_forgotten = _sent.values(payload=sa.literal({}, JSONB))
 
 def claim(queue: str, channel: str) -> Claimed | None:
     """Claim the longest due delivery of a channel, or None. Rows that others have locked are skipped."""
-    with unit_of_work():
-        row = db.session.execute(
+    with autocommit() as connection:
+        row = connection.execute(
             _claim, {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4()}
         ).one_or_none()
     return None if row is None else Claimed(*row)
 
 
+def begin(delivery: Claimed) -> None:
+    """Note that the provider is called now, and renew the lease; raises `ClaimLostError` when the claim is gone.
+
+    Until the outcome is settled it counts as unknown: a worker that dies from here on may have sent the delivery.
+    """
+    with autocommit() as connection:
+        row = connection.execute(_begin, {"of_id": delivery.id, "token": delivery.claim_token}).one_or_none()
+    if row is None:
+        raise ClaimLostError
+    delivery.is_begun, delivery.unknowns = True, row.unknowns
+
+
 def settle_sent(delivery: Claimed, provider_ref: str | None) -> None:
     """Record as sent, also one that was cancelled meanwhile, so that adding it again does not send it twice."""
-    parameters = {"of_id": delivery.id, "token": delivery.claim_token, "ref": provider_ref}
-    with unit_of_work():
-        db.session.execute(_sent_and_forgotten if settings.is_production else _sent, parameters)
+    calls = 1 if delivery.is_begun else 0
+    values = {"of_id": delivery.id, "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
+    with autocommit() as connection:
+        connection.execute(_sent_and_forgotten if settings.is_production else _sent, values)
 
 
 def settle_failed(delivery: Claimed, reason: str) -> None:
-    _settle(delivery, only_claimed=True, state=State.FAILED, last_error=reason[:500], **final())
+    _settle(delivery, state=State.FAILED, last_error=reason[:500], **final())
 
 
 def settle_retry(delivery: Claimed, delay_s: float, reason: str) -> None:
     """Try again after `delay_s`; a delivery that expires before is missed now."""
-    at = sa.func.statement_timestamp() + timedelta(seconds=delay_s)
-    in_time = at < _rows.expires_at
-    _settle(
-        delivery,
-        only_claimed=True,
-        state=sa.case((in_time, State.PENDING), else_=State.MISSED),
-        next_try_at=at,
-        last_error=reason[:500],
-        **{name: sa.case((in_time, _rows[name]), else_=value) for name, value in final().items()},
-    )
+    _settle_retry(delivery, delay_s, reason, unknowns=_known(delivery))
+
+
+def settle_unknown(delivery: Claimed, reason: str) -> None:
+    """The provider may have sent it: it is repeated once, after `UNKNOWN_RETRY_S` and a quarter more or less."""
+    if delivery.unknowns >= MOST_UNKNOWN:
+        _settle(
+            delivery,
+            state=State.FAILED,
+            last_error=f"outcome unknown: {reason}"[:500],
+            unknowns=_rows.unknowns,
+            **final(),
+        )
+        return
+    delay_s = UNKNOWN_RETRY_S * random.uniform(0.75, 1.25)  # noqa: S311  # spreads load, guards nothing
+    _settle_retry(delivery, delay_s, f"outcome unknown: {reason}", unknowns=_rows.unknowns)
 
 
 def settle_postponed(delivery: Claimed, until: datetime) -> None:
-    _settle(
-        delivery,
-        only_claimed=True,
-        state=State.PENDING,
-        next_try_at=until,
-        attempts=_rows.attempts - 1,
-    )
+    """Wait until then; that was no attempt."""
+    _settle(delivery, state=State.PENDING, next_try_at=until, attempts=_rows.attempts - 1)
 
 
 def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:
@@ -163,8 +195,8 @@ def expire(queue: str) -> int:
         )
         .values(state=State.MISSED, **final())
     )
-    with unit_of_work():
-        return int(db.session.execute(statement).rowcount)  # type: ignore[attr-defined]
+    with autocommit() as connection:
+        return connection.execute(statement).rowcount
 
 
 def final() -> dict[str, object]:
@@ -173,12 +205,30 @@ def final() -> dict[str, object]:
     return {**values, "payload": sa.literal({}, JSONB)} if settings.is_production else values
 
 
-def _settle(delivery: Claimed, *, only_claimed: bool = False, **values: object) -> None:
+def _settle_retry(delivery: Claimed, delay_s: float, reason: str, *, unknowns: sa.ColumnElement[int]) -> None:
+    at = sa.func.statement_timestamp() + timedelta(seconds=delay_s)
+    in_time = at < _rows.expires_at
+    _settle(
+        delivery,
+        state=sa.case((in_time, State.PENDING), else_=State.MISSED),
+        next_try_at=at,
+        last_error=reason[:500],
+        unknowns=unknowns,
+        **{name: sa.case((in_time, _rows[name]), else_=value) for name, value in final().items()},
+    )
+
+
+def _known(delivery: Claimed) -> sa.ColumnElement[int]:
+    """The count of unknown outcomes without the present call, which is known."""
+    return _rows.unknowns - 1 if delivery.is_begun else _rows.unknowns + 0
+
+
+def _settle(delivery: Claimed, **values: object) -> None:
     """By id and token, so that a worker that lost its claim, or met a cancellation, changes nothing."""
     statement = (
-        sa.update(deliveries).where(_rows.id == delivery.id, _rows.claim_token == delivery.claim_token).values(**values)
+        sa.update(deliveries)
+        .where(_rows.id == delivery.id, _rows.claim_token == delivery.claim_token, _rows.state == State.CLAIMED)
+        .values({"unknowns": _known(delivery), **values})
     )
-    if only_claimed:
-        statement = statement.where(_rows.state == State.CLAIMED)
-    with unit_of_work():
-        db.session.execute(statement)
+    with autocommit() as connection:
+        connection.execute(statement)

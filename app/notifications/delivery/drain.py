@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from threading import Condition, Thread
 from time import monotonic, sleep
 
@@ -16,12 +17,17 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.lib import clock
-from app.notifications.delivery import claims
-from app.notifications.delivery.claims import Claimed, PostponedError, Transport, UndeliverableError
+from app.notifications.delivery import claims, outcomes
+from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
+from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.models import Channel
 from app.providers.http import ProviderError
 
 logger = logging.getLogger(__name__)
+
+#: Sends a delivery and gives the provider's reference, after `claims.begin` where anything leaves the service. Raises
+#: `ProviderError` or one of the errors of `claims`.
+Transport = Callable[[Claimed], str | None]
 
 
 @dataclass(frozen=True)
@@ -117,51 +123,64 @@ class Lane:
 
     def _handle(self, delivery: Claimed) -> None:
         if delivery.deaths >= claims.POISON_DEATHS:
-            settle = self._failed(delivery, f"{delivery.deaths} workers died of it")
+            outcome = self._failed(delivery, f"{delivery.deaths} workers died of it")
+        elif delivery.unknowns >= claims.MOST_UNKNOWN:
+            outcome = self._failed(delivery, "its workers died in the middle of the call")
         else:
             with self._changed:
                 self._calls[delivery.id] = monotonic()
             try:
-                settle = self._send(delivery)
+                outcome = self._send(delivery)
+            except ClaimLostError:
+                return
             finally:
                 with self._changed:
                     self._calls.pop(delivery.id)
-        _persist(settle)
+        _persist(partial(outcomes.settle, delivery, outcome))
 
-    def _send(self, delivery: Claimed) -> Callable[[], None]:
-        """Call the transport; returns the statement that records its outcome."""
+    def _send(self, delivery: Claimed) -> Outcome:
+        """Call the transport; returns what came of it."""
         try:
             if check := routing().checks.get(delivery.kind):
                 check(delivery)
             ref = routing().transports[self.channel](delivery)
         except PostponedError as error:
-            until = error.until
-            return lambda: claims.settle_postponed(delivery, until)
+            return Outcome(Result.POSTPONED, until=error.until)
         except UndeliverableError as error:
             return self._failed(delivery, str(error))
         except ProviderError as error:
+            if error.outcome_unknown:
+                return self._unknown(str(error))
             if error.permanent:
                 return self._failed(delivery, str(error))
             return self._retry(delivery, str(error), error.retry_after)
-        except (DBAPIError, PoolTimeoutError):
+        except ClaimLostError:
             raise
+        except (DBAPIError, PoolTimeoutError) as error:
+            if not delivery.is_begun:
+                raise
+            return self._unknown(type(error).__name__)
         except Exception as error:
             # A bug may concern this row alone: it is logged and retried as a provider's failure would be.
             logger.exception("delivery %s broke its transport", delivery.id)
-            return self._retry(delivery, f"{type(error).__name__}", None)
+            name = type(error).__name__
+            return self._unknown(name) if delivery.is_begun else self._retry(delivery, name, None)
         self._count("sent")
         self._count("lag", _bucket((clock.now() - delivery.due_at).total_seconds()))
-        return lambda: claims.settle_sent(delivery, ref)
+        return Outcome(Result.SENT, ref=ref)
 
-    def _failed(self, delivery: Claimed, reason: str) -> Callable[[], None]:
+    def _failed(self, delivery: Claimed, reason: str) -> Outcome:
         self._count("failed")
         logger.warning("delivery failed", extra={"delivery": delivery.id, "kind": delivery.kind, "reason": reason})
-        return lambda: claims.settle_failed(delivery, reason)
+        return Outcome(Result.FAILED, reason)
 
-    def _retry(self, delivery: Claimed, reason: str, retry_after_s: float | None) -> Callable[[], None]:
+    def _retry(self, delivery: Claimed, reason: str, retry_after_s: float | None) -> Outcome:
         self._count("retried")
-        delay_s = claims.retry_delay_s(delivery.attempts, retry_after_s)
-        return lambda: claims.settle_retry(delivery, delay_s, reason)
+        return Outcome(Result.RETRY, reason, delay_s=claims.retry_delay_s(delivery.attempts, retry_after_s))
+
+    def _unknown(self, reason: str) -> Outcome:
+        self._count("unknown")
+        return Outcome(Result.UNKNOWN, reason)
 
     def _count(self, what: str, *more: str) -> None:
         with self._changed:

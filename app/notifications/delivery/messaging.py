@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db, unit_of_work
 from app.identity.models import User
+from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.providers import messaging
 
@@ -14,9 +15,10 @@ _address = sa.select(User.phone, User.phone_invalid_at).where(User.id == sa.bind
 
 def send(delivery: Claimed) -> str | None:
     """Send the text to the number that the person has now; a number that the provider rejects is flagged."""
-    phone = _phone_of(delivery)
+    phone, text = _phone_of(delivery), str(delivery.payload["text"])
+    claims.begin(delivery)
     try:
-        return messaging.client().send(phone, str(delivery.payload["text"]))
+        return messaging.client().send(phone, text)
     except messaging.InvalidNumberError:
         flag_invalid(phone)
         raise

@@ -87,7 +87,7 @@ def collect() -> Iterator[Metric]:
     yield age
     counted = {_text(key): int(value) for key, value in connection().hgetall(COUNTS).items()}
     outcomes = CounterMetricFamily(
-        "deliveries", "Outcomes of attempts: sent, failed for good, retried", labels=["outcome", "channel"]
+        "deliveries", "Outcomes of attempts: sent, failed for good, retried, unknown", labels=["outcome", "channel"]
     )
     lags: dict[str, dict[str, int]] = {}
     for key, n in sorted(counted.items()):

@@ -1,0 +1,48 @@
+"""What became of a call, as plain values: refused, done, or unknown; and how each is settled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from app.notifications.delivery import claims
+from app.notifications.delivery.claims import Claimed
+
+
+class Result(StrEnum):
+    SENT = "sent"
+    #: Refused for good.
+    FAILED = "failed"
+    #: Refused for now.
+    RETRY = "retry"
+    POSTPONED = "postponed"
+    #: The request was written and no answer came.
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    result: Result
+    reason: str = ""
+    #: The provider's reference of what was sent.
+    ref: str | None = None
+    #: Seconds until a retry.
+    delay_s: float = 0.0
+    #: Until when it is postponed.
+    until: datetime | None = None
+
+
+def settle(delivery: Claimed, outcome: Outcome) -> None:
+    """Record the outcome of this claim."""
+    match outcome.result:
+        case Result.SENT:
+            claims.settle_sent(delivery, outcome.ref)
+        case Result.FAILED:
+            claims.settle_failed(delivery, outcome.reason)
+        case Result.RETRY:
+            claims.settle_retry(delivery, outcome.delay_s, outcome.reason)
+        case Result.UNKNOWN:
+            claims.settle_unknown(delivery, outcome.reason)
+        case Result.POSTPONED if outcome.until is not None:
+            claims.settle_postponed(delivery, outcome.until)

@@ -1,0 +1,121 @@
+"""Refused, done or unknown: what may have reached the provider is repeated once at most."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import unit_of_work
+from app.notifications import jobs, outbox
+from app.notifications.delivery import claims
+from app.notifications.models import Channel, State
+from app.providers import messaging
+from dev.simulators import Server
+from tests.client import Client
+from tests.conftest import config_for_tests
+from tests.notifications.conftest import add, age, reread
+
+
+def claim() -> claims.Claimed:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    return claimed
+
+
+@pytest.mark.parametrize("kind", ["down", "drop", "not_http"])
+def test_a_provider_that_takes_messages_and_cuts_the_line_gets_two_copies(
+    committed: Flask, gateway: Server, kind: str
+) -> None:
+    row = add()
+    gateway.fault("messaging", kind, times=None, after=True)
+    for _ in range(5):
+        jobs.drain("urgent")
+        age(60, of=row)
+    assert len(gateway.messaging.sent) == 2
+    row = reread(row.dedupe_key)
+    assert (row.state, row.unknowns) == (State.FAILED, 2)
+    assert (row.last_error or "").startswith("outcome unknown")
+
+
+def test_an_unknown_outcome_is_counted_and_its_repetition_settles_it(committed: Flask, gateway: Server) -> None:
+    row = add()
+    gateway.fault("messaging", "drop", after=True)
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.unknowns) == (State.PENDING, 1)
+    age(60, of=row)
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.unknowns, len(gateway.messaging.sent)) == (State.SENT, 1, 2)
+    page = Client(committed).get("/metrics").get_data(as_text=True)
+    assert 'deliveries_total{channel="messaging",outcome="unknown"} 1.0' in page
+
+
+def test_what_was_never_written_is_tried_again_and_again(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = add()
+    away = config_for_tests(**{**gateway.messaging.env(), "MESSAGING_URL": gateway.closed_url})
+    with monkeypatch.context() as patch:
+        patch.setitem(committed.extensions, "messenger", messaging.make(away))
+        for _ in range(4):
+            jobs.drain("urgent")
+            age(60, of=row)
+    row = reread(row.dedupe_key)
+    assert (row.state, row.attempts, row.unknowns) == (State.PENDING, 4, 0)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.SENT
+
+
+@pytest.mark.parametrize("kind", ["status", "rate_limit", "token_invalid"])
+def test_what_the_provider_refused_is_tried_again_and_again(committed: Flask, gateway: Server, kind: str) -> None:
+    row = add()
+    gateway.fault("messaging", kind, times=4)
+    for _ in range(4):
+        jobs.drain("urgent")
+        age(120, of=row)
+    row = reread(row.dedupe_key)
+    assert (row.state, row.attempts, row.unknowns) == (State.PENDING, 4, 0)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.SENT
+
+
+def test_a_worker_that_died_in_the_middle_of_a_call_leaves_an_unknown_outcome(
+    committed: Flask, gateway: Server
+) -> None:
+    row = add()
+    for _ in range(2):
+        claims.begin(claim())  # and the worker dies
+        age(claims.LEASE_S + 1, of=row)
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.unknowns) == (State.FAILED, 2)
+    assert not gateway.messaging.calls
+
+
+def test_a_claim_that_another_worker_took_over_is_not_sent(app: Flask) -> None:
+    row = add()
+    first = claim()
+    age(claims.LEASE_S + 1, of=row)
+    claim()
+    with pytest.raises(claims.ClaimLostError):
+        claims.begin(first)
+    assert reread(row.dedupe_key).unknowns == 0
+
+
+def test_what_is_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> None:
+    add(subject="s")
+    claimed = claim()
+    with unit_of_work():
+        outbox.cancel("s")
+    with pytest.raises(claims.ClaimLostError):
+        claims.begin(claimed)
+
+
+def test_a_call_has_its_whole_lease_however_long_it_waited_for_its_turn(app: Flask) -> None:
+    row = add()
+    claimed = claim()
+    age(claims.LEASE_S - 1, of=row)
+    claims.begin(claimed)
+    age(claims.LEASE_S - 1, of=row)
+    assert claims.claim("urgent", Channel.MESSAGING) is None
