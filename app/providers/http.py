@@ -181,8 +181,8 @@ class Http:
                     body = raw.raw.read(self._max_bytes + 1, decode_content=True)
             except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
                 return self._failure("timeout" if passed.is_set() else _kind(error))
-            if passed.is_set():
-                return self._failure("timeout")  # an answer without a length ends as if it were whole
+            if passed.is_set() and not _says_its_end(raw):
+                return self._failure("timeout")  # cut off, such an answer looks whole
         headers = CaseInsensitiveDict(raw.headers)
         response = ProviderResponse(self.provider, call.url, raw.status_code, headers, body)
         if len(body) > self._max_bytes:
@@ -207,6 +207,11 @@ class _Call:
         """The same read elsewhere; headers may hold secrets and stay with their origin."""
         same = _origin(url) == _origin(self.url)
         return _Call(self.method, url, {"headers": self.parts["headers"] if same else {}})
+
+
+def _says_its_end(response: requests.Response) -> bool:
+    """Whether an answer tells its own end, so that one that could be read is whole."""
+    return "Content-Length" in response.headers or response.headers.get("Transfer-Encoding") == "chunked"
 
 
 def _redirect_target(call: _Call, error: ProviderError) -> str | None:

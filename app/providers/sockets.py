@@ -11,7 +11,8 @@ import ipaddress
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, Timer, local
+from threading import Event, Thread, local
+from time import monotonic
 from typing import Any
 
 from requests.adapters import HTTPAdapter
@@ -20,6 +21,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 from urllib3.response import HTTPResponse
 from urllib3.util.connection import create_connection
+from urllib3.util.wait import wait_for_read
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -67,12 +69,19 @@ class AddressRefusedError(NewConnectionError):
     """The host leads only to addresses that this client may not call."""
 
 
+#: Seconds of one step of a wait. Time is counted in steps that the process has lived through: one that was frozen (by
+#: SIGSTOP, with its machine) finds the answer in its socket when it goes on, not a deadline that has passed meanwhile.
+STEP_S = 0.25
+
+
 class _Call(local):
     sock: socket.socket | None = None
     written = False
+    write_until = 0.0
 
 
-#: The call of this thread: the socket that it waits on, for `deadline` to cut, and whether it has written to one.
+#: The call of this thread: the socket that it waits on, for `deadline` to cut, whether it has written to one, and until
+#: when (of the monotonic clock) it may begin to.
 _call = _Call()
 
 
@@ -113,12 +122,31 @@ class _Connection(HTTPConnection):
     def send(self, data: Any) -> None:
         if self.sock is None:
             self.connect()
+        if not _call.written and monotonic() > _call.write_until:
+            raise TimeoutError("the time of the call was up before it was written")
         _call.written = True
         super().send(data)
 
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # urllib3's own, as its parent has it
         _call.sock = self.sock
+        if self.sock is not None and self.timeout is not None:
+            _wait_for_answer(self.sock, self.timeout)
         return super().getresponse()
+
+
+def _wait_for_answer(sock: socket.socket, seconds: float) -> None:
+    """Wait until the answer begins; looks once more after a process that was frozen has gone on."""
+    for step in _steps(seconds):
+        if wait_for_read(sock, step):
+            return
+    raise TimeoutError("no answer in time")
+
+
+def _steps(seconds: float) -> Iterator[float]:
+    """The steps that make up so many seconds; a frozen process loses one of them at most."""
+    while seconds > 0:
+        yield min(STEP_S, seconds)
+        seconds -= STEP_S
 
 
 class _SecureConnection(_Connection, HTTPSConnection):
@@ -149,22 +177,22 @@ def deadline(seconds: float) -> Iterator[Event]:
     A socket's own timeout counts each read: a server that drips a byte a second would hold a thread for
     hours.
     """
-    passed = Event()
-    mine = _call.__dict__  # the timer's thread has a `_call` of its own
+    passed, ended = Event(), Event()
+    mine = _call.__dict__  # the other thread has a `_call` of its own
 
     def cut() -> None:
+        if any(ended.wait(step) for step in _steps(seconds)):
+            return
         passed.set()
         sock = mine.get("sock")
         if sock is not None:
             with suppress(OSError):  # closed meanwhile
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
-    _call.sock, _call.written = None, False
-    timer = Timer(seconds, cut)
-    timer.daemon = True
-    timer.start()
+    _call.sock, _call.written, _call.write_until = None, False, monotonic() + seconds
+    Thread(target=cut, name="deadline", daemon=True).start()
     try:
         yield passed
     finally:
-        timer.cancel()
+        ended.set()
         _call.sock = None

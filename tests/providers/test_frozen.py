@@ -1,0 +1,99 @@
+"""A process that is frozen in the middle of a call takes the answer that came meanwhile."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from config import ROOT
+
+BUDGET_S = 1.0
+
+CALL = f"""
+import sys
+from app.providers.http import AddressPolicy, Http, ProviderError
+http = Http("test", policy=AddressPolicy.ANYWHERE, read_s={BUDGET_S}, budget_s={BUDGET_S}, attempts=1)
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    print(http.fetch("POST", sys.argv[1], data={{}}).json(), flush=True)
+except ProviderError as error:
+    print(error.kind, error.outcome_unknown, flush=True)
+"""
+ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"ok":true}'
+
+
+@pytest.fixture
+def server() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+@pytest.fixture
+def caller(server: socket.socket) -> Iterator[subprocess.Popen[str]]:
+    url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+    command = [sys.executable, "-c", CALL, url]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+        process.kill()
+
+
+def begin(caller: subprocess.Popen[str], server: socket.socket) -> socket.socket:
+    """The call's connection, its request read to the end; the caller is frozen from then on."""
+    assert caller.stdin is not None
+    caller.stdin.write("\n")
+    caller.stdin.flush()
+    connection, _ = server.accept()
+    assert connection.recv(65536).startswith(b"POST")
+    caller.send_signal(signal.SIGSTOP)
+    return connection
+
+
+def outcome(caller: subprocess.Popen[str]) -> str:
+    caller.send_signal(signal.SIGCONT)
+    assert caller.stdout is not None
+    return caller.stdout.readline()
+
+
+def test_the_answer_that_came_while_it_was_frozen_is_taken(
+    caller: subprocess.Popen[str], server: socket.socket
+) -> None:
+    with begin(caller, server) as connection:
+        time.sleep(0.1)  # it stands still
+        connection.sendall(ANSWER)
+        time.sleep(2 * BUDGET_S)
+        assert outcome(caller) == "{'ok': True}\n"
+
+
+def test_no_answer_is_a_timeout_after_the_freeze_too(caller: subprocess.Popen[str], server: socket.socket) -> None:
+    with begin(caller, server):
+        time.sleep(2 * BUDGET_S)
+        assert outcome(caller) == "timeout True\n"
+
+
+def test_a_call_whose_time_is_up_before_it_is_written_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.providers import sockets
+    from tests.providers.raw_server import raw
+    from tests.providers.test_http import OK, client, failure
+
+    frozen = time.monotonic() + 100_000
+    with raw(OK) as answering:
+        connect = sockets._Connection.connect
+
+        def freeze(connection: sockets._Connection) -> None:
+            connect(connection)
+            monkeypatch.setattr(sockets, "monotonic", lambda: frozen)
+
+        monkeypatch.setattr(sockets._Connection, "connect", freeze)
+        error = failure(client(attempts=1), answering.url, "POST", data={})
+        assert not error.outcome_unknown
+    assert answering.requests in ([], [b""])
