@@ -14,6 +14,7 @@ from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.delivery import parking
 from app.notifications.delivery.claims import expire
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 
@@ -35,6 +36,7 @@ def drain(queue: str) -> None:
 def send_due(queue: str) -> None:
     # A worker of both queues must not let a reminder wait behind broadcasts, so a bulk drain serves both.
     queues = QUEUES if queue == BULK else (URGENT,)
+    parking.settle_all()
     for name in queues:
         expire(name)
     tally = delivery_drain.run([(name, channel) for name in queues for channel in Channel], DRAIN_S)

@@ -27,11 +27,20 @@ MAX_RETRY_S = 1800
 
 
 @dataclass
-class Claimed:
-    """A delivery that only this worker may send now."""
+class Claim:
+    """What it takes to settle a delivery: only the worker whose token the row holds may."""
 
     id: int
     claim_token: uuid.UUID
+    unknowns: int
+    #: Whether the provider may have been called, see `begin`.
+    is_begun = False
+
+
+@dataclass
+class Claimed(Claim):
+    """A delivery that only this worker may send now."""
+
     dedupe_key: str
     queue: str
     kind: str
@@ -43,9 +52,6 @@ class Claimed:
     expires_at: datetime
     attempts: int
     deaths: int
-    unknowns: int
-    #: Whether the provider may have been called, see `begin`.
-    is_begun = False
 
 
 class UndeliverableError(Exception):
@@ -106,7 +112,7 @@ _begin = (
 )
 _sent = (
     sa.update(deliveries)
-    .where(*_of_claim)
+    .where(*_of_claim, _rows.state != State.SENT)
     .values(
         state=State.SENT,
         provider_ref=sa.bindparam("ref"),
@@ -139,7 +145,7 @@ def begin(delivery: Claimed) -> None:
     delivery.is_begun, delivery.unknowns = True, row.unknowns
 
 
-def settle_sent(delivery: Claimed, provider_ref: str | None) -> None:
+def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
     """Record as sent, also one that was cancelled meanwhile, so that adding it again does not send it twice."""
     calls = 1 if delivery.is_begun else 0
     values = {"of_id": delivery.id, "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
@@ -147,16 +153,16 @@ def settle_sent(delivery: Claimed, provider_ref: str | None) -> None:
         connection.execute(_sent_and_forgotten if settings.is_production else _sent, values)
 
 
-def settle_failed(delivery: Claimed, reason: str) -> None:
+def settle_failed(delivery: Claim, reason: str) -> None:
     _settle(delivery, state=State.FAILED, last_error=reason[:500], **final())
 
 
-def settle_retry(delivery: Claimed, delay_s: float, reason: str) -> None:
+def settle_retry(delivery: Claim, delay_s: float, reason: str) -> None:
     """Try again after `delay_s`; a delivery that expires before is missed now."""
     _settle_retry(delivery, delay_s, reason, unknowns=_known(delivery))
 
 
-def settle_unknown(delivery: Claimed, reason: str) -> None:
+def settle_unknown(delivery: Claim, reason: str) -> None:
     """The provider may have sent it: it is repeated once, after `UNKNOWN_RETRY_S` and a quarter more or less."""
     if delivery.unknowns >= MOST_UNKNOWN:
         _settle(
@@ -171,7 +177,7 @@ def settle_unknown(delivery: Claimed, reason: str) -> None:
     _settle_retry(delivery, delay_s, f"outcome unknown: {reason}", unknowns=_rows.unknowns)
 
 
-def settle_postponed(delivery: Claimed, until: datetime) -> None:
+def settle_postponed(delivery: Claim, until: datetime) -> None:
     """Wait until then; that was no attempt."""
     _settle(delivery, state=State.PENDING, next_try_at=until, attempts=_rows.attempts - 1)
 
@@ -205,7 +211,7 @@ def final() -> dict[str, object]:
     return {**values, "payload": sa.literal({}, JSONB)} if settings.is_production else values
 
 
-def _settle_retry(delivery: Claimed, delay_s: float, reason: str, *, unknowns: sa.ColumnElement[int]) -> None:
+def _settle_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.ColumnElement[int]) -> None:
     at = sa.func.statement_timestamp() + timedelta(seconds=delay_s)
     in_time = at < _rows.expires_at
     _settle(
@@ -218,12 +224,12 @@ def _settle_retry(delivery: Claimed, delay_s: float, reason: str, *, unknowns: s
     )
 
 
-def _known(delivery: Claimed) -> sa.ColumnElement[int]:
+def _known(delivery: Claim) -> sa.ColumnElement[int]:
     """The count of unknown outcomes without the present call, which is known."""
     return _rows.unknowns - 1 if delivery.is_begun else _rows.unknowns + 0
 
 
-def _settle(delivery: Claimed, **values: object) -> None:
+def _settle(delivery: Claim, **values: object) -> None:
     """By id and token, so that a worker that lost its claim, or met a cancellation, changes nothing."""
     statement = (
         sa.update(deliveries)

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from threading import Condition, Thread
 from time import monotonic, sleep
 
@@ -17,7 +16,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.lib import clock
-from app.notifications.delivery import claims, outcomes
+from app.notifications.delivery import claims, outcomes, parking
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
 from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.models import Channel
@@ -58,9 +57,9 @@ THREADS = 16
 POLL_S = 0.2
 #: Seconds after which a call marks its lane as slow.
 SLOW_S = 1.0
-#: Seconds between attempts to record an outcome while PostgreSQL is away, and of all of them together.
+#: Seconds between attempts to record an outcome while PostgreSQL is away, and of all of them once it is parked.
 SETTLE_AGAIN_S = 0.2
-SETTLE_WITHIN_S = 45.0
+SETTLE_WITHIN_S = 2.0
 
 #: What a drain counts: (what, channel) or ("lag", channel, bucket).
 Tally = Counter[tuple[str, ...]]
@@ -124,6 +123,8 @@ class Lane:
     def _handle(self, delivery: Claimed) -> None:
         if delivery.deaths >= claims.POISON_DEATHS:
             outcome = self._failed(delivery, f"{delivery.deaths} workers died of it")
+        elif parked := self._parked(delivery):
+            outcome = parked
         elif delivery.unknowns >= claims.MOST_UNKNOWN:
             outcome = self._failed(delivery, "its workers died in the middle of the call")
         else:
@@ -136,7 +137,15 @@ class Lane:
             finally:
                 with self._changed:
                     self._calls.pop(delivery.id)
-        _persist(partial(outcomes.settle, delivery, outcome))
+        _persist(delivery, outcome)
+
+    def _parked(self, delivery: Claimed) -> Outcome | None:
+        """The final outcome of the worker before, which it could not record before its lease ended."""
+        parked = parking.of(delivery.id) if delivery.deaths else None
+        if parked is None or parked.outcome.result not in (Result.SENT, Result.FAILED):
+            return None
+        delivery.is_begun = parked.claim.is_begun
+        return parked.outcome
 
     def _send(self, delivery: Claimed) -> Outcome:
         """Call the transport; returns what came of it."""
@@ -211,16 +220,28 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     return sum((lane.tally for lane in lanes), Counter())
 
 
-def _persist(settle: Callable[[], None]) -> None:
-    """Record an outcome, also when the database is away for a while: a lost outcome is a message sent twice."""
+def _persist(delivery: Claimed, outcome: Outcome) -> None:
+    """Record an outcome; while the database is away it is parked, for a lost outcome is a message sent twice."""
     stop = monotonic() + SETTLE_WITHIN_S
-    while True:
-        try:
-            return settle()
-        except (DBAPIError, PoolTimeoutError) as error:
-            if monotonic() >= stop or not _is_away(error):
-                raise
-            sleep(SETTLE_AGAIN_S)
+    is_parked = False
+    while not _is_settled(delivery, outcome):
+        is_parked = is_parked or parking.park(delivery, outcome)
+        if is_parked and monotonic() >= stop:
+            return
+        sleep(SETTLE_AGAIN_S)
+    if is_parked:
+        parking.forget(delivery)
+
+
+def _is_settled(delivery: Claimed, outcome: Outcome) -> bool:
+    """Record an outcome; returns False when the database is away."""
+    try:
+        outcomes.settle(delivery, outcome)
+    except (DBAPIError, PoolTimeoutError) as error:
+        if not _is_away(error):
+            raise
+        return False
+    return True
 
 
 def _is_away(error: DBAPIError | PoolTimeoutError) -> bool:

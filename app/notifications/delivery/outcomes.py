@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.notifications.delivery import claims
-from app.notifications.delivery.claims import Claimed
+from app.notifications.delivery.claims import Claim
 
 
 class Result(StrEnum):
@@ -33,7 +33,7 @@ class Outcome:
     until: datetime | None = None
 
 
-def settle(delivery: Claimed, outcome: Outcome) -> None:
+def settle(delivery: Claim, outcome: Outcome) -> None:
     """Record the outcome of this claim."""
     match outcome.result:
         case Result.SENT:

@@ -1,0 +1,161 @@
+"""PostgreSQL goes away in the middle of a call: what came of it is parked, and settled before anything is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.jobs.redis import WEB, connect
+from app.notifications import jobs
+from app.notifications.delivery import claims, drain, messaging, parking
+from app.notifications.delivery.claims import Claimed
+from app.notifications.delivery.outcomes import Outcome, Result
+from app.notifications.models import Channel, State
+from app.providers.http import ProviderError
+from dev.simulators import Server
+from tests.notifications.conftest import add, age, reread
+
+#: PostgreSQL is away far longer than a claim's lease.
+AWAY_S = 300
+
+
+@pytest.fixture(autouse=True)
+def folder(real_app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    config = replace(real_app.extensions["config"], outcomes_folder=tmp_path)
+    monkeypatch.setitem(real_app.extensions, "config", config)
+    monkeypatch.setattr(drain, "SETTLE_WITHIN_S", 0.0)
+    return tmp_path
+
+
+@pytest.fixture
+def without_redis(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(committed.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
+    yield
+    monkeypatch.undo()
+
+
+def drain_and_lose_postgresql(app: Flask, after: Callable[[Claimed], str | None] = messaging.send) -> None:
+    """A drain whose database goes away once the transport has begun, and is back after the drain."""
+    away = sa.create_engine("postgresql+psycopg2://127.0.0.1:1/none")
+    engine = app.extensions["autocommit"]
+
+    def send(delivery: Claimed) -> str | None:
+        try:
+            return after(delivery)
+        finally:
+            app.extensions["autocommit"] = away
+
+    routing = app.extensions["routing"]
+    app.extensions["routing"] = replace(routing, transports={**routing.transports, Channel.MESSAGING: send})
+    try:
+        jobs.drain("urgent")
+    finally:
+        app.extensions["routing"], app.extensions["autocommit"] = routing, engine
+
+
+def test_what_was_sent_while_postgresql_went_away_is_not_sent_again(committed: Flask, gateway: Server) -> None:
+    row = add()
+    drain_and_lose_postgresql(committed)
+    assert reread(row.dedupe_key).state == State.CLAIMED
+    age(AWAY_S, of=row)
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.deaths, row.unknowns) == (State.SENT, 0, 0)
+    assert row.provider_ref == gateway.messaging.sent[0].ref
+    assert len(gateway.messaging.sent) == 1
+    assert parking.settle_all() == 0
+
+
+@pytest.mark.usefixtures("without_redis")
+def test_a_file_holds_it_while_redis_is_away_too(committed: Flask, gateway: Server, folder: Path) -> None:
+    row = add()
+    drain_and_lose_postgresql(committed)
+    assert len(list(folder.rglob("*.json"))) == 1
+    age(AWAY_S, of=row)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.SENT
+    assert len(gateway.messaging.sent) == 1
+    assert not list(folder.rglob("*.json"))
+
+
+def test_a_file_holds_it_when_redis_is_emptied(committed: Flask, gateway: Server) -> None:
+    row = add()
+    drain_and_lose_postgresql(committed)
+    committed.extensions["redis"].flushdb()
+    age(AWAY_S, of=row)
+    jobs.drain("urgent")
+    assert (reread(row.dedupe_key).state, len(gateway.messaging.sent)) == (State.SENT, 1)
+
+
+def test_redis_holds_it_where_the_folder_cannot_be_written(
+    committed: Flask, gateway: Server, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "file").touch()
+    config = replace(committed.extensions["config"], outcomes_folder=folder / "file")
+    monkeypatch.setitem(committed.extensions, "config", config)
+    row = add()
+    drain_and_lose_postgresql(committed)
+    age(AWAY_S, of=row)
+    jobs.drain("urgent")
+    assert (reread(row.dedupe_key).state, len(gateway.messaging.sent)) == (State.SENT, 1)
+
+
+def refuse(delivery: Claimed) -> str | None:
+    claims.begin(delivery)
+    raise ProviderError("messaging", "status")
+
+
+def break_off(delivery: Claimed) -> str | None:
+    claims.begin(delivery)
+    raise ProviderError("messaging", "broken", written=True)
+
+
+@pytest.mark.parametrize(("transport", "unknowns"), [(refuse, 0), (break_off, 1)])
+def test_refusals_and_unknown_outcomes_are_parked_too(
+    committed: Flask, gateway: Server, transport: Callable[[Claimed], str | None], unknowns: int
+) -> None:
+    row = add()
+    drain_and_lose_postgresql(committed, transport)
+    age(AWAY_S, of=row)
+    assert parking.settle_all() == 1
+    row = reread(row.dedupe_key)
+    assert (row.state, row.unknowns, row.deaths) == (State.PENDING, unknowns, 0)
+
+
+def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = add()
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.begin(claimed)
+    age(AWAY_S, of=row)
+    # The drain has looked at what is parked just before.
+    monkeypatch.setattr(jobs.parking, "settle_all", lambda: parking.park(claimed, Outcome(Result.SENT, ref="ref")))
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.provider_ref, row.unknowns) == (State.SENT, "ref", 0)
+    assert not gateway.messaging.calls
+
+
+def test_what_is_settled_twice_is_settled_once(committed: Flask) -> None:
+    row = add()
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.begin(claimed)
+    for _ in range(2):
+        parking.park(claimed, Outcome(Result.SENT, ref="ref"))
+        assert parking.settle_all() == 1
+    assert reread(row.dedupe_key).unknowns == 0
+
+
+def test_an_outcome_that_cannot_be_read_stops_no_drain(committed: Flask, gateway: Server) -> None:
+    committed.extensions["redis"].hset(parking.KEY, "1-x.json", b'{"id": 1}')
+    row = add()
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.SENT
