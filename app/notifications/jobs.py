@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 from threading import Thread
 
@@ -15,10 +16,13 @@ from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery import parking
-from app.notifications.delivery.claims import expire
+from app.notifications.delivery.claims import expire, is_alone
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 
 logger = logging.getLogger(__name__)
+
+#: Sends on so many (queue, channel) lanes for so many seconds at most.
+Run = Callable[[list[tuple[str, Channel]], float], delivery_drain.Tally]
 
 #: Seconds that a drain claims new rows; well below the job's timeout, so that its last calls can end.
 DRAIN_S = 20.0
@@ -33,13 +37,18 @@ def drain(queue: str) -> None:
     send_due(queue)
 
 
-def send_due(queue: str) -> None:
+def drain_alone(queue: str) -> None:
+    """Send what several workers died over, one row at a time, in a process that does nothing else."""
+    send_due(queue, delivery_drain.run_alone)
+
+
+def send_due(queue: str, run: Run = delivery_drain.run) -> None:
     # A worker of both queues must not let a reminder wait behind broadcasts, so a bulk drain serves both.
     queues = QUEUES if queue == BULK else (URGENT,)
     parking.settle_all()
     for name in queues:
         expire(name)
-    tally = delivery_drain.run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
+    tally = run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
     delivery_metrics.count(tally)
     if tally:
         logger.info("drained", extra={"queue": queue, **{"_".join(key): n for key, n in tally.items()}})
@@ -63,9 +72,20 @@ _anything_due: sa.Select[int] = (
 _bulk_waits = sa.exists().where(
     sa.or_(broadcast_pace.c.paused, broadcast_pace.c.next_at > sa.func.statement_timestamp())
 )
-_urgent_due = sa.exists().where(_rows.queue == URGENT, _is_due)
-_bulk_due = sa.and_(sa.exists().where(_rows.queue == BULK, _is_due), ~_bulk_waits)
-_due = sa.select(_urgent_due, _bulk_due)
+
+
+def _is_any(queue: str, *which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return sa.exists().where(_rows.queue == queue, _is_due, *which)
+
+
+#: What is to be enqueued: each job, its argument and its queue, and when.
+_drains: tuple[tuple[Callable[[str], None], str, sa.ColumnElement[bool]], ...] = (
+    (drain, URGENT, _is_any(URGENT, ~is_alone)),
+    (drain, BULK, sa.and_(_is_any(BULK, ~is_alone), ~_bulk_waits)),
+    (drain_alone, URGENT, _is_any(URGENT, is_alone)),
+    (drain_alone, BULK, sa.and_(_is_any(BULK, is_alone), ~_bulk_waits)),
+)
+_due = sa.select(*(condition for *_, condition in _drains))
 
 
 def enqueue_due() -> None:
@@ -74,31 +94,32 @@ def enqueue_due() -> None:
         if connection.execute(_anything_due).first() is None:
             return
         due = connection.execute(_due).one()
-    for queue, is_due in zip((URGENT, BULK), due, strict=True):
+    for (job, queue, _), is_due in zip(_drains, due, strict=True):
         if not is_due:
             continue
         try:
-            enqueue_once_now(drain, queue, queue=queue)
+            enqueue_once_now(job, queue, queue=queue)
         except RedisError:
             _drain_here(queue)
 
 
 #: The clock's own drains while Redis is away, by queue.
-_drains: dict[str, Thread] = {}
+_threads: dict[str, Thread] = {}
 
 
 def _drain_here(queue: str) -> None:
     """Without Redis no worker gets a job, so the clock process drains by itself, in a thread."""
-    thread = _drains.get(queue)
+    thread = _threads.get(queue)
     if thread is None or not thread.is_alive():
         new_context = current_app.app_context
 
         def work() -> None:
             with new_context():
                 send_due(queue)
+                send_due(queue, delivery_drain.run_alone)
 
-        _drains[queue] = Thread(target=work, name=f"drain-{queue}", daemon=True)
-        _drains[queue].start()
+        _threads[queue] = Thread(target=work, name=f"drain-{queue}", daemon=True)
+        _threads[queue].start()
 
 
 def prune() -> None:

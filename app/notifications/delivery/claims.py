@@ -17,7 +17,7 @@ from app.notifications.models import OPEN, State, deliveries
 
 #: Seconds of a claim's lease; longer than every provider's time budget. A dead worker's row waits for its end.
 LEASE_S = 30
-#: So many workers died while they sent a row: it fails.
+#: A row over which so many workers died is tried alone: it may be what kills them.
 POISON_DEATHS = 3
 #: A delivery whose outcome is unknown so often is not sent again.
 MOST_UNKNOWN = 2
@@ -73,32 +73,53 @@ class ClaimLostError(Exception):
 _rows = deliveries.c
 _token = sa.bindparam("token", type_=sa.Uuid())
 
-_due = (
-    sa.select(_rows.id)
-    .where(
-        _rows.queue == sa.bindparam("of_queue"),
-        _rows.channel == sa.bindparam("of_channel"),
-        _rows.state.in_(OPEN),
-        _rows.next_try_at <= sa.func.statement_timestamp(),
-        _rows.expires_at > sa.func.statement_timestamp(),
+#: How often a worker died over a row, the one that let its lease end included.
+_deaths = _rows.deaths + sa.case((_rows.state == State.CLAIMED, 1), else_=0)
+
+
+def _interval(seconds: sa.ColumnElement[float]) -> sa.ColumnElement[timedelta]:
+    return sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds, type_=sa.Interval)
+
+
+def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) -> sa.Executable:
+    """The statement that claims the longest due row of a channel among those."""
+    due = (
+        sa.select(_rows.id)
+        .where(
+            _rows.queue == sa.bindparam("of_queue"),
+            _rows.channel == sa.bindparam("of_channel"),
+            _rows.state.in_(OPEN),
+            _rows.next_try_at <= sa.func.statement_timestamp(),
+            _rows.expires_at > sa.func.statement_timestamp(),
+            *which,
+        )
+        .order_by(_rows.next_try_at)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
     )
-    .order_by(_rows.next_try_at)
-    .limit(1)
-    .with_for_update(skip_locked=True)
-    .scalar_subquery()
-)
-_claim = (
-    sa.update(deliveries)
-    .where(_rows.id == _due)
-    .values(
-        state=State.CLAIMED,
-        claim_token=_token,
-        attempts=_rows.attempts + 1,
-        # Still claimed when its lease ended: the worker before died.
-        deaths=_rows.deaths + sa.case((_rows.state == State.CLAIMED, 1), else_=0),
-        next_try_at=sa.func.statement_timestamp() + timedelta(seconds=LEASE_S),
+    return (
+        sa.update(deliveries)
+        .where(_rows.id == due)
+        .values(
+            state=State.CLAIMED,
+            claim_token=_token,
+            attempts=_rows.attempts + 1,
+            deaths=_deaths,
+            next_try_at=sa.func.statement_timestamp() + _interval(lease_s),
+        )
+        .returning(*(_rows[name] for name in Claimed.__dataclass_fields__))
     )
-    .returning(*(_rows[name] for name in Claimed.__dataclass_fields__))
+
+
+_lease_s = sa.literal(float(LEASE_S))
+#: Rows that are tried alone.
+is_alone = _deaths >= POISON_DEATHS
+_claim = _claiming(~is_alone, lease_s=_lease_s)
+#: Twice as long after each death from the third on.
+_claim_alone = _claiming(
+    is_alone,
+    lease_s=sa.func.least(_lease_s * sa.func.power(2, _deaths - POISON_DEATHS + 1), MAX_RETRY_S),
 )
 _of_claim = (_rows.id == sa.bindparam("of_id"), _rows.claim_token == _token)
 _begin = (
@@ -106,7 +127,7 @@ _begin = (
     .where(*_of_claim, _rows.state == State.CLAIMED, _rows.expires_at > sa.func.statement_timestamp())
     .values(
         unknowns=_rows.unknowns + 1,
-        next_try_at=sa.func.statement_timestamp() + timedelta(seconds=LEASE_S),
+        next_try_at=sa.func.greatest(_rows.next_try_at, sa.func.statement_timestamp() + _interval(_lease_s)),
     )
     .returning(_rows.unknowns)
 )
@@ -126,10 +147,18 @@ _sent_and_forgotten = _sent.values(payload=sa.literal({}, JSONB))
 
 def claim(queue: str, channel: str) -> Claimed | None:
     """Claim the longest due delivery of a channel, or None. Rows that others have locked are skipped."""
+    return _claimed(_claim, queue, channel)
+
+
+def claim_alone(queue: str, channel: str) -> Claimed | None:
+    """Claim a delivery over which several workers died; should this one die too, it waits twice as long."""
+    return _claimed(_claim_alone, queue, channel)
+
+
+def _claimed(statement: sa.Executable, queue: str, channel: str) -> Claimed | None:
+    values = {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4()}
     with autocommit() as connection:
-        row = connection.execute(
-            _claim, {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4()}
-        ).one_or_none()
+        row = connection.execute(statement, values).one_or_none()
     return None if row is None else Claimed(*row)
 
 

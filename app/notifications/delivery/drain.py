@@ -51,6 +51,9 @@ def routing() -> Routing:
     return routing
 
 
+#: Claims a row of a queue and a channel.
+Claim = Callable[[str, str], Claimed | None]
+
 #: Calls of one lane at one time, at most.
 THREADS = 16
 #: Seconds until a lane without work looks for more while another lane is busy.
@@ -116,14 +119,17 @@ class Lane:
                 self._threads -= 1
                 self._changed.notify_all()
 
-    def _next(self) -> Claimed | None:
+    def _next(self, claim: Claim = claims.claim) -> Claimed | None:
         throttle = routing().throttles.get(self.queue)
-        return claims.claim(self.queue, self.channel) if throttle is None or throttle(self.channel) else None
+        return claim(self.queue, self.channel) if throttle is None or throttle(self.channel) else None
+
+    def run_alone(self, stop: float) -> None:
+        """Send what several workers died over, one row after the other, in this thread, until `stop`."""
+        while monotonic() < stop and (delivery := self._next(claims.claim_alone)):
+            self._handle(delivery)
 
     def _handle(self, delivery: Claimed) -> None:
-        if delivery.deaths >= claims.POISON_DEATHS:
-            outcome = self._failed(delivery, f"{delivery.deaths} workers died of it")
-        elif parked := self._parked(delivery):
+        if parked := self._parked(delivery):
             outcome = parked
         elif delivery.unknowns >= claims.MOST_UNKNOWN:
             outcome = self._failed(delivery, "its workers died in the middle of the call")
@@ -217,6 +223,15 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
         for lane in lanes:
             if not lane.running:
                 lane.start()
+    return sum((lane.tally for lane in lanes), Counter())
+
+
+def run_alone(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
+    """Send what several workers died over, one row at a time with nothing beside it; returns the counts."""
+    stop = monotonic() + limit_s
+    lanes = [Lane(queue, channel, current_app.app_context, Condition()) for queue, channel in lanes_of]
+    for lane in lanes:
+        lane.run_alone(stop)
     return sum((lane.tally for lane in lanes), Counter())
 
 

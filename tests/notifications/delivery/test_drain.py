@@ -95,18 +95,6 @@ def test_a_providers_wish_to_wait_is_respected(committed: Flask, gateway: Server
     assert reread(row.dedupe_key).next_try_at - asked >= timedelta(seconds=300)
 
 
-def test_a_row_that_killed_several_workers_ends(committed: Flask, gateway: Server) -> None:
-    row = add()
-    from app.notifications.delivery import claims
-
-    for _ in range(claims.POISON_DEATHS):
-        assert claims.claim("urgent", Channel.MESSAGING) is not None  # and the worker dies
-        age(claims.LEASE_S + 1, of=row)
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.FAILED
-    assert not gateway.messaging.sent
-
-
 def test_a_row_that_breaks_its_transport_does_not_stop_the_others(committed: Flask, gateway: Server) -> None:
     broken, fine = add(payload={}), add()
     jobs.drain("urgent")

@@ -1,0 +1,90 @@
+"""A delivery over which workers died: after the third it is tried alone, backed off, until it expires."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from app.core.jobs.queue import connection
+from app.core.lib import clock
+from app.notifications import jobs
+from app.notifications.delivery import claims, drain
+from app.notifications.delivery.claims import Claimed
+from app.notifications.models import Channel, Delivery, State
+from dev.simulators import Server
+from tests.notifications.conftest import add, age, reread
+
+
+def die_over(row: Delivery, times: int = claims.POISON_DEATHS) -> None:
+    """So many workers claim the row and are killed before they call the provider."""
+    for _ in range(times):
+        assert claims.claim("urgent", Channel.MESSAGING) is not None
+        age(claims.LEASE_S + 1, of=row)
+
+
+def enqueued() -> list[str]:
+    return [str(job.func_name) for job in Queue("urgent", connection=connection(), serializer=JSONSerializer).jobs]
+
+
+def test_three_deaths_do_not_fail_a_reminder(committed: Flask, gateway: Server) -> None:
+    row = add()
+    die_over(row)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state in (State.PENDING, State.CLAIMED)
+    jobs.enqueue_due()
+    assert "app.notifications.jobs.drain_alone" in enqueued()
+    jobs.drain_alone("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.deaths, len(gateway.messaging.sent)) == (State.SENT, 3, 1)
+
+
+def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    dying = [add(), add()]
+    for row in dying:
+        die_over(row)
+    fine = [add() for _ in range(10)]
+    in_flight: list[int] = []
+    beside: list[int] = []
+
+    def send(delivery: Claimed) -> str | None:
+        in_flight.append(delivery.id)
+        if delivery.id in {row.id for row in dying}:
+            beside.append(len(in_flight))
+        in_flight.remove(delivery.id)
+        return None
+
+    transports = {Channel.MESSAGING: send}
+    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
+    jobs.drain("urgent")
+    assert beside == []
+    assert all(reread(row.dedupe_key).state == State.SENT for row in fine)
+    jobs.drain_alone("urgent")
+    assert beside == [1, 1]
+
+
+def test_each_further_death_doubles_the_wait(app: Flask) -> None:
+    row = add()
+    die_over(row)
+    waits = []
+    for _ in range(3):
+        assert claims.claim("urgent", Channel.MESSAGING) is None
+        assert claims.claim_alone("urgent", Channel.MESSAGING) is not None
+        row = reread(row.dedupe_key)
+        waits.append(round((row.next_try_at - clock.now()).total_seconds(), -1))
+        assert claims.claim_alone("urgent", Channel.MESSAGING) is None
+        age(waits[-1] + 5, of=row)
+    assert waits == [60, 120, 240]
+
+
+def test_it_is_missed_once_it_expires(committed: Flask) -> None:
+    row = add(expires_at=clock.now() + timedelta(minutes=5))
+    die_over(row)
+    age(300, of=row)
+    jobs.drain("urgent")
+    jobs.drain_alone("urgent")
+    assert reread(row.dedupe_key).state == State.MISSED
