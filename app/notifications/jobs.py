@@ -24,8 +24,11 @@ logger = logging.getLogger(__name__)
 #: Sends on so many (queue, channel) lanes for so many seconds at most.
 Run = Callable[[list[tuple[str, Channel]], float], delivery_drain.Tally]
 
-#: Seconds that a drain claims new rows; well below the job's timeout, so that its last calls can end.
-DRAIN_S = 20.0
+#: Seconds that a drain claims new rows, and after which it is ended; between them its last calls end by themselves.
+DRAIN_S = 15.0
+DRAIN_LIMIT_S = 35
+#: What is due for so long is drained by whoever is free, also by the worker of the other queue.
+LATE = timedelta(seconds=10)
 
 #: Days that settled rows are kept, for the development page and an operator's questions.
 KEEP_DAYS = 30
@@ -78,12 +81,13 @@ def _is_any(queue: str, *which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool
     return sa.exists().where(_rows.queue == queue, _is_due, *which)
 
 
-#: What is to be enqueued: each job, its argument and its queue, and when.
-_drains: tuple[tuple[Callable[[str], None], str, sa.ColumnElement[bool]], ...] = (
-    (drain, URGENT, _is_any(URGENT, ~is_alone)),
-    (drain, BULK, sa.and_(_is_any(BULK, ~is_alone), ~_bulk_waits)),
-    (drain_alone, URGENT, _is_any(URGENT, is_alone)),
-    (drain_alone, BULK, sa.and_(_is_any(BULK, is_alone), ~_bulk_waits)),
+#: What the clock enqueues: each job, what it drains, the queue that it waits on, and when.
+_drains: tuple[tuple[Callable[[str], None], str, str, sa.ColumnElement[bool]], ...] = (
+    (drain, URGENT, URGENT, _is_any(URGENT, ~is_alone)),
+    (drain, URGENT, BULK, _is_any(URGENT, ~is_alone, _rows.next_try_at <= sa.func.statement_timestamp() - LATE)),
+    (drain, BULK, BULK, sa.and_(_is_any(BULK, ~is_alone), ~_bulk_waits)),
+    (drain_alone, URGENT, URGENT, _is_any(URGENT, is_alone)),
+    (drain_alone, BULK, BULK, sa.and_(_is_any(BULK, is_alone), ~_bulk_waits)),
 )
 _due = sa.select(*(condition for *_, condition in _drains))
 
@@ -94,13 +98,13 @@ def enqueue_due() -> None:
         if connection.execute(_anything_due).first() is None:
             return
         due = connection.execute(_due).one()
-    for (job, queue, _), is_due in zip(_drains, due, strict=True):
+    for (job, drained, queue, _), is_due in zip(_drains, due, strict=True):
         if not is_due:
             continue
         try:
-            enqueue_once_now(job, queue, queue=queue)
+            enqueue_once_now(job, drained, queue=queue, limit_s=DRAIN_LIMIT_S)
         except RedisError:
-            _drain_here(queue)
+            _drain_here(drained)
 
 
 #: The clock's own drains while Redis is away, by queue.

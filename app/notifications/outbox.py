@@ -13,7 +13,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.jobs.queue import URGENT, enqueue_once
 from app.notifications.delivery.claims import final
-from app.notifications.jobs import drain
+from app.notifications.jobs import DRAIN_LIMIT_S, drain
 from app.notifications.models import OPEN, Channel, Delivery, State
 
 
@@ -47,7 +47,7 @@ def add_all(drafts: Sequence[Draft]) -> int:
     now = database_clock.now()
     added = _insert(drafts, now) if drafts else 0
     for queue in {draft.queue for draft in drafts if draft.due_at is None or draft.due_at <= now}:
-        enqueue_once(drain, queue, queue=queue)
+        enqueue_once(drain, queue, queue=queue, limit_s=DRAIN_LIMIT_S)
     return added
 
 

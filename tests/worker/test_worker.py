@@ -24,7 +24,7 @@ from dev.stack.waiting import wait_until
 from tests.notifications.conftest import add, age, reread
 from tests.worker.conftest import RunningWorker, processes
 
-pytestmark = pytest.mark.takes(seconds=36)
+pytestmark = pytest.mark.takes(seconds=60)
 
 Start = Callable[..., RunningWorker]
 
@@ -129,3 +129,19 @@ def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, s
                 queue.connection().client_kill_filter(_id=client["id"])
     wait_until(lambda: all(sent(row.dedupe_key)() for row in rows))
     assert worker.process.poll() is None
+
+
+def test_a_hung_process_does_not_silence_urgent_deliveries(start_worker: Start, sim: Server) -> None:
+    urgent, _ = start_worker("urgent"), start_worker("bulk")
+    sim.fault("messaging", "hang", seconds=30)
+    add()
+    wait_until(lambda: len(sim.messaging.calls) == 1, 20)
+    frozen = {urgent.pid, *urgent.children()} - {urgent.clock()}
+    for pid in frozen:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        rows = [add() for _ in range(3)]
+        wait_until(lambda: all(sent(row.dedupe_key)() for row in rows), 60)
+    finally:
+        for pid in frozen - {urgent.pid}:
+            os.kill(pid, signal.SIGKILL)

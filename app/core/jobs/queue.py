@@ -26,7 +26,7 @@ URGENT = "urgent"
 BULK = "bulk"
 QUEUES = (URGENT, BULK)
 
-#: Seconds that a job may run; drains end by themselves well before.
+#: Seconds that a job may run where nothing else is said.
 JOB_TIMEOUT_S = 60
 FAILED_JOB_TTL_S = 86400
 
@@ -46,12 +46,12 @@ def enqueue(job: Callable[..., object], *args: object, queue: str = URGENT) -> N
     after_commit(partial(enqueue_now, job, *args, queue=queue))
 
 
-def enqueue_now(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
-    """Put `job` on its queue at once. Raises redis' errors when the queue is away."""
+def enqueue_now(job: Callable[..., object], *args: object, queue: str = URGENT, limit_s: int = JOB_TIMEOUT_S) -> None:
+    """Put `job` on its queue at once; it may run for `limit_s`. Raises redis' errors when the queue is away."""
     Queue(queue, connection=connection(), serializer=JSONSerializer).enqueue(
         _name(job),
         args=args,
-        job_timeout=JOB_TIMEOUT_S,
+        job_timeout=limit_s,
         result_ttl=0,
         failure_ttl=FAILED_JOB_TTL_S,
     )
@@ -61,29 +61,31 @@ def enqueue_now(job: Callable[..., object], *args: object, queue: str = URGENT) 
 DEDUPE_TTL_MS = 5000
 
 
-def enqueue_once(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
-    """Like `enqueue`, but not while an equal job is waiting: many commits, one job.
+def enqueue_once(job: Callable[..., object], *args: object, queue: str = URGENT, limit_s: int = JOB_TIMEOUT_S) -> None:
+    """Like `enqueue`, but not while an equal job is waiting on the queue: many commits, one job.
 
     The worker releases the dedupe key before the job runs, so that what commits from then on enqueues anew.
     """
-    after_commit(partial(enqueue_once_now, job, *args, queue=queue))
+    after_commit(partial(enqueue_once_now, job, *args, queue=queue, limit_s=limit_s))
 
 
-def enqueue_once_now(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
-    """Enqueue `job` now unless an equal one is waiting. Raises redis' errors when the queue is away."""
-    if connection().set(_dedupe_key(_name(job), args), 1, nx=True, px=DEDUPE_TTL_MS):
-        enqueue_now(job, *args, queue=queue)
+def enqueue_once_now(
+    job: Callable[..., object], *args: object, queue: str = URGENT, limit_s: int = JOB_TIMEOUT_S
+) -> None:
+    """Enqueue `job` now unless an equal one is waiting on the queue. Raises redis' errors when the queue is away."""
+    if connection().set(_dedupe_key(queue, _name(job), args), 1, nx=True, px=DEDUPE_TTL_MS):
+        enqueue_now(job, *args, queue=queue, limit_s=limit_s)
 
 
-def release(name: str, args: Sequence[object]) -> None:
+def release(queue: str, name: str, args: Sequence[object]) -> None:
     """Release the dedupe key of a job that begins. While Redis is away it expires by itself."""
     with suppress(RedisError):
-        connection().delete(_dedupe_key(name, args))
+        connection().delete(_dedupe_key(queue, name, args))
 
 
 def _name(job: Callable[..., object]) -> str:
     return f"{job.__module__}.{job.__qualname__}"
 
 
-def _dedupe_key(name: str, args: Sequence[object]) -> str:
-    return "queued:" + ":".join([name, *map(str, args)])
+def _dedupe_key(queue: str, name: str, args: Sequence[object]) -> str:
+    return "queued:" + ":".join([queue, name, *map(str, args)])

@@ -38,6 +38,10 @@ MAINTENANCE_S = 30
 WORKER_TTL_S = 60
 #: Seconds of one blocking read of the queue, so that a connection that hangs is noticed.
 DEQUEUE_S = 5
+#: Seconds between looks at the process of a running job, and past the job's limit until one that hangs is killed (RQ
+#: waits 60: a process that is stopped does not hear the alarm that ends the job).
+LOOK_S = 5
+HUNG_S = 5
 #: Seconds between attempts to begin again while Redis is away.
 RETURN_S = 1.0
 
@@ -52,7 +56,7 @@ class Job(rq.job.Job):
         outcome = "failed"
         with self.app.app_context():
             g.job_id = self.id
-            release(str(self.func_name), self.args)
+            release(self.origin, str(self.func_name), self.args)
             try:
                 result: object = super().perform()
                 outcome = "done"
@@ -85,6 +89,7 @@ class Worker(rq.worker.Worker):
                 "default_result_ttl": 0,
                 "maintenance_interval": MAINTENANCE_S,
                 "worker_ttl": WORKER_TTL_S,
+                "job_monitoring_interval": LOOK_S,
                 "log_job_description": False,
             }
             options.pop("default_worker_ttl", None)
@@ -135,6 +140,12 @@ class Worker(rq.worker.Worker):
             db.engine.dispose(close=False)
             self.app.extensions["autocommit"].dispose(close=False)
         super().main_work_horse(job, queue)
+
+    def maintain_heartbeats(self, job: rq.job.Job) -> None:
+        if job.timeout is not None and 0 < job.timeout + HUNG_S < self.current_job_working_time:
+            logger.error("the process of a job hangs and is killed", extra={"job": job.func_name})
+            self.kill_horse()
+        super().maintain_heartbeats(job)
 
     def handle_warm_shutdown_request(self) -> None:
         logger.info("worker ends after its present job", extra={"signal": signal.SIGTERM.name})

@@ -9,6 +9,8 @@ from threading import Event, Thread
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from rq import Queue
+from rq.serializers import JSONSerializer
 
 from app.core.database.session import db
 from app.core.jobs import queue
@@ -150,6 +152,21 @@ def test_the_clock_enqueues_a_drain_for_what_is_due(committed: Flask) -> None:
     for _ in range(3):
         jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:urgent") == 1
+
+
+def waiting(name: str) -> list[tuple[str, tuple[str, ...], int]]:
+    """The jobs on a queue: what each calls, with what, and for how many seconds at most."""
+    jobs_of = Queue(name, connection=queue.connection(), serializer=JSONSerializer).jobs
+    return [(str(job.func_name).rpartition(".")[2], tuple(job.args), int(job.timeout or 0)) for job in jobs_of]
+
+
+def test_what_is_due_for_over_ten_seconds_is_drained_by_the_bulk_worker_too(committed: Flask) -> None:
+    row = add()
+    jobs.enqueue_due()
+    assert (waiting("urgent"), waiting("bulk")) == ([("drain", ("urgent",), 35)], [])
+    age(11, of=row)
+    jobs.enqueue_due()
+    assert (waiting("urgent"), waiting("bulk")) == ([("drain", ("urgent",), 35)], [("drain", ("urgent",), 35)])
 
 
 def test_without_redis_the_clock_sends_itself(
