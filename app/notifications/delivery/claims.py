@@ -113,9 +113,14 @@ def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) 
 
 
 _lease_s = sa.literal(float(LEASE_S))
+#: What fell due so recently is fresh, however many wait from before.
+FRESH = timedelta(seconds=30)
+_fresh_since = sa.func.statement_timestamp() - FRESH
+
 #: Rows that are tried alone.
 is_alone = _deaths >= POISON_DEATHS
 _claim = _claiming(~is_alone, lease_s=_lease_s)
+_claim_fresh = _claiming(~is_alone, _rows.next_try_at > _fresh_since, _rows.due_at > _fresh_since, lease_s=_lease_s)
 #: Twice as long after each death from the third on.
 _claim_alone = _claiming(
     is_alone,
@@ -148,6 +153,11 @@ _sent_and_forgotten = _sent.values(payload=sa.literal({}, JSONB))
 def claim(queue: str, channel: str) -> Claimed | None:
     """Claim the longest due delivery of a channel, or None. Rows that others have locked are skipped."""
     return _claimed(_claim, queue, channel)
+
+
+def claim_fresh(queue: str, channel: str) -> Claimed | None:
+    """Like `claim`, among what has fallen due within the last 30 s."""
+    return _claimed(_claim_fresh, queue, channel)
 
 
 def claim_alone(queue: str, channel: str) -> Claimed | None:
@@ -206,9 +216,10 @@ def settle_unknown(delivery: Claim, reason: str) -> None:
     _settle_retry(delivery, delay_s, f"outcome unknown: {reason}", unknowns=_rows.unknowns)
 
 
-def settle_postponed(delivery: Claim, until: datetime) -> None:
-    """Wait until then; that was no attempt."""
-    _settle(delivery, state=State.PENDING, next_try_at=until, attempts=_rows.attempts - 1)
+def settle_postponed(delivery: Claim, until: datetime | timedelta) -> None:
+    """Wait until a moment, or for so long; that was no attempt."""
+    at = sa.func.statement_timestamp() + until if isinstance(until, timedelta) else until
+    _settle(delivery, state=State.PENDING, next_try_at=at, attempts=_rows.attempts - 1)
 
 
 def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:

@@ -4,6 +4,7 @@ up no other."""
 from __future__ import annotations
 
 import logging
+import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -15,6 +16,7 @@ from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.core.jobs.queue import URGENT
 from app.core.lib import clock
 from app.notifications.delivery import claims, outcomes, parking
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
@@ -54,8 +56,12 @@ def routing() -> Routing:
 #: Claims a row of a queue and a channel.
 Claim = Callable[[str, str], Claimed | None]
 
-#: Calls of one lane at one time, at most.
+#: Calls of a channel of a queue at one time, at most; so many of the urgent queue's serve only what is freshly due, so
+#: that a new dose does not wait behind a backlog.
 THREADS = 16
+FRESH_THREADS = 4
+#: Seconds that a busy provider is left alone when it does not say for how long.
+BUSY_S = 5.0
 #: Seconds until a lane without work looks for more while another lane is busy.
 POLL_S = 0.2
 #: Seconds after which a call marks its lane as slow.
@@ -74,9 +80,17 @@ class Lane:
     """The threads that send the deliveries of one channel of one queue. They end when nothing is due."""
 
     def __init__(
-        self, queue: str, channel: Channel, context: Callable[[], AbstractContextManager[object]], changed: Condition
+        self,
+        queue: str,
+        channel: Channel,
+        context: Callable[[], AbstractContextManager[object]],
+        changed: Condition,
+        claim: Claim = claims.claim,
+        threads: int = THREADS,
     ) -> None:
         self.queue, self.channel = queue, channel
+        self._claim, self._limit = claim, threads
+        self._busy, self._rests_until = 0, 0.0
         self.tally: Tally = Counter()
         self.open = True
         self._context = context
@@ -89,14 +103,19 @@ class Lane:
         return self._threads > 0
 
     @property
+    def resting(self) -> bool:
+        """Whether its provider was busy again and again just now: nothing is claimed for a while."""
+        return self.open and monotonic() < self._rests_until
+
+    @property
     def slow(self) -> bool:
         """Whether one of its calls has been hanging for over `SLOW_S`."""
         return any(monotonic() - started > SLOW_S for started in list(self._calls.values()))
 
     def start(self) -> None:
-        """Start one more thread, up to `THREADS`. Each that claims a row starts another."""
+        """Start one more thread, up to the lane's limit. Each that claims a row starts another."""
         with self._changed:
-            if not self.open or self._threads >= THREADS:
+            if not self.open or self.resting or self._threads >= self._limit:
                 return
             self._threads += 1
         Thread(target=self._run, name=f"{self.queue}-{self.channel}", daemon=True).start()
@@ -104,9 +123,9 @@ class Lane:
     def _run(self) -> None:
         try:
             with self._context():
-                while self.open and (delivery := self._next()):
+                while self.open and not self.resting and (delivery := self.next()):
                     self.start()
-                    self._handle(delivery)
+                    self.handle(delivery)
         except (DBAPIError, PoolTimeoutError) as error:
             # Nothing is lost: claims end, and the clock enqueues again when the database is back.
             logger.error("database away during a drain: %s", type(error).__name__)  # noqa: TRY400
@@ -119,16 +138,12 @@ class Lane:
                 self._threads -= 1
                 self._changed.notify_all()
 
-    def _next(self, claim: Claim = claims.claim) -> Claimed | None:
+    def next(self) -> Claimed | None:
+        """Claim a row that may be sent now."""
         throttle = routing().throttles.get(self.queue)
-        return claim(self.queue, self.channel) if throttle is None or throttle(self.channel) else None
+        return self._claim(self.queue, self.channel) if throttle is None or throttle(self.channel) else None
 
-    def run_alone(self, stop: float) -> None:
-        """Send what several workers died over, one row after the other, in this thread, until `stop`."""
-        while monotonic() < stop and (delivery := self._next(claims.claim_alone)):
-            self._handle(delivery)
-
-    def _handle(self, delivery: Claimed) -> None:
+    def handle(self, delivery: Claimed) -> None:
         if parked := self._parked(delivery):
             outcome = parked
         elif delivery.unknowns >= claims.MOST_UNKNOWN:
@@ -168,6 +183,8 @@ class Lane:
                 return self._unknown(str(error))
             if error.permanent:
                 return self._failed(delivery, str(error))
+            if error.kind == "busy":
+                return self._postponed(error.retry_after or BUSY_S)
             return self._retry(delivery, str(error), error.retry_after)
         except ClaimLostError:
             raise
@@ -193,12 +210,22 @@ class Lane:
         self._count("retried")
         return Outcome(Result.RETRY, reason, delay_s=claims.retry_delay_s(delivery.attempts, retry_after_s))
 
+    def _postponed(self, delay_s: float) -> Outcome:
+        """The provider was not asked. Several times in a row: let it rest, and the database too."""
+        with self._changed:
+            self._busy += 1
+            if self._busy >= self._limit:
+                self._busy, self._rests_until = 0, monotonic() + delay_s
+        jitter = random.uniform(1.0, 1.5)  # noqa: S311  # spreads load, guards nothing
+        return Outcome(Result.POSTPONED, delay_s=delay_s * jitter)
+
     def _unknown(self, reason: str) -> Outcome:
         self._count("unknown")
         return Outcome(Result.UNKNOWN, reason)
 
     def _count(self, what: str, *more: str) -> None:
         with self._changed:
+            self._busy = 0
             self.tally[what, str(self.channel), *more] += 1
 
 
@@ -209,13 +236,13 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     others go on until those have ended, so that no channel waits for another's last calls.
     """
     changed = Condition()
-    lanes = [Lane(queue, channel, current_app.app_context, changed) for queue, channel in lanes_of]
+    lanes = [lane for queue, channel in lanes_of for lane in _lanes(queue, channel, changed)]
     stop = monotonic() + limit_s
     for lane in lanes:
         lane.start()
     while True:
         with changed:
-            if changed.wait_for(lambda: not any(lane.running for lane in lanes), POLL_S):
+            if changed.wait_for(lambda: not any(lane.running or lane.resting for lane in lanes), POLL_S):
                 break
         if monotonic() >= stop:
             for lane in [lane for lane in lanes if lane.slow] or lanes:
@@ -226,12 +253,24 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     return sum((lane.tally for lane in lanes), Counter())
 
 
+def _lanes(queue: str, channel: Channel, changed: Condition) -> list[Lane]:
+    context = current_app.app_context
+    if queue != URGENT:
+        return [Lane(queue, channel, context, changed)]
+    return [
+        Lane(queue, channel, context, changed, threads=THREADS - FRESH_THREADS),
+        Lane(queue, channel, context, changed, claims.claim_fresh, FRESH_THREADS),
+    ]
+
+
 def run_alone(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     """Send what several workers died over, one row at a time with nothing beside it; returns the counts."""
     stop = monotonic() + limit_s
-    lanes = [Lane(queue, channel, current_app.app_context, Condition()) for queue, channel in lanes_of]
+    context, changed = current_app.app_context, Condition()
+    lanes = [Lane(queue, channel, context, changed, claims.claim_alone) for queue, channel in lanes_of]
     for lane in lanes:
-        lane.run_alone(stop)
+        while monotonic() < stop and (delivery := lane.next()):
+            lane.handle(delivery)
     return sum((lane.tally for lane in lanes), Counter())
 
 

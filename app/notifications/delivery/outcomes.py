@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from app.notifications.delivery import claims
@@ -27,9 +27,9 @@ class Outcome:
     reason: str = ""
     #: The provider's reference of what was sent.
     ref: str | None = None
-    #: Seconds until a retry.
+    #: Seconds until a retry, or that it is postponed by.
     delay_s: float = 0.0
-    #: Until when it is postponed.
+    #: Until when it is postponed, in place of that.
     until: datetime | None = None
 
 
@@ -44,5 +44,5 @@ def settle(delivery: Claim, outcome: Outcome) -> None:
             claims.settle_retry(delivery, outcome.delay_s, outcome.reason)
         case Result.UNKNOWN:
             claims.settle_unknown(delivery, outcome.reason)
-        case Result.POSTPONED if outcome.until is not None:
-            claims.settle_postponed(delivery, outcome.until)
+        case Result.POSTPONED:
+            claims.settle_postponed(delivery, outcome.until or timedelta(seconds=outcome.delay_s))

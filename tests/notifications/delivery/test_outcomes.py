@@ -56,11 +56,11 @@ def test_what_was_never_written_is_tried_again_and_again(
 ) -> None:
     row = add()
     away = config_for_tests(**{**gateway.messaging.env(), "MESSAGING_URL": gateway.closed_url})
-    with monkeypatch.context() as patch:
-        patch.setitem(committed.extensions, "messenger", messaging.make(away))
-        for _ in range(4):
+    for _ in range(4):
+        with monkeypatch.context() as patch:
+            patch.setitem(committed.extensions, "messenger", messaging.make(away))  # as each process makes its own
             jobs.drain("urgent")
-            age(60, of=row)
+        age(60, of=row)
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.unknowns) == (State.PENDING, 4, 0)
     jobs.drain("urgent")

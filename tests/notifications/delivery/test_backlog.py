@@ -1,0 +1,104 @@
+"""A backlog: what falls due now does not wait behind it, and a busy provider is left alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import Event, Thread
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.notifications import jobs
+from app.notifications.delivery import claims, drain
+from app.notifications.delivery.claims import Claimed
+from app.notifications.models import Channel, Delivery, State
+from app.providers.http import ProviderError
+from dev.simulators import Server
+from dev.stack.waiting import wait_until
+from tests.notifications.conftest import add, age, reread
+
+
+def route(app: Flask, monkeypatch: pytest.MonkeyPatch, transport: drain.Transport) -> None:
+    monkeypatch.setitem(app.extensions, "routing", replace(drain.routing(), transports={Channel.MESSAGING: transport}))
+
+
+def test_what_falls_due_now_passes_a_backlog_whose_calls_hang(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = {row.id for row in [add() for _ in range(30)]}
+    for delivery_id in waiting:
+        age(120, of=db.session.get_one(Delivery, delivery_id))
+    hanging, over = [], Event()
+
+    def send(delivery: Claimed) -> str | None:
+        if delivery.id in waiting:
+            hanging.append(delivery.id)
+            over.wait(60)
+        return None
+
+    route(committed, monkeypatch, send)
+
+    def work() -> None:
+        with committed.app_context():
+            jobs.drain("urgent")
+
+    thread = Thread(target=work)
+    thread.start()
+    try:
+        wait_until(lambda: len(hanging) == drain.THREADS - drain.FRESH_THREADS)
+        rows = [add() for _ in range(20)]
+        wait_until(lambda: all(reread(row.dedupe_key).state == State.SENT for row in rows))
+        assert not over.is_set()
+    finally:
+        over.set()
+        thread.join(60)
+    states = set(db.session.scalars(sa.select(Delivery.state)))
+    assert states == {State.SENT}
+
+
+def test_a_busy_providers_later_is_no_attempt(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(delivery: Claimed) -> str | None:
+        claims.begin(delivery)
+        raise ProviderError("messaging", "busy", retry_after=5.0)
+
+    row = add()
+    route(committed, monkeypatch, busy)
+    for _ in range(3):
+        jobs.drain("urgent")
+        row = reread(row.dedupe_key)
+        assert (row.state, row.attempts, row.unknowns) == (State.PENDING, 0, 0)
+        age(8, of=row)
+
+
+def test_a_provider_that_is_busy_again_and_again_is_left_alone(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+
+    def busy(delivery: Claimed) -> str | None:
+        calls.append(delivery.id)
+        raise ProviderError("messaging", "busy", retry_after=60.0)
+
+    for _ in range(60):
+        add()
+    route(committed, monkeypatch, busy)
+    monkeypatch.setattr(jobs, "DRAIN_S", 0.5)
+    jobs.drain("urgent")
+    assert drain.THREADS <= len(calls) <= 2 * drain.THREADS  # the second of those that were under way
+
+
+def test_a_provider_that_is_back_gets_all_that_was_postponed(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [add() for _ in range(40)]
+    monkeypatch.setattr(jobs, "DRAIN_S", 0.5)
+    gateway.fault("messaging", "status", status=503, times=5)  # the circuit breaker opens
+    jobs.drain("urgent")
+    committed.extensions["messenger"]._http.reset()  # the next process knows nothing of the trouble
+    for row in rows:
+        age(60, of=row)
+    for _ in range(20):
+        jobs.drain("urgent")
+    assert all(reread(row.dedupe_key).state == State.SENT for row in rows)
