@@ -13,9 +13,9 @@ from redis.exceptions import RedisError
 
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
+from app.notifications.delivery import clock_steps, parking
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import metrics as delivery_metrics
-from app.notifications.delivery import parking
 from app.notifications.delivery.claims import expire, is_alone
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 
@@ -65,11 +65,9 @@ _is_due = sa.and_(
     _rows.next_try_at <= sa.func.statement_timestamp(),
 )
 #: The one statement of an idle tick.
-_anything_due: sa.Select[int] = (
-    sa.select(sa.literal_column("1", sa.Integer))
-    .select_from(deliveries)
-    .where(_rows.queue.in_([sa.literal_column(f"'{queue}'") for queue in QUEUES]), _is_due)
-    .limit(sa.literal_column("1"))
+_anything_due = sa.select(
+    sa.func.statement_timestamp(),
+    sa.exists().where(_rows.queue.in_([sa.literal_column(f"'{queue}'") for queue in QUEUES]), _is_due),
 )
 #: Broadcasts wait while they are paused, and until the next slot of their rate.
 _bulk_waits = sa.exists().where(
@@ -95,7 +93,8 @@ _due = sa.select(*(condition for *_, condition in _drains))
 def enqueue_due() -> None:
     """The clock's tick: a drain for each queue in which something is due."""
     with autocommit() as connection:
-        if connection.execute(_anything_due).first() is None:
+        now, is_any_due = connection.execute(_anything_due).one()
+        if clock_steps.look(now) or not is_any_due:
             return
         due = connection.execute(_due).one()
     for (job, drained, queue, _), is_due in zip(_drains, due, strict=True):

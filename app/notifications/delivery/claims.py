@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.session import autocommit
 from app.core.settings import settings
+from app.notifications.delivery import clock_steps
 from app.notifications.models import OPEN, State, deliveries
 
 #: Seconds of a claim's lease; longer than every provider's time budget. A dead worker's row waits for its end.
@@ -91,6 +92,7 @@ def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) 
             _rows.state.in_(OPEN),
             _rows.next_try_at <= sa.func.statement_timestamp(),
             _rows.expires_at > sa.func.statement_timestamp(),
+            clock_steps.is_trusted,
             *which,
         )
         .order_by(_rows.next_try_at)
@@ -129,10 +131,10 @@ _claim_alone = _claiming(
 _of_claim = (_rows.id == sa.bindparam("of_id"), _rows.claim_token == _token)
 _begin = (
     sa.update(deliveries)
-    .where(*_of_claim, _rows.state == State.CLAIMED, _rows.expires_at > sa.func.statement_timestamp())
+    .where(*_of_claim, _rows.state == State.CLAIMED, _rows.expires_at > clock_steps.now)
     .values(
         unknowns=_rows.unknowns + 1,
-        next_try_at=sa.func.greatest(_rows.next_try_at, sa.func.statement_timestamp() + _interval(_lease_s)),
+        next_try_at=sa.func.greatest(_rows.next_try_at, clock_steps.now + _interval(_lease_s)),
     )
     .returning(_rows.unknowns)
 )
@@ -166,7 +168,7 @@ def claim_alone(queue: str, channel: str) -> Claimed | None:
 
 
 def _claimed(statement: sa.Executable, queue: str, channel: str) -> Claimed | None:
-    values = {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4()}
+    values = {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4(), **clock_steps.trusted()}
     with autocommit() as connection:
         row = connection.execute(statement, values).one_or_none()
     return None if row is None else Claimed(*row)
@@ -177,8 +179,9 @@ def begin(delivery: Claimed) -> None:
 
     Until the outcome is settled it counts as unknown: a worker that dies from here on may have sent the delivery.
     """
+    values = {"of_id": delivery.id, "token": delivery.claim_token, **clock_steps.trusted()}
     with autocommit() as connection:
-        row = connection.execute(_begin, {"of_id": delivery.id, "token": delivery.claim_token}).one_or_none()
+        row = connection.execute(_begin, values).one_or_none()
     if row is None:
         raise ClaimLostError
     delivery.is_begun, delivery.unknowns = True, row.unknowns
@@ -218,7 +221,7 @@ def settle_unknown(delivery: Claim, reason: str) -> None:
 
 def settle_postponed(delivery: Claim, until: datetime | timedelta) -> None:
     """Wait until a moment, or for so long; that was no attempt."""
-    at = sa.func.statement_timestamp() + until if isinstance(until, timedelta) else until
+    at = clock_steps.now + until if isinstance(until, timedelta) else until
     _settle(delivery, state=State.PENDING, next_try_at=at, attempts=_rows.attempts - 1)
 
 
@@ -238,11 +241,12 @@ def expire(queue: str) -> int:
             _rows.state.in_(OPEN),
             _rows.next_try_at <= sa.func.statement_timestamp(),
             _rows.expires_at <= sa.func.statement_timestamp(),
+            clock_steps.is_trusted,
         )
         .values(state=State.MISSED, **final())
     )
     with autocommit() as connection:
-        return connection.execute(statement).rowcount
+        return connection.execute(statement, clock_steps.trusted()).rowcount
 
 
 def final() -> dict[str, object]:
@@ -252,7 +256,7 @@ def final() -> dict[str, object]:
 
 
 def _settle_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.ColumnElement[int]) -> None:
-    at = sa.func.statement_timestamp() + timedelta(seconds=delay_s)
+    at = clock_steps.now + timedelta(seconds=delay_s)
     in_time = at < _rows.expires_at
     _settle(
         delivery,
@@ -277,4 +281,4 @@ def _settle(delivery: Claim, **values: object) -> None:
         .values({"unknowns": _known(delivery), **values})
     )
     with autocommit() as connection:
-        connection.execute(statement)
+        connection.execute(statement, clock_steps.trusted())

@@ -15,6 +15,7 @@ from app.core.database.session import autocommit
 from app.core.jobs.queue import QUEUES, URGENT, connection
 from app.core.jobs.schedule import HEARTBEAT
 from app.core.lib.clock import now
+from app.notifications.delivery import clock_steps
 from app.notifications.delivery.drain import LAG_BUCKETS_S, Tally
 from app.notifications.models import OPEN, deliveries
 
@@ -69,6 +70,8 @@ def worker_problems() -> list[str]:
     problems += [f"no worker serves the queue {name}" for name in QUEUES if name not in served]
     if not connection().exists(HEARTBEAT):
         problems.append("no clock is going")
+    if step := clock_steps.step_s():
+        problems.append(f"the database's clock has stepped by {step:.0f} s, and nothing is sent")
     if (age := oldest_due_s()) > LATE_S:
         problems.append(f"the oldest due delivery has been waiting for {age:.0f} s")
     return problems
@@ -98,6 +101,11 @@ def collect() -> Iterator[Metric]:
             outcomes.add_metric([outcome, channel], n)
     yield outcomes
     yield _lag_histogram(lags)
+    yield GaugeMetricFamily(
+        "database_clock_step_seconds",
+        "How far the database's clock has stepped; while it is not 0, nothing is sent",
+        value=clock_steps.step_s(),
+    )
 
 
 def _lag_histogram(lags: dict[str, dict[str, int]]) -> Metric:

@@ -1,0 +1,126 @@
+"""Steps of the database's clock, which decides what is due and what is missed.
+
+It is compared with the time that this machine has been running, which no wall clock can move. While the two differ by
+more than 5 minutes from what they did, one of them has stepped: nothing is expired or claimed until they agree again,
+or until the workers are started anew, more than a minute after the step, and so take the time as it is.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import platform
+import time
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from mmap import mmap
+from pathlib import Path
+from struct import pack_into, unpack_from
+
+import sqlalchemy as sa
+from redis.exceptions import RedisError
+
+from app.core.jobs.queue import connection
+
+logger = logging.getLogger(__name__)
+
+#: By so much the clocks may differ from what they did.
+TOLERANCE = timedelta(minutes=5)
+#: Seconds between log lines about one step.
+LOG_AGAIN_S = 60.0
+
+#: Seconds that Redis remembers how the two clocks of this machine differ, for a worker that starts in the middle of a
+#: step; and the key that says by how many seconds they have stepped.
+OFFSET_TTL_S = 60
+STEP = "clock:step"
+STEP_TTL_S = 15
+
+#: The seconds between the clocks: one number for a worker and all processes that it forks; NaN until it is known.
+_offset = mmap(-1, 8)
+pack_into("d", _offset, 0, math.nan)
+#: When the alarm was last logged, by the monotonic clock.
+_logged = {"at": -math.inf}
+
+
+def look(database_now: datetime) -> float:
+    """Compare the clocks; returns by how many seconds they differ from what they did, 0.0 for little enough."""
+    offset = database_now.timestamp() - _running_s()
+    known = _known()
+    if math.isnan(known):
+        known = _remembered(offset)
+    step = offset - known
+    if abs(step) <= TOLERANCE.total_seconds():
+        # Clocks that drift apart slowly are followed.
+        pack_into("d", _offset, 0, offset)
+        with suppress(RedisError):
+            connection().set(_key(), offset, ex=OFFSET_TTL_S)
+        return 0.0
+    pack_into("d", _offset, 0, known)
+    _alarm(step)
+    return step
+
+
+def trusted() -> dict[str, datetime]:
+    """The values of `is_trusted` and `now`: what the database's clock should show, and how far it may be off."""
+    known = _known()
+    if math.isnan(known):
+        return {"expected": _ANY[0], "earliest": _ANY[0], "latest": _ANY[1]}
+    expected = datetime.fromtimestamp(known + _running_s(), UTC)
+    return {"expected": expected, "earliest": expected - TOLERANCE, "latest": expected + TOLERANCE}
+
+
+def step_s() -> float:
+    """By how many seconds a worker sees the database's clock stepped; for metrics. Raises redis' errors."""
+    return float(connection().get(STEP) or 0.0)
+
+
+def forget() -> None:
+    """Take the time as it is."""
+    pack_into("d", _offset, 0, math.nan)
+    with suppress(RedisError):
+        connection().delete(_key(), STEP)
+
+
+_ANY = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
+_moment = sa.DateTime(timezone=True)
+
+#: Whether a statement may believe the database's clock.
+is_trusted = sa.func.statement_timestamp().between(
+    sa.bindparam("earliest", type_=_moment), sa.bindparam("latest", type_=_moment)
+)
+#: The present moment, also while the database's clock is wrong.
+now = sa.case((is_trusted, sa.func.statement_timestamp()), else_=sa.bindparam("expected", type_=_moment))
+
+
+def _known() -> float:
+    seconds: float = unpack_from("d", _offset, 0)[0]
+    return seconds
+
+
+def _remembered(offset: float) -> float:
+    """What another worker of this machine saw within the last minute; else what is seen now."""
+    try:
+        return float(connection().get(_key()) or offset)
+    except RedisError:
+        return offset
+
+
+def _running_s() -> float:
+    """Seconds that this machine has been running, asleep or not."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+def _key() -> str:
+    try:
+        machine = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        machine = platform.node()
+    return f"clock:offset:{machine}"
+
+
+def _alarm(step: float) -> None:
+    with suppress(RedisError):
+        connection().set(STEP, step, ex=STEP_TTL_S)
+    if time.monotonic() - _logged["at"] >= LOG_AGAIN_S:
+        _logged["at"] = time.monotonic()
+        logger.error("the database's clock has stepped: nothing is sent", extra={"step_s": round(step)})
