@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0009"
-down_revision = "0007"
+down_revision = "0008"
 
 #: Only registration asks for a pseudonym; the audit log knows whom administrators added.
 ADDED_BY_OTHERS = """
