@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
 from app.core.settings import settings
 from app.notifications.delivery import clock_steps
@@ -18,6 +19,8 @@ from app.notifications.models import OPEN, State, deliveries
 
 #: Seconds of a claim's lease; longer than every provider's time budget. A dead worker's row waits for its end.
 LEASE_S = 30
+#: Seconds of the lease that a call must have before it; twice the longest budget of a provider, and some.
+CALL_S = 20
 #: A row over which so many workers died is tried alone: it may be what kills them.
 POISON_DEATHS = 3
 #: A delivery whose outcome is unknown so often is not sent again.
@@ -78,18 +81,18 @@ _token = sa.bindparam("token", type_=sa.Uuid())
 _deaths = _rows.deaths + sa.case((_rows.state == State.CLAIMED, 1), else_=0)
 
 
-def _interval(seconds: sa.ColumnElement[float]) -> sa.ColumnElement[timedelta]:
+def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[timedelta]:
     return sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds, type_=sa.Interval)
 
 
-def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) -> sa.Executable:
+def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) -> PreparedStatement:
     """The statement that claims the longest due row of a channel among those."""
     due = (
         sa.select(_rows.id)
         .where(
             _rows.queue == sa.bindparam("of_queue"),
             _rows.channel == sa.bindparam("of_channel"),
-            _rows.state.in_(OPEN),
+            sa.literal_column("state IN ('pending', 'claimed')"),  # as the index of open rows says
             _rows.next_try_at <= sa.func.statement_timestamp(),
             _rows.expires_at > sa.func.statement_timestamp(),
             clock_steps.is_trusted,
@@ -100,7 +103,7 @@ def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) 
         .with_for_update(skip_locked=True)
         .scalar_subquery()
     )
-    return (
+    return PreparedStatement(
         sa.update(deliveries)
         .where(_rows.id == due)
         .values(
@@ -116,8 +119,8 @@ def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) 
 
 _lease_s = sa.literal(float(LEASE_S))
 #: What fell due so recently is fresh, however many wait from before.
-FRESH = timedelta(seconds=30)
-_fresh_since = sa.func.statement_timestamp() - FRESH
+FRESH_S = 30
+_fresh_since = sa.func.statement_timestamp() - _interval(FRESH_S)
 
 #: Rows that are tried alone.
 is_alone = _deaths >= POISON_DEATHS
@@ -129,16 +132,20 @@ _claim_alone = _claiming(
     lease_s=sa.func.least(_lease_s * sa.func.power(2, _deaths - POISON_DEATHS + 1), MAX_RETRY_S),
 )
 _of_claim = (_rows.id == sa.bindparam("of_id"), _rows.claim_token == _token)
-_begin = (
+_begin = PreparedStatement(
     sa.update(deliveries)
     .where(*_of_claim, _rows.state == State.CLAIMED, _rows.expires_at > clock_steps.now)
     .values(
         unknowns=_rows.unknowns + 1,
-        next_try_at=sa.func.greatest(_rows.next_try_at, clock_steps.now + _interval(_lease_s)),
+        # Only where little of the lease is left: an update that touches no index is cheap.
+        next_try_at=sa.case(
+            (_rows.next_try_at < clock_steps.now + _interval(CALL_S), clock_steps.now + _interval(_lease_s)),
+            else_=_rows.next_try_at,
+        ),
     )
     .returning(_rows.unknowns)
 )
-_sent = (
+_sending = (
     sa.update(deliveries)
     .where(*_of_claim, _rows.state != State.SENT)
     .values(
@@ -149,7 +156,8 @@ _sent = (
         unknowns=_rows.unknowns - sa.bindparam("calls", type_=sa.Integer),
     )
 )
-_sent_and_forgotten = _sent.values(payload=sa.literal({}, JSONB))
+_sent = PreparedStatement(_sending.returning(_rows.id))
+_sent_and_forgotten = PreparedStatement(_sending.values(payload=sa.literal_column("'{}'::jsonb")).returning(_rows.id))
 
 
 def claim(queue: str, channel: str) -> Claimed | None:
@@ -167,24 +175,25 @@ def claim_alone(queue: str, channel: str) -> Claimed | None:
     return _claimed(_claim_alone, queue, channel)
 
 
-def _claimed(statement: sa.Executable, queue: str, channel: str) -> Claimed | None:
+def _claimed(statement: PreparedStatement, queue: str, channel: str) -> Claimed | None:
     values = {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4(), **clock_steps.trusted()}
     with autocommit() as connection:
-        row = connection.execute(statement, values).one_or_none()
-    return None if row is None else Claimed(*row)
+        rows = statement.rows(connection, values)
+    return Claimed(*rows[0]) if rows else None
 
 
 def begin(delivery: Claimed) -> None:
-    """Note that the provider is called now, and renew the lease; raises `ClaimLostError` when the claim is gone.
+    """Note that the provider is called now, with time enough left in the lease.
 
     Until the outcome is settled it counts as unknown: a worker that dies from here on may have sent the delivery.
+    Raises `ClaimLostError` when the claim is gone.
     """
     values = {"of_id": delivery.id, "token": delivery.claim_token, **clock_steps.trusted()}
     with autocommit() as connection:
-        row = connection.execute(_begin, values).one_or_none()
-    if row is None:
+        rows = _begin.rows(connection, values)
+    if not rows:
         raise ClaimLostError
-    delivery.is_begun, delivery.unknowns = True, row.unknowns
+    delivery.is_begun, delivery.unknowns = True, rows[0][0]
 
 
 def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
@@ -192,7 +201,7 @@ def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
     calls = 1 if delivery.is_begun else 0
     values = {"of_id": delivery.id, "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
     with autocommit() as connection:
-        connection.execute(_sent_and_forgotten if settings.is_production else _sent, values)
+        (_sent_and_forgotten if settings.is_production else _sent).rows(connection, values)
 
 
 def settle_failed(delivery: Claim, reason: str) -> None:

@@ -112,10 +112,10 @@ def test_what_is_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> Non
         claims.begin(claimed)
 
 
-def test_a_call_has_its_whole_lease_however_long_it_waited_for_its_turn(app: Flask) -> None:
+def test_a_call_has_its_time_in_the_lease_however_long_it_waited(app: Flask) -> None:
     row = add()
     claimed = claim()
     age(claims.LEASE_S - 1, of=row)
     claims.begin(claimed)
-    age(claims.LEASE_S - 1, of=row)
+    age(claims.CALL_S - 1, of=row)
     assert claims.claim("urgent", Channel.MESSAGING) is None
