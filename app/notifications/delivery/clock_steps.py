@@ -35,9 +35,16 @@ OFFSET_TTL_S = 60
 STEP = "clock:step"
 STEP_TTL_S = 15
 
-#: The seconds between the clocks: one number for a worker and all processes that it forks; NaN until it is known.
-_offset = mmap(-1, 8)
-pack_into("d", _offset, 0, math.nan)
+
+def _shared_number() -> mmap:
+    """One number for this process and all that it forks; NaN until it is known."""
+    number = mmap(-1, 8)
+    pack_into("d", number, 0, math.nan)
+    return number
+
+
+#: The seconds between the clocks.
+_offset = _shared_number()
 #: When the alarm was last logged, by the monotonic clock.
 _logged = {"at": -math.inf}
 
