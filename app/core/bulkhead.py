@@ -4,27 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from threading import Condition
 
 from app.core.errors import AppError
 
 
 class Bulkhead:
-    """At most `concurrent` threads of this process at a time; others wait up to `wait_s` seconds for their turn."""
+    """At most `concurrent` threads of this process at a time; others wait up to `wait_s` seconds for a slot.
 
-    def __init__(self, concurrent: int, *, wait_s: float, refusal: Callable[[], AppError]) -> None:
-        """`refusal` makes the error for those whose turn does not come in time."""
+    Of those at most `max_waiting` wait, because each holds a thread that could serve somebody else. Whoever comes
+    after them is refused at once.
+    """
+
+    def __init__(
+        self, concurrent: int, *, wait_s: float, refusal: Callable[[], AppError], max_waiting: float = inf
+    ) -> None:
+        """`refusal` makes the error for those who get no slot."""
         self.concurrent = concurrent
         self.wait_s = wait_s
+        self.max_waiting = max_waiting
         self.running = 0
+        self.waiting = 0
         self._refusal = refusal
         self._changed = Condition()
 
     @contextmanager
     def slot(self) -> Iterator[None]:
         with self._changed:
-            if not self._changed.wait_for(lambda: self.running < self.concurrent, self.wait_s):
-                raise self._refusal()
+            if self.running >= self.concurrent:
+                self._wait()
             self.running += 1
         try:
             yield
@@ -32,3 +41,13 @@ class Bulkhead:
             with self._changed:
                 self.running -= 1
                 self._changed.notify()
+
+    def _wait(self) -> None:
+        if self.waiting >= self.max_waiting:
+            raise self._refusal()
+        self.waiting += 1
+        try:
+            if not self._changed.wait_for(lambda: self.running < self.concurrent, self.wait_s):
+                raise self._refusal()
+        finally:
+            self.waiting -= 1

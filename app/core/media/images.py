@@ -11,19 +11,26 @@ from app.core.bulkhead import Bulkhead
 from app.core.errors import AppError, PayloadTooLarge, Unavailable, UnsupportedMedia
 
 MAX_BYTES = 5 * 1024 * 1024
-MAX_PIXELS = 40_000_000
+
+#: A JPEG is decoded near the wanted size, a WebP or PNG always whole: one of 40 megapixels took half a second of a core
+#: and 650 MiB.
+MAX_JPEG_PIXELS = 40_000_000
+MAX_PIXELS = 24_000_000
 
 #: Named to Pillow, which would otherwise also open EPS, TIFF, GIF and forty more.
 FORMATS = ("JPEG", "PNG", "WEBP")
 
+JPEG_START = b"\xff\xd8"
+
 #: A real progressive JPEG has about ten scans; each one costs a pass over the whole picture.
 MAX_JPEG_SCANS = 100
 
-#: The worst picture that is allowed (a WebP of 40 megapixels) takes some 650 MiB while it is decoded, so a process
-#: decodes one at a time.
+#: The worst picture that is allowed (a WebP of 24 megapixels) takes some 400 MiB while it is decoded, so a process
+#: decodes one at a time. Two more wait: a gunicorn process has 8 threads, and the others are for other requests.
 DECODING = Bulkhead(
     1,
     wait_s=10,
+    max_waiting=2,
     refusal=lambda: Unavailable("Terlalu banyak gambar sedang diproses. Silakan coba lagi."),
 )
 
@@ -38,7 +45,7 @@ UPRIGHT = {
     8: Image.Transpose.ROTATE_90,
 }
 
-TOO_LARGE = "Gambar terlalu besar: paling besar 5 MB dan 40 megapiksel."
+TOO_LARGE = "Gambar terlalu besar: paling besar 5 MB, dan 40 megapiksel (JPEG) atau 24 megapiksel (PNG dan WebP)."
 NOT_A_PICTURE = "Berkas bukan gambar JPEG, PNG, atau WebP yang utuh."
 
 
@@ -62,13 +69,15 @@ def normalise(stream: BinaryIO, *, longest_edge: int) -> bytes:
 
 
 def _decode(data: bytes, longest_edge: int) -> Image.Image:
-    Image.MAX_IMAGE_PIXELS = MAX_PIXELS  # Pillow then looks at the size before it allocates anything for a WebP
+    is_jpeg = data.startswith(JPEG_START)
+    max_pixels = MAX_JPEG_PIXELS if is_jpeg else MAX_PIXELS
+    Image.MAX_IMAGE_PIXELS = max_pixels  # Pillow then looks at the size before it allocates anything for a WebP
     with Image.open(BytesIO(data), formats=FORMATS) as image:
-        if image.width * image.height > MAX_PIXELS:
+        if image.width * image.height > max_pixels:
             raise PayloadTooLarge(TOO_LARGE, code="image_too_large")
         if image.format in ("PNG", "WEBP") and getattr(image, "is_animated", False):
             raise UnsupportedMedia("Gambar bergerak tidak didukung.", code="not_an_image")
-        if data.startswith(b"\xff\xd8") and data.count(b"\xff\xda") > MAX_JPEG_SCANS:
+        if is_jpeg and data.count(b"\xff\xda") > MAX_JPEG_SCANS:
             raise UnsupportedMedia(NOT_A_PICTURE, code="not_an_image")
         image.draft(None, (longest_edge, longest_edge))  # a JPEG is decoded near the wanted size at once
         image.load()

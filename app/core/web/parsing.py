@@ -34,12 +34,13 @@ FORM_TYPES = frozenset({"multipart/form-data", "application/x-www-form-urlencode
 
 
 class Upload(fields.Field[Any]):
-    """An uploaded file; the service gets its binary stream."""
+    """An uploaded picture; the service gets its binary stream."""
 
     default_error_messages = {"invalid": "harus berupa berkas."}  # noqa: RUF012  # marshmallow reads a plain dict
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("metadata", {"type": "string", "format": "binary"})
+        limits = "JPEG (up to 40 megapixels), PNG or WebP (up to 24), at most 5 MB"
+        kwargs.setdefault("metadata", {"type": "string", "format": "binary", "description": limits})
         super().__init__(**kwargs)
 
     def _deserialize(self, value: object, *_: object, **__: object) -> object:

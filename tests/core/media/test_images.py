@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 from io import BytesIO
 
 import pytest
@@ -149,6 +151,41 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert int(run.stdout) < 64
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "is_decoded"),
+    [
+        ("WEBP", (6000, 4000), True),
+        ("WEBP", (7900, 5000), False),
+        ("PNG", (6000, 4001), False),
+        ("JPEG", (7900, 5000), True),
+        ("JPEG", (8000, 5001), False),
+    ],
+)
+def test_a_jpeg_may_have_40_megapixels_and_the_others_24(kind: str, size: tuple[int, int], is_decoded: bool) -> None:
+    data = plain(kind, size)
+    if is_decoded:
+        assert max(normalised(data).size) == 1600
+    else:
+        with pytest.raises(PayloadTooLarge, match=r"40 megapiksel \(JPEG\) atau 24 megapiksel \(PNG dan WebP\)"):
+            images.normalise(BytesIO(data), longest_edge=1600)
+
+
+def test_two_wait_for_their_turn_and_the_third_is_refused_at_once() -> None:
+    waiting = [threading.Thread(target=normalised, args=(plain(),)) for _ in range(2)]
+    with images.DECODING.slot():
+        for number, thread in enumerate(waiting, 1):
+            thread.start()
+            while images.DECODING.waiting < number:
+                time.sleep(0.001)
+        with pytest.raises(Unavailable) as refused:
+            images.normalise(BytesIO(plain()), longest_edge=1600)
+        assert refused.value.retry_after
+        assert images.DECODING.waiting == 2  # it was not refused because their time was up
+    for thread in waiting:
+        thread.join()
+    assert normalised(plain()).size == (64, 48)
 
 
 def test_those_who_wait_too_long_for_their_turn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
