@@ -20,6 +20,8 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from app.core.bulkhead import Bulkhead
+from app.core.errors import Unavailable
 from app.core.settings import settings
 from app.identity import phones
 
@@ -29,6 +31,15 @@ _hasher = PasswordHasher(time_cost=1, memory_cost=46 * 1024, parallelism=1)
 
 #: The `nice` value of the hashing thread, so that logins leave most of a busy core to the other requests.
 NICENESS = 5
+
+#: How many threads of a process may have a password hashed at a time. A gunicorn process has 8; six clients that log
+#: in without pause are all served, and two threads are left for other requests.
+HASHING = Bulkhead(
+    6,
+    wait_s=0,
+    max_waiting=0,
+    refusal=lambda: Unavailable("Terlalu banyak orang sedang masuk. Silakan coba beberapa saat lagi."),
+)
 
 
 #: The 10,000 commonest passwords of at least 6 characters, the commonest first: from the package zxcvbn 4.5.0 (MIT).
@@ -87,8 +98,12 @@ def is_outdated(stored: str) -> bool:
 
 
 def _in_hashing_thread(work: Callable[[], T]) -> T:
-    """A hash takes a core and 46 MiB, so each process computes one at a time, in a thread of low priority."""
-    return _hashing_thread(os.getpid()).submit(work).result()
+    """A hash takes a core and 46 MiB, so each process computes one at a time, in a thread of low priority.
+
+    `Unavailable` when as many threads as `HASHING` allows have their passwords hashed already.
+    """
+    with HASHING.slot():
+        return _hashing_thread(os.getpid()).submit(work).result()
 
 
 @cache
