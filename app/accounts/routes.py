@@ -15,6 +15,7 @@ from app.identity import schemas as identity_schemas
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
 from app.identity.sessions import TokenPair
+from app.identity.uploads import limit_uploads
 
 bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
 
@@ -123,6 +124,7 @@ def get_profile() -> User:
 @bp.put("/profile")
 @authenticated
 @limit("10 per 5 minutes", key=by_caller, counts=service.WrongPassword)
+@limit_uploads
 @bp.arguments(schemas.ProfileUpdate, location="multipart")
 @bp.response(200, identity_schemas.User)
 @bp.alt_response(409, "CONFLICT")

@@ -20,6 +20,7 @@ from app.identity import schemas as identity_schemas
 from app.identity.access import caller, requires
 from app.identity.audit import AuditSearch
 from app.identity.models import RoleName, User
+from app.identity.uploads import limit_admin_uploads
 
 bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, relations, statistics, exports, audit")
 
@@ -37,6 +38,7 @@ def list_admins(search: Search) -> Listing[User]:
 
 @bp.post("")
 @requires(RoleName.ADMIN)
+@limit_admin_uploads
 @bp.arguments(schemas.AdminCreate, location="multipart")
 @bp.response(201, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
@@ -55,6 +57,7 @@ def get_admin(username: str) -> User:
 
 @bp.put("/<int:user_id>")
 @requires(RoleName.ADMIN)
+@limit_admin_uploads
 @bp.arguments(schemas.AdminUpdate, location="multipart")
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")

@@ -10,6 +10,7 @@ from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller, caller_id, optional, requires
 from app.identity.models import RoleName
+from app.identity.uploads import limit_admin_uploads
 
 bp = Blueprint("articles", __name__, url_prefix="/articles", description="Articles: the ministry's, live, and our own")
 
@@ -87,6 +88,7 @@ def list_saved_articles(page: Page) -> Listing[SavedRow]:
 
 @bp.post("")
 @requires(RoleName.ADMIN)
+@limit_admin_uploads
 @bp.arguments(schemas.ArticleCreate, location="multipart")
 @bp.response(201, schemas.Article)
 @bp.alt_response(409, "CONFLICT")
@@ -105,6 +107,7 @@ def get_article(article_id: int) -> ArticleRow:
 
 @bp.put("/<int:article_id>")
 @requires(RoleName.ADMIN)
+@limit_admin_uploads
 @bp.arguments(schemas.ArticleUpdate, location="multipart")
 @bp.response(200, schemas.Article)
 @bp.alt_response(409, "CONFLICT")

@@ -10,6 +10,7 @@ from app.dokter.models import Dokter
 from app.dokter.schemas import DokterChanges
 from app.identity.access import public, requires
 from app.identity.models import RoleName
+from app.identity.uploads import limit_admin_uploads
 
 bp = Blueprint("dokter", __name__, url_prefix="/dokter", description="Doctors")
 
@@ -42,6 +43,7 @@ def get_dokter(dokter_id: int) -> Dokter:
 
 @bp.post("")
 @requires(RoleName.ADMIN)
+@limit_admin_uploads
 @bp.arguments(schemas.DokterCreate, location="multipart")
 @bp.response(201, schemas.Dokter)
 def create_dokter(data: DokterChanges) -> Dokter:
@@ -51,6 +53,7 @@ def create_dokter(data: DokterChanges) -> Dokter:
 
 @bp.put("/<int:dokter_id>")
 @requires(RoleName.ADMIN)
+@limit_admin_uploads
 @bp.arguments(schemas.DokterUpdate, location="multipart")
 @bp.response(200, schemas.Dokter)
 def update_dokter(data: DokterChanges, dokter_id: int) -> Dokter:

@@ -11,13 +11,10 @@ from app.forum.service import categories, replies, threads, toggles
 from app.forum.service.categories import Category
 from app.forum.service.reads.replies import Reply
 from app.forum.service.reads.threads import Thread, ThreadRow
-from app.identity.access import authenticated, caller, caller_id, optional
+from app.identity.access import authenticated, by_caller, caller, caller_id, optional
+from app.identity.uploads import limit_uploads
 
 bp = Blueprint("forum", __name__, url_prefix="/forum", description="Threads, nested replies, likes and saves")
-
-
-def by_caller() -> str:
-    return f"user:{caller.id}"
 
 
 @bp.get("/categories")
@@ -49,6 +46,7 @@ def get_thread(thread_id: int) -> Thread:
 @bp.post("/threads")
 @authenticated
 @limit("10 per minute; 60 per day", key=by_caller)
+@limit_uploads
 @bp.arguments(schemas.ThreadCreate, location="multipart")
 @bp.plain_response(201, schemas.Thread)
 def create_thread(data: NewThread) -> Thread:
@@ -58,6 +56,7 @@ def create_thread(data: NewThread) -> Thread:
 
 @bp.put("/threads/<int:thread_id>")
 @authenticated
+@limit_uploads
 @bp.arguments(schemas.ThreadUpdate, location="multipart")
 @bp.plain_response(200, schemas.Thread)
 @bp.alt_response(403, "FORBIDDEN")
@@ -79,6 +78,7 @@ def delete_thread(thread_id: int) -> dict[str, str]:
 @bp.post("/threads/<int:thread_id>/reply")
 @authenticated
 @limit("30 per minute", key=by_caller)
+@limit_uploads
 @bp.arguments(schemas.ReplyCreate, location="multipart")
 @bp.plain_response(201, schemas.Reply)
 def create_reply(data: NewReply, thread_id: int) -> Reply:
@@ -104,6 +104,7 @@ def save_thread(thread_id: int) -> dict[str, bool]:
 
 @bp.put("/replies/<int:reply_id>")
 @authenticated
+@limit_uploads
 @bp.arguments(schemas.ReplyUpdate, location="multipart")
 @bp.plain_response(200, schemas.Reply)
 @bp.alt_response(403, "FORBIDDEN")

@@ -6,6 +6,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
+from app.identity.uploads import limit_admin_uploads
 from app.komunitas import schemas, service
 from app.komunitas.models import Komunitas
 from app.komunitas.schemas import KomunitasChanges
@@ -24,6 +25,7 @@ def list_komunitas(page: Page) -> Listing[Komunitas]:
 
 @bp.post("")
 @requires(RoleName.ADMIN)
+@limit_admin_uploads
 @bp.arguments(schemas.KomunitasCreate, location="multipart")
 @bp.response(201, schemas.Komunitas)
 def create_komunitas(data: KomunitasChanges) -> Komunitas:
@@ -41,6 +43,7 @@ def get_komunitas(komunitas_id: int) -> Komunitas:
 
 @bp.put("/<int:komunitas_id>")
 @requires(RoleName.ADMIN)
+@limit_admin_uploads
 @bp.arguments(schemas.KomunitasUpdate, location="multipart")
 @bp.response(200, schemas.Komunitas)
 def update_komunitas(data: KomunitasChanges, komunitas_id: int) -> Komunitas:

@@ -92,8 +92,11 @@ def limit(
     key: Callable[[], str | None] = caller_address,
     counts: type[AppError] | tuple[()] = (),
     exempt_when: Callable[[], bool] = lambda: False,
+    counter: str | None = None,
 ) -> Callable[[View], View]:
     """At most `rate` calls of a route by `key` (default: `caller_address`), in a moving window.
+
+    Routes with the same `counter` count together; without one each counts for itself.
 
     A call whose key is `None` is not limited. With `counts` only calls that end in this error are counted. Of several
     limits the upper one is asked first; a call that it refuses is not counted by those below.
@@ -106,7 +109,7 @@ def limit(
             limits: RateLimits = current_app.extensions["limits"]
             if not limits.enabled or exempt_when() or (subject := key()) is None:
                 return view(*args, **kwargs)
-            counted_by = ("limit", subject, request.endpoint or "")
+            counted_by = ("limit", subject, counter or request.endpoint or "")
             for each in rates:
                 limits.check(each, *counted_by, count=not counts)
             try:

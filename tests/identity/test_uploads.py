@@ -1,0 +1,40 @@
+"""How many pictures a person may upload."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+
+from app.identity.models import RoleName
+from tests.client import Client, assert_error
+from tests.core.media.samples import plain
+from tests.factories import make_user
+
+
+def upload(client: Client, path: str = "/profile") -> int:
+    """The status of a call that brings a file, which is none of a picture: it counts, and costs the test nothing."""
+    return client.put(path, data={"image": (BytesIO(b"no picture"), "a.jpg")}).status_code
+
+
+def test_a_minute_has_twenty_pictures_of_a_person_on_whichever_route(client: Client, limited: None) -> None:
+    person, other = client.as_(make_user()), client.as_(make_user())
+    assert [upload(person) for _ in range(20)] == [415] * 20
+    assert upload(person, "/forum/threads/1") == 429
+    refused = person.post("/forum/threads/1/reply", data={"content": "a", "image": (BytesIO(plain()), "a.jpg")})
+    assert_error(refused, 429, "too_many_requests")
+    assert int(refused.headers["Retry-After"]) > 0
+    assert upload(other) == 415
+
+
+def test_who_sends_no_picture_is_not_counted(client: Client, limited: None) -> None:
+    person = client.as_(make_user())
+    statuses = [person.put("/profile", {"nama_ktp": f"Siti {n}"}).status_code for n in range(25)]
+    assert statuses == [200] * 25
+
+
+@pytest.mark.parametrize("path", ["/komunitas/9", "/dokter/9", "/articles/9", "/admins/9"])
+def test_an_administrators_pictures_are_limited_a_minute(client: Client, limited: None, path: str) -> None:
+    admin = client.as_(make_user(RoleName.ADMIN))
+    assert 429 not in {upload(admin, path) for _ in range(30)}
+    assert upload(admin, path) == 429
