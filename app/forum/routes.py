@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Listing
+from app.core.web.pagination import Listing, Partial
 from app.core.web.rate_limits import limit
 from app.forum import schemas
-from app.forum.schemas import NewReply, NewThread, ReplyChanges, ThreadChanges, ThreadQuery
+from app.forum.schemas import NewReply, NewThread, RepliesQuery, ReplyChanges, ThreadChanges, ThreadQuery
 from app.forum.service import categories, replies, threads, toggles
 from app.forum.service.categories import Category
 from app.forum.service.reads.replies import Reply
-from app.forum.service.reads.threads import Thread, ThreadRow
+from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow
 from app.identity.access import authenticated, by_caller, caller, caller_id, optional
 from app.identity.uploads import limit_uploads
 
@@ -37,10 +37,11 @@ def list_threads(query: ThreadQuery) -> Listing[ThreadRow]:
 
 @bp.get("/threads/<int:thread_id>")
 @optional
+@bp.arguments(schemas.RepliesQuerySchema, location="query")
 @bp.plain_response(200, schemas.Thread)
-def get_thread(thread_id: int) -> Thread:
-    """A thread with the tree of its replies."""
-    return threads.get(thread_id, caller_id())
+def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Thread] | ThreadPage:
+    """A thread with the tree of its replies: the first 1,000 of them, or a page of those to the thread itself."""
+    return threads.get(thread_id, query, caller_id())
 
 
 @bp.post("/threads")

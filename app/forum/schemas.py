@@ -68,10 +68,22 @@ class Reply(Post):
     parent_id = fields.Integer(allow_none=True)
     is_deleted = fields.Boolean(metadata={"description": "A stub: content and author are null"})
     replies = fields.List(fields.Nested(lambda: Reply()))  # noqa: PLW0108  # the name is not there yet
+    replies_truncated = fields.Boolean(
+        metadata={"description": "Only in the response to a change, where it leaves out replies below this one"}
+    )
 
 
 class Thread(ThreadRow):
-    replies = fields.List(fields.Nested(Reply))
+    replies = fields.List(
+        fields.Nested(Reply),
+        metadata={"description": "A reply whose parent is in an earlier part of the thread stands on the first level"},
+    )
+    replies_truncated = fields.Boolean(
+        metadata={
+            "description": "Only present, and true, where replies are left out: a response holds the first 1,000 and at"
+            ' most 2,000,000 bytes. `Link: rel="next"` goes on with those after the last one.'
+        }
+    )
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,35 @@ class ThreadQuerySchema(PageSchema):
         paging = {name: value for name, value in data.items() if name in ("page", "per_page")}
         filters = {name: value for name, value in data.items() if name not in paging}
         return ThreadQuery(page=super().to_page(paging, **kwargs), **filters)
+
+
+@dataclass(frozen=True)
+class RepliesQuery:
+    """Which replies of a thread; without a page the first, as many as a response holds."""
+
+    page: Page | None = None
+    after: int | None = None
+    replies: bool = True
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing was asked for."""
+        return self.replies and self.page is None and self.after is None
+
+
+class RepliesQuerySchema(PageSchema):
+    """Pages count the replies to the thread itself, and each comes with all below it."""
+
+    after = RecordId(
+        metadata={"description": "Only replies newer than this one, as in `Link` of a response that was cut"}
+    )
+    replies = fields.Boolean(metadata={"description": "`false`: the thread alone, with an empty `replies`"})
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: object) -> RepliesQuery:
+        paging = {name: value for name, value in data.items() if name in ("page", "per_page")}
+        others = {name: value for name, value in data.items() if name not in paging}
+        return RepliesQuery(page=super().to_page(paging, **kwargs) if paging else None, **others)
 
 
 class NewPost(TypedDict):

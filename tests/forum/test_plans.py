@@ -11,9 +11,11 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.forum.service.reads.replies import select_replies
+from app.forum.service.reads.replies import select_first_replies, select_replies, select_reply_page
 from app.forum.service.reads.threads import select_page, select_thread
 from tests.factories import make_user
+
+DETAILS = (select_thread, select_replies, select_first_replies, select_reply_page)
 
 LARGE = ("forum_threads", "forum_replies", "forum_thread_marks", "forum_reply_marks", "users")
 
@@ -74,7 +76,7 @@ def test_no_reading_statement_scans_a_large_table(me: int) -> None:
         select_page(by_category=by_category, before=before, saved=saved, mine=False, signed_in=saved or signed_in)
         for by_category, before, saved, signed_in in product((True, False), repeat=4)
     ]
-    details = [make(signed_in=signed_in) for make in (select_thread, select_replies) for signed_in in (True, False)]
+    details = [make(signed_in=signed_in) for make in DETAILS for signed_in in (True, False)]
     for statement in pages + details:
         plan = plan_of(statement, **values)
         scanned = [table for table in LARGE if f"Seq Scan on {table}" in plan]

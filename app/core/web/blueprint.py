@@ -7,8 +7,8 @@ inside which the response is rendered.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import flask_smorest
@@ -101,8 +101,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
     def arguments(self, schema: SchemaLike, **kwargs: str) -> Callable[[V], View]:
         """flask-smorest's decorator with one schema object for all requests; a class would be made anew for each."""
-        decorate: Callable[[V], View] = super().arguments(schema() if isinstance(schema, type) else schema, **kwargs)
-        return decorate
+        instance = schema() if isinstance(schema, type) else schema
+        decorate: Callable[[V], View] = super().arguments(instance, **kwargs)
+        if kwargs.get("location") != "query" or not isinstance(instance, Schema):
+            return decorate
+        return partial(_without_query, instance, decorate)
 
     def response(self, status_code: int, schema: SchemaLike = None, **kwargs: object) -> Callable[[View], View]:
         """flask-smorest's decorator, which also understands a `Listing` and documents its headers."""
@@ -134,6 +137,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 result = view(*args, **kw)
                 if isinstance(result, pagination.Listing):
                     return raw_json(result.body, status_code, pagination.headers(result, request))
+                if isinstance(result, pagination.Partial):
+                    return raw_json(result.record, status_code, pagination.next_part(result, request))
                 return raw_json(result, status_code)
 
             return document(write)
@@ -185,6 +190,22 @@ def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
         api.register_blueprint(blueprint)
     document = api.spec.to_dict()
     openapi.complete(document)
+
+
+def _without_query(schema: Schema, decorate: Callable[[V], View], view: V) -> View:
+    """The view with its arguments, past webargs where a request has no query: that costs a prepared read a fifth."""
+    parsing = decorate(view)
+    nothing_asked = schema.load({}) if not any(field.required for field in schema.load_fields.values()) else None
+    if not isinstance(nothing_asked, Hashable) or nothing_asked is None:  # a dict, which the view may change
+        return parsing
+
+    @wraps(parsing)
+    def call(*args: object, **kwargs: Any) -> Any:
+        if request.query_string:
+            return parsing(*args, **kwargs)
+        return view(*args, nothing_asked, **kwargs)
+
+    return call
 
 
 def _edge(view: View, access: Access) -> View:

@@ -55,6 +55,14 @@ class KeysetListing(Listing[T]):
 
 
 @dataclass(frozen=True)
+class Partial(Generic[T]):
+    """A record that may hold the first part of its rows alone: `?after=<id>` goes on where `after` is not None."""
+
+    record: T
+    after: int | None = None
+
+
+@dataclass(frozen=True)
 class Search:
     """Which page of an administrators' list, and what its rows must contain."""
 
@@ -126,6 +134,14 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
         if 1 <= number <= last
     )
     return fields
+
+
+def next_part(partial: Partial[T], request: Request) -> dict[str, str]:
+    """The RFC 8288 `Link` to the rest of a record, where there is one."""
+    if partial.after is None:
+        return {}
+    query = urlencode({**_kept(request.args), "after": partial.after})
+    return {"Link": f'<{_address(request)}?{query}>; rel="next"'}
 
 
 def _address(request: Request) -> str:

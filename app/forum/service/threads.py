@@ -7,13 +7,13 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit, db
 from app.core.errors import NotFound, Unauthorized, ValidationFailed
 from app.core.media import pictures
-from app.core.web.pagination import Listing
+from app.core.web.pagination import Listing, Partial
 from app.forum.models import ForumCategory, ForumReply, ForumThread
-from app.forum.schemas import NewThread, ThreadChanges, ThreadQuery
+from app.forum.schemas import NewThread, RepliesQuery, ThreadChanges, ThreadQuery
 from app.forum.service import notices
 from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym
 from app.forum.service.reads.posts import THREAD_NOT_FOUND
-from app.forum.service.reads.threads import Thread, ThreadRow, read_page, read_thread
+from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow, read_page, read_part, read_thread
 from app.identity.sessions import Caller
 
 
@@ -25,10 +25,12 @@ def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[ThreadRow]:
         return read_page(connection, query, caller_id)
 
 
-def get(thread_id: int, caller_id: int | None) -> Thread:
-    """A thread with the tree of its replies."""
+def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Partial[Thread] | ThreadPage:
+    """A thread with the tree of its replies, or the part of it that `query` asks for."""
     with autocommit() as connection:
-        return read_thread(connection, thread_id, caller_id)
+        if query.is_plain:
+            return read_thread(connection, thread_id, caller_id)
+        return read_part(connection, thread_id, query, caller_id)
 
 
 def create(data: NewThread, caller: Caller) -> Thread:
@@ -40,7 +42,7 @@ def create(data: NewThread, caller: Caller) -> Thread:
     db.session.add(thread)
     db.session.flush()
     notices.thread_written(thread)
-    return read_thread(db.session.connection(), thread.id, caller.id)
+    return read_thread(db.session.connection(), thread.id, caller.id).record
 
 
 def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
@@ -55,7 +57,7 @@ def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
         for category_id, step in sorted([(thread.category_id, -1), (moves_to, 1)]):
             _count(category_id, step)
     change(thread, columns)
-    return read_thread(db.session.connection(), thread.id, caller.id)
+    return read_thread(db.session.connection(), thread.id, caller.id).record
 
 
 def delete(thread_id: int, caller: Caller) -> None:

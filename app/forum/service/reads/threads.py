@@ -6,18 +6,20 @@ Each function takes the connection, so that a writer can show what it has not co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database.prepared import PreparedStatement, as_text, rfc3339
 from app.core.database.session import AnySelect
 from app.core.errors import NotFound
-from app.core.web.pagination import MAX_UNPAGED, KeysetListing, Listing
+from app.core.web.pagination import MAX_UNPAGED, KeysetListing, Listing, Partial
 from app.forum.models import ForumCategory, ForumThread, ThreadMark
-from app.forum.schemas import ThreadQuery
+from app.forum.schemas import RepliesQuery, ThreadQuery
 from app.forum.service.reads.posts import (
     CALLER_ID,
     THREAD_NOT_FOUND,
@@ -27,7 +29,8 @@ from app.forum.service.reads.posts import (
     caller_columns,
     media_path,
 )
-from app.forum.service.reads.replies import Reply, read_tree
+from app.forum.service.reads.replies import FEW_REPLIES, Reply, Tree, read_all, read_first
+from app.forum.service.reads.replies import read_page as read_reply_page
 from app.identity.models import User
 
 #: Page sizes that clients ask for; the first page of each has a prepared statement of its own.
@@ -50,6 +53,19 @@ class ThreadRow(Post):
 
 class Thread(ThreadRow):
     replies: list[Reply]
+    #: Only where replies are left out.
+    replies_truncated: NotRequired[bool]
+
+
+@dataclass(frozen=True)
+class ThreadPage(Listing[Reply]):
+    """A thread with one page of the replies to itself, each with all below it."""
+
+    thread: Thread
+
+    @property
+    def body(self) -> Thread:
+        return self.thread
 
 
 def _columns(thread: type[ForumThread], *, signed_in: bool) -> Columns:
@@ -183,10 +199,44 @@ def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | No
     return KeysetListing(records, total, page, before=records[-1]["id"] if len(records) == page.size else None)
 
 
-def read_thread(connection: sa.Connection, thread_id: int, caller_id: int | None) -> Thread:
-    """A thread with the tree of its replies. `NotFound` without one."""
+def read_thread(connection: sa.Connection, thread_id: int, caller_id: int | None) -> Partial[Thread]:
+    """A thread with the tree of its replies, or of the first of them. `NotFound` without one."""
+    thread = _read_row(connection, thread_id, caller_id)
+    if thread["replies_count"] <= FEW_REPLIES:
+        return Partial({**thread, "replies": read_all(connection, thread_id, caller_id).roots})
+    return _with_replies(thread, read_first(connection, thread_id, caller_id, bytes_used=_size(thread)))
+
+
+def read_part(
+    connection: sa.Connection, thread_id: int, query: RepliesQuery, caller_id: int | None
+) -> Partial[Thread] | ThreadPage:
+    """A thread with the part of its replies that `query` asks for. `NotFound` without one."""
+    thread = _read_row(connection, thread_id, caller_id)
+    if not query.replies:
+        return Partial({**thread, "replies": []})
+    if query.after is not None or query.page is None:
+        first = 0 if query.after is None else query.after + 1
+        return _with_replies(
+            thread, read_first(connection, thread_id, caller_id, first=first, bytes_used=_size(thread))
+        )
+    tree, total = read_reply_page(connection, thread_id, caller_id, query.page, bytes_used=_size(thread))
+    return ThreadPage(tree.roots, total, query.page, thread=_with_replies(thread, tree).record)
+
+
+def _read_row(connection: sa.Connection, thread_id: int, caller_id: int | None) -> ThreadRow:
     values = {"id": thread_id, "caller_id": caller_id}
     rows = prepared_thread(signed_in=caller_id is not None).rows(connection, values)
     if not rows:
         raise NotFound(THREAD_NOT_FOUND)
-    return {**_record(rows[0]), "replies": read_tree(connection, thread_id, caller_id)}
+    return _record(rows[0])
+
+
+def _with_replies(thread: ThreadRow, tree: Tree) -> Partial[Thread]:
+    if tree.last_id is None:
+        return Partial({**thread, "replies": tree.roots})
+    return Partial({**thread, "replies": tree.roots, "replies_truncated": True}, after=tree.last_id)
+
+
+def _size(thread: ThreadRow) -> int:
+    """Bytes of a response without its replies."""
+    return len(orjson.dumps({**thread, "replies": [], "replies_truncated": True}))
