@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 
 import pytest
@@ -130,6 +132,13 @@ def test_a_query_is_exported_whole_and_without_formulas(boss: Client) -> None:
     lines = response.get_data().decode("utf-8-sig").splitlines()
     assert lines[:3] == ["n,teks", "1,'=1+1", '2,"baris ""2"""']
     assert len(lines) == 30001
+
+
+def test_formulas_within_cells_are_guarded_too(boss: Client) -> None:
+    sql = "SELECT 'Budi;=1+1' AS a, E'x\\n@SUM(1)' AS \"b;=2\", E'y\\t+1' AS c, 'z; \"-1' AS d, -5 AS e"
+    response = boss.post("/superadmin/query/export", {"query": sql})
+    rows = list(csv.reader(io.StringIO(response.get_data().decode("utf-8-sig"), newline="")))
+    assert rows == [["a", "b;'=2", "c", "d", "e"], ["Budi;'=1+1", "x\n'@SUM(1)", "y\t'+1", "z; \"'-1", "-5"]]
 
 
 def test_a_failing_export_is_an_error_not_a_file(boss: Client) -> None:

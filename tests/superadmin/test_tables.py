@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from typing import Any
 
 import pytest
@@ -100,6 +101,14 @@ def test_odd_names_of_tables_and_columns_are_just_names(boss: Client) -> None:
     assert page["rows"] == [{"a b": 1, "%(c)s": "=1+1", "select": -2.5}]
     text = boss.get('/superadmin/tables/Aneh; "x"/export').get_data().decode("utf-8-sig")
     assert list(csv.reader(text.splitlines())) == [["a b", "%(c)s", "select"], ["1", "'=1+1", "-2.50"]]
+
+
+def test_formulas_within_cells_of_a_table_are_guarded(boss: Client) -> None:
+    db.session.execute(sa.text('CREATE TABLE sel (n int, "a;=b" text, m numeric)'))
+    db.session.execute(sa.text("INSERT INTO sel VALUES (-1, E'x;=1+1\\n@y', -2.5), (-2, 'biasa', -3)"))
+    text = boss.get("/superadmin/tables/sel/export").get_data().decode("utf-8-sig")
+    cells = [["n", "a;'=b", "m"], ["-1", "x;'=1+1\n'@y", "-2.5"], ["-2", "biasa", "-3"]]
+    assert list(csv.reader(io.StringIO(text, newline=""))) == cells
 
 
 def test_an_export_is_whole_and_written_down(boss: Client) -> None:

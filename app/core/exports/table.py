@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import AnySelect
+from app.core.lib.formulas import STARTS
 
 
 class Kind(StrEnum):
@@ -43,21 +44,13 @@ class Table:
         return self.source.with_only_columns(*(column.value.label(column.name) for column in self.columns))
 
 
-#: A text that begins so could run as a formula in a spreadsheet: tab, carriage return, and these.
-DANGEROUS = ("\t", "\r", "+", "-", "=", "@")
-
-
-def is_dangerous(text: str) -> bool:
-    return text.startswith(DANGEROUS)
-
-
 def harmless(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
-    """The text in SQL, behind an apostrophe when it could run as a formula."""
+    """The text in SQL, behind an apostrophe when its beginning could run as a formula."""
     first = sa.func.ascii(column)
     # Most begin with a letter or a digit, and a million rows have many: those cost one comparison, or two.
     return sa.case(
-        (first > max(map(ord, DANGEROUS)), column),
+        (first > max(map(ord, STARTS)), column),
         (first.between(ord("0"), ord("9")), column),
-        (first.in_([ord(character) for character in DANGEROUS]), sa.literal("'").concat(column)),
+        (first.in_([ord(character) for character in STARTS]), sa.literal("'").concat(column)),
         else_=column,
     )

@@ -13,8 +13,9 @@ import xlsxwriter
 from app.core.database.session import streaming
 from app.core.exports.folder import export_folder
 from app.core.exports.streaming import EXPORTS, Chunks
-from app.core.exports.table import Column, Kind, Table, is_dangerous
+from app.core.exports.table import Column, Kind, Table
 from app.core.lib.clock import rfc3339
+from app.core.lib.formulas import is_dangerous
 
 MIMETYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 

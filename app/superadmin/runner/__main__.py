@@ -19,6 +19,7 @@ import psycopg2
 from psycopg2.extensions import connection as Connection  # noqa: N812  # a class, whatever its case
 from psycopg2.extensions import cursor as Cursor  # noqa: N812
 
+from app.core.lib.formulas import guarded
 from app.superadmin.runner.frames import Failure, Kind, Request, Result, packed
 from app.superadmin.runner.statements import Statement, split
 from app.superadmin.runner.values import to_json, unique
@@ -41,7 +42,6 @@ CONNECTION_FAILURE = "08006"
 INSUFFICIENT_PRIVILEGE = "42501"
 INVALID_TRANSACTION_TERMINATION = "2D000"
 
-DANGEROUS = ("\t", "\r", "+", "-", "=", "@")
 NUMBERS = frozenset({20, 21, 23, 26, 700, 701, 1700})
 
 
@@ -206,11 +206,11 @@ def write_csv(rows: Rows | None, out: BinaryIO) -> None:
     writer = csv.writer(buffer, lineterminator="\n")
     buffer.write("\ufeff")
     if rows is not None:
-        writer.writerow([harmless(name) for name in rows.names])
+        writer.writerow([guarded(name) for name in rows.names])
         numeric = [oid in NUMBERS for oid in rows.oids]
         for row in rows:
             writer.writerow(
-                cell if cell is None or number else harmless(cell) for cell, number in zip(row, numeric, strict=True)
+                cell if cell is None or number else guarded(cell) for cell, number in zip(row, numeric, strict=True)
             )
             if buffer.tell() >= CHUNK_BYTES:
                 out.write(packed(Kind.CHUNK, buffer.getvalue().encode()))
@@ -218,11 +218,6 @@ def write_csv(rows: Rows | None, out: BinaryIO) -> None:
                 buffer.truncate()
     out.write(packed(Kind.CHUNK, buffer.getvalue().encode()))
     out.flush()
-
-
-def harmless(text: str) -> str:
-    """The text behind an apostrophe when it could run as a formula in a spreadsheet."""
-    return "'" + text if text.startswith(DANGEROUS) else text
 
 
 def as_text(connection: Connection) -> None:
