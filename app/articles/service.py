@@ -12,6 +12,7 @@ from app.articles.models import Article, SavedArticle, articles
 from app.articles.schemas import ArticleChanges, ArticleToSave
 from app.core.database.session import AnySelect, assign, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
+from app.core.lib.addresses import without_addresses
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Page, contains, paginate_rows
 from app.notifications.broadcasts import service as broadcasts
@@ -65,7 +66,7 @@ def create(data: ArticleChanges) -> ArticleRow:
     article = Article(**pictures.columns(data))
     with translating(CONSTRAINTS):
         db.session.add(article)
-    text = ANNOUNCEMENT.format(title=article.title)
+    text = ANNOUNCEMENT.format(title=without_addresses(article.title))
     broadcasts.announce(kind="article", subject=_subject(article.id), text=text)
     return get(article.id, None)
 

@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from app.core.database.session import AnySelect, assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound
+from app.core.lib.addresses import without_addresses
 from app.core.lib.urls import canonical
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.notifications.broadcasts import service as broadcasts
@@ -68,7 +69,7 @@ def create(data: VideoChanges) -> VideoRow:
     video = Video(**_completed(data))
     with translating(CONSTRAINTS):
         db.session.add(video)
-    text = ANNOUNCEMENT.format(title=video.title)
+    text = ANNOUNCEMENT.format(title=without_addresses(video.title))
     broadcasts.announce(kind="video", subject=_subject(video.id), text=text)
     return get(video.id, None)
 
