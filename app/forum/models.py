@@ -55,6 +55,8 @@ class ForumThread(Base, Edited):
     replies_count: Mapped[int] = mapped_column(
         sa.Integer, server_default=sa.text("0"), comment="stubs of deleted replies do not count"
     )
+    notice_due_at: Mapped[datetime | None] = mapped_column(comment="of the latest message to the author about replies")
+    notice_reply_id: Mapped[int | None] = mapped_column(comment="the first reply that this message tells of")
 
     __table_args__ = (
         sa.Index("ix_forum_threads_category_id", "category_id", "id"),

@@ -1,22 +1,33 @@
 """Notices of the forum: of a reply to the thread's author, of a new thread to those whom its category concerns.
 
 A text never names who wrote under a pseudonym, and one that waits is cancelled when what it says no longer holds.
+Names and titles are texts of strangers: web addresses do not leave in them.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
 
+import sqlalchemy as sa
+
+from app.core.database import clock as database_clock
 from app.core.database.session import db
+from app.core.lib.addresses import without_addresses
 from app.forum.models import ForumCategory, ForumReply, ForumThread
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.messages import message_user
+from app.notifications.models import Channel
 
 #: A message about a reply that has not been sent by then is not sent any more.
 REPLY_EXPIRES = timedelta(hours=24)
+
+#: After a message about replies the next one waits so long, and tells of all replies that came in between.
+REPLY_PAUSE = timedelta(minutes=10)
+
+#: Who has a name of nothing but web addresses.
+SOMEBODY = "Seseorang"
 
 #: Characters of a thread's title in a text.
 MAX_TITLE = 80
@@ -27,7 +38,7 @@ def thread_written(thread: ForumThread) -> None:
     broadcasts.announce(
         kind="forum_thread",
         subject=_thread(thread.id),
-        text=f"Utas baru di forum {category.name}: “{_short(thread.title)}”",
+        text=f"Utas baru di forum {category.name}:{_quoted(thread.title)}".removesuffix(":"),
         preference_tag=category.preference_tag,
         except_user_id=thread.user_id,
     )
@@ -39,29 +50,82 @@ def thread_deleted(thread_id: int) -> None:
 
 
 def reply_written(thread: ForumThread, reply: ForumReply) -> None:
-    """Notify the thread's author, unless it is their own reply."""
+    """Notify the thread's author, unless it is their own reply: at most once in `REPLY_PAUSE`.
+
+    What is written within that time after a message waits for the next one, which tells of all of it. `thread` is
+    locked.
+    """
     if thread.user_id is None or thread.user_id == reply.user_id:
         return
-    replier = db.session.get_one(User, reply.user_id)
-    name = (replier.nama_samaran or ANONYMOUS) if reply.use_pseudonym else replier.nama_ktp
-    message_user(
-        thread.user_id,
-        f"{name} membalas utas Anda “{_short(thread.title)}” di forum.",
-        kind="forum_reply",
-        dedupe_key=_reply(reply.id),
-        expires_in=REPLY_EXPIRES,
-        subject=_replies_of(thread.id),
-    )
+    now = database_clock.now()
+    if thread.notice_due_at is None or thread.notice_due_at <= now:
+        pause_ends = now if thread.notice_due_at is None else thread.notice_due_at + REPLY_PAUSE
+        thread.notice_due_at, thread.notice_reply_id = max(now, pause_ends), reply.id
+    _tell_again(thread, reply.id)
 
 
 def reply_changed(reply: ForumReply) -> None:
     """Replace a message that still waits by one that says what holds now."""
-    if outbox.cancel_one(_reply(reply.id)):
-        reply_written(db.session.get_one(ForumThread, reply.thread_id), reply)
+    _tell_again(db.session.get_one(ForumThread, reply.thread_id), reply.id, only_waiting=True)
 
 
-def reply_deleted(reply_id: int) -> None:
-    outbox.cancel_one(_reply(reply_id))
+def reply_deleted(thread: ForumThread, reply_id: int) -> None:
+    """Take the reply out of a message that still waits, or the message back when it tells of no other."""
+    _tell_again(thread, reply_id, only_waiting=True)
+
+
+def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = False) -> None:
+    """Put the message that tells of this reply into the outbox, in place of the one that waits there.
+
+    It is called by its first reply. With `only_waiting` nothing is added where nothing waited.
+    """
+    latest = thread.notice_reply_id
+    is_latest = latest is not None and reply_id >= latest
+    first_id = latest if latest is not None and is_latest else reply_id
+    waited = outbox.cancel_one(_reply(first_id))
+    if only_waiting and not waited:
+        return
+    text = _text(thread, first_id, None if is_latest else (latest or first_id + 1))
+    if text is None:
+        return
+    due_at = (thread.notice_due_at if is_latest else None) or database_clock.now()
+    outbox.add(
+        outbox.Draft(
+            kind="forum_reply",
+            channel=Channel.MESSAGING,
+            dedupe_key=_reply(first_id),
+            payload={"text": text},
+            due_at=due_at,
+            expires_at=due_at + REPLY_EXPIRES,
+            user_id=thread.user_id,
+            subject=_replies_of(thread.id),
+        )
+    )
+
+
+def _text(thread: ForumThread, first_id: int, before_id: int | None) -> str | None:
+    """The message about the replies of others from `first_id` on, up to `before_id`; None when all are deleted."""
+    row = db.session.execute(
+        sa.select(ForumReply.use_pseudonym, User.nama_samaran, User.nama_ktp, sa.func.count().over())
+        .join(User, User.id == ForumReply.user_id)
+        .where(
+            ForumReply.thread_id == thread.id,
+            ForumReply.id >= first_id,
+            ForumReply.id < before_id if before_id is not None else sa.true(),
+            ForumReply.user_id.is_distinct_from(thread.user_id),
+            ~ForumReply.is_deleted,
+        )
+        .order_by(ForumReply.id)
+        .limit(1)
+    ).one_or_none()
+    if row is None:
+        return None
+    use_pseudonym, nama_samaran, nama_ktp, count = row
+    name = without_addresses((nama_samaran if use_pseudonym else nama_ktp) or ANONYMOUS) or SOMEBODY
+    place = f"utas Anda{_quoted(thread.title)}"
+    if count == 1:
+        return f"{name} membalas {place} di forum."
+    return f"Ada balasan dari {name} dan {count - 1} balasan lain di {place} di forum."
 
 
 def _thread(thread_id: int) -> str:
@@ -76,5 +140,8 @@ def _reply(reply_id: int) -> str:
     return f"forum_reply:{reply_id}"
 
 
-def _short(title: str) -> str:
-    return title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + "…"
+def _quoted(title: str) -> str:
+    """` “Menu harian”`: the title without web addresses and not too long; nothing when it has nothing else."""
+    title = without_addresses(title)
+    short = title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + "…"
+    return f" “{short}”" if short else ""

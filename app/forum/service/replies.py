@@ -48,16 +48,16 @@ def delete(reply_id: int, caller: Caller) -> None:
     """Delete a reply and whatever stubs it alone held up; with replies below it, it becomes a stub itself."""
     thread_id = _thread_of(reply_id)
     # The thread first: whoever writes or deletes a reply holds it, so none is hung below a reply that is being deleted.
-    _count(thread_id, -1)
+    thread = _count(thread_id, -1)
     reply = _locked(reply_id)
     check_may_delete(reply, caller)
     pictures.discard(reply.image)
-    notices.reply_deleted(reply_id)
     db.session.execute(sa.delete(ReplyMark).where(ReplyMark.reply_id == reply_id))
     reply.is_deleted = True
     reply.content = reply.image = reply.user_id = None
     reply.likes_count = reply.saves_count = 0
     db.session.flush()
+    notices.reply_deleted(thread, reply_id)
     _prune(reply)
 
 

@@ -1,0 +1,137 @@
+"""One message about replies a thread and ten minutes, which tells of all that came since the last one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.forum.models import ForumThread
+from app.identity.models import User
+from app.notifications.models import Broadcast, Delivery
+from tests.client import Client
+from tests.factories import make_user
+from tests.forum.posts import write_reply, write_thread
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user(nama_ktp="Siti Aminah"))
+
+
+@pytest.fixture
+def budi(client: Client) -> Client:
+    return client.as_(make_user(nama_ktp="Budi Hartono", nama_samaran="Elang"))
+
+
+@pytest.fixture
+def thread_id(siti: Client) -> int:
+    return int(write_thread(siti, title="Menu")["id"])
+
+
+def notices() -> list[Delivery]:
+    db.session.expire_all()
+    return list(db.session.scalars(sa.select(Delivery).filter_by(kind="forum_reply").order_by(Delivery.id)))
+
+
+def texts() -> list[str]:
+    return [notice.payload["text"] for notice in notices() if notice.state == "pending"]
+
+
+def pass_time(minutes: int) -> None:
+    """As if everything so far had happened so long ago, and what is due had been sent."""
+    step = timedelta(minutes=minutes)
+    db.session.execute(sa.update(ForumThread).values(notice_due_at=ForumThread.notice_due_at - step))
+    db.session.execute(sa.update(Delivery).values(due_at=Delivery.due_at - step))
+    db.session.execute(sa.update(Delivery).where(Delivery.due_at <= sa.func.now()).values(state="sent"))
+    db.session.commit()
+
+
+def test_many_replies_are_two_messages(siti: Client, budi: Client, thread_id: int) -> None:
+    for _ in range(6):
+        write_reply(budi, thread_id)
+    write_reply(siti, thread_id)
+    first, second = notices()
+    assert first.payload["text"] == "Budi Hartono membalas utas Anda “Menu” di forum."
+    assert second.payload["text"] == "Ada balasan dari Budi Hartono dan 4 balasan lain di utas Anda “Menu” di forum."
+    assert second.due_at - first.due_at == timedelta(minutes=10)
+    assert second.expires_at - second.due_at == timedelta(hours=24)
+
+
+def test_a_second_reply_waits_and_is_told_of_alone(budi: Client, thread_id: int) -> None:
+    write_reply(budi, thread_id)
+    write_reply(budi, thread_id, use_pseudonym=True)
+    assert texts() == ["Budi Hartono membalas utas Anda “Menu” di forum.", "Elang membalas utas Anda “Menu” di forum."]
+
+
+def test_the_next_message_keeps_its_distance_to_each_before_it(budi: Client, thread_id: int) -> None:
+    for minutes in (3, 12, 12, 3):
+        write_reply(budi, thread_id)
+        write_reply(budi, thread_id)
+        pass_time(minutes)
+    due = [notice.due_at for notice in notices()]
+    assert len(due) > 3
+    assert min(later - earlier for earlier, later in pairwise(due)) >= timedelta(minutes=10)
+
+
+def test_after_ten_quiet_minutes_a_reply_is_told_of_at_once(budi: Client, thread_id: int) -> None:
+    write_reply(budi, thread_id)
+    pass_time(11)
+    write_reply(budi, thread_id)
+    first, second = notices()
+    assert (first.state, second.state) == ("sent", "pending")
+    assert second.due_at <= db.session.scalar(sa.select(sa.func.clock_timestamp()))
+
+
+def test_each_thread_has_messages_of_its_own(siti: Client, budi: Client, thread_id: int) -> None:
+    other_id = write_thread(siti, title="Lain")["id"]
+    write_reply(budi, thread_id)
+    write_reply(budi, other_id)
+    assert texts() == [f"Budi Hartono membalas utas Anda “{title}” di forum." for title in ("Menu", "Lain")]
+
+
+def test_a_deleted_reply_is_not_counted(client: Client, budi: Client, thread_id: int) -> None:
+    rina = client.as_(make_user(nama_ktp="Rina Wijaya"))
+    write_reply(budi, thread_id)
+    pass_time(5)
+    waiting = [write_reply(writer, thread_id) for writer in (budi, rina, rina)]
+    budi.delete(f"/forum/replies/{waiting[0]['id']}")
+    assert texts() == ["Ada balasan dari Rina Wijaya dan 1 balasan lain di utas Anda “Menu” di forum."]
+    rina.delete(f"/forum/replies/{waiting[2]['id']}")
+    assert texts() == ["Rina Wijaya membalas utas Anda “Menu” di forum."]
+    rina.delete(f"/forum/replies/{waiting[1]['id']}")
+    assert texts() == []
+    write_reply(budi, thread_id)
+    assert texts() == ["Budi Hartono membalas utas Anda “Menu” di forum."]
+
+
+def test_a_reply_under_a_pseudonym_changes_the_message_that_waits(budi: Client, thread_id: int) -> None:
+    write_reply(budi, thread_id)
+    pass_time(5)
+    waiting = [write_reply(budi, thread_id) for _ in range(2)]
+    budi.put(f"/forum/replies/{waiting[0]['id']}", {"use_pseudonym": True})
+    assert texts() == ["Ada balasan dari Elang dan 1 balasan lain di utas Anda “Menu” di forum."]
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "text"),
+    [
+        ("Hadiah judi.com", "Menu https://a.zzz/x", "Hadiah membalas utas Anda “Menu” di forum."),
+        ("judi.com", "www.judi.zzz", "Seseorang membalas utas Anda di forum."),
+        ("dr. Ani, Sp.PD", "Menu 1.500 kalori", "dr. Ani, Sp.PD membalas utas Anda “Menu 1.500 kalori” di forum."),
+    ],
+)
+def test_web_addresses_do_not_leave_in_names_and_titles(
+    client: Client, siti: Client, name: str, title: str, text: str
+) -> None:
+    replier = make_user(nama_ktp=name, nama_samaran=name)
+    thread_id = write_thread(siti, title=title)["id"]
+    write_reply(client.as_(replier), thread_id, use_pseudonym=True)
+    assert texts() == [text]
+    broadcast = db.session.scalars(sa.select(Broadcast)).one()
+    assert "judi" not in broadcast.text
+    assert "zzz" not in broadcast.text
+    assert db.session.scalars(sa.select(User.nama_ktp).where(User.id == replier.id)).one() == name
