@@ -99,6 +99,13 @@ def _secrets(text: str) -> tuple[str, ...]:
     return secrets
 
 
+def _countries(text: str) -> tuple[str, ...]:
+    codes = tuple(code.removeprefix("+") for code in _list(text))
+    if not codes or not all(re.fullmatch(r"\*|[1-9]\d{0,2}", code) for code in codes):
+        raise ValueError("must be a comma list of country calling codes, as in 62,65, or *")
+    return codes
+
+
 def _path(text: str) -> Path:
     return Path(text).absolute()
 
@@ -248,6 +255,9 @@ class Config:
     messaging_url: str | None = setting("Base address in place of the provider's own", _url, default=None)
     messaging_token: str | None = setting("Token of the messaging provider", default=None, secret=True)
     messaging_sender_id: str | None = setting("Phone number id (`whatsapp_cloud` only)", default=None)
+    messaging_countries: tuple[str, ...] = setting(
+        "Comma list of the calling codes that people's numbers may have, `*` for all", _countries, default=("62",)
+    )
 
     # human verification
     captcha_secret: str | None = setting(

@@ -6,6 +6,8 @@ import re
 
 import phonenumbers
 
+from app.core.settings import settings
+
 REGION = "ID"
 
 #: What a number may be written with. The library skips anything before the first digit, a name or a tag included.
@@ -27,3 +29,11 @@ def normalise(text: str) -> str | None:
         if phonenumbers.is_valid_number(number):
             return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
     return None
+
+
+def country_problem(phone: str) -> str | None:
+    """Why a number in E.164 is not one that this service sends messages to; None when it is."""
+    countries = settings.messaging_countries
+    if "*" in countries or phone.startswith(tuple(f"+{code}" for code in countries)):
+        return None
+    return f"harus berkode negara {' atau '.join(f'+{code}' for code in countries)}."

@@ -101,6 +101,8 @@ def _set_phone(user: User, nomor_hp: str | None) -> None:
     """Store the number as sent and in the one form that login matches; a changed one counts as valid again."""
     phone = phones.normalise(nomor_hp) if nomor_hp else None
     if phone != user.phone:
+        if phone and (problem := phones.country_problem(phone)):  # a number from before this rule may stay
+            raise ValidationFailed({"nomor_hp": [problem]})
         user.phone_invalid_at = None
     user.nomor_hp, user.phone = nomor_hp, phone
 

@@ -112,3 +112,11 @@ def test_no_secret_shows_in_the_representation() -> None:
 
 def test_development_needs_nothing() -> None:
     assert Config.from_env({"ENVIRONMENT": "development"}).is_development
+
+
+def test_the_countries_of_messages_are_calling_codes() -> None:
+    assert Config.from_env(GOOD).messaging_countries == ("62",)
+    assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "+62, 65"}).messaging_countries == ("62", "65")
+    assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "*"}).messaging_countries == ("*",)
+    for wrong in ("ID", "062", "62;65", ","):
+        assert "MESSAGING_COUNTRIES must be" in problems(MESSAGING_COUNTRIES=wrong)

@@ -29,6 +29,8 @@ def _shown_default(value: Any) -> str:
             return "`on`" if value else "`off`"
         case (int() as low, int() as high):
             return f"`{low}-{high}`"
+        case tuple():
+            return f"`{','.join(value)}`"
         case Path():
             return f"`{value.relative_to(ROOT)}`"
         case _:

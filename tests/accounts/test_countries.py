@@ -1,0 +1,43 @@
+"""Messages cost money and leave in our name, so people's numbers are of the countries that the operator names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.identity.models import User
+from tests.accounts.test_register import SITI
+from tests.client import Client, assert_error
+from tests.factories import make_user
+
+ABROAD = "+65 9123 4567"
+
+
+@pytest.mark.parametrize("number", [ABROAD, "+1 202 555 0123", "+44 7400 123456"])
+def test_a_number_from_elsewhere_is_refused_at_registration_and_in_the_profile(client: Client, number: str) -> None:
+    refused = client.post("/register", {**SITI, "nomor_hp": number})
+    assert_error(refused, 400, "validation_error", "nomor_hp")
+    assert "+62" in refused.json["message"]
+    person = client.as_(make_user())
+    assert_error(person.put("/profile", {"nomor_hp": number}), 400, "validation_error", "nomor_hp")
+    assert db.session.scalar(sa.select(sa.func.count(User.id))) == 1
+
+
+@pytest.mark.parametrize("countries", [("*",), ("62", "65")])
+def test_the_operator_may_allow_others(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, countries: tuple[str, ...]
+) -> None:
+    config = replace(app.extensions["config"], messaging_countries=countries)
+    monkeypatch.setitem(app.extensions, "config", config)
+    assert client.post("/register", {**SITI, "nomor_hp": ABROAD}).status_code == 201
+
+
+def test_whoever_has_such_a_number_keeps_it(client: Client) -> None:
+    user = make_user()
+    db.session.execute(sa.update(User).values(nomor_hp=ABROAD, phone="+6591234567"))
+    changed = client.as_(user).put("/profile", {"nomor_hp": "+6591234567", "nama_ktp": "Siti"})
+    assert (changed.status_code, changed.json["nomor_hp"]) == (200, "+6591234567")
