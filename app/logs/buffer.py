@@ -16,7 +16,9 @@ import sqlalchemy as sa
 from redis.exceptions import RedisError
 
 from app.core.database.session import db
+from app.core.errors import TooManyRequests
 from app.core.jobs import queue
+from app.core.web import rate_limits
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +28,12 @@ Record = Mapping[str, object]
 #: The list of new records, and the set of the lists that drains have claimed.
 WAITING, CLAIMED = "logs:waiting", "logs:taken"
 BATCH = 2000
+
+#: Begins the names of the counts of each sender's records, which expire.
+COUNTS = "logs:counts"
+
+#: Records that are kept of one sender; a client that works sends a few with each screen.
+MAX_PER_MINUTE, MAX_PER_DAY = 120, 5000
 
 #: Seconds after a failure in which Redis is not tried again: one that hangs costs a request its timeout each time.
 REDIS_PAUSE_S = 1.0
@@ -77,23 +85,62 @@ _INGEST = sa.text(
     """
 )
 
+#: Adds a record to the list, unless its sender has sent too many, all in one step. Returns whether it was added.
+#: KEYS: the list, the sender's counts of this minute and day. ARGV: the record, the most of a minute and of a day.
+_ADD = """
+local function count(key, seconds)
+    local calls = redis.call('INCR', key)
+    if calls == 1 then redis.call('EXPIRE', key, seconds) end
+    return calls
+end
+if count(KEYS[2], 60) > tonumber(ARGV[2]) or count(KEYS[3], 86400) > tonumber(ARGV[3]) then return 0 end
+redis.call('RPUSH', KEYS[1], ARGV[1])
+return 1
+"""
+
 _redis_paused_until = 0.0
 
 
-def put(record: Record) -> None:
-    """Accept one record: it gets an `event_id`, and from here on it is not lost."""
+def put(record: Record, *, sender: str | None = None) -> bool:
+    """Accept one record: it gets an `event_id`, and from here on it is not lost.
+
+    A `sender` who has sent more than `MAX_PER_MINUTE` or `MAX_PER_DAY` is not accepted any more, which is what False
+    says. Without one nothing is counted.
+    """
     global _redis_paused_until  # noqa: PLW0603  # one pause a process
     record = {"event_id": str(uuid.uuid4()), **record}
     if monotonic() >= _redis_paused_until:
         try:
-            queue.connection().rpush(WAITING, orjson.dumps(record))
+            accepted = _push(orjson.dumps(record), sender)
         except RedisError as error:
             # It may have arrived all the same; the event id makes that harmless.
             _redis_paused_until = monotonic() + REDIS_PAUSE_S
             logger.warning("logs go straight to the database: %s", type(error).__name__)
         else:
-            return
+            return accepted
+    if sender is not None and not _has_room(sender):
+        return False
     store([record])
+    return True
+
+
+def _has_room(sender: str) -> bool:
+    """The same counts in this process's memory, while Redis is away."""
+    try:
+        rate_limits.count(f"{MAX_PER_MINUTE} per minute", "logs", sender)
+        rate_limits.count(f"{MAX_PER_DAY} per day", "logs", sender)
+    except TooManyRequests:
+        return False
+    return True
+
+
+def _push(record: bytes, sender: str | None) -> bool:
+    redis = queue.connection()
+    if sender is None:
+        redis.rpush(WAITING, record)
+        return True
+    keys = [WAITING, f"{COUNTS}:minute:{sender}", f"{COUNTS}:day:{sender}"]
+    return bool(redis.register_script(_ADD)(keys, [record, MAX_PER_MINUTE, MAX_PER_DAY]))
 
 
 def has_records() -> bool:

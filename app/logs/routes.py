@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import request
 
 from app.core.web.blueprint import Blueprint
+from app.core.web.rate_limits import caller_address
 from app.identity.access import public
 from app.logs import schemas, service
 from app.logs.schemas import NewLog
@@ -17,7 +18,7 @@ bp = Blueprint("logs", __name__, url_prefix="/log", description="Activity logs o
 @bp.arguments(schemas.LogCreate)
 @bp.response(202, schemas.LogStatus)
 def create_user_log(data: NewLog) -> dict[str, str]:
-    """Queue a record of what a user did."""
+    """Queue a record of what a user did; of more than 120 a minute or 5,000 a day no more is kept than a count."""
     return _create("user", data)
 
 
@@ -26,7 +27,7 @@ def create_user_log(data: NewLog) -> dict[str, str]:
 @bp.arguments(schemas.LogCreate)
 @bp.response(202, schemas.LogStatus)
 def create_admin_log(data: NewLog) -> dict[str, str]:
-    """Queue a record of what an administrator did."""
+    """Queue a record of what an administrator did; bounded as the records of users are."""
     return _create("admin", data)
 
 
@@ -35,6 +36,7 @@ def _create(log: str, data: NewLog) -> dict[str, str]:
         log,
         data,
         authorization=request.headers.get("Authorization"),
+        address=caller_address(),
         remote_ip=request.remote_addr,
         user_agent=request.user_agent.string,
     )

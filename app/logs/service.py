@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+from prometheus_client import Counter
+
 from app.core.errors import Unauthorized
 from app.core.lib import clock
+from app.core.web import rate_limits
 from app.identity.sessions import caller_of
 from app.logs import buffer
 from app.logs.schemas import NewLog
 
+#: Records of senders of too many; nothing else of them is kept.
+DROPPED = Counter("activity_logs_dropped_total", "Log records dropped because their sender sent too many")
 
-def create(log: str, data: NewLog, *, authorization: str | None, remote_ip: str | None, user_agent: str) -> None:
+
+def create(
+    log: str, data: NewLog, *, authorization: str | None, address: str, remote_ip: str | None, user_agent: str
+) -> None:
     """Accept one record together with its user, sender and time; the worker stores it within seconds.
 
-    `log` is `user` or `admin`.
+    `log` is `user` or `admin`. Who sends too many is counted by person, or without a good token by `address`: the
+    client hears nothing of it, but no more is kept than that there was a record.
     """
-    buffer.put(
+    user_id = _user_of(authorization)
+    sender = None
+    if rate_limits.are_enabled():
+        sender = f"address:{address}" if user_id is None else f"user:{user_id}"
+    accepted = buffer.put(
         {
             **data,
             "log": log,
-            "user_id": _user_of(authorization),
+            "user_id": user_id,
             "remote_ip": remote_ip,
             "user_agent": user_agent[:500] or None,
             "created_at": clock.now(),
-        }
+        },
+        sender=sender,
     )
+    if not accepted:
+        DROPPED.inc()
 
 
 def _user_of(authorization: str | None) -> int | None:

@@ -124,6 +124,12 @@ def limit(
     return decorate
 
 
+def are_enabled() -> bool:
+    """Whether the running application counts anything."""
+    limits: RateLimits = current_app.extensions["limits"]
+    return limits.enabled
+
+
 def count(rate: str, *key: str) -> None:
     """Count what a service does rather than a call of a route; `TooManyRequests` above `rate` for the same key."""
     limits: RateLimits = current_app.extensions["limits"]

@@ -1,0 +1,76 @@
+"""Anybody may send logs, but nobody fills the disk: of too many only a count is kept."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from prometheus_client import REGISTRY
+
+from app.core.jobs import queue
+from app.core.jobs.redis import WEB, connect
+from app.logs import buffer
+from tests.client import Client
+from tests.factories import make_user
+from tests.logs.test_logs import RECORD, rows, waiting
+
+
+@pytest.fixture(autouse=True)
+def redis_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffer, "_redis_paused_until", 0.0)
+
+
+def dropped() -> float:
+    return REGISTRY.get_sample_value("activity_logs_dropped_total") or 0
+
+
+def send(client: Client, count: int, *, address: str = "10.0.0.1", route: str = "/log/user-log") -> set[int]:
+    """The statuses of so many calls."""
+    environment = {"REMOTE_ADDR": address}
+    return {client.post(route, RECORD, environ_base=environment).status_code for _ in range(count)}
+
+
+def test_of_more_than_120_a_minute_only_a_count_is_kept(client: Client, limited: None) -> None:
+    before = dropped()
+    assert send(client, 125) == {202}
+    assert (waiting(), dropped() - before) == (120, 5)
+    assert send(client, 1, route="/log/admin-log") == {202}
+    assert (waiting(), dropped() - before) == (120, 6)
+    send(client, 1, address="10.0.0.2")
+    assert waiting() == 121
+
+
+def test_a_person_is_counted_wherever_they_send_from(client: Client, limited: None) -> None:
+    person, other = client.as_(make_user()), client.as_(make_user())
+    for n in range(125):
+        send(person, 1, address=f"10.0.1.{n}")
+    assert waiting() == 120
+    send(other, 3)
+    send(client, 3)
+    assert waiting() == 126
+
+
+def test_a_day_has_5000(app: Flask, client: Client, limited: None) -> None:
+    send(client, 1)
+    redis = queue.connection()
+    for key, count in (("minute", 1), ("day", 4999)):
+        redis.set(f"{buffer.COUNTS}:{key}:address:10.0.0.1", count, keepttl=True)
+    send(client, 5)
+    assert waiting() == 2
+    assert 0 < redis.ttl(f"{buffer.COUNTS}:minute:address:10.0.0.1") <= 60
+    assert 0 < redis.ttl(f"{buffer.COUNTS}:day:address:10.0.0.1") <= 86400
+
+
+def test_without_redis_the_process_counts(
+    app: Flask, client: Client, limited: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = connect("redis://127.0.0.1:1/0", **WEB)
+    monkeypatch.setattr(queue, "connection", lambda: away)
+    before = dropped()
+    assert send(client, 122) == {202}
+    assert (len(rows()), dropped() - before) == (120, 2)
+
+
+def test_without_rate_limits_everything_is_kept(client: Client) -> None:
+    assert send(client, 130) == {202}
+    assert waiting() == 130
+    assert not queue.connection().keys(f"{buffer.COUNTS}:*")
