@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -60,3 +61,14 @@ def test_every_type_has_a_form_in_json(boss: Client, sql: str, value: Any) -> No
 
 def test_names_are_made_unique() -> None:
     assert unique(["a", "a", "b", "a", "a_2"]) == ["a", "a_2", "b", "a_3", "a_2_2"]
+
+
+def test_thousands_of_equal_names_take_no_time() -> None:
+    """1,500 took 15 s: each name was looked for in a list, beginning at 2."""
+    names = ["a"] * 30_000 + ["a_2", "b", "a_29999", "b"]
+    started = time.process_time()
+    result = unique(names)
+    assert time.process_time() - started < 5
+    assert len(set(result)) == len(names)
+    assert result[:3] == ["a", "a_2", "a_3"]
+    assert result[-4:] == ["a_2_2", "b", "a_29999_2", "b_2"]

@@ -38,14 +38,16 @@ def to_json(text: str | None, oid: int) -> object:
 
 def unique(names: Iterable[str]) -> list[str]:
     """The names of columns, equal ones with `_2`, `_3` behind them."""
-    uniques: list[str] = []
+    uniques: dict[str, None] = {}  # in their order
+    numbers: dict[str, int] = {}
     for name in names:
-        n, candidate = 1, name
+        n, candidate = numbers.get(name, 1), name
         while candidate in uniques:
             n += 1
             candidate = f"{name}_{n}"
-        uniques.append(candidate)
-    return uniques
+        numbers[name] = n
+        uniques[candidate] = None
+    return list(uniques)
 
 
 def _each(texts: Texts, oid: int) -> object:
