@@ -6,6 +6,7 @@ statement of the SQL console is recorded before it runs.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -17,6 +18,8 @@ from app.core.database.session import db, leave_trace
 from app.core.web.pagination import Listing, Search, contains, paginate_rows
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
+
+logger = logging.getLogger("app.audit")
 
 
 class Action(StrEnum):
@@ -54,10 +57,15 @@ def is_recorded() -> bool:
 
 
 def record_now(by: Caller, action: Action, subject: str, **details: object) -> None:
-    """Commit an entry at once, in a transaction of its own: what follows may fail, the entry stays."""
+    """Commit an entry at once, in a transaction of its own: what follows may fail, the entry stays.
+
+    It goes to the log stream too: a statement of the SQL console can delete its own row.
+    """
     leave_trace()
     with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
         session.add(_entry(by, action, subject, details))
+    extra = {"actor_id": by.id, "action": action.value, "subject": subject, "details": details, "ip": by.ip}
+    logger.warning("audit", extra=extra)
 
 
 def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
