@@ -38,6 +38,14 @@ NOT_FOR_A_CURSOR = ("0A000", "42P11")
 #: Commands whose `row_count` is the rows touched, not those shown.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
+#: Whether the role that logged in is, or may become, one that runs programs or reads and writes files on the server.
+TOO_POWERFUL = """
+SELECT coalesce(bool_or(rolsuper OR rolname IN (
+    'pg_execute_server_program', 'pg_write_server_files', 'pg_read_server_files'
+)), true)
+FROM pg_catalog.pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')
+"""
+
 CONNECTION_FAILURE = "08006"
 INSUFFICIENT_PRIVILEGE = "42501"
 INVALID_TRANSACTION_TERMINATION = "2D000"
@@ -49,6 +57,10 @@ class Refused(Exception):
     def __init__(self, message: str, sqlstate: str) -> None:
         super().__init__(message)
         self.sqlstate = sqlstate
+
+
+class TooPowerful(Exception):
+    """The role of the connection could run programs on the database's server, or become one that can."""
 
 
 class Rows:
@@ -89,6 +101,8 @@ def main() -> None:
         run(request, out)
     except Refused as error:
         send_failure(out, {"message": str(error), "sqlstate": error.sqlstate})
+    except TooPowerful:
+        send_failure(out, {"too_powerful": True})
     except (MemoryError, psycopg2.Error) as error:
         send_failure(out, failure_of(error))
     except UnicodeError:
@@ -104,6 +118,7 @@ def run(request: Request, out: BinaryIO) -> None:
         connection.set_session(readonly=request["read_only"])
         with connection, connection.cursor() as cursor:  # leaving it is the commit
             as_text(connection)
+            check_role(cursor)
             send_backend(cursor, out)
             result = run_all(cursor, statements, out if request["csv"] else None)
         send(out, Kind.RESULT, result)
@@ -111,6 +126,13 @@ def run(request: Request, out: BinaryIO) -> None:
         raise error.__context__ or error from None
     finally:
         connection.close()
+
+
+def check_role(cursor: Cursor) -> None:
+    """Raise `TooPowerful` for a role from which no limit of this console holds."""
+    cursor.execute(TOO_POWERFUL)
+    if cursor.fetchone() != ("f",):
+        raise TooPowerful
 
 
 def send_backend(cursor: Cursor, out: BinaryIO) -> None:

@@ -48,11 +48,12 @@ class Result(TypedDict):
 
 
 class Failure(TypedDict):
-    """Either an error of the database, or a result that does not fit into the runner's memory."""
+    """An error of the database, a result that does not fit into the runner's memory, or a role with too many rights."""
 
     message: NotRequired[str]
     sqlstate: NotRequired[str]
     too_large: NotRequired[bool]
+    too_powerful: NotRequired[bool]
 
 
 def packed(kind: Kind, body: bytes) -> bytes:

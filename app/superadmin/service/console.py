@@ -66,6 +66,16 @@ class QueryTimeout(BadRequest):
     message = f"Kueri dihentikan karena berjalan lebih dari {LIMIT_S:.0f} detik."
 
 
+class TooPowerful(Unavailable):
+    """The console does not start with a superuser: from within a DO block COPY would run programs on its server."""
+
+    code = "superuser_role"
+    message = (
+        "Konsol SQL tidak dapat dipakai: peran basis datanya superuser. Operator perlu memberi peran biasa,"
+        " misalnya dengan `flask sql-role create`."
+    )
+
+
 class TimedResult(Result):
     duration_ms: int
 
@@ -152,6 +162,8 @@ class Run:
                     failure: Failure = orjson.loads(body)
                     if failure.get("too_large"):
                         raise ResultTooLarge
+                    if failure.get("too_powerful"):
+                        raise TooPowerful
                     raise SqlError(failure["message"], failure["sqlstate"])
 
     def _frame(self) -> tuple[Kind, bytes]:
