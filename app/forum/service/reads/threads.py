@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import orjson
 import sqlalchemy as sa
@@ -53,8 +53,12 @@ class ThreadRow(Post):
 
 class Thread(ThreadRow):
     replies: list[Reply]
-    #: Only where replies are left out.
-    replies_truncated: NotRequired[bool]
+
+
+class CutThread(Thread):
+    """A thread where replies are left out."""
+
+    replies_truncated: bool
 
 
 @dataclass(frozen=True)
@@ -234,9 +238,10 @@ def _read_row(connection: sa.Connection, thread_id: int, caller_id: int | None) 
 def _with_replies(thread: ThreadRow, tree: Tree) -> Partial[Thread]:
     if tree.last_id is None:
         return Partial({**thread, "replies": tree.roots})
-    return Partial({**thread, "replies": tree.roots, "replies_truncated": True}, after=tree.last_id)
+    part: CutThread = {**thread, "replies": tree.roots, "replies_truncated": True}
+    return Partial(part, after=tree.last_id)
 
 
 def _size(thread: ThreadRow) -> int:
-    """Bytes of a response without its replies."""
+    """Bytes of a response that says that it is cut, without its replies."""
     return len(orjson.dumps({**thread, "replies": [], "replies_truncated": True}))
