@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg2
@@ -26,15 +27,22 @@ def one(url: str, statement: str) -> object:
         connection.close()
 
 
-def test_temporary_servers_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    tmp_path.chmod(0o711)
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder of which even a socket's address has room; with a long user name, `tmp_path` is too long for that."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+def test_temporary_servers_leave_nothing_behind(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
     with testing.temporary_servers() as variables:
         assert one(variables[DATABASE_VARIABLE], "select 1") == 1
         with Redis.from_url(variables[REDIS_VARIABLE]) as redis:
             assert redis.ping()
-        assert list(tmp_path.iterdir()) != []
-    assert list(tmp_path.iterdir()) == []
+        assert list(short_folder.iterdir()) != []
+    assert list(short_folder.iterdir()) == []
 
 
 def test_a_run_removes_what_a_killed_one_left_and_spares_one_that_lives(
