@@ -11,6 +11,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.identity import passwords, users
 from app.identity.models import RoleName
+from dev.stack.waiting import PATIENCE_S
 from tests.client import Client
 from tests.factories import PASSWORD, make_user
 
@@ -55,13 +56,13 @@ class Logins:
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> tuple[Barrier, Event]:
     """Every login waits after its password was verified: at the barrier for all of them, then for the event."""
-    all_verified, go_on = Barrier(LOGINS + 1, timeout=60), Event()
+    all_verified, go_on = Barrier(LOGINS + 1, timeout=PATIENCE_S), Event()
     matches: Callable[[str, str | None], bool] = passwords.matches
 
     def matches_and_waits(password: str, stored: str | None) -> bool:
         result = matches(password, stored)
         all_verified.wait()
-        go_on.wait(60)
+        go_on.wait(PATIENCE_S)
         return result
 
     monkeypatch.setattr(passwords, "matches", matches_and_waits)

@@ -24,10 +24,8 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from app.core.database.session import db, unit_of_work
 from app.identity import sessions
 from app.identity.models import RoleName
+from dev.stack.waiting import PATIENCE_S
 from tests.factories import PASSWORD, make_user
-
-#: Seconds after which a call counts as lost: longer than any wait that the service allows itself.
-PATIENCE_S = 60
 
 #: What any call may be answered where it loses nothing by it.
 FINE = frozenset({200, 201, 202, 204})

@@ -21,7 +21,7 @@ THREAD = "SELECT FROM forum_threads WHERE id = :id FOR UPDATE"
 #: Whether the backend `pid` has waited for a lock longer than PostgreSQL waits before it looks for a deadlock.
 HAS_LOOKED = """
     SELECT count(*) FROM pg_stat_activity
-    WHERE pid = :pid AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '1.2 s'"""
+    WHERE pid = :pid AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '3 s'"""
 IS_WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE forum_categories%'"""

@@ -109,7 +109,7 @@ def test_a_pickled_job_is_not_run(start_worker: Start, tmp_path: object) -> None
             "os.mkdir", args=(f"{marker}-{serializer.__name__}",)
         )
     worker = start_worker("urgent")
-    wait_until(lambda: os.path.isdir(f"{marker}-JSONSerializer"), 15)  # noqa: PTH112
+    wait_until(lambda: os.path.isdir(f"{marker}-JSONSerializer"))  # noqa: PTH112
     assert not os.path.isdir(f"{marker}-PickleSerializer")  # noqa: PTH112
     row = add()
     wait_until(sent(row.dedupe_key))
@@ -135,13 +135,13 @@ def test_a_hung_process_does_not_silence_urgent_deliveries(start_worker: Start, 
     urgent, _ = start_worker("urgent"), start_worker("bulk")
     sim.fault("messaging", "hang", seconds=30)
     add()
-    wait_until(lambda: len(sim.messaging.calls) == 1, 20)
+    wait_until(lambda: len(sim.messaging.calls) == 1)
     frozen = {urgent.pid, *urgent.children()} - {urgent.clock()}
     for pid in frozen:
         os.kill(pid, signal.SIGSTOP)
     try:
         rows = [add() for _ in range(3)]
-        wait_until(lambda: all(sent(row.dedupe_key)() for row in rows), 60)
+        wait_until(lambda: all(sent(row.dedupe_key)() for row in rows))
     finally:
         for pid in frozen - {urgent.pid}:
             os.kill(pid, signal.SIGKILL)

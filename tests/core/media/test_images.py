@@ -14,6 +14,7 @@ from PIL import Image, ImageCms
 from app.core.errors import PayloadTooLarge, Unavailable, UnsupportedMedia
 from app.core.media import images
 from config import ROOT
+from dev.stack.waiting import PATIENCE_S
 from tests.core.media.samples import HOSTILE, encoded, plain, with_metadata
 
 
@@ -172,7 +173,8 @@ def test_a_jpeg_may_have_40_megapixels_and_the_others_24(kind: str, size: tuple[
             images.normalise(BytesIO(data), longest_edge=1600)
 
 
-def test_two_wait_for_their_turn_and_the_third_is_refused_at_once() -> None:
+def test_two_wait_for_their_turn_and_the_third_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images.DECODING, "wait_s", PATIENCE_S)
     waiting = [threading.Thread(target=normalised, args=(plain(),)) for _ in range(2)]
     with images.DECODING.slot():
         for number, thread in enumerate(waiting, 1):

