@@ -13,6 +13,7 @@ import platform
 import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from mmap import mmap
 from pathlib import Path
 from struct import pack_into, unpack_from
@@ -32,6 +33,8 @@ LOG_AGAIN_S = 60.0
 #: Seconds that Redis remembers how the two clocks of this machine differ, for a worker that starts in the middle of a
 #: step; and the key that says by how many seconds they have stepped.
 OFFSET_TTL_S = 60
+#: Seconds between two writes of it.
+SHARE_AGAIN_S = 10.0
 STEP = "clock:step"
 STEP_TTL_S = 15
 
@@ -45,8 +48,8 @@ def _shared_number() -> mmap:
 
 #: The seconds between the clocks.
 _offset = _shared_number()
-#: When the alarm was last logged, by the monotonic clock.
-_logged = {"at": -math.inf}
+#: When this process last logged the alarm and shared the offset, by the monotonic clock.
+_last = {"logged": -math.inf, "shared": -math.inf}
 
 
 def look(database_now: datetime) -> float:
@@ -59,8 +62,7 @@ def look(database_now: datetime) -> float:
     if abs(step) <= TOLERANCE.total_seconds():
         # Clocks that drift apart slowly are followed.
         pack_into("d", _offset, 0, offset)
-        with suppress(RedisError):
-            connection().set(_key(), offset, ex=OFFSET_TTL_S)
+        _share(offset)
         return 0.0
     pack_into("d", _offset, 0, known)
     _alarm(step)
@@ -84,6 +86,7 @@ def step_s() -> float:
 def forget() -> None:
     """Take the time as it is."""
     pack_into("d", _offset, 0, math.nan)
+    _last["shared"] = -math.inf
     with suppress(RedisError):
         connection().delete(_key(), STEP)
 
@@ -117,6 +120,16 @@ def _running_s() -> float:
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
+def _share(offset: float) -> None:
+    """Let workers that start in the next minute know. Every tick comes by, so not each of them asks Redis."""
+    if time.monotonic() - _last["shared"] < SHARE_AGAIN_S:
+        return
+    with suppress(RedisError):
+        connection().set(_key(), offset, ex=OFFSET_TTL_S)
+        _last["shared"] = time.monotonic()
+
+
+@cache
 def _key() -> str:
     try:
         machine = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -128,6 +141,6 @@ def _key() -> str:
 def _alarm(step: float) -> None:
     with suppress(RedisError):
         connection().set(STEP, step, ex=STEP_TTL_S)
-    if time.monotonic() - _logged["at"] >= LOG_AGAIN_S:
-        _logged["at"] = time.monotonic()
+    if time.monotonic() - _last["logged"] >= LOG_AGAIN_S:
+        _last["logged"] = time.monotonic()
         logger.error("the database's clock has stepped: nothing is sent", extra={"step_s": round(step)})

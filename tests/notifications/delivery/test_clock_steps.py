@@ -30,7 +30,7 @@ Step = Callable[[float], None]
 def step(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Step]:
     """Step the database's clock by so many seconds, as the workers see it: their own goes the other way."""
     running_s = clock_steps._running_s
-    monkeypatch.setitem(clock_steps._logged, "at", float("-inf"))
+    monkeypatch.setattr(clock_steps, "_last", {"logged": float("-inf"), "shared": float("-inf")})
 
     def move(seconds: float) -> None:
         monkeypatch.setattr(clock_steps, "_running_s", lambda: running_s() - seconds)
