@@ -236,3 +236,19 @@ def test_a_number_beside_the_known_details_is_kept_whatever_its_size(
     assert siti.post("/pengingat/obat", sent).status_code == 201
     (row,) = siti.get("/pengingat/").json
     assert row["details"]["catatan"] == {"angka": number}
+
+
+@pytest.mark.parametrize(
+    "moment_sent", ["0001-01-01T00:00:00+07:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59-07:00"]
+)
+def test_a_moment_that_nothing_can_be_computed_from_is_refused(siti: Client, moment: Time, moment_sent: str) -> None:
+    kontrol = {"tipe": "kontrol", "judul": "Kontrol", "waktu": "2026-03-10T02:00:00Z"}
+    assert_error(siti.post("/pengingat/", {**kontrol, "details": {"datetime": moment_sent}}), 400, "validation_error")
+    assert_error(siti.post("/pengingat/", {**kontrol, "waktu": moment_sent, "details": {}}), 400, "validation_error")
+
+
+def test_an_offset_of_almost_a_day_is_a_moment_like_any_other(siti: Client, moment: Time) -> None:
+    kontrol = {"tipe": "kontrol", "judul": "Kontrol", "waktu": "2026-03-10T23:59:00+23:59", "details": {}}
+    created = siti.post("/pengingat/", kontrol)
+    assert created.status_code == 201, created.json
+    assert created.json["waktu"] == "2026-03-10T00:00:00Z"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from marshmallow import Schema, fields, pre_load, validate
@@ -12,9 +12,12 @@ from app.core.lib import provinces
 from app.core.lib.clock import rfc3339
 from app.core.lib.geo import degrees
 
+#: The years that a moment may lie in: room on both sides for what is computed from it.
+YEARS = range(1900, 9001)
+
 
 class Timestamp(fields.AwareDateTime):
-    """RFC 3339 with a zone in; UTC with `Z` out."""
+    """RFC 3339 with a zone in, loaded as UTC; UTC with `Z` out."""
 
     default_error_messages = {  # noqa: RUF012  # marshmallow reads a plain dict
         "invalid": "harus berupa waktu RFC 3339, misalnya 2026-03-02T00:00:00Z.",
@@ -24,6 +27,16 @@ class Timestamp(fields.AwareDateTime):
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": "2026-03-02T00:00:00Z"})
         super().__init__(format="iso", **kwargs)
+
+    def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> datetime:
+        try:
+            # PostgreSQL refuses offsets beyond 15:59, which RFC 3339 allows.
+            moment = super()._deserialize(value, attr, data, **kwargs).astimezone(UTC)
+        except OverflowError:
+            raise self.make_error("invalid", input=value) from None
+        if moment.year not in YEARS:
+            raise self.make_error("invalid", input=value)
+        return moment
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: object, **_: object) -> str | None:
         return None if value is None else rfc3339(value)
@@ -46,7 +59,7 @@ class RecordId(fields.Integer):
 
 
 class Text(fields.String):
-    """Text of a bounded length; a required one is not blank. `echoes` names an example for the documentation."""
+    """Text of a bounded length; a required one is not blank. `example` stands in the documentation."""
 
     def __init__(self, maximum: int, *, minimum: int | None = None, example: str | None = None, **kwargs: Any) -> None:
         low = minimum if minimum is not None else (1 if kwargs.get("required") else 0)
