@@ -29,24 +29,26 @@ def send_message(
     """
     if subject is not None:
         outbox.cancel(subject)
-    return outbox.add(
-        outbox.Draft(
-            kind=kind,
-            channel=Channel.MESSAGING,
-            dedupe_key=dedupe_key,
-            payload={"text": text},
-            expires_at=database_clock.now() + expires_in,
-            user_id=db.session.scalar(sa.select(User.id).where(User.phone == phone)),
-            target=phone,
-            subject=subject,
-        )
+    user_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
+    return message_user(
+        user_id, text, kind=kind, dedupe_key=dedupe_key, expires_in=expires_in, subject=subject, only_to=phone
     )
 
 
 def message_user(
-    user_id: int, text: str, *, kind: str, dedupe_key: str, expires_in: timedelta, subject: str | None = None
+    user_id: int | None,
+    text: str,
+    *,
+    kind: str,
+    dedupe_key: str,
+    expires_in: timedelta,
+    subject: str | None = None,
+    only_to: str | None = None,
 ) -> bool:
-    """Send a text to a person, at the number that they have when it is sent. Equal `dedupe_key`s are one message."""
+    """Send a text to a person, at the number that they have when it is sent, or `only_to` this one.
+
+    Equal `dedupe_key`s are one message. Returns whether it is new.
+    """
     return outbox.add(
         outbox.Draft(
             kind=kind,
@@ -55,6 +57,7 @@ def message_user(
             payload={"text": text},
             expires_at=database_clock.now() + expires_in,
             user_id=user_id,
+            target=only_to,
             subject=subject,
         )
     )

@@ -184,8 +184,7 @@ def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = Non
 
 def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
     """The row with this primary key; `NotFound` without one, also for keys that no row can have."""
-    impossible = abs(key) >= 2**63 if isinstance(key, int) else "\0" in str(key)
-    row = None if impossible else db.session.get(model, key)
+    row = db.session.get(model, key) if _is_possible(key) else None
     if row is None:
         raise NotFound(message)
     return row
@@ -197,12 +196,16 @@ def get_locked_or_404(model: type[M], key: object, message: str | None = None, *
     Whoever changes or deletes a record takes it so, before its children: of two who meet, the second waits and then
     finds what the first has left. With `key_share` rows that refer to it can be added meanwhile: for a change alone.
     """
-    impossible = abs(key) >= 2**63 if isinstance(key, int) else "\0" in str(key)
     lock = {"of": model, "key_share": key_share}
-    row = None if impossible else db.session.get(model, key, with_for_update=lock, populate_existing=True)
+    row = db.session.get(model, key, with_for_update=lock, populate_existing=True) if _is_possible(key) else None
     if row is None:
         raise NotFound(message)
     return row
+
+
+def _is_possible(key: object) -> bool:
+    """Whether a column can hold the key at all; PostgreSQL refuses the question otherwise."""
+    return abs(key) < 2**63 if isinstance(key, int) else "\0" not in str(key)
 
 
 def assign(row: M, data: Fields) -> M:
