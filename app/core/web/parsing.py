@@ -68,8 +68,9 @@ class Parser(FlaskParser):
 
     def parse(self, argmap: Any, req: Any = None, *, location: str | None = None, **options: Any) -> object:
         """As webargs does; what it made of a query string before is taken again where nobody can have changed it."""
-        if location != "query" or req is None:
+        if location != "query":
             return super().parse(argmap, req, location=location, **options)
+        req = req or self.get_default_request()  # flask-smorest's decorator hands on none
         asked = (argmap, req.query_string)
         parsed = self._queries.get(asked)
         if parsed is None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 
 import pytest
+from flask import Flask
 
+from app.core.web.pagination import PageSchema
+from app.core.web.parsing import MAX_KEPT_QUERY, Parser
 from tests.client import Client, assert_error
 from tests.factories import make_user
 
@@ -100,3 +103,17 @@ def test_a_broken_json_string_in_a_form_is_refused(client: Client) -> None:
     form = {"role_ids": "[1,"}
     response = client.as_(make_user()).put("/profile", data=form, content_type="multipart/form-data")
     assert_error(response, 400, "invalid_json")
+
+
+def test_a_query_string_that_came_before_is_not_parsed_again(app: Flask) -> None:
+    parser, schema = Parser(), PageSchema()
+
+    def parse(query: str) -> object:
+        with app.test_request_context(f"/?{query}"):
+            return parser.parse(schema, location="query")
+
+    assert parse("page=2") is parse("page=2")
+    assert parse("page=2") != parse("page=3")
+    long = f"page=2&x={'y' * MAX_KEPT_QUERY}"
+    assert parse(long) == parse("page=2")
+    assert parse(long) is not parse(long)
