@@ -1,6 +1,7 @@
 """Who may call a route: each says so with one of these decorators, next to its `@bp.get`.
 
-`public` ignores tokens; `optional` accepts a valid one and refuses an invalid one, so that the client refreshes it;
+`public` ignores tokens; `optional` accepts a valid one and refuses an invalid one, so that the client refreshes it
+(`optional_reader` is the same, asked in fewer round trips);
 `authenticated` needs any role; `requires` needs one of the named roles, read from the database for this request.
 """
 
@@ -16,7 +17,7 @@ from werkzeug.local import LocalProxy
 from app.core.errors import Forbidden, Unauthorized
 from app.identity import audit, tokens
 from app.identity.models import RoleName
-from app.identity.sessions import Caller, caller_of
+from app.identity.sessions import Caller, Reader, reader_of
 
 View = TypeVar("View", bound=Callable[..., object])
 
@@ -35,6 +36,8 @@ class Rule:
 
     name: str
     roles: tuple[RoleName, ...] = ()
+    #: Whether the view's own statement asks for the caller's session.
+    is_deferred: bool = False
 
     @property
     def security(self) -> list[dict[str, list[str]]]:
@@ -47,16 +50,26 @@ class Rule:
     def enforce(self) -> None:
         if self.name == "public":
             return
-        g.caller = _sent_caller()
-        if g.caller is None:
+        g.reader = _sent_reader()
+        if g.reader is None:
             if self.name != "optional":
                 raise Unauthorized
             return
+        if self.is_deferred:
+            return
+        g.caller = g.reader.ask()
         if self.roles and not self._admits(g.caller):
             raise Forbidden
 
     def record(self) -> None:
-        """Record a deletion that a role allowed in the audit log, unless the section has recorded it itself."""
+        """Record a deletion that a role allowed in the audit log, unless the section has recorded it itself.
+
+        A view that should have asked for the caller's session and has not answers nobody.
+        """
+        if self.is_deferred and g.reader is not None:
+            if g.reader.caller is None:
+                raise RuntimeError("nothing has asked for the caller's session")
+            g.caller = g.reader.caller
         if self.roles and request.method == "DELETE" and not audit.is_recorded():
             audit.record(g.caller, audit.Action.DELETED, request.path.removeprefix("/api/"))
 
@@ -75,6 +88,11 @@ def public(view: View) -> View:
 def optional(view: View) -> View:
     """Anybody; a token that is sent must be valid."""
     return _mark(view, Rule("optional"))
+
+
+def optional_reader(view: View) -> View:
+    """As `optional`, for a view whose own statement confirms the `reader`: that saves a round trip to the database."""
+    return _mark(view, Rule("optional", is_deferred=True))
 
 
 def authenticated(view: View) -> View:
@@ -105,6 +123,12 @@ def caller_id() -> int | None:
     return current.id if current else None
 
 
+def reader() -> Reader | None:
+    """Who reads, on a route of `optional_reader`."""
+    current: Reader | None = g.reader
+    return current
+
+
 def by_caller() -> str:
     """The key of a rate limit that counts each person by themselves, wherever they call from."""
     return f"user:{_required_caller().id}"
@@ -127,11 +151,11 @@ def _required_caller() -> Caller:
     return current
 
 
-def _sent_caller() -> Caller | None:
+def _sent_reader() -> Reader | None:
     header = request.headers.get("Authorization")
     if header is None or not header.strip():
         return None
     scheme, _, token = header.strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthorized("Token tidak valid.", code="invalid_token")
-    return caller_of(token.strip(), request.remote_addr)
+    return reader_of(token.strip(), request.remote_addr)

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import orjson
 import sqlalchemy as sa
 
 from app.core.database.prepared import PreparedStatement
@@ -105,36 +106,82 @@ def delete_expired(user_id: int | None = None) -> None:
     db.session.execute(sa.delete(LoginSession).where(whose, expired))
 
 
-#: The only statement that authentication adds to a request: the session, and the roles its person has now.
-_CALLER = PreparedStatement(
-    sa.select(
-        LoginSession.kind,
-        LoginSession.created_at,
-        sa.func.array(
-            sa.select(Role.name)
-            .join(user_roles, user_roles.c.role_id == Role.id)
-            .where(user_roles.c.user_id == LoginSession.user_id)
-            .correlate(LoginSession)
-            .scalar_subquery()
-        ).label("roles"),
+#: A session and the roles that its person has now, as one JSON text: `[kind, created_at, roles]`. It is the only thing
+#: that authentication asks the database for; as a column, another statement asks it in the same round trip.
+SESSION = sa.select(
+    sa.cast(
+        sa.func.json_build_array(
+            LoginSession.kind,
+            LoginSession.created_at,
+            sa.func.array(
+                sa.select(Role.name)
+                .join(user_roles, user_roles.c.role_id == Role.id)
+                .where(user_roles.c.user_id == LoginSession.user_id)
+                .correlate(LoginSession)
+                .scalar_subquery()
+            ),
+        ),
+        sa.Text,
     )
-    .where(LoginSession.id == sa.bindparam("session_id"), LoginSession.user_id == sa.bindparam("user_id"))
-)  # fmt: skip
+).where(LoginSession.id == sa.bindparam("session_id"), LoginSession.user_id == sa.bindparam("user_id"))
+
+_SESSION = PreparedStatement(SESSION)
 
 
-def caller_of(access_token: str, ip: str | None = None) -> Caller:
-    """Who holds this access token; `Unauthorized` when it is wrong or its session has ended."""
-    claims = tokens.read_access(access_token)
-    with autocommit() as connection:
-        rows = _CALLER.rows(connection, {"session_id": str(claims.session_id), "user_id": claims.user_id})
-    if not rows:
-        raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
-    ((stored_kind, created_at, role_names),) = rows
-    kind, roles = SessionKind(stored_kind), frozenset(role_names)
-    # Idleness ends a session at its next refresh: an access token expires before any idle time is over.
-    if not _is_alive(kind, created_at, now(), roles):
-        raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
-    return Caller(claims.user_id, roles, claims.session_id, kind, ip)
+@dataclass
+class Reader:
+    """The holder of a valid access token, of whom it is not known yet whether the session still lives.
+
+    A statement that brings `SESSION` along as a column tells that by the way: `confirm` takes its value.
+    """
+
+    token: tokens.AccessToken
+    #: The address that the request came from.
+    ip: str | None = None
+    #: Who it is, once that is confirmed.
+    caller: Caller | None = None
+
+    @classmethod
+    def of(cls, caller: Caller) -> Reader:
+        return cls(tokens.AccessToken(caller.id, caller.session_id), caller.ip, caller)
+
+    @property
+    def id(self) -> int:
+        return self.token.user_id
+
+    @property
+    def session_values(self) -> dict[str, object]:
+        """The values for the parameters of `SESSION`."""
+        return {"session_id": str(self.token.session_id), "user_id": self.id}
+
+    def confirm(self, session: str | None) -> Caller:
+        """Take what `SESSION` gave, unless that is known; `Unauthorized` when the session has ended."""
+        if self.caller is not None:
+            return self.caller
+        if session is None:
+            raise _ended()
+        stored_kind, created_at, role_names = orjson.loads(session)
+        kind, roles = SessionKind(stored_kind), frozenset(role_names)
+        # Idleness ends a session at its next refresh: an access token expires before any idle time is over.
+        if not _is_alive(kind, datetime.fromisoformat(created_at), now(), roles):
+            raise _ended()
+        self.caller = Caller(self.id, roles, self.token.session_id, kind, self.ip)
+        return self.caller
+
+    def ask(self) -> Caller:
+        """Confirm by a statement of its own."""
+        with autocommit() as connection:
+            rows = _SESSION.rows(connection, self.session_values)
+        return self.confirm(rows[0][0] if rows else None)
+
+
+def reader_of(access_token: str, ip: str | None = None) -> Reader:
+    """Who holds this access token; `Unauthorized` when it is wrong."""
+    return Reader(tokens.read_access(access_token), ip)
+
+
+def _ended() -> Unauthorized:
+    return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
 
 
 def _is_alive(kind: SessionKind, created_at: datetime, used_at: datetime, roles: Collection[str]) -> bool:

@@ -7,7 +7,7 @@ from prometheus_client import Counter
 from app.core.errors import Unauthorized
 from app.core.lib import clock
 from app.core.web import rate_limits
-from app.identity.sessions import caller_of
+from app.identity.sessions import reader_of
 from app.logs import buffer
 from app.logs.schemas import NewLog
 
@@ -48,6 +48,6 @@ def _user_of(authorization: str | None) -> int | None:
     if scheme.lower() != "bearer" or not token.strip():
         return None
     try:
-        return caller_of(token.strip()).id
+        return reader_of(token.strip()).ask().id
     except Unauthorized:
         return None

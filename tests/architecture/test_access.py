@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
+from app.identity import sessions
 from app.identity.models import RoleName
 from tests.architecture.table import ACCESS
 from tests.client import Client
@@ -64,4 +65,14 @@ def test_a_route_lets_in_whom_the_table_names(client: Client, route: str) -> Non
 def test_a_bad_token_is_refused_wherever_tokens_count(client: Client, route: str) -> None:
     method, path = route.split(" ")
     status = client.with_token("bad").open(method, _concrete(path), None if method == "GET" else {}).status_code
+    assert (status == 401) is (ACCESS[route] != "public"), status
+
+
+@pytest.mark.parametrize("route", ACCESS)
+def test_a_session_that_has_ended_is_refused_wherever_tokens_count(client: Client, route: str) -> None:
+    method, path = route.split(" ")
+    pair = sessions.begin(make_user())
+    token = client.with_token(pair.access_token)
+    assert token.post("/logout").status_code == 200
+    status = token.open(method, _concrete(path), None if method == "GET" else {}).status_code
     assert (status == 401) is (ACCESS[route] != "public"), status

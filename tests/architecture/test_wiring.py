@@ -15,7 +15,17 @@ from app.identity import jobs as identity
 from tests.architecture.test_rules import APP, SOURCES, relative
 
 #: Decorators of ours that mark or wrap what stands below them, and put it into no list.
-MARKS = {"public", "optional", "authenticated", "requires", "limit", "limit_uploads", "limit_admin_uploads", "command"}
+MARKS = {
+    "public",
+    "optional",
+    "optional_reader",
+    "authenticated",
+    "requires",
+    "limit",
+    "limit_uploads",
+    "limit_admin_uploads",
+    "command",
+}
 
 #: The worker's jobs and the clock's ticks.
 JOBS = [path for path in SOURCES if path.name == "jobs.py"]

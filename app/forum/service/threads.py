@@ -14,23 +14,23 @@ from app.forum.service import notices
 from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym
 from app.forum.service.reads.posts import THREAD_NOT_FOUND
 from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow, read_page, read_part, read_thread
-from app.identity.sessions import Caller
+from app.identity.sessions import Caller, Reader
 
 
-def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[ThreadRow]:
+def list_all(query: ThreadQuery, reader: Reader | None) -> Listing[ThreadRow]:
     """One page of threads, newest first. `Unauthorized` for nobody's own or saved threads."""
-    if caller_id is None and (query.saved or query.mine):
+    if reader is None and (query.saved or query.mine):
         raise Unauthorized
     with autocommit() as connection:
-        return read_page(connection, query, caller_id)
+        return read_page(connection, query, reader)
 
 
-def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Partial[Thread] | ThreadPage:
+def get(thread_id: int, query: RepliesQuery, reader: Reader | None) -> Partial[Thread] | ThreadPage:
     """A thread with the tree of its replies, or the part of it that `query` asks for."""
     with autocommit() as connection:
         if query.is_plain:
-            return read_thread(connection, thread_id, caller_id)
-        return read_part(connection, thread_id, query, caller_id)
+            return read_thread(connection, thread_id, reader)
+        return read_part(connection, thread_id, query, reader)
 
 
 def create(data: NewThread, caller: Caller) -> Thread:
@@ -42,7 +42,7 @@ def create(data: NewThread, caller: Caller) -> Thread:
     db.session.add(thread)
     db.session.flush()
     notices.thread_written(thread)
-    return read_thread(db.session.connection(), thread.id, caller.id).record
+    return read_thread(db.session.connection(), thread.id, Reader.of(caller)).record
 
 
 def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
@@ -57,7 +57,7 @@ def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
         for category_id, step in sorted([(thread.category_id, -1), (moves_to, 1)]):
             _count(category_id, step)
     change(thread, columns)
-    return read_thread(db.session.connection(), thread.id, caller.id).record
+    return read_thread(db.session.connection(), thread.id, Reader.of(caller)).record
 
 
 def delete(thread_id: int, caller: Caller) -> None:

@@ -5,7 +5,7 @@ Each function takes the connection, so that a writer can show what it has not co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypedDict
@@ -32,6 +32,7 @@ from app.forum.service.reads.posts import (
 from app.forum.service.reads.replies import FEW_REPLIES, Reply, Tree, read_all, read_first
 from app.forum.service.reads.replies import read_page as read_reply_page
 from app.identity.models import User
+from app.identity.sessions import SESSION, Reader
 
 #: Page sizes that clients ask for; the first page of each has a prepared statement of its own.
 USUAL_SIZES = frozenset({10, 20, 25, 50, 100, MAX_UNPAGED})
@@ -168,16 +169,35 @@ def select_thread(*, signed_in: bool) -> AnySelect:
 
 
 @cache
-def prepared_page(*, first: int | None, **kinds: bool) -> PreparedStatement:
-    return PreparedStatement(select_page(first=first, **kinds))
+def prepared_page(*, first: int | None, signed_in: bool, **kinds: bool) -> PreparedStatement:
+    return _prepared(select_page(first=first, signed_in=signed_in, **kinds), signed_in=signed_in)
 
 
 @cache
 def prepared_thread(*, signed_in: bool) -> PreparedStatement:
-    return PreparedStatement(select_thread(signed_in=signed_in))
+    return _prepared(select_thread(signed_in=signed_in), signed_in=signed_in)
 
 
-def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | None) -> Listing[ThreadRow]:
+def _prepared(statement: AnySelect, *, signed_in: bool) -> PreparedStatement:
+    """The statement; for a reader who is signed in, its last column tells whether their session still lives."""
+    return PreparedStatement(statement.add_columns(SESSION.scalar_subquery()) if signed_in else statement)
+
+
+def _ask(
+    statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object], reader: Reader | None
+) -> list[tuple[Any, ...]]:
+    """The statement's rows for `reader`; `Unauthorized` when their session has ended."""
+    if reader is None:
+        return statement.rows(connection, values)
+    rows = statement.rows(connection, {**values, **reader.session_values, "caller_id": reader.id})
+    if rows:
+        reader.confirm(rows[0][-1])
+    else:
+        reader.ask()
+    return [row[:-1] for row in rows]
+
+
+def read_page(connection: sa.Connection, query: ThreadQuery, reader: Reader | None) -> Listing[ThreadRow]:
     """One page of threads, newest first, and how many there are in all."""
     page = query.page
     statement = prepared_page(
@@ -186,16 +206,10 @@ def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | No
         before=query.before is not None,
         saved=query.saved,
         mine=query.mine,
-        signed_in=caller_id is not None,
+        signed_in=reader is not None,
     )
-    values = {
-        "category_id": query.category_id,
-        "before": query.before,
-        "caller_id": caller_id,
-        "size": page.size,
-        "offset": page.offset,
-    }
-    rows = statement.rows(connection, values)
+    values = {"category_id": query.category_id, "before": query.before, "size": page.size, "offset": page.offset}
+    rows = _ask(statement, connection, values, reader)
     records = [_record(row[:-1]) for row in rows if row[0] is not None]
     total = int(rows[0][-1])
     if query.before is None:
@@ -203,19 +217,21 @@ def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | No
     return KeysetListing(records, total, page, before=records[-1]["id"] if len(records) == page.size else None)
 
 
-def read_thread(connection: sa.Connection, thread_id: int, caller_id: int | None) -> Partial[Thread]:
+def read_thread(connection: sa.Connection, thread_id: int, reader: Reader | None) -> Partial[Thread]:
     """A thread with the tree of its replies, or of the first of them. `NotFound` without one."""
-    thread = _read_row(connection, thread_id, caller_id)
+    thread = _read_row(connection, thread_id, reader)
+    caller_id = reader.id if reader else None
     if thread["replies_count"] <= FEW_REPLIES:
         return Partial({**thread, "replies": read_all(connection, thread_id, caller_id).roots})
     return _with_replies(thread, read_first(connection, thread_id, caller_id, bytes_used=_size(thread)))
 
 
 def read_part(
-    connection: sa.Connection, thread_id: int, query: RepliesQuery, caller_id: int | None
+    connection: sa.Connection, thread_id: int, query: RepliesQuery, reader: Reader | None
 ) -> Partial[Thread] | ThreadPage:
     """A thread with the part of its replies that `query` asks for. `NotFound` without one."""
-    thread = _read_row(connection, thread_id, caller_id)
+    thread = _read_row(connection, thread_id, reader)
+    caller_id = reader.id if reader else None
     if not query.replies:
         return Partial({**thread, "replies": []})
     if query.after is not None or query.page is None:
@@ -227,9 +243,8 @@ def read_part(
     return ThreadPage(tree.roots, total, query.page, thread=_with_replies(thread, tree).record)
 
 
-def _read_row(connection: sa.Connection, thread_id: int, caller_id: int | None) -> ThreadRow:
-    values = {"id": thread_id, "caller_id": caller_id}
-    rows = prepared_thread(signed_in=caller_id is not None).rows(connection, values)
+def _read_row(connection: sa.Connection, thread_id: int, reader: Reader | None) -> ThreadRow:
+    rows = _ask(prepared_thread(signed_in=reader is not None), connection, {"id": thread_id}, reader)
     if not rows:
         raise NotFound(THREAD_NOT_FOUND)
     return _record(rows[0])
