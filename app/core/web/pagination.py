@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, TypeVar, TypeVarTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 import sqlalchemy as sa
 from flask import Request
@@ -121,13 +122,12 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
         return fields
     if isinstance(listing, KeysetListing):
         if listing.before is not None:
-            query = urlencode({**_kept(request.args), "before": listing.before, "per_page": page.size})
-            fields["Link"] = f'<{_address(request)}?{query}>; rel="next"'
+            address = _address(request, "page", "per_page", "before")
+            fields["Link"] = f'<{address}before={listing.before}&per_page={page.size}>; rel="next"'
         return fields
     last = max(1, -(-listing.total // page.size))
     targets = {"first": 1, "prev": page.number - 1, "next": page.number + 1, "last": last}
-    others = _kept(request.args)
-    address = f"{_address(request)}?{urlencode(others) + '&' if others else ''}"
+    address = _address(request, "page", "per_page")
     fields["Link"] = ", ".join(
         f'<{address}page={number}&per_page={page.size}>; rel="{rel}"'
         for rel, number in targets.items()
@@ -140,17 +140,22 @@ def next_part(partial: Partial[T], request: Request) -> dict[str, str]:
     """The RFC 8288 `Link` to the rest of a record, where there is one."""
     if partial.after is None:
         return {}
-    query = urlencode({**_kept(request.args), "after": partial.after})
-    return {"Link": f'<{_address(request)}?{query}>; rel="next"'}
+    return {"Link": f'<{_address(request, "page", "per_page", "after")}after={partial.after}>; rel="next"'}
 
 
-def _address(request: Request) -> str:
-    """The request's path. Never its host, which anybody can send: RFC 8288 resolves the links against the address."""
-    return quote(request.root_path + request.path)
+def _address(request: Request, *names: str) -> str:
+    """The request's path and query, to which parameters of these `names` are added.
+
+    Never its host, which anybody can send: RFC 8288 resolves the links against the address.
+    """
+    return _address_without(names, request.root_path + request.path, request.query_string)
 
 
-def _kept(args: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in args.items() if name not in ("page", "per_page")}
+@lru_cache(maxsize=256)  # of the same few pages, over and over: a twentieth of a prepared list
+def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
+    sent = parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True)
+    others = urlencode([(name, value) for name, value in sent if name not in names])
+    return f"{quote(path)}?{others}{'&' if others else ''}"
 
 
 def contains(text: str) -> str:
