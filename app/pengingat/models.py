@@ -63,6 +63,19 @@ class Pengingat(Base, Timestamps):
         return self.start
 
     @property
+    def next_at(self) -> datetime | None:
+        """The next occurrence still to come, the one that is done already left out; None when there is none."""
+        if self.is_done:
+            return self.done_until if self.schedule.repeats else None
+        return self.schedule.next_occurrence(clock.now())
+
+    @property
     def is_done(self) -> bool:
         """Whether the current occurrence is done."""
         return self.done_until is not None and self.done_until > clock.now()
+
+    @property
+    def is_past(self) -> bool:
+        """Whether it is of one moment, and that is over."""
+        once = self.schedule.once
+        return once is not None and once <= clock.now()

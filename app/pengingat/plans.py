@@ -43,6 +43,19 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneI
             return Schedule(zone, once=datetime.fromisoformat(visit) if visit else start, before=before)
 
 
+def says_when(tipe: str, details: Details) -> bool:
+    """Whether validated details make a schedule by themselves, without `waktu`."""
+    match Tipe(tipe):
+        case Tipe.OBAT:
+            return True
+        case Tipe.MAKAN:
+            return any(details.get(meal, {}).get("jam") for meal in MEALS)
+        case Tipe.TERAPI:
+            return bool(details.get("jadwal"))
+        case Tipe.KONTROL:
+            return bool(details.get("datetime"))
+
+
 def _wall(start: datetime | None, zone: ZoneInfo) -> time:
-    assert start is not None  # noqa: S101  # the schema demands it for every type but obat
+    assert start is not None  # noqa: S101  # the service demands it where the details do not say
     return start.astimezone(zone).time().replace(second=0, microsecond=0)

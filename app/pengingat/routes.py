@@ -15,16 +15,16 @@ bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Remi
 @bp.post("")
 @authenticated
 @bp.arguments(schemas.PengingatCreate)
-@bp.response(201, schemas.Pengingat)
+@bp.response(201, schemas.PengingatCreated)
 def create_pengingat(data: NewPengingat) -> Pengingat:
-    """Make a reminder."""
+    """Make a reminder; `waktu` may be left out where the details say when."""
     return service.create(caller.id, data)
 
 
 @bp.post("/obat")
 @authenticated
 @bp.arguments(schemas.ObatCreate)
-@bp.response(201, schemas.Pengingat)
+@bp.response(201, schemas.PengingatCreated)
 def create_obat(data: NewPengingat) -> Pengingat:
     """Make one reminder of every daily dose of a medicine."""
     return service.create(caller.id, data)

@@ -21,6 +21,8 @@ WEEKDAYS = ("senin", "selasa", "rabu", "kamis", "jumat", "sabtu", "minggu")
 #: No zone has ever skipped more than a day, nor do offsets differ by more.
 MARGIN = timedelta(days=2)
 WEEK = timedelta(days=7)
+#: Who says "done" in the last hour before an occurrence means that one.
+AHEAD = timedelta(minutes=60)
 
 
 @dataclass(frozen=True, order=True)
@@ -80,16 +82,25 @@ class Schedule:
         """The first occurrence after a moment; None when there is none."""
         if self.once is not None:
             return self.once if self.once > after else None
-        # Twice around, for a slot that a zone's change of day swallowed once.
-        occurrences = [due.occurrence for due in self.dues(after, after + 2 * WEEK + MARGIN)]
-        return min(occurrences, default=None)
+        # A daily slot is found at once; twice around the week, for a slot that a zone's change of day swallowed once.
+        for ahead in (MARGIN, 2 * WEEK + MARGIN):
+            if dues := self.dues(after, after + ahead):
+                return dues[0].occurrence
+        return None
 
     def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
-        """What a person means who says "done": the last one that fell due, before the first one that one."""
+        """What a person means who says "done": the last one that fell due, before the first one that one.
+
+        The coming one instead where it is less than an hour away, and nearer than the last.
+        """
         if self.once is not None:
             return self.once
-        past = [due.occurrence for due in self.dues(max(since, now - WEEK - MARGIN), now)]
-        return max(past, default=None) or self.next_occurrence(now)
+        coming = self.next_occurrence(now)
+        past = self.dues(max(since, now - WEEK - MARGIN), now)
+        if not past or coming is None:
+            return past[-1].occurrence if past else coming
+        last = past[-1].occurrence
+        return coming if coming - now < min(AHEAD, now - last) else last
 
     def is_over(self, now: datetime) -> bool:
         """Whether nothing is due any more after `now`."""

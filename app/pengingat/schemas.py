@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from typing import Any, NotRequired, TypedDict
 from zoneinfo import available_timezones
 
-from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre_load, validate, validates_schema
+from marshmallow import (
+    INCLUDE,
+    Schema,
+    ValidationError,
+    fields,
+    post_dump,
+    post_load,
+    pre_load,
+    validate,
+    validates_schema,
+)
 
 from app.core.errors import ValidationFailed
 from app.core.lib.clock import rfc3339
-from app.core.web.fields import Text, Timestamp
+from app.core.web.fields import Day, Text, Timestamp
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat import models
 from app.pengingat.models import Tipe
@@ -25,6 +35,8 @@ DEFAULT_ZONE = "Asia/Jakarta"
 TIPES = [tipe.value for tipe in Tipe]
 MAX_DETAILS_BYTES = 16 * 1024
 MAX_SESSIONS = 50
+
+PAST = "Waktunya sudah lewat, jadi tidak ada pengingat yang akan dikirim."
 
 RULES = ("sebelum makan", "setelah makan", "saat makan")
 SYNONYMS = {"sesudah makan": "setelah makan", "bersama makan": "saat makan"}
@@ -244,12 +256,12 @@ class ObatCreate(_Create):
 
 class PengingatCreate(_Create):
     tipe = fields.String(required=True, validate=validate.OneOf(TIPES))
-    waktu = Timestamp(metadata={"description": "Needed by every type but obat"})
-
-    @validates_schema(skip_on_field_errors=True)
-    def check_time(self, data: models.Details, **_: object) -> None:
-        if data["tipe"] != Tipe.OBAT and "waktu" not in data:
-            raise ValidationError("wajib diisi.", "waktu")
+    waktu = Timestamp(
+        metadata={
+            "description": "Needed only where the details do not say when: makan without a jam, terapi without a "
+            "jadwal, kontrol without a datetime"
+        }
+    )
 
 
 class PengingatUpdate(Schema):
@@ -268,6 +280,9 @@ class Pengingat(Schema):
     tipe = fields.String(metadata={"example": "obat"})
     judul = fields.String()
     waktu = Timestamp(metadata={"description": "Of obat: the next dose"})
+    next_at = Timestamp(
+        allow_none=True, metadata={"description": "The next occurrence still to come and not done; null: there is none"}
+    )
     timezone = fields.String(metadata={"example": DEFAULT_ZONE})
     details = fields.Dict()
     is_done = fields.Boolean()
@@ -275,18 +290,35 @@ class Pengingat(Schema):
     updated_at = Timestamp()
 
 
+class PengingatCreated(Pengingat):
+    """A new reminder, and beside it what the person should know of it."""
+
+    warning = fields.Function(
+        lambda pengingat: PAST if pengingat.is_past else None,
+        metadata={"type": "string", "description": "There when its moment is past: nothing will be sent"},
+    )
+
+    @post_dump
+    def leave_out_no_warning(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
+        return data if data["warning"] else {name: value for name, value in data.items() if name != "warning"}
+
+
 @dataclass(frozen=True)
 class Query:
-    """Which page of the caller's reminders, and of which type; None: of all types."""
+    """Which page of the caller's reminders, and which of them; None: all."""
 
     page: Page
     tipe: str | None
+    is_done: bool | None
+    date: date | None
 
 
 class QuerySchema(PageSchema):
     tipe = fields.String(validate=validate.OneOf(TIPES))
+    is_done = fields.Boolean(metadata={"description": "Whether the current occurrence is done"})
+    date = Day(metadata={"description": "With an occurrence on this day of their own zone", "example": "2026-03-02"})
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> Query:
-        tipe = data.pop("tipe", None)
-        return Query(super().to_page(data, **kwargs), tipe)
+        narrowing = {name: data.pop(name, None) for name in ("tipe", "is_done", "date")}
+        return Query(super().to_page(data, **kwargs), **narrowing)

@@ -14,9 +14,9 @@ from app.core.lib import clock
 from app.core.web.pagination import Listing, paginate
 from app.identity.models import User
 from app.notifications import outbox
-from app.pengingat import occurrences
+from app.pengingat import filters, occurrences
 from app.pengingat.models import Details, Pengingat, Tipe
-from app.pengingat.plans import schedule_of
+from app.pengingat.plans import says_when, schedule_of
 from app.pengingat.schedule import Schedule
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, load_details
 
@@ -32,7 +32,13 @@ EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=clock.JAKARTA), datetime(9000, 1,
 def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
     """A person's reminders, newest first."""
     rows = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id.desc())
-    return paginate(rows.where(Pengingat.tipe == query.tipe) if query.tipe else rows, query.page)
+    if query.tipe is not None:
+        rows = rows.where(Pengingat.tipe == query.tipe)
+    if query.is_done is not None:
+        rows = rows.where(filters.is_done(done=query.is_done, now=clock.now()))
+    if query.date is not None:
+        rows = rows.where(filters.occurs_on(user_id, query.date))
+    return paginate(rows, query.page)
 
 
 def get(user_id: int, pengingat_id: int) -> Pengingat:
@@ -71,8 +77,9 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengin
         pengingat.judul = changes["judul"]
     # Only what is still to come is cancelled and planned anew; what is due and merely late goes out as it is.
     outbox.cancel(occurrences.subject(pengingat_id), due_after=now)
-    if changes.get("is_done", was_done) != was_done:
-        _mark(pengingat, is_done=not was_done, now=now)
+    # Said alone it is of the occurrence of this moment; beside other fields it may merely be the record sent back.
+    if "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"}):
+        _mark(pengingat, is_done=changes["is_done"], now=now)
     db.session.flush()
     _plan(pengingat, now)
     return pengingat
@@ -98,8 +105,9 @@ def _locked(user_id: int, pengingat_id: int) -> Pengingat:
 
 def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> None:
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
-    start = changes.get("waktu", pengingat.start)
     details = load_details(tipe, changes.get("details", pengingat.details))
+    was_derived = pengingat.start == _first(pengingat.schedule, pengingat.active_from)
+    start = changes.get("waktu", None if was_derived and says_when(tipe, details) else pengingat.start)
     # Both read on this day: a zone's summer time between then and now is no change of the person's.
     before = _schedule(pengingat.tipe, pengingat.details, pengingat.start, pengingat.timezone, now)
     after = _schedule(tipe, details, start, zone, now)
@@ -107,11 +115,13 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     if before != after:
         _set_schedule(pengingat, after, start, now)
         outbox.cancel(occurrences.subject(pengingat.id))
-    elif tipe != Tipe.OBAT:
+    elif tipe != Tipe.OBAT and start is not None:
         pengingat.start = start
 
 
 def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, now: datetime) -> Schedule:
+    if start is None and not says_when(tipe, details):
+        raise ValidationFailed({"waktu": ["wajib diisi."]})
     schedule = schedule_of(tipe, details, start, ZoneInfo(zone), now)
     for moment in (start, schedule.once):
         if moment is not None and not EARLIEST < moment < LATEST:
@@ -120,11 +130,16 @@ def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, no
 
 
 def _set_schedule(pengingat: Pengingat, schedule: Schedule, start: datetime | None, now: datetime) -> None:
-    next_dose = schedule.next_occurrence(now) if pengingat.tipe == Tipe.OBAT else None
+    is_sent = start is not None and pengingat.tipe != Tipe.OBAT
     pengingat.plan = schedule.as_json()
-    pengingat.start = next_dose or start or now
+    pengingat.start = (start if is_sent else _first(schedule, now)) or now
     pengingat.active_from = now
     pengingat.done_until = None
+
+
+def _first(schedule: Schedule, after: datetime) -> datetime | None:
+    """What `waktu` is where nobody sent it."""
+    return schedule.once or schedule.next_occurrence(after)
 
 
 def _mark(pengingat: Pengingat, *, is_done: bool, now: datetime) -> None:

@@ -52,3 +52,62 @@ def test_a_new_schedule_of_something_done_is_not_done(siti: Client, moment: Time
     moved = siti.put(f"/pengingat/{created['id']}", {**done, "waktu": "2026-03-03T04:00:00Z"}).json
     assert moved["is_done"] is False
     assert waiting() == ["02 04:00", "03 03:00"]
+
+
+def test_done_in_the_hour_before_a_dose_quiets_that_dose_and_none_after_it(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    moment.move(hours=22, minutes=30)  # the dose of 07:00 is due in half an hour, the last was yesterday's at 19:00
+    jobs.top_up()
+    done = siti.put(path, {"is_done": True}).json
+    assert done["is_done"] is True
+    assert waiting() == ["03 12:00", "04 00:00"]
+    moment.move(hours=12, minutes=29)
+    assert siti.get(path).json["is_done"] is True
+    moment.move(minutes=1)
+    assert siti.get(path).json["is_done"] is False
+
+
+def test_done_more_than_an_hour_before_a_dose_is_of_the_last(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    moment.move(hours=21, minutes=55)
+    jobs.top_up()
+    siti.put(path, {"is_done": True})
+    assert "03 00:00" in waiting()
+    moment.move(hours=1, minutes=5)
+    assert siti.get(path).json["is_done"] is False
+
+
+def test_done_again_shortly_before_the_next_dose_means_it(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    moment.move(hours=11, minutes=5)
+    siti.put(path, {"is_done": True})  # of 19:00
+    moment.move(hours=11, minutes=30)
+    for _ in range(2):
+        siti.put(path, {"is_done": True})  # of 07:00
+        assert "03 00:00" not in waiting()
+        assert "03 12:00" in waiting()
+    record = siti.get(path).json
+    assert record["next_at"] == "2026-03-03T12:00:00Z"
+    moment.move(hours=1)
+    assert siti.get(path).json["is_done"] is True
+
+
+def test_a_record_sent_back_shortly_before_a_dose_silences_nothing(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    moment.move(hours=11, minutes=5)
+    record = siti.put(path, {"is_done": True}).json
+    moment.move(hours=11, minutes=30)
+    siti.put(path, {**record, "judul": "Baru"})
+    assert "03 00:00" in waiting()
+
+
+def test_not_done_after_all_reminds_of_the_coming_dose(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    moment.move(hours=22, minutes=30)
+    siti.put(path, {"is_done": True})
+    siti.put(path, {"is_done": False})
+    assert "03 00:00" in waiting()

@@ -22,6 +22,7 @@ def test_a_medicine_is_one_reminder_of_every_dose(siti: Client, moment: Time, ob
         "waktu": "2026-03-02T12:00:00Z",
         "timezone": "Asia/Jakarta",
         "details": {**obat["details"], "aturan": "setelah makan"},
+        "next_at": "2026-03-02T12:00:00Z",
         "is_done": False,
         "created_at": "",
         "updated_at": "",

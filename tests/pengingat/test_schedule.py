@@ -155,3 +155,17 @@ def test_the_current_occurrence_is_the_last_due_and_before_the_first_that_one() 
     assert schedule.current_occurrence(made, at(18)) == at(7)
     assert schedule.current_occurrence(made, at(20)) == at(19)
     assert schedule.next_occurrence(at(19)) == at(7, 3)
+
+
+def test_of_two_close_occurrences_the_nearer_is_the_current_one() -> None:
+    zone = ZoneInfo("Asia/Jakarta")
+    schedule = Schedule(zone, (Slot("0", time(7)), Slot("1", time(7, 30))))
+
+    def at(minute: int, hour: int = 7) -> datetime:
+        return datetime(2026, 3, 2, hour, minute, tzinfo=zone)
+
+    made = at(0) - timedelta(days=3)
+    assert schedule.current_occurrence(made, at(1, hour=6)) == at(0)
+    assert schedule.current_occurrence(made, at(5)) == at(0)
+    assert schedule.current_occurrence(made, at(20)) == at(30)
+    assert schedule.current_occurrence(made, at(40)) == at(30)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from marshmallow import Schema, fields, pre_load, validate
@@ -40,6 +40,19 @@ class Timestamp(fields.AwareDateTime):
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: object, **_: object) -> str | None:
         return None if value is None else rfc3339(value)
+
+
+class Day(fields.Date):
+    """`YYYY-MM-DD` in and out."""
+
+    default_error_messages = {"invalid": "harus berupa tanggal YYYY-MM-DD."}  # noqa: RUF012  # marshmallow reads a plain dict
+
+    def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> date:
+        day = super()._deserialize(value, attr, data, **kwargs)
+        # Python reads other forms of ISO 8601 too.
+        if day.year not in YEARS or day.isoformat() != value:
+            raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
+        return day
 
 
 class RecordId(fields.Integer):

@@ -1,0 +1,189 @@
+"""What a page of today asks: when each reminder is next, and which of them are of a day, done or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.pengingat import filters
+from app.pengingat.models import Pengingat
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.pengingat.conftest import NOW, Time
+from tests.plans import analyse, plan_of
+
+SENIN = {"jenis_terapi": "Fisioterapi", "jadwal": [{"hari": "senin", "jam": "02:00"}]}
+SARAPAN = {"sarapan": {"jam": "23:00", "karbohidrat": "nasi"}}
+VISIT = {"nama_dokter": "dr. Ani", "datetime": "2026-03-10T02:00:00Z"}
+
+
+def make(siti: Client, tipe: str, details: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    answer = siti.post("/pengingat/", {"tipe": tipe, "judul": "Judul", "details": details, **fields})
+    assert answer.status_code == 201, answer.json
+    record: dict[str, Any] = answer.json
+    return record
+
+
+# --- when it is next ------------------------------------------------------------------------------------------------
+
+
+def test_every_reminder_says_when_it_is_next(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    expected = {
+        siti.post("/pengingat/obat", obat).json["id"]: "2026-03-02T12:00:00Z",
+        make(siti, "makan", SARAPAN)["id"]: "2026-03-02T23:00:00Z",
+        make(siti, "terapi", SENIN)["id"]: "2026-03-02T02:00:00Z",
+        make(siti, "terapi", {}, waktu="2026-03-05T02:00:00Z")["id"]: "2026-03-05T02:00:00Z",
+        make(siti, "kontrol", {**VISIT, "offsets": [{"offset": "1d"}]})["id"]: "2026-03-10T02:00:00Z",
+        make(siti, "kontrol", {}, waktu="2026-03-01T02:00:00Z")["id"]: None,
+    }
+    assert {row["id"]: row["next_at"] for row in siti.get("/pengingat/").json} == expected
+    assert {number: siti.get(f"/pengingat/{number}").json["next_at"] for number in expected} == expected
+
+
+def test_what_is_done_is_not_what_is_next(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    medicine = siti.post("/pengingat/obat", obat).json
+    visit = make(siti, "kontrol", VISIT)
+    for record in (medicine, visit):
+        siti.put(f"/pengingat/{record['id']}", {"is_done": True})
+    assert siti.get(f"/pengingat/{medicine['id']}").json["next_at"] == "2026-03-03T00:00:00Z"
+    assert siti.get(f"/pengingat/{visit['id']}").json["next_at"] is None
+
+
+# --- `waktu`, where the details say it ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tipe", "details", "waktu"),
+    [
+        ("makan", SARAPAN, "2026-03-02T23:00:00Z"),
+        ("terapi", SENIN, "2026-03-02T02:00:00Z"),
+        ("kontrol", VISIT, "2026-03-10T02:00:00Z"),
+    ],
+)
+def test_details_that_say_when_need_no_waktu(
+    siti: Client, moment: Time, tipe: str, details: dict[str, Any], waktu: str
+) -> None:
+    assert make(siti, tipe, details)["waktu"] == waktu
+
+
+@pytest.mark.parametrize(
+    ("tipe", "details"),
+    [("makan", {"sarapan": {"protein": "telur"}}), ("terapi", {"jadwal": []}), ("kontrol", {"datetime": None})],
+)
+def test_details_that_do_not_say_when_need_it(siti: Client, tipe: str, details: dict[str, Any]) -> None:
+    sent = {"tipe": tipe, "judul": "J", "details": details}
+    assert_error(siti.post("/pengingat/", sent), 400, field="waktu")
+
+
+def test_a_waktu_that_came_from_the_details_follows_them(siti: Client, moment: Time) -> None:
+    path = f"/pengingat/{make(siti, 'kontrol', VISIT)['id']}"
+    moved = siti.put(path, {"details": {**VISIT, "datetime": "2026-03-12T02:00:00Z"}}).json
+    assert moved["waktu"] == moved["next_at"] == "2026-03-12T02:00:00Z"
+    without = siti.put(path, {"details": {}}).json
+    assert without["waktu"] == "2026-03-12T02:00:00Z"
+
+
+def test_a_waktu_that_was_sent_stays(siti: Client, moment: Time) -> None:
+    path = f"/pengingat/{make(siti, 'kontrol', VISIT, waktu='2026-03-09T05:00:00Z')['id']}"
+    moved = siti.put(path, {"details": {**VISIT, "datetime": "2026-03-12T02:00:00Z"}}).json
+    assert moved["waktu"] == "2026-03-09T05:00:00Z"
+
+
+# --- a visit that is over -------------------------------------------------------------------------------------------
+
+
+def test_a_visit_in_the_past_is_kept_with_a_warning(siti: Client, moment: Time) -> None:
+    for when in ({"details": {**VISIT, "datetime": "2026-03-01T02:00:00Z"}}, {"details": {}, "waktu": NOW.isoformat()}):
+        answer = siti.post("/pengingat/", {"tipe": "kontrol", "judul": "K", **when})
+        assert answer.status_code == 201
+        assert "sudah lewat" in answer.json["warning"]
+        assert "warning" not in siti.get(f"/pengingat/{answer.json['id']}").json
+
+
+def test_a_visit_to_come_has_no_warning(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    assert "warning" not in make(siti, "kontrol", VISIT)
+    assert "warning" not in siti.post("/pengingat/obat", obat).json
+
+
+# --- the list -------------------------------------------------------------------------------------------------------
+
+
+def listed(siti: Client, query: str) -> list[int]:
+    return sorted(row["id"] for row in siti.get(f"/pengingat/?{query}").json)
+
+
+def test_the_list_is_narrowed_to_done_or_not(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    first, second = (siti.post("/pengingat/obat", obat).json["id"] for _ in range(2))
+    siti.put(f"/pengingat/{first}", {"is_done": True})
+    assert listed(siti, "is_done=true") == [first]
+    assert listed(siti, "is_done=false") == [second]
+    moment.move(hours=30)
+    assert listed(siti, "is_done=true") == []
+    assert listed(siti, "is_done=false&tipe=obat") == [first, second]
+    assert_error(siti.get("/pengingat/?is_done=belum"), 400, field="is_done")
+
+
+def test_the_list_is_narrowed_to_a_day(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    medicine = siti.post("/pengingat/obat", obat).json["id"]
+    monday = make(siti, "terapi", SENIN)["id"]
+    visit = make(siti, "kontrol", VISIT)["id"]
+    past = make(siti, "kontrol", {**VISIT, "datetime": "2026-02-23T02:00:00Z"})["id"]
+    make(siti.as_(make_user()), "terapi", SENIN)
+    assert listed(siti, "date=2026-03-02") == [medicine, monday]
+    assert listed(siti, "date=2026-03-03") == [medicine]
+    assert listed(siti, "date=2026-03-10") == [medicine, visit]
+    assert listed(siti, "date=2027-03-01&tipe=terapi") == [monday]
+    assert listed(siti, "date=2026-02-23") == [past]  # before the others were made
+    assert siti.get("/pengingat/?date=2026-03-02&per_page=1").headers["X-Total-Count"] == "2"
+    for wrong in ("besok", "2026-02-30", "20260302", "2026-W10-1", "0001-01-01", "9999-12-31"):
+        assert_error(siti.get(f"/pengingat/?date={wrong}"), 400, field="date")
+
+
+def test_a_day_is_one_of_the_reminders_own_zone(siti: Client, moment: Time) -> None:
+    evening = {**VISIT, "datetime": "2026-03-10T16:00:00Z"}  # 23:00 in Jakarta, past midnight in Jayapura
+    west = make(siti, "kontrol", evening, timezone="Asia/Jakarta")["id"]
+    east = make(siti, "kontrol", evening, timezone="Asia/Jayapura")["id"]
+    assert listed(siti, "date=2026-03-10") == [west]
+    assert listed(siti, "date=2026-03-11") == [east]
+    sunday_evening = {"jadwal": [{"hari": "senin", "jam": "16:00"}]}
+    weekly = make(siti, "terapi", sunday_evening, timezone="Asia/Jayapura")["id"]
+    assert weekly in listed(siti, "date=2026-03-16")
+
+
+def test_a_person_without_reminders_has_none_on_a_day(siti: Client) -> None:
+    assert listed(siti, "date=2026-03-02") == []
+
+
+def test_narrowed_lists_cost_a_fixed_number_of_statements(
+    siti: Client, moment: Time, obat: dict[str, Any], statements: Any
+) -> None:
+    for _ in range(5):
+        siti.post("/pengingat/obat", obat)
+    with statements.at_most(2):  # one of them the session's
+        siti.get("/pengingat/?is_done=false&tipe=obat")
+    with statements.at_most(3):  # and one for the zones that the person's reminders are in
+        siti.get("/pengingat/?date=2026-03-02")
+
+
+def test_narrowed_lists_of_one_person_read_no_other_reminders(committed: Flask, moment: Time) -> None:
+    with unit_of_work():
+        people = [make_user().id for _ in range(2)]
+        fill = """
+            INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
+            SELECT :other, 'terapi', 'x', now(), 'Asia/Jakarta', '{}', '{"slots": []}', now(), now()
+            FROM generate_series(1, 20000)
+        """
+        db.session.execute(sa.text(fill), {"other": people[0]})
+        db.session.execute(sa.text(fill.replace("20000", "20")), {"other": people[1]})
+    analyse("reminders")
+    with unit_of_work():
+        mine = people[1]
+        rows = sa.select(Pengingat).where(Pengingat.user_id == mine).order_by(Pengingat.id.desc()).limit(20)
+        for condition in (filters.is_done(done=False, now=NOW), filters.occurs_on(mine, NOW.date())):
+            plan = plan_of(rows.where(condition))
+            assert "Seq Scan" not in plan, plan
+            assert "ix_reminders_user_id" in plan, plan

@@ -1,0 +1,34 @@
+"""How PostgreSQL would answer a statement: its plan as text, and tables filled until a scan would show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql import ClauseElement, Executable
+
+from app.core.database.session import db
+
+
+class Explain(Executable, ClauseElement):
+    inherit_cache = False
+
+    def __init__(self, statement: Any) -> None:
+        self.statement = statement
+
+
+@compiles(Explain)
+def _explain(element: Explain, compiler: Any, **options: Any) -> str:
+    return f"EXPLAIN {compiler.process(element.statement, **options)}"
+
+
+def plan_of(statement: Any) -> str:
+    """The plan of a statement with the values that it carries."""
+    return "\n".join(db.session.connection().execute(Explain(statement)).scalars())
+
+
+def analyse(*tables: str) -> None:
+    """Let the planner know what the tables hold now, and that all of it is visible."""
+    with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(sa.text(f"VACUUM ANALYZE {', '.join(tables)}"))
