@@ -22,6 +22,7 @@ from typing import Any
 import psutil
 import psycopg2
 import redis
+import sqlalchemy as sa
 from flask import Flask
 from flask_migrate import upgrade
 
@@ -30,6 +31,7 @@ from app.cli import seed_all
 from app.core.database.session import db, unit_of_work
 from app.identity import users
 from app.pengingat import service
+from app.pengingat.models import Pengingat
 from app.pengingat.schemas import NewPengingat
 from app.providers import vapid
 from bench.outcome import Outcome, Plan
@@ -123,6 +125,8 @@ class Chaos:
         start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50) + head_start
         offsets = sorted(self.random.uniform(0, self.plan.seconds) for _ in range(self.plan.reminders))
         with self.app.app_context():
+            with unit_of_work():
+                db.session.execute(sa.delete(Pengingat))
             for n, offset in enumerate(offsets):
                 # Never due before it is there: a slow machine stretches the plan.
                 due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
@@ -134,8 +138,8 @@ class Chaos:
                     "details": {},
                     "waktu": due,
                 }
-                with unit_of_work():
-                    service.create(self.random.choice(self.ids), data)
+                with unit_of_work():  # in turn: nobody may have more than so many on one day
+                    service.create(self.ids[n % len(self.ids)], data)
                 self.due[name] = due
 
     def start_workers(self) -> None:

@@ -45,7 +45,23 @@ def get_own(caller: Caller, *, to_change: bool = False) -> User:
     try:
         return get_locked_or_404(User, caller.id, key_share=True) if to_change else get(caller.id)
     except NotFound:
-        raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended") from None
+        raise _gone() from None
+
+
+def lock_own(user_id: int) -> str:
+    """Lock the caller's row before rows of theirs, as their deletion does; returns nama_ktp.
+
+    Nobody else who locks it, changes or deletes it comes in between; `Unauthorized` when they were deleted meanwhile.
+    """
+    own = sa.select(User.nama_ktp).where(User.id == user_id).with_for_update(key_share=True)
+    name = db.session.scalar(own)
+    if name is None:
+        raise _gone()
+    return name
+
+
+def _gone() -> Unauthorized:
+    return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
 
 
 def create(data: NewUser, roles: Collection[str], *, self_registered: bool = False) -> User:

@@ -16,6 +16,7 @@ bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Remi
 @authenticated
 @bp.arguments(schemas.PengingatCreate)
 @bp.response(201, schemas.PengingatCreated)
+@bp.alt_response(409, "CONFLICT")
 def create_pengingat(data: NewPengingat) -> Pengingat:
     """Make a reminder; `waktu` may be left out where the details say when."""
     return service.create(caller.id, data)
@@ -25,6 +26,7 @@ def create_pengingat(data: NewPengingat) -> Pengingat:
 @authenticated
 @bp.arguments(schemas.ObatCreate)
 @bp.response(201, schemas.PengingatCreated)
+@bp.alt_response(409, "CONFLICT")
 def create_obat(data: NewPengingat) -> Pengingat:
     """Make one reminder of every daily dose of a medicine."""
     return service.create(caller.id, data)
@@ -51,6 +53,7 @@ def get_pengingat(pengingat_id: int) -> Pengingat:
 @authenticated
 @bp.arguments(schemas.PengingatUpdate)
 @bp.response(200, schemas.Pengingat)
+@bp.alt_response(409, "CONFLICT")
 def update_pengingat(data: PengingatChanges, pengingat_id: int) -> Pengingat:
     """Change what is sent of a reminder."""
     return service.update(caller.id, pengingat_id, data)

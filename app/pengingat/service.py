@@ -12,9 +12,9 @@ from app.core.database.session import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.lib import clock
 from app.core.web.pagination import Listing, paginate
-from app.identity.models import User
+from app.identity import users
 from app.notifications import outbox
-from app.pengingat import filters, occurrences
+from app.pengingat import filters, limits, occurrences
 from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.plans import says_when, schedule_of
 from app.pengingat.schedule import Schedule
@@ -47,7 +47,11 @@ def get(user_id: int, pengingat_id: int) -> Pengingat:
 
 
 def create(user_id: int, data: NewPengingat) -> Pengingat:
-    """A new reminder, its occurrences of the next 36 hours already in the outbox."""
+    """A new reminder, its occurrences of the next 36 hours already in the outbox. `TooManyReminders` beyond the limits.
+
+    Here as below the person is locked before the reminder, as by whoever deletes them.
+    """
+    name = users.lock_own(user_id)
     now = database_clock.now()
     waktu = data.get("waktu")
     pengingat = Pengingat(
@@ -59,18 +63,20 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
         planned_until=now,
     )
     schedule = _schedule(pengingat.tipe, pengingat.details, waktu, pengingat.timezone, now)
+    limits.check_new(user_id, schedule, now)
     _set_schedule(pengingat, schedule, waktu, now)
     db.session.add(pengingat)
     db.session.flush()
-    _plan(pengingat, now)
+    _plan(pengingat, name, now)
     return pengingat
 
 
 def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengingat:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
+    name = users.lock_own(user_id)
     now = database_clock.now()
     pengingat = _locked(user_id, pengingat_id)
-    was_done = pengingat.is_done
+    was_done, before = pengingat.is_done, limits.open_schedule(pengingat)
     if SCHEDULING & changes.keys():
         _reschedule(pengingat, changes, now)
     if "judul" in changes:
@@ -80,12 +86,14 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengin
     # Said alone it is of the occurrence of this moment; beside other fields it may merely be the record sent back.
     if "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"}):
         _mark(pengingat, is_done=changes["is_done"], now=now)
+    limits.check_change(pengingat, before, now)
     db.session.flush()
-    _plan(pengingat, now)
+    _plan(pengingat, name, now)
     return pengingat
 
 
 def delete(user_id: int, pengingat_id: int) -> None:
+    users.lock_own(user_id)
     pengingat = _locked(user_id, pengingat_id)
     outbox.cancel(occurrences.subject(pengingat_id))
     db.session.delete(pengingat)
@@ -154,7 +162,6 @@ def _mark(pengingat: Pengingat, *, is_done: bool, now: datetime) -> None:
     outbox.cancel(occurrences.subject(pengingat.id))
 
 
-def _plan(pengingat: Pengingat, now: datetime) -> None:
-    name = db.session.scalar(sa.select(User.nama_ktp).where(User.id == pengingat.user_id)) or ""
+def _plan(pengingat: Pengingat, name: str, now: datetime) -> None:
     outbox.add_all(occurrences.extend(pengingat, name, after=now, now=now))
     db.session.flush()

@@ -1,0 +1,252 @@
+"""A person has at most 100 reminders, and at most 60 dues on one day."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.database.session import db, unit_of_work
+from app.pengingat import limits, service
+from app.pengingat.limits import MOST, MOST_A_DAY, TooManyReminders, busiest_day
+from app.pengingat.models import Pengingat
+from app.pengingat.schedule import Schedule, Slot
+from dev.stack.waiting import wait_until
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.pengingat.conftest import NOW, Time, waiting
+from tests.statements import Statements
+
+JAKARTA = ZoneInfo("Asia/Jakarta")
+#: NOW is a Monday.
+TODAY = NOW.astimezone(JAKARTA).date()
+
+
+def daily(count: int = 1) -> Schedule:
+    return Schedule(JAKARTA, slots=tuple(Slot(str(n), time(7, n)) for n in range(count)))
+
+
+def weekly(*weekdays: int) -> Schedule:
+    return Schedule(JAKARTA, slots=tuple(Slot(str(n), time(8, n), day) for n, day in enumerate(weekdays)))
+
+
+def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
+    return Schedule(ZoneInfo(zone), once=NOW + timedelta(days=days), before=before)
+
+
+@pytest.mark.parametrize(
+    ("schedules", "most"),
+    [
+        ([], 0),
+        ([daily(3), daily(2)], 5),
+        ([weekly(0, 0, 3)], 2),
+        ([weekly(0), weekly(3)], 1),
+        ([daily(2), weekly(0, 0), weekly(3)], 4),
+        ([once(1), once(1), once(2)], 2),
+        ([once(-1), once(-1)], 0),
+        ([once(1, "1h"), once(1)], 2),
+        ([once(2, "1d", "1h")], 1),
+        ([once(2, "1d"), once(1)], 2),
+        ([once(0.5, "1d", "1h")], 1),  # the day before is over
+        ([daily(2), weekly(1, 1, 1), once(8), once(2), once(2)], 6),  # in 8 days it is Tuesday
+        ([daily(2), weekly(1), once(2), once(2), once(2)], 5),
+        ([once(0.7), once(0.7, zone="Asia/Jayapura")], 2),  # 00.48 in Jakarta, 02.48 of the same day in Jayapura
+        ([once(0.6), once(0.6, zone="Asia/Jayapura")], 1),  # 22.24 in Jakarta, tomorrow already in Jayapura
+    ],
+)
+def test_the_busiest_day_is_that_of_most_dues(schedules: list[Schedule], most: int) -> None:
+    assert busiest_day(schedules, NOW) == most
+
+
+plans = st.one_of(
+    st.integers(1, 3).map(daily),
+    st.lists(st.integers(0, 6), min_size=1, max_size=4).map(lambda days: weekly(*days)),
+    st.builds(once, st.integers(0, 20).map(lambda hours: hours / 2 + 0.1), st.sampled_from(["1h", "1d"])),
+)
+
+
+@given(st.lists(plans, max_size=8))
+def test_the_busiest_day_is_what_counting_each_day_gives(schedules: list[Schedule]) -> None:
+    days = [TODAY + timedelta(days=n) for n in range(1, 30)]
+    counts = dict.fromkeys([TODAY, *days], 0)
+    start = datetime.combine(TODAY, time(), JAKARTA)
+    for schedule in schedules:
+        # Of what returns, today's dues that are over count as well.
+        for due in schedule.dues(start - timedelta(seconds=1) if schedule.repeats else NOW, start + timedelta(days=30)):
+            counts[due.at.astimezone(JAKARTA).date()] += 1
+    assert busiest_day(schedules, NOW) == max(counts.values())
+
+
+def medicine(doses: int = 3, **more: Any) -> dict[str, Any]:
+    jadwal = [{"jam": f"{n:02d}:00", "jumlah": 1, "satuan": "tablet"} for n in range(doses)]
+    details = {"nama_obat": "Metformin", "frekuensi": doses, "aturan": "saat makan", "jadwal": jadwal, **more}
+    return {"tipe": "obat", "judul": "Obat", "details": details}
+
+
+def visit(day: int) -> dict[str, Any]:
+    waktu = NOW + timedelta(days=day)
+    return {"tipe": "kontrol", "judul": "Kontrol", "waktu": waktu.isoformat(), "details": {}}
+
+
+def sessions(count: int, weekday: str = "selasa") -> dict[str, Any]:
+    jadwal = [{"hari": weekday, "jam": f"{n % 24:02d}:{n // 24:02d}"} for n in range(count)]
+    return {"tipe": "terapi", "judul": "Terapi", "waktu": NOW.isoformat(), "details": {"jadwal": jadwal}}
+
+
+def fill(client: Client, *reminders: dict[str, Any]) -> int:
+    """Make reminders; returns the id of the last."""
+    for reminder in reminders:
+        response = client.post("/pengingat", {"timezone": "UTC", **reminder})
+        assert response.status_code == 201, response.json
+    last: int = response.json["id"]
+    return last
+
+
+def test_the_reminder_after_the_last_is_refused(siti: Client, moment: Time) -> None:
+    fill(siti, *(visit(day) for day in range(1, MOST)))
+    last = fill(siti, visit(MOST))
+    refused = siti.post("/pengingat", visit(MOST + 1))
+    assert_error(refused, 409, "too_many_reminders")
+    assert refused.json["message"] == "Anda sudah memiliki 100 pengingat. Hapus pengingat yang tidak diperlukan lagi."
+    assert_error(siti.post("/pengingat/obat", medicine()), 409, "too_many_reminders")
+    assert siti.put(f"/pengingat/{last}", {"judul": "Lain"}).status_code == 200
+    siti.delete(f"/pengingat/{last}")
+    fill(siti, visit(MOST + 1))
+
+
+def test_the_due_after_the_last_of_a_day_is_refused(siti: Client, moment: Time) -> None:
+    fill(siti, *[medicine()] * 20)
+    before = waiting()
+    refused = siti.post("/pengingat/obat", medicine(1))
+    assert_error(refused, 409, "too_many_reminders")
+    assert refused.json["message"] == (
+        "Pengingat Anda terlalu banyak dalam satu hari, paling banyak 60. Kurangi jadwalnya, atau hapus pengingat lain."
+    )
+    assert waiting() == before
+    assert len(siti.get("/pengingat").json) == 20
+
+
+@pytest.mark.parametrize(
+    ("there", "more", "status"),
+    [
+        (sessions(30), sessions(30, "rabu"), 201),
+        (sessions(30), sessions(31), 409),
+        (sessions(58), medicine(3), 409),
+        (sessions(58), medicine(2), 201),
+        (medicine(3), sessions(58, "rabu"), 409),
+        (sessions(59), visit(1), 201),  # a Tuesday
+        (sessions(60), visit(1), 409),
+        (sessions(60), visit(2), 201),
+    ],
+)
+def test_only_what_falls_on_one_day_counts_together(
+    siti: Client, moment: Time, there: dict[str, Any], more: dict[str, Any], status: int
+) -> None:
+    # A therapy has at most 50 sessions.
+    parts = [{**there, "details": part} for part in _halves(there["details"])]
+    fill(siti, *parts)
+    responses = [
+        siti.post("/pengingat", {"timezone": "UTC", **more, "details": part}) for part in _halves(more["details"])
+    ]
+    assert responses[-1].status_code == status
+
+
+def _halves(details: dict[str, Any]) -> list[dict[str, Any]]:
+    jadwal = details.get("jadwal", [])
+    if len(jadwal) <= 50:
+        return [details]
+    return [{"jadwal": jadwal[:50]}, {"jadwal": jadwal[50:]}]
+
+
+def test_a_change_into_too_much_is_refused(siti: Client, moment: Time) -> None:
+    fill(siti, *[medicine()] * 19)
+    last = fill(siti, medicine(2))
+    path = f"/pengingat/{last}"
+    fill(siti, medicine(1))
+    before = siti.get(path).json
+    assert_error(siti.put(path, {"details": medicine(3)["details"]}), 409, "too_many_reminders")
+    assert siti.get(path).json == before
+    other = medicine(2, nama_obat="Insulin")["details"]
+    assert siti.put(path, {"details": other}).status_code == 200
+    assert siti.put(path, {"details": medicine(1)["details"], "is_done": True}).status_code == 200
+
+
+def test_a_visit_that_is_done_makes_room_and_is_not_reopened_without(siti: Client, moment: Time) -> None:
+    fill(siti, *[medicine()] * 19, medicine(2))
+    path = f"/pengingat/{fill(siti, visit(1))}"
+    assert_error(siti.post("/pengingat", visit(1)), 409, "too_many_reminders")
+    assert siti.put(path, {"is_done": True}).status_code == 200
+    fill(siti, visit(1))
+    assert_error(siti.put(path, {"is_done": False}), 409, "too_many_reminders")
+    assert siti.get(path).json["is_done"] is True
+
+
+def test_whoever_has_more_already_keeps_it_and_may_have_less(
+    siti: Client, moment: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(limits, "MOST_A_DAY", 1000)
+        patch.setattr(limits, "MOST", 1000)
+        last = fill(siti, *[medicine()] * 30, *(visit(day) for day in range(1, 80)), medicine(3))
+    path = f"/pengingat/{last}"
+    assert siti.put(path, {"judul": "Lain", "details": medicine(3, nama_obat="Lain")["details"]}).status_code == 200
+    assert siti.put(path, {"is_done": True}).status_code == 200
+    assert siti.put(path, {"timezone": "Asia/Jayapura"}).status_code == 200
+    assert siti.put(path, {"details": medicine(2)["details"]}).status_code == 200
+    assert_error(siti.put(path, {"details": medicine(3)["details"]}), 409, "too_many_reminders")
+    assert_error(siti.post("/pengingat", visit(200)), 409, "too_many_reminders")
+
+
+def test_the_limits_cost_the_same_however_many_reminders_there_are(
+    siti: Client, moment: Time, statements: Statements
+) -> None:
+    path = f"/pengingat/{fill(siti, medicine(2))}"
+    counts = []
+    for _ in range(2):
+        before = len(statements.seen)
+        fill(siti, medicine(1))
+        siti.put(path, {"details": medicine(1)["details"]})
+        siti.put(path, {"details": medicine(2)["details"]})
+        counts.append(len(statements.seen) - before)
+        fill(siti, *(visit(day) for day in range(1, 40)))
+    assert counts[0] == counts[1]
+
+
+IS_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+def test_of_two_creates_at_once_one_gets_the_last_place(committed: Flask, moment: Time) -> None:
+    with unit_of_work():
+        user_id = make_user().id
+    data: Any = {**visit(3), "waktu": NOW + timedelta(days=3), "timezone": "UTC"}
+
+    def create() -> None:
+        with committed.app_context(), unit_of_work():
+            service.create(user_id, data)
+
+    def is_waiting() -> bool:
+        with db.engine.connect() as connection:
+            return bool(connection.execute(sa.text(IS_WAITING)).scalar())
+
+    for _ in range(MOST_A_DAY - 1):
+        create()
+    with ThreadPoolExecutor(1) as pool:
+        with unit_of_work():
+            service.create(user_id, data)
+            second = pool.submit(create)
+            wait_until(lambda: second.done() or is_waiting())
+        with pytest.raises(TooManyReminders):
+            second.result()
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Pengingat)) == MOST_A_DAY
+
+
+def test_a_reminder_in_year_8999_is_on_a_day_too() -> None:
+    far = Schedule(ZoneInfo("UTC"), once=datetime(8999, 1, 1, tzinfo=UTC))
+    assert busiest_day([far, far], NOW) == 2
