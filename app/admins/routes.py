@@ -126,7 +126,7 @@ def list_relations(search: Search) -> Listing[Relation]:
 @bp.arguments(schemas.CaregiverQuery, location="query")
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, caregiver_schemas.LinkedPerson(many=True))
-def list_patients(query: dict[str, int], page: Page) -> Listing[LinkedPerson]:
+def list_caregiver_patients(query: dict[str, int], page: Page) -> Listing[LinkedPerson]:
     """The patients of one caregiver."""
     return caregivers.list_patients(query["caregiver_id"], page)
 
@@ -137,7 +137,7 @@ def list_patients(query: dict[str, int], page: Page) -> Listing[LinkedPerson]:
 @bp.response(201, caregiver_schemas.Link)
 @bp.alt_response(200, schema=caregiver_schemas.Link, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
-def create_link(data: NewLink) -> tuple[CaregiverLink, int]:
+def create_relation(data: NewLink) -> tuple[CaregiverLink, int]:
     """Link a caregiver and a patient."""
     link, is_new = caregivers.create(**data)
     return link, 201 if is_new else 200
@@ -148,7 +148,7 @@ def create_link(data: NewLink) -> tuple[CaregiverLink, int]:
 @bp.arguments(schemas.LinkCreate)
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
-def delete_link(data: NewLink) -> dict[str, str]:
+def delete_relation(data: NewLink) -> dict[str, str]:
     """Delete the link between a caregiver and a patient."""
     relations.delete(**data, by=caller)
     return {"message": "Hubungan dihapus."}
@@ -173,7 +173,7 @@ def get_overview(query: DayRange) -> dict[str, object]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.ExportQuery, location="query")
 @bp.response(200, {"type": "string", "format": "binary"}, content_type="text/csv")
-def export(query: ExportChoice, report: str) -> Response:
+def export_report(query: ExportChoice, report: str) -> Response:
     """Download a report (users, admins, activity-logs, domicile) as csv, xlsx or pdf (at most 5,000 rows)."""
     return streaming.download_response(exports.export(report, caller, **query))
 
@@ -185,6 +185,6 @@ def export(query: ExportChoice, report: str) -> Response:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.AuditSearchSchema, location="query")
 @bp.response(200, schemas.AuditEntry(many=True))
-def list_audit(search: AuditSearch) -> Listing[audit.Entry]:
+def list_audit_entries(search: AuditSearch) -> Listing[audit.Entry]:
     """Who looked at a NIK or pseudonym, exported, changed roles or deleted; only super-admins see the SQL console's."""
     return audit.list_all(caller, search)

@@ -19,7 +19,7 @@ bp = Blueprint("dokter", __name__, url_prefix="/dokter", description="Doctors")
 @public
 @bp.arguments(PositionSchema, location="query")
 @bp.plain_response(200, schemas.NearbyDokter(many=True))
-def nearby(position: dict[str, float]) -> list[dict[str, object]]:
+def list_nearby_dokter(position: dict[str, float]) -> list[dict[str, object]]:
     """Doctors who practise in the province around a position, nearest first."""
     return service.nearby(**position)
 

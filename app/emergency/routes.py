@@ -19,7 +19,7 @@ bp = Blueprint("emergency", __name__, url_prefix="/emergency", description="Emer
 @public
 @bp.arguments(PositionSchema, location="query")
 @bp.plain_response(200, schemas.NearbyNumbers)
-def nearby(position: dict[str, float]) -> NearbyNumbers:
+def list_nearby_emergency_numbers(position: dict[str, float]) -> NearbyNumbers:
     """Emergency numbers of the province around a position."""
     return service.nearby(**position)
 
@@ -28,7 +28,7 @@ def nearby(position: dict[str, float]) -> NearbyNumbers:
 @requires(RoleName.ADMIN)
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, schemas.EmergencyNumber(many=True))
-def list_numbers(search: Search) -> Listing[EmergencyNumber]:
+def list_emergency_numbers(search: Search) -> Listing[EmergencyNumber]:
     """All emergency numbers, newest first."""
     return service.list_all(search)
 
@@ -37,7 +37,7 @@ def list_numbers(search: Search) -> Listing[EmergencyNumber]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.EmergencyNumberCreate)
 @bp.response(201, schemas.EmergencyNumber)
-def create_number(data: NewNumber) -> EmergencyNumber:
+def create_emergency_number(data: NewNumber) -> EmergencyNumber:
     """Add an emergency number."""
     return service.create(data)
 
@@ -46,7 +46,7 @@ def create_number(data: NewNumber) -> EmergencyNumber:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.EmergencyNumberCreate)
 @bp.response(200, schemas.EmergencyNumber)
-def update_number(data: NewNumber, number_id: int) -> EmergencyNumber:
+def update_emergency_number(data: NewNumber, number_id: int) -> EmergencyNumber:
     """Change an emergency number."""
     return service.update(number_id, data)
 
@@ -54,6 +54,6 @@ def update_number(data: NewNumber, number_id: int) -> EmergencyNumber:
 @bp.delete("/<int:number_id>")
 @requires(RoleName.ADMIN)
 @bp.response(204)
-def delete_number(number_id: int) -> None:
+def delete_emergency_number(number_id: int) -> None:
     """Delete an emergency number."""
     service.delete(number_id)

@@ -20,7 +20,7 @@ bp = Blueprint("faskes", __name__, url_prefix="/faskes", description="Health fac
 @public
 @bp.arguments(schemas.NearbySchema, location="query")
 @bp.plain_response(200, schemas.FaskesResults)
-def nearby(query: NearbyQuery) -> Results:
+def list_nearby_faskes(query: NearbyQuery) -> Results:
     """Facilities around a position, nearest first; the places provider is asked where none is known."""
     return lookup.nearby(query)
 
@@ -29,7 +29,7 @@ def nearby(query: NearbyQuery) -> Results:
 @public
 @bp.arguments(schemas.LocationSchema, location="query")
 @bp.plain_response(200, schemas.FaskesResults)
-def location(query: NearbyQuery) -> Results:
+def list_faskes_by_location(query: NearbyQuery) -> Results:
     """Stored facilities within 50 km of a position, nearest first."""
     return lookup.location(query)
 
@@ -38,7 +38,7 @@ def location(query: NearbyQuery) -> Results:
 @public
 @bp.arguments(schemas.KeywordSchema, location="query")
 @bp.plain_response(200, schemas.FaskesResults)
-def search(query: NameQuery) -> Results:
+def search_faskes(query: NameQuery) -> Results:
     """Facilities whose name contains a keyword."""
     return lookup.search(query)
 

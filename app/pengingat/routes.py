@@ -17,7 +17,7 @@ bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Remi
 @bp.arguments(schemas.PengingatCreate)
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
-def create_pengingat(data: NewPengingat) -> Pengingat:
+def create_reminder(data: NewPengingat) -> Pengingat:
     """Make a reminder; `waktu` may be left out where the details say when."""
     return service.create(caller.id, data)
 
@@ -27,7 +27,7 @@ def create_pengingat(data: NewPengingat) -> Pengingat:
 @bp.arguments(schemas.ObatCreate)
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
-def create_obat(data: NewPengingat) -> Pengingat:
+def create_obat_reminder(data: NewPengingat) -> Pengingat:
     """Make one reminder of every daily dose of a medicine."""
     return service.create(caller.id, data)
 
@@ -36,7 +36,7 @@ def create_obat(data: NewPengingat) -> Pengingat:
 @authenticated
 @bp.arguments(schemas.QuerySchema, location="query")
 @bp.response(200, schemas.Pengingat(many=True))
-def list_pengingat(query: Query) -> Listing[Pengingat]:
+def list_reminders(query: Query) -> Listing[Pengingat]:
     """The caller's reminders, newest first."""
     return service.list_all(caller.id, query)
 
@@ -44,7 +44,7 @@ def list_pengingat(query: Query) -> Listing[Pengingat]:
 @bp.get("/<int:pengingat_id>")
 @authenticated
 @bp.response(200, schemas.Pengingat)
-def get_pengingat(pengingat_id: int) -> Pengingat:
+def get_reminder(pengingat_id: int) -> Pengingat:
     """One reminder."""
     return service.get(caller.id, pengingat_id)
 
@@ -54,7 +54,7 @@ def get_pengingat(pengingat_id: int) -> Pengingat:
 @bp.arguments(schemas.PengingatUpdate)
 @bp.response(200, schemas.Pengingat)
 @bp.alt_response(409, "CONFLICT")
-def update_pengingat(data: PengingatChanges, pengingat_id: int) -> Pengingat:
+def update_reminder(data: PengingatChanges, pengingat_id: int) -> Pengingat:
     """Change what is sent of a reminder."""
     return service.update(caller.id, pengingat_id, data)
 
@@ -62,7 +62,7 @@ def update_pengingat(data: PengingatChanges, pengingat_id: int) -> Pengingat:
 @bp.delete("/<int:pengingat_id>")
 @authenticated
 @bp.response(200, MessageSchema)
-def delete_pengingat(pengingat_id: int) -> dict[str, str]:
+def delete_reminder(pengingat_id: int) -> dict[str, str]:
     """Delete a reminder, and what it would have sent."""
     service.delete(caller.id, pengingat_id)
     return {"message": "Pengingat dihapus."}

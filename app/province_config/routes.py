@@ -20,7 +20,7 @@ bp = Blueprint(
 @bp.arguments(PositionSchema, location="query")
 @bp.response(200, schemas.ProvinceConfig)
 @bp.alt_response(404, "NOT_FOUND")
-def nearby(position: dict[str, float]) -> ProvinceConfig:
+def get_nearby_province_config(position: dict[str, float]) -> ProvinceConfig:
     """The layout of the province around a position."""
     return service.nearby(**position)
 
@@ -28,7 +28,7 @@ def nearby(position: dict[str, float]) -> ProvinceConfig:
 @bp.get("/<province>")
 @public
 @bp.response(200, schemas.ProvinceConfig)
-def get_config(province: str) -> ProvinceConfig:
+def get_province_config(province: str) -> ProvinceConfig:
     """The layout of a province, or of `default`, the home page of those who are not logged in."""
     return service.get(province)
 
@@ -37,7 +37,7 @@ def get_config(province: str) -> ProvinceConfig:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.ProvinceConfigUpdate)
 @bp.response(200, schemas.ProvinceConfig)
-def update_config(data: NewProvinceConfig, province: str) -> ProvinceConfig:
+def update_province_config(data: NewProvinceConfig, province: str) -> ProvinceConfig:
     """Save a layout in place of the one before; `order` becomes the place in the array."""
     return service.update(province, data)
 
@@ -45,6 +45,6 @@ def update_config(data: NewProvinceConfig, province: str) -> ProvinceConfig:
 @bp.delete("/<province>")
 @requires(RoleName.ADMIN)
 @bp.response(204)
-def delete_config(province: str) -> None:
+def delete_province_config(province: str) -> None:
     """Delete a layout."""
     service.delete(province)

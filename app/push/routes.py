@@ -25,7 +25,7 @@ bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subsc
 @bp.get("/public-key")
 @public
 @bp.response(200, schemas.PublicKey)
-def public_key() -> dict[str, str]:
+def get_public_key() -> dict[str, str]:
     """The VAPID key that a browser subscribes with."""
     return {"public_key": service.public_key()}
 
@@ -37,7 +37,7 @@ def public_key() -> dict[str, str]:
 @bp.arguments(schemas.SubscriptionCreate)
 @bp.response(201, schemas.Subscription)
 @bp.alt_response(200, schema=schemas.Subscription, description="A known endpoint: owner and keys replaced")
-def subscribe(data: NewSubscription) -> tuple[PushSubscription, int]:
+def create_subscription(data: NewSubscription) -> tuple[PushSubscription, int]:
     """Store a browser's subscription; with a token, as its owner's verified one."""
     subscription, is_new = service.subscribe(data, caller_id=caller_id())
     return subscription, 201 if is_new else 200
@@ -49,7 +49,7 @@ def subscribe(data: NewSubscription) -> tuple[PushSubscription, int]:
 @bp.arguments(schemas.SubscriptionDelete)
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
-def unsubscribe(data: dict[str, str]) -> dict[str, str]:
+def delete_subscription(data: dict[str, str]) -> dict[str, str]:
     """Delete a subscription."""
     service.unsubscribe(**data)
     return {"message": "Langganan dihapus."}
@@ -62,6 +62,6 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 @bp.arguments(schemas.PushCreate)
 @bp.response(200, schemas.PushResult)
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Pythons call it otherwise
-def send(data: NewPush) -> dict[str, int]:
+def send_push(data: NewPush) -> dict[str, int]:
     """Push to all browsers of a user, through the worker."""
     return service.send(data)

@@ -72,7 +72,7 @@ def list_user_roles(user_id: int) -> list[Role]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
-def add_roles(data: RoleIds, user_id: int) -> User:
+def add_user_roles(data: RoleIds, user_id: int) -> User:
     """Give roles to a person, who is told; those they have already are ignored."""
     return service.add_to_user(user_id, data["role_ids"], by=caller)
 
@@ -82,6 +82,6 @@ def add_roles(data: RoleIds, user_id: int) -> User:
 @bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
 @bp.alt_response(409, "CONFLICT")
-def remove_roles(data: RoleIds, user_id: int) -> User:
+def remove_user_roles(data: RoleIds, user_id: int) -> User:
     """Remove roles of a person, who is told, at once for all their sessions."""
     return service.remove_from_user(user_id, data["role_ids"], by=caller)
