@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """`name` heads it in files for machines, `label` on paper; `share` is its part of a page's width."""
+    """`name` heads it in files for machines, `label` where people read it; `share` is its part of the whole width."""
 
     name: str
     value: sa.ColumnElement[Any]

@@ -1,4 +1,7 @@
-"""XLSX: rows go from a server-side cursor through xlsxwriter to a file on disk, and from there to the client."""
+"""XLSX: rows go from a server-side cursor through xlsxwriter to a file on disk, and from there to the client.
+
+It is for people in a spreadsheet: headings in Indonesian, moments as real dates in WIB, a filter in the frozen header.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from app.core.database.session import streaming
 from app.core.exports.folder import export_folder
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table
-from app.core.lib.clock import rfc3339
+from app.core.lib.clock import JAKARTA
 from app.core.lib.formulas import is_dangerous
 
 MIMETYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -27,7 +30,12 @@ SHEET_ROWS = 1_048_576
 CELL_CHARACTERS = 32_767
 
 TEXTS = (Kind.TEXT, Kind.NAME)
-WIDTHS = {Kind.TEXT: 24, Kind.NAME: 20, Kind.NUMBER: 12, Kind.TIME: 22, Kind.FLAG: 12}
+
+MOMENT_FORMAT = "dd-mm-yyyy hh:mm:ss"
+MOMENT_WIDTH = 20
+#: Characters of a column whose share is one, and what a heading needs beside its letters for the filter's arrow.
+SHARE_WIDTH = 12
+ARROW_WIDTH = 4
 
 
 def stream(table: Table, *, title: str) -> Chunks:
@@ -48,6 +56,7 @@ def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], ti
         sheets = _sheets(book, columns, title)
         sheet, n = next(sheets), 0
         quoted = book.add_format({"quote_prefix": True})
+        moment = book.add_format({"num_format": MOMENT_FORMAT, "align": "left"})
         kinds = [column.kind for column in columns]
         for row in rows:
             n += 1
@@ -64,7 +73,8 @@ def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], ti
                 elif kind is Kind.FLAG:
                     sheet.write_boolean(n, c, value)
                 else:
-                    sheet.write_string(n, c, rfc3339(value))
+                    sheet.write_datetime(n, c, value.astimezone(JAKARTA).replace(tzinfo=None), moment)
+        _filter(sheet, columns, n)
 
 
 @contextmanager
@@ -94,7 +104,22 @@ def _sheets(book: Any, columns: Sequence[Column], title: str) -> Iterator[Any]:
         number = len(book.worksheets()) + 1
         sheet = book.add_worksheet(title if number == 1 else f"{title} {number}")
         sheet.freeze_panes(1, 0)
+        _filter(sheet, columns, SHEET_ROWS - 1)  # right for all sheets but the last
+        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})  # telephone numbers are texts
         for c, column in enumerate(columns):
-            sheet.set_column(c, c, WIDTHS[column.kind])
-            sheet.write_string(0, c, column.name, heading)
+            sheet.set_column(c, c, _width(column))
+            sheet.write_string(0, c, _heading(column), heading)
         yield sheet
+
+
+def _filter(sheet: Any, columns: Sequence[Column], last_row: int) -> None:
+    sheet.autofilter(0, 0, last_row, len(columns) - 1)
+
+
+def _heading(column: Column) -> str:
+    return f"{column.label} (WIB)" if column.kind is Kind.TIME else column.label
+
+
+def _width(column: Column) -> int:
+    least = MOMENT_WIDTH if column.kind is Kind.TIME else round(SHARE_WIDTH * column.share)
+    return max(least, len(_heading(column)) + ARROW_WIDTH)
