@@ -10,7 +10,7 @@ import importlib
 import sys
 import time
 
-from bench.environment import Result, environment
+from bench.environment import Result, environment, print_table
 
 #: In this order.
 BENCHMARKS = (
@@ -41,18 +41,8 @@ def main(names: list[str]) -> int:
         with environment() as bench:
             results += module.run(bench)
         print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
-    _print_table(results)
+    print_table(results)
     return 0 if all(result.holds for result in results) else 1
-
-
-def _print_table(results: list[Result]) -> None:
-    rows = [
-        ("benchmark", "target", "result", ""),
-        *((r.name, r.target, r.reached, "" if r.holds else "SHORT") for r in results),
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 if __name__ == "__main__":

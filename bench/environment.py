@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +46,18 @@ def at_least(name: str, ratio: float, target: float, unit: str = "F1") -> Result
 
 
 def at_most(name: str, value: float, target: float, unit: str) -> Result:
-    return Result(name, f"at most {target:g} {unit}", f"{value:.2f} {unit}", value <= target)
+    reached = f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+    return Result(name, f"at most {target:g} {unit}", f"{reached} {unit}", value <= target)
+
+
+def print_table(results: Iterable[Result]) -> None:
+    rows = [
+        ("benchmark", "target", "result", ""),
+        *((r.name, r.target, r.reached, "" if r.holds else "SHORT") for r in results),
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 class BenchEnvironment:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from app.core.database import watchdog
-from bench.chaos import Chaos
+from bench.chaos.outcome import Outcome, Plan
+from bench.chaos.world import World, opened
 from bench.environment import BenchEnvironment, Result, at_most
-from bench.outcome import Outcome, Plan
-from dev.simulators import simulators
-from dev.stack.outages import LOG, READ, IsolatedStack, Load, Request, frozen
+from dev.stack.outages import LOG, READ, IsolatedStack, Load, Request
 from dev.stack.waiting import eventually
-from dev.supervisor import Supervisor
 
 AWAY_S = 30.0
 #: Quiet time before and after, to compare with and to come back in.
@@ -40,7 +36,8 @@ def run(_: BenchEnvironment) -> Iterator[Result]:
             yield from without_postgres(isolated, "frozen", refused_s=0.5, noticed_s=NOTICED_S + 0.5, back_s=2)
             for how in ("stopped", "frozen"):
                 yield from without_redis(isolated, how)
-    with people(reminders=200, seconds=AWAY_S) as world:
+    with opened(Plan(reminders=200, seconds=AWAY_S)) as world:
+        world.start_workers()
         for server in ("redis", "postgres"):
             for how in ("stopped", "frozen"):
                 outcome = through(world, server, how, lambda: time.sleep(AWAY_S))
@@ -109,51 +106,13 @@ def lost_logs(isolated: IsolatedStack, load: Load, before: int, name: str) -> Re
 # --- what falls due -------------------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def people(*, reminders: int, seconds: float) -> Iterator[Chaos]:
-    """People who will make so many reminders, due within so many seconds; workers; servers that may be hurt."""
-    with tempfile.TemporaryDirectory(prefix="outage-") as name, simulators() as sim:
-        folder = Path(name)
-        folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
-        with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
-            world = Chaos(Plan(reminders=reminders, seconds=seconds, faults=0), folder, supervisor, sim)
-            world.prepare()
-            world.start_workers()
-            yield world
-            world.end_workers()
-
-
-def through(world: Chaos, server: str, how: str, meanwhile: Callable[[], object]) -> Outcome:
+def through(world: World, server: str, how: str, meanwhile: Callable[[], object]) -> Outcome:
     """What becomes of reminders when `server` (redis, postgres) is `stopped` or `frozen` from the first one on.
 
     It is back when `meanwhile` returns.
     """
-    away, back = _hurt(world, server, how)
     world.remind()
-    first = min(world.due.values()).timestamp()
-    time.sleep(max(0.0, first - time.time()))
-    away()
-    try:
+    world.go_on_until(world.first_due)
+    with world.without(server, how):
         meanwhile()
-    finally:
-        back()
     return world.finish()
-
-
-def _hurt(world: Chaos, server: str, how: str) -> tuple[Callable[[], object], Callable[[], object]]:
-    child = world.redis_child if server == "redis" else world.postgres.child
-    if how == "frozen":
-        freeze = contextlib.ExitStack()
-        return lambda: freeze.enter_context(frozen(child.process.pid)), freeze.close
-    if server == "redis":
-        return child.process.kill, world.keep_up
-
-    def stop() -> None:
-        child.process.send_signal(signal.SIGINT)
-        child.process.wait()
-
-    def start() -> None:
-        world.supervisor.children.remove(child)
-        world.start_postgres_again()
-
-    return stop, start

@@ -14,6 +14,7 @@ import shutil
 import signal
 import socket
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,10 +68,18 @@ class Valkey:
     url: str
 
 
-def start_postgres(supervisor: Supervisor, data: Path, *, durable: bool = True, folder: Path | None = None) -> Postgres:
+def start_postgres(
+    supervisor: Supervisor,
+    data: Path,
+    *,
+    durable: bool = True,
+    folder: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Postgres:
     """Start PostgreSQL on the folder `data`, made when it is not there, and make the service's database.
 
-    It listens on a unix socket alone, in a folder that only its owner may enter. `folder`: other programs than ours.
+    It listens on a unix socket alone, in a folder that only its owner may enter. `folder`: other programs than ours;
+    `env`: more environment variables for the server.
     """
     folder = folder or programs()
     data = data.absolute()
@@ -88,6 +97,7 @@ def start_postgres(supervisor: Supervisor, data: Path, *, durable: bool = True, 
     child = supervisor.spawn(
         "postgres",
         [folder / "postgres", "-D", data, *options],
+        env={**os.environ, **(env or {})},
         cwd=data.parent,
         account=account,
         stop_with=signal.SIGINT,  # its "fast" shutdown; SIGTERM would wait for the clients

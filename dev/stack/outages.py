@@ -1,4 +1,4 @@
-"""A isolated that may be hurt: real processes on servers of their own, people who use it, and what they get meanwhile.
+"""A stack that may be hurt: real processes on servers of their own, people who use it, and what they get meanwhile.
 
 The suite hurts it for seconds, `make bench T=outages` for half a minute.
 """
@@ -167,6 +167,7 @@ class IsolatedStack:
 def frozen(pid: int) -> Iterator[None]:
     """Every process of a server stands still, and its connections stay open."""
     leader = psutil.Process(pid)
+    os.kill(pid, signal.SIGSTOP)  # first: it forks no more
     processes = [leader, *leader.children(recursive=True)]
     for process in processes:
         os.kill(process.pid, signal.SIGSTOP)

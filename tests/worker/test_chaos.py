@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from bench.chaos import FAULTS, Plan, run
+from bench.chaos.kills import FAULTS, play
+from bench.chaos.outcome import Plan
 
 pytestmark = pytest.mark.takes(seconds=47)
 
 
 def test_reminders_survive_one_of_each_fault() -> None:
     """How late the latest is, and how many of a hundred come twice, is measured by `make chaos`."""
-    outcome = run(Plan(reminders=80, seconds=8, faults=len(FAULTS)))
-    assert outcome.keeps_promises, outcome.table()
+    outcome = play(Plan(reminders=80, seconds=8, faults=len(FAULTS)))
+    assert outcome.keeps_promises, str(outcome)
     assert sum(outcome.faults.values()) == len(FAULTS)  # of other kinds where a horse was too quick to be caught

@@ -7,8 +7,9 @@ from time import sleep
 
 import pytest
 
-from bench.chaos import Chaos
-from bench.outages import people, through
+from bench.chaos.outcome import Plan
+from bench.chaos.world import World, opened
+from bench.outages import through
 from dev.stack.waiting import wait_until
 
 pytestmark = pytest.mark.takes(seconds=50)
@@ -17,19 +18,20 @@ AWAY_S = 5.0
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[Chaos]:
-    with people(reminders=20, seconds=6) as made:
+def world() -> Iterator[World]:
+    with opened(Plan(reminders=20, seconds=6)) as made:
+        made.start_workers()
         yield made
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
-def test_reminders_go_on_while_redis_is_away(world: Chaos, how: str) -> None:
+def test_reminders_go_on_while_redis_is_away(world: World, how: str) -> None:
     """It is away until the last of them has arrived; how late they are is measured by `make bench T=outages`."""
     outcome = through(world, "redis", how, lambda: wait_until(world.all_have_arrived))
-    assert (outcome.lost, outcome.lost_pushes, outcome.doubled) == (0, 0, 0), outcome.table()
+    assert (outcome.lost, outcome.lost_pushes, outcome.doubled) == (0, 0, 0), str(outcome)
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
-def test_what_fell_due_while_postgresql_was_away_goes_out_when_it_is_back(world: Chaos, how: str) -> None:
+def test_what_fell_due_while_postgresql_was_away_goes_out_when_it_is_back(world: World, how: str) -> None:
     outcome = through(world, "postgres", how, lambda: sleep(AWAY_S))
-    assert outcome.keeps_promises, outcome.table()
+    assert outcome.keeps_promises, str(outcome)

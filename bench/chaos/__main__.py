@@ -1,0 +1,51 @@
+"""`make chaos`: reminders fall due while something goes wrong, and then nothing may be missing, early or doubled.
+
+Prints one table of targets and results; the exit code is 1 where one falls short. `make chaos ARGS="kills freezes"`
+plays some rows of it, `ARGS=--short` all of them in a few minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from types import ModuleType
+
+from bench.chaos import kills
+from bench.environment import Result, print_table
+
+#: Each has `run(plan)`, which yields its results, and its plans: WHOLE and SHORT.
+ROWS: dict[str, ModuleType] = {
+    "kills": kills,
+}
+
+
+def main(words: list[str]) -> int:
+    options = _parser().parse_args(words)
+    if unknown := set(options.rows) - set(ROWS):
+        print(f"There is no row {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}.")
+        return 2
+    given = {name: value for name in ("reminders", "seconds", "faults", "seed") if (value := getattr(options, name))}
+    results: list[Result] = []
+    for name in options.rows or ROWS:
+        started = time.monotonic()
+        print(f"{name} ...", flush=True)
+        row = ROWS[name]
+        results += row.run(replace(row.SHORT if options.short else row.WHOLE, **given))
+        print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
+    print_table(results)
+    return 0 if all(result.holds for result in results) else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
+    parser.add_argument("rows", nargs="*", metavar="row", help=f"of {', '.join(ROWS)}; none: all")
+    parser.add_argument("--short", action="store_true", help="fewer reminders, shorter faults")
+    for name, kind in (("reminders", int), ("seconds", float), ("faults", int), ("seed", int)):
+        parser.add_argument(f"--{name}", type=kind, help="other than the plan of the rows")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,120 @@
+"""Workers, horses and clocks are killed by SIGKILL, Valkey is killed or emptied, PostgreSQL crashes, at random."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+
+import psutil
+import redis
+
+from bench.chaos.outcome import Outcome, Plan
+from bench.chaos.world import World, opened
+from bench.environment import Result
+
+#: How often each fault comes, in parts of all.
+FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
+MOST_DOUBLED = 0.05
+
+WHOLE = Plan(reminders=2000, seconds=300, faults=80)
+SHORT = Plan(reminders=300, seconds=30, faults=12)
+
+
+def run(plan: Plan) -> Iterator[Result]:
+    outcome = play(plan)
+    cut = min(outcome.deaths, round(MOST_DOUBLED * plan.reminders))
+    yield from outcome.results(f"{plan.faults} kills", doubled=cut)
+
+
+def play(plan: Plan) -> Outcome:
+    with opened(plan) as world:
+        return Kills(world).play()
+
+
+class Kills:
+    """Who kills what is in the world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.random = world.random
+
+    def play(self) -> Outcome:
+        world = self.world
+        world.start_workers()
+        world.remind()
+        kinds = self._kinds()
+        moments = sorted(self.random.uniform(world.first_due, world.last_due) for _ in kinds)
+        for moment, kind in zip(moments, kinds, strict=True):
+            world.go_on_until(moment)
+            # A horse that is too quick to be caught is made up for, so that there are as many faults as were asked for.
+            done = next(fault for fault in (kind, "worker") if self._do(fault))
+            world.outcome.faults[done] += 1
+        return world.finish()
+
+    def _kinds(self) -> list[str]:
+        faults = self.world.plan.faults
+        first = list(FAULTS)[:faults]  # each at least once
+        kinds = first + self.random.choices(list(FAULTS), list(FAULTS.values()), k=faults - len(first))
+        self.random.shuffle(kinds)
+        return kinds
+
+    def _do(self, kind: str) -> bool:
+        faults: dict[str, Callable[[], bool]] = {
+            "horse": lambda: self._kill_below(lambda pid, leader: os.getpgid(pid) == pid != leader),
+            "clock": lambda: self._kill_below(lambda pid, leader: os.getpgid(pid) == leader),
+            "worker": self._kill_worker,
+            "redis killed": self._kill_redis,
+            "redis emptied": self._empty_redis,
+            "postgres crash": self._crash_postgres,
+        }
+        with contextlib.suppress(psutil.Error, ProcessLookupError):
+            return faults[kind]()
+        return False
+
+    def _kill_below(self, matches: Callable[[int, int], bool]) -> bool:
+        """Kill a process that a worker has forked: a horse leads a group of its own, a clock stays in the worker's.
+
+        A horse lives for milliseconds: it is waited for.
+        """
+        workers = self.world.workers
+        stop = time.monotonic() + 2
+        while time.monotonic() < stop:
+            for worker in self.random.sample(workers, len(workers)):
+                leader = worker.process.pid
+                with contextlib.suppress(psutil.Error, ProcessLookupError):
+                    for child in psutil.Process(leader).children(recursive=True):
+                        if matches(child.pid, os.getpgid(leader)) and "rq" in " ".join(child.cmdline()):
+                            child.kill()
+                            return True
+            time.sleep(0.003)
+        return False
+
+    def _kill_worker(self) -> bool:
+        self.random.choice(self.world.workers).process.kill()
+        return True
+
+    def _kill_redis(self) -> bool:
+        self.world.redis_child.process.kill()
+        self.world.redis_child.process.wait()
+        return True
+
+    def _empty_redis(self) -> bool:
+        try:
+            redis.Redis.from_url(self.world.settings["REDIS_URL"]).flushall()
+        except redis.RedisError:
+            return False
+        return True
+
+    def _crash_postgres(self) -> bool:
+        """Kill one backend: the server ends all the others at once and recovers from its log, as after any crash."""
+        for process in psutil.process_iter(["cmdline"]):
+            words = " ".join(process.info["cmdline"] or [])
+            if words.startswith("postgres: ") and "[local]" in words and process.ppid() == self._postmaster():
+                process.kill()
+                return True
+        return False
+
+    def _postmaster(self) -> int:
+        return int((self.world.folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])

@@ -1,0 +1,81 @@
+"""What is to fall due, and what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bench.environment import Result, at_most
+
+LATEST_S = 60.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """So many reminders fall due within so many seconds, among so many faults."""
+
+    reminders: int
+    seconds: float
+    faults: int = 0
+    seed: int = 1
+
+
+@dataclass
+class Outcome:
+    plan: Plan
+    faults: Counter[str] = field(default_factory=Counter)
+    #: By reminder: how often its message reached the phone, and how late the first was.
+    arrived: Counter[str] = field(default_factory=Counter)
+    late_s: dict[str, float] = field(default_factory=dict)
+    pushes: Counter[str] = field(default_factory=Counter)
+    #: Calls that were under way when something was killed.
+    deaths: int = 0
+    unsettled: int = 0
+
+    @property
+    def lost(self) -> int:
+        return self.plan.reminders - len(self.arrived)
+
+    @property
+    def lost_pushes(self) -> int:
+        return self.plan.reminders - len(self.pushes)
+
+    @property
+    def doubled(self) -> int:
+        return sum(1 for count in self.arrived.values() if count > 1)
+
+    @property
+    def early(self) -> int:
+        return sum(1 for late_s in self.late_s.values() if late_s < 0)
+
+    @property
+    def latest_s(self) -> float:
+        return max(self.late_s.values(), default=0.0)
+
+    @property
+    def keeps_promises(self) -> bool:
+        """Nothing lost, nothing early, nothing twice but what was under way at a kill: however slow the machine is."""
+        return (
+            self.lost == self.lost_pushes == self.unsettled == self.early == 0
+            and self.doubled <= self.deaths
+            and max(self.arrived.values(), default=0) <= 2
+        )
+
+    def results(self, name: str, *, doubled: int = 0, latest_s: float = LATEST_S) -> Iterator[Result]:
+        """The lines of the table; `doubled`: how many messages may come twice."""
+        yield at_most(f"{name}: lost", self.lost + self.lost_pushes, 0, f"of {2 * self.plan.reminders:,}")
+        yield at_most(f"{name}: left open", self.unsettled, 0, "deliveries")
+        yield at_most(f"{name}: early", self.early, 0, "messages")
+        yield at_most(f"{name}: sent twice", self.doubled, doubled, "messages")
+        yield at_most(f"{name}: copies of one message", max(self.arrived.values(), default=0), 2, "at most")
+        yield at_most(f"{name}: latest", self.latest_s, latest_s, "s after due")
+
+    def __str__(self) -> str:
+        late = sorted(self.late_s.values()) or [0.0]
+        faults = ", ".join(f"{count} x {kind}" for kind, count in sorted(self.faults.items()))
+        return (
+            f"{self.plan.reminders} reminders within {self.plan.seconds:.0f} s; {faults or 'no random faults'}; "
+            f"lost {self.lost} messages and {self.lost_pushes} pushes; left open {self.unsettled}; "
+            f"sent twice {self.doubled}, cut {self.deaths}; late {late[0]:.2f} to {late[-1]:.1f} s"
+        )

@@ -1,0 +1,302 @@
+"""Servers that may be hurt, workers, and people who are reminded meanwhile.
+
+Everything that dies is started again, as systemd would.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import redis
+from flask import Flask
+from flask_migrate import upgrade
+
+from app import create_app
+from app.cli import seed_all
+from app.core.database.session import db, unit_of_work
+from app.identity import users
+from app.pengingat import service
+from app.pengingat.schemas import NewPengingat
+from app.providers import vapid
+from app.push import service as push
+from bench.chaos.outcome import Outcome, Plan
+from config import ROOT, Config
+from dev.servers import Postgres, Valkey, start_postgres, start_valkey
+from dev.simulators import Server, simulators
+from dev.stack.outages import frozen
+from dev.stack.waiting import wait_until
+from dev.supervisor import Child, Supervisor
+
+#: Reminders of one person, at most.
+EACH = 40
+#: From when a reminder is made until it is due, at least.
+HEAD_START_S = 3.0
+#: After the last reminder, until what is still open is taken for stuck: a claim whose worker died waits for its lease,
+#: then there are retries, and a busy machine takes its time for each.
+SETTLE_S = 300.0
+
+OPEN = "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AND due_at < now() + interval '5 minutes'"
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Which workers there are: the queue of each, and the class that `rq worker` is told."""
+
+    queues: tuple[str, ...] = ("urgent", "urgent", "bulk")
+    kind: str = "worker.Worker"
+
+
+class World:
+    """Servers, workers, people, and what has come of their reminders."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        supervisor: Supervisor,
+        sim: Server,
+        workers: Workers,
+        postgres_env: Mapping[str, str],
+    ) -> None:
+        self.plan, self.folder, self.supervisor, self.sim = plan, folder, supervisor, sim
+        self.random = random.Random(plan.seed)
+        self.outcome = Outcome(plan)
+        self._postgres_env = postgres_env
+        self.postgres: Postgres = start_postgres(supervisor, folder / "postgres", env=postgres_env)
+        self.valkey: Valkey = start_valkey(supervisor, folder / "valkey")
+        public, private = vapid.new_keys()
+        self.settings = {
+            "ENVIRONMENT": "testing",
+            "RATE_LIMITS": "off",
+            "DATABASE_URL": self.postgres.url(),
+            "REDIS_URL": self.valkey.url,
+            "MEDIA_ROOT": str(folder / "media"),
+            "OUTCOMES_FOLDER": str(folder / "outcomes"),
+            "VAPID_PUBLIC_KEY": public,
+            "VAPID_PRIVATE_KEY": private,
+            "VAPID_SUBJECT": "mailto:operator@example.com",
+            **sim.messaging.env(),
+        }
+        self.app: Flask = create_app(Config.from_env(self.settings))
+        self.redis_child: Child = self.valkey.child
+        self.wanted = workers
+        self.workers: list[Child] = []
+        self._rounds = self._people = self._deaths_before = 0
+        self.due: dict[str, datetime] = {}
+        with self.app.app_context():
+            upgrade()
+            seed_all()
+
+    # --- people and their reminders ---
+
+    def remind(self) -> None:
+        """Make the reminders of a round, of new people; what came of an earlier round is forgotten."""
+        self.outcome = Outcome(self.plan)
+        self.due.clear()
+        self._rounds += 1
+        with self.app.app_context():
+            people = self._new_people(1 + self.plan.reminders // EACH)
+            self._deaths_before = self._deaths()
+            self.sim.messaging.sent.clear()
+            self.sim.push.messages.clear()
+            head_start = timedelta(seconds=HEAD_START_S)
+            start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50) + head_start
+            offsets = sorted(self.random.uniform(0, self.plan.seconds) for _ in range(self.plan.reminders))
+            for n, offset in enumerate(offsets):
+                # Never due before it is there: a slow machine stretches the plan.
+                due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
+                name = f"pengingat-{self._rounds}-{n:05d}"
+                self.remind_of(name, due, people[n % len(people)])
+                self.due[name] = due
+
+    def remind_of(self, name: str, due: datetime, user_id: int) -> None:
+        data: NewPengingat = {"tipe": "terapi", "judul": name, "timezone": "Asia/Jakarta", "details": {}, "waktu": due}
+        with unit_of_work():
+            service.create(user_id, data)
+
+    def _new_people(self, count: int) -> list[int]:
+        """Ids of so many with a telephone and a browser."""
+        first, self._people = self._people, self._people + count
+        with unit_of_work():
+            ids = [
+                users.create(
+                    {
+                        "username": f"chaos.{n}",
+                        "password": "rahasia123",
+                        "nama_ktp": f"Orang {n}",
+                        "nomor_hp": f"0812{n:08d}",
+                    },
+                    ["pasien"],
+                ).id
+                for n in range(first, self._people)
+            ]
+        for user_id in ids:
+            browser = self.sim.push.subscribe(self.settings["VAPID_PUBLIC_KEY"])
+            with unit_of_work():
+                push.subscribe({**browser, "user_id": None}, caller_id=user_id)
+        return ids
+
+    # --- workers ---
+
+    def start_workers(self) -> None:
+        """Start them all, and wait until they work."""
+        self.workers = [self._start_worker(number) for number in range(len(self.wanted.queues))]
+        with redis.Redis.from_url(self.settings["REDIS_URL"]) as connection:
+            wait_until(lambda: connection.scard("rq:workers") == len(self.workers))
+
+    def _start_worker(self, number: int) -> Child:
+        rq = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", self.wanted.kind]
+        env = {**os.environ, **self.settings}
+        return self.supervisor.spawn(f"worker-{number}", [*rq, self.wanted.queues[number]], env=env, cwd=ROOT)
+
+    def end_workers(self) -> None:
+        """Before their servers: a job that finds its database gone waits for it."""
+        for worker in self.workers:
+            worker.process.terminate()
+        for worker in self.workers:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(worker.patience)
+
+    # --- what dies, and is started again ---
+
+    def keep_up(self) -> None:
+        """Start again what has died, as systemd would."""
+        for number, child in enumerate(self.workers):
+            if child.ended():
+                self.supervisor.children.remove(child)
+                self.workers[number] = self._start_worker(number)
+        if self.redis_child.ended():
+            self.supervisor.children.remove(self.redis_child)
+            command = self.redis_child.process.args[5:]  # type: ignore[index]  # after the launcher's own words
+            self.redis_child = self.supervisor.spawn("valkey", command, cwd=self.folder / "valkey")
+
+    def go_on_until(self, moment: float) -> None:
+        """Let time pass until a moment (seconds since 1970)."""
+        while time.time() < moment:
+            self.keep_up()
+            time.sleep(0.1)
+
+    def go_on(self, seconds: float) -> None:
+        self.go_on_until(time.time() + seconds)
+
+    @property
+    def first_due(self) -> float:
+        """When the first reminder of the round is due, in seconds since 1970."""
+        return min(self.due.values()).timestamp()
+
+    @property
+    def last_due(self) -> float:
+        return max(self.due.values()).timestamp()
+
+    @contextlib.contextmanager
+    def without(self, server: str, how: str) -> Iterator[None]:
+        """A server (redis, postgres) is `stopped` or `frozen` while the block lasts."""
+        child = self.redis_child if server == "redis" else self.postgres.child
+        if how == "frozen":
+            with frozen(child.process.pid):
+                yield
+        elif server == "redis":
+            child.process.kill()
+            child.process.wait()
+            yield
+            self.keep_up()
+        else:
+            child.process.send_signal(signal.SIGINT)
+            child.process.wait()
+            self.supervisor.children.remove(child)
+            yield
+            self.postgres = start_postgres(self.supervisor, self.folder / "postgres", env=self._postgres_env)
+
+    # --- the verdict ---
+
+    def finish(self) -> Outcome:
+        """Wait until nothing is left to do, or the time for it is up, and count."""
+        while time.time() < self.last_due + SETTLE_S and not (time.time() > self.last_due + 1 and self._is_settled()):
+            self.keep_up()
+            time.sleep(0.3)
+        return self._judge()
+
+    def all_have_arrived(self) -> bool:
+        """Whether each reminder has reached the phone and the browser."""
+        outcome = Outcome(self.plan)
+        self._count_arrivals(outcome)
+        return outcome.lost == outcome.lost_pushes == 0
+
+    @contextlib.contextmanager
+    def database(self) -> Iterator[Any]:
+        """A cursor of its own, past the application."""
+        with (
+            contextlib.closing(psycopg2.connect(self.settings["DATABASE_URL"])) as connection,
+            connection.cursor() as cursor,
+        ):
+            yield cursor
+
+    def figure(self, query: str) -> int:
+        """The number that a query gives."""
+        with self.database() as cursor:
+            cursor.execute(query)
+            (number,) = cursor.fetchone()
+            return int(number)
+
+    def _is_settled(self) -> bool:
+        try:
+            return self.figure(OPEN) == 0
+        except psycopg2.Error:
+            return False
+
+    def _deaths(self) -> int:
+        """Messages whose sender died over them."""
+        return self.figure("SELECT coalesce(sum(deaths), 0) FROM deliveries WHERE channel = 'messaging'")
+
+    def _judge(self) -> Outcome:
+        self._count_arrivals(self.outcome)
+        self.outcome.unsettled = self.figure(OPEN)
+        self.outcome.deaths = self._deaths() - self._deaths_before
+        with self.app.app_context():
+            db.engine.dispose()
+            self.app.extensions["autocommit"].dispose()
+        return self.outcome
+
+    def _count_arrivals(self, outcome: Outcome) -> None:
+        """Of this round's reminders."""
+        for message in list(self.sim.messaging.sent):
+            if (name := _name(message.text)) in self.due:
+                outcome.arrived[name] += 1
+                outcome.late_s.setdefault(name, message.at - self.due[name].timestamp())
+        for sent in list(self.sim.push.messages):
+            if (name := _name(sent.text or "")) in self.due:
+                outcome.pushes[name] += 1
+
+
+def _name(text: str) -> str:
+    """The reminder that a message or a push is about; empty for others."""
+    match = re.search(r"pengingat-\d+-\d+", text)
+    return match[0] if match else ""
+
+
+@contextlib.contextmanager
+def opened(
+    plan: Plan, *, workers: Workers = Workers(), postgres_env: Mapping[str, str] | None = None
+) -> Iterator[World]:
+    """A world whose workers are not yet started; it ends with the block."""
+    with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
+        folder = Path(name)
+        folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
+        with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
+            world = World(plan, folder, supervisor, sim, workers, postgres_env or {})
+            yield world
+            world.end_workers()
