@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import sleep
+
 import sqlalchemy as sa
 from alembic import context
 from alembic.util import CommandError
@@ -12,6 +14,8 @@ from app.core.database.engines import UNLIMITED, direct
 
 #: Any number; whoever migrates a database holds it there, and the others wait.
 MIGRATION_LOCK = 7_263_545
+#: Seconds between two looks whether another has finished.
+ASK_AGAIN_S = 0.5
 
 extension = current_app.extensions["migrate"]
 # Past a pooler. Waiting for a lock in front of everybody else would stop the service; failing is safe to repeat.
@@ -28,10 +32,12 @@ else:
         raise CommandError(f"The database: {str(error.orig).strip().splitlines()[0]}") from None
     with connection:
         # Several machines may start a new version at once: they wait for one another without limit, unlike other locks.
-        connection.execute(sa.text("SET lock_timeout = 0"))
-        connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
-        connection.execute(sa.text(f"SET lock_timeout = {UNLIMITED['lock_timeout']}"))
-        connection.commit()
+        # Asking again and again holds no snapshot, which an index that is built CONCURRENTLY would wait for.
+        connection.execution_options(isolation_level="AUTOCOMMIT")
+        while not connection.scalar(sa.text("SELECT pg_try_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK}):
+            sleep(ASK_AGAIN_S)
+        connection.rollback()  # of nothing; SQLAlchemy wants a transaction of its own to have ended
+        connection.execution_options(isolation_level="READ COMMITTED")
         context.configure(
             connection=connection,
             target_metadata=extension.db.metadata,

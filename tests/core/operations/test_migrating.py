@@ -18,10 +18,10 @@ pytestmark = pytest.mark.takes(seconds=40)
 
 MIGRATION_LOCK = 7_263_545
 
-#: How many wait for an advisory lock in this database.
+#: How many wait for another's upgrade of this database: they ask again and again, and hold nothing meanwhile.
 WAITING = """
-    SELECT count(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database
-    WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted"""
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%'"""
 
 PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("_URL") or name == "FRONTEND_URL"}
 
