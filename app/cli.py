@@ -241,4 +241,5 @@ logs = CommandGroup("logs", help="Activity logs.")
 @click.option("--days", required=True, type=click.IntRange(min=1), help="Rows older than this go; daily sums stay.")
 def prune_logs(days: int) -> None:
     """Delete old activity logs."""
-    click.echo(f"{log_jobs.prune(days)} log rows deleted.")
+    months, rows = log_jobs.prune(days)
+    click.echo(f"{len(months)} whole months dropped, {rows} rows of the month in between deleted.")

@@ -32,6 +32,7 @@ PERIODIC = (
     Periodic(identity.drop_dead_sessions, every_s=3600),
     Periodic(notifications.prune, every_s=3600),
     Periodic(broadcasts.forget_old_days, every_s=3600),
+    Periodic(logs.make_months_ahead, every_s=3600),
 )
 
 #: How deliveries leave: what sends each channel, what is asked before, and what slows a queue down.

@@ -11,6 +11,7 @@ from flask import current_app
 from sqlalchemy.exc import OperationalError
 
 from app.core.database.engines import UNLIMITED, direct
+from app.core.database.migrations import is_declared
 
 #: Any number; whoever migrates a database holds it there, and the others wait.
 MIGRATION_LOCK = 7_263_545
@@ -43,6 +44,7 @@ else:
             target_metadata=extension.db.metadata,
             compare_type=True,
             compare_server_default=False,
+            include_name=is_declared,
             transaction_per_migration=True,
         )
         with context.begin_transaction():

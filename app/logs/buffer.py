@@ -67,7 +67,7 @@ _INGEST = sa.text(
         SELECT event_id, log, user_id, event_type, event_name, screen_name, activity_description, session_id, user_ip,
             remote_ip, user_agent, extra, created_at
         FROM sent
-        ON CONFLICT (event_id) DO NOTHING
+        ON CONFLICT (event_id, created_at) DO NOTHING
         RETURNING (created_at AT TIME ZONE 'Asia/Jakarta')::date AS day, user_id
     ), newly_active AS (
         INSERT INTO log_day_users (day, user_id)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from time import monotonic
 
 import sqlalchemy as sa
+from psycopg2 import errors as pg
+from sqlalchemy.exc import OperationalError
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.core.lib import clock
-from app.logs import buffer
+from app.logs import buffer, months
 from app.logs.models import activity_logs
+
+logger = logging.getLogger(__name__)
 
 #: Seconds after which a job stops, so that others get the worker; the next tick enqueues another within a second.
 INGEST_S = 2.0
@@ -43,20 +48,41 @@ def enqueue_ingest() -> None:
         enqueue_once_now(ingest, queue=BULK)
 
 
-def prune(days: int) -> int:
-    """Delete rows older than `days` days, in small transactions; returns how many. The daily sums stay."""
+def make_months_ahead() -> None:
+    """Make the partitions of this month and of the next ones, those that are missing."""
+    for month in months.ahead():
+        try:
+            with unit_of_work():
+                months.make(month)
+        except OperationalError as error:
+            if not isinstance(error.orig, pg.LockNotAvailable):
+                raise
+            # Somebody reads, and whoever writes would wait behind us. There are other hours, and the rest.
+            logger.warning("the next partition of the logs waits for the next hour: somebody reads them")
+            return
+
+
+def prune(days: int) -> tuple[list[str], int]:
+    """Delete what is older than `days` days; the daily sums stay.
+
+    Months that are over by then are dropped whole, at once. Of the one in between the rows go, in small transactions.
+    Returns the names of the dropped partitions, and how many rows went beside them.
+    """
     before, total = clock.now() - timedelta(days=days), 0
+    with unit_of_work():
+        dropped = months.drop_before(before)
     old = (
-        sa.select(activity_logs.c.id)
+        sa.select(activity_logs.c.created_at, activity_logs.c.id)
         .where(activity_logs.c.created_at < before)
         .order_by(activity_logs.c.created_at)
         .limit(PRUNE_BATCH)
-        .scalar_subquery()
     )
     while True:
         with unit_of_work():
-            result = db.session.execute(sa.delete(activity_logs).where(activity_logs.c.id.in_(old)))
+            result = db.session.execute(
+                sa.delete(activity_logs).where(sa.tuple_(activity_logs.c.created_at, activity_logs.c.id).in_(old))
+            )
             count = int(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result counts rows
         total += count
         if count < PRUNE_BATCH:
-            return total
+            return dropped, total

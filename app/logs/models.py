@@ -14,14 +14,16 @@ from app.core.database.session import Base
 
 
 class ActivityLog(Base):
-    """One record. Rows come in batches and never change, so there is no foreign key to check on each."""
+    """One record. Rows come in batches and never change, so there is no foreign key to check on each.
+
+    The table is partitioned by months of Jakarta (`app.logs.months`), so a unique key includes the time.
+    """
 
     __tablename__ = "activity_logs"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
-    event_id: Mapped[uuid.UUID] = mapped_column(
-        unique=True, comment="given when it was accepted; ingested twice, it is one row"
-    )
+    created_at: Mapped[datetime] = mapped_column(primary_key=True, comment="when it was accepted")
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    event_id: Mapped[uuid.UUID] = mapped_column(comment="given when it was accepted; ingested twice, it is one row")
     log: Mapped[str] = mapped_column(comment="user or admin: the route that it came by")
     user_id: Mapped[int | None] = mapped_column(comment="of the token, where a good one was sent")
     event_type: Mapped[str | None]
@@ -33,11 +35,11 @@ class ActivityLog(Base):
     remote_ip: Mapped[str | None] = mapped_column(comment="as we saw it")
     user_agent: Mapped[str | None]
     extra: Mapped[dict[str, object]] = mapped_column(JSONB, server_default="{}")
-    created_at: Mapped[datetime] = mapped_column(comment="when it was accepted")
 
     __table_args__ = (
-        sa.Index("ix_activity_logs_created_at", "created_at", "id"),
+        sa.UniqueConstraint("event_id", "created_at"),
         sa.Index("ix_activity_logs_user_id", "user_id", "id"),
+        {"postgresql_partition_by": "RANGE (created_at)"},
     )
 
 

@@ -56,6 +56,8 @@ def removals(revision: str, directory: str | None = None) -> list[str]:
         command.downgrade(config, f"{current}:{_target(config, current, revision)}", sql=True)  # written, not run
         lines = []
         for table, of_table, column in REMOVAL.findall(config.output_buffer.getvalue()):
+            if not sa.inspect(connection).has_table(table or of_table):
+                continue  # the downgrade has made it itself
             count = sa.select(sa.func.count()).select_from(sa.table(table or of_table))
             rows = connection.execute(count).scalar_one()
             lines.append(f"table {table}: {rows} rows" if table else f"column {of_table}.{column}: {rows} rows")

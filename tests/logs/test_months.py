@@ -1,0 +1,119 @@
+"""The partitions of the activity logs: made ahead, missing ones made good, old ones dropped whole."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.core.lib import clock
+from app.logs import buffer, jobs, months
+from app.logs.models import ActivityLog
+
+
+def put(*moments: datetime) -> None:
+    for moment in moments:
+        buffer.put({"log": "user", "created_at": moment, "extra": {}})
+    jobs.ingest()
+
+
+def partitions() -> dict[str, int]:
+    """How many rows each partition holds."""
+    where = sa.literal_column("tableoid::regclass::text")
+    counts = dict(db.session.execute(sa.select(where, sa.func.count()).select_from(ActivityLog).group_by(where)).all())
+    return {name: counts.get(name, 0) for name in db.session.scalars(months._PARTITIONS)}
+
+
+def test_a_record_lies_in_the_month_of_jakarta_that_it_came_in(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
+    jobs.make_months_ahead()
+    last_of_may = datetime(2031, 5, 31, 16, 59, 59, tzinfo=UTC)  # 23:59:59 in Jakarta
+    put(last_of_may, last_of_may + timedelta(seconds=1))
+    counts = partitions()
+    assert counts["activity_logs_2031_05"] == counts["activity_logs_2031_06"] == 1
+    assert counts["activity_logs_2031_07"] == counts["activity_logs_rest"] == 0
+
+
+def test_a_record_of_a_month_without_a_partition_is_kept_and_moves_there(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(datetime(2031, 5, 20, tzinfo=UTC), datetime(2031, 9, 1, tzinfo=UTC))
+    assert partitions()["activity_logs_rest"] == 2
+    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 5, 21, tzinfo=UTC))
+    for _ in range(2):
+        jobs.make_months_ahead()
+    counts = partitions()
+    assert (counts["activity_logs_2031_05"], counts["activity_logs_rest"]) == (1, 1)
+
+
+def test_a_record_that_comes_twice_is_one_row(app: Flask) -> None:
+    put(clock.now())
+    record = {"event_id": str(db.session.scalar(sa.select(ActivityLog.event_id))), "log": "user", "extra": {}}
+    row = db.session.scalars(sa.select(ActivityLog)).one()
+    assert buffer.store([{**record, "created_at": row.created_at}]) == 0
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(ActivityLog)) == 1
+
+
+def test_whole_months_are_dropped_and_the_one_in_between_loses_rows(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 3, 15, 12, tzinfo=UTC))
+    jobs.make_months_ahead()
+    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 6, 20, 12, tzinfo=UTC))
+    jobs.make_months_ahead()
+    put(*(datetime(2031, month, day, tzinfo=UTC) for month in (3, 4, 5, 6) for day in (10, 25)))
+    dropped, rows = jobs.prune(30)
+    assert (dropped[-2:], rows) == (["activity_logs_2031_03", "activity_logs_2031_04"], 1)
+    assert "activity_logs_2031_05" not in dropped
+    assert partitions() == {
+        **partitions(),
+        "activity_logs_2031_05": 1,
+        "activity_logs_2031_06": 2,
+    }
+    assert "activity_logs_2031_03" not in partitions()
+
+
+def test_the_partition_from_before_holds_the_months_that_it_covers(app: Flask) -> None:
+    """As after the migration of a table that had rows."""
+    for name in months._partitions():
+        if name != months.REST:
+            db.session.execute(sa.text(f"DROP TABLE {name}"))
+    bound = months._begin(months._next(months._next(clock.today().replace(day=1))))
+    until = f"activity_logs_until_{bound:%Y_%m}"
+    db.session.connection().exec_driver_sql(
+        f"CREATE TABLE {until} PARTITION OF activity_logs FOR VALUES FROM (MINVALUE) TO ('{bound}')"
+    )
+    jobs.make_months_ahead()
+    assert set(months._partitions()) == {until, months.REST, f"activity_logs_{bound:%Y_%m}"}
+    put(clock.now() - timedelta(days=400), clock.now())
+    assert partitions()[until] == 2
+    assert jobs.prune(30) == ([], 1)
+
+
+def test_a_reader_holds_up_a_partition_and_nobody_who_writes(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With real commits: somebody reads all logs, for as long as an export takes."""
+    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
+    with db.engine.connect() as reader:
+        reader.execute(sa.select(ActivityLog.id)).all()
+        jobs.make_months_ahead()
+        put(clock.now())
+        assert "activity_logs_2031_05" not in partitions()
+        db.session.remove()
+    jobs.make_months_ahead()
+    try:
+        assert partitions()["activity_logs_2031_05"] == 1
+    finally:
+        db.session.remove()
+        jobs.prune(1)
+        with db.engine.begin() as connection:
+            for month in ("05", "06", "07"):
+                connection.execute(sa.text(f"DROP TABLE IF EXISTS activity_logs_2031_{month}"))
+
+
+def test_the_command_says_what_went(app: Flask) -> None:
+    put(clock.now() - timedelta(days=400))
+    result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "30"])
+    assert result.output == "0 whole months dropped, 1 rows of the month in between deleted.\n"
