@@ -9,7 +9,6 @@ import pytest
 from flask import Flask
 from jsonschema_rs import Draft202012Validator, meta
 
-from app import create_app
 from app.core.database.session import db, unit_of_work
 from app.identity.models import RoleName
 from app.providers import vapid
@@ -18,7 +17,7 @@ from bench.malformed import ask
 from dev import demo
 from dev.simulators import Server
 from tests.client import Client
-from tests.conftest import config_for_tests
+from tests.conftest import config_for_tests, create_patient_app
 
 pytestmark = pytest.mark.takes(seconds=20)
 
@@ -36,7 +35,7 @@ def served(committed: Flask, variables: dict[str, str], sim: Server) -> Iterator
     """The application with demo data and stand-ins for all that is outside."""
     public, private = vapid.new_keys()
     keys = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private, "VAPID_SUBJECT": "mailto:fuzz@example.org"}
-    app = create_app(config_for_tests(**variables, **sim.env, **keys, LOG_LEVEL="ERROR"))
+    app = create_patient_app(config_for_tests(**variables, **sim.env, **keys, LOG_LEVEL="ERROR"))
     with app.app_context():
         with unit_of_work():
             demo.fill()
