@@ -89,24 +89,32 @@ class Stack:
     def is_ready(self) -> bool:
         return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=10).status_code == 200
 
-    def start_web(self, **settings: str) -> subprocess.Popen[bytes]:
-        return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", **settings)
+    # `code` is the checkout that a process runs: another version of the service lies elsewhere.
 
-    def start_worker(self, *queues: str) -> subprocess.Popen[bytes]:
-        return self.spawn(str(PROGRAMS / "rq"), "worker", "-c", "worker", "-w", "worker.Worker", *queues)
+    def start_web(self, *, code: Path = ROOT, **settings: str) -> subprocess.Popen[bytes]:
+        return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", code=code, **settings)
 
-    def flask(self, *words: str) -> str:
+    def start_worker(self, *queues: str, code: Path = ROOT) -> subprocess.Popen[bytes]:
+        return self.spawn(str(PROGRAMS / "rq"), "worker", "-c", "worker", "-w", "worker.Worker", *queues, code=code)
+
+    def flask(self, *words: str, code: Path = ROOT) -> str:
         """What a `flask` command prints."""
         command = [sys.executable, "-m", "flask", *words]
-        done = subprocess.run(command, cwd=ROOT, env=self.env, check=True, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=code, env=self.env, check=True, capture_output=True, text=True)
         return done.stdout
 
-    def spawn(self, *command: str, **settings: str) -> subprocess.Popen[bytes]:
+    def spawn(self, *command: str, code: Path = ROOT, **settings: str) -> subprocess.Popen[bytes]:
         env = {**self.env, **settings}
         with self.log.open("ab") as log:
-            process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log, start_new_session=True)
+            process = subprocess.Popen(command, cwd=code, env=env, stdout=log, stderr=log, start_new_session=True)
         self.processes.append(process)
         return process
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """As systemd does it: ask it to end, and wait."""
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE_S)
+        self.processes.remove(process)
 
     def call(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}

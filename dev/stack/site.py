@@ -3,9 +3,10 @@ the access rules of `deploy/redis.acl`."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import http.client
 import os
-import signal
 import socket
 import ssl
 import subprocess
@@ -71,10 +72,10 @@ class DeployedStack(Stack):
         self.start_worker("bulk")
         self.spawn(self.nginx, "-c", str(self._rendered()), "-g", "daemon off;")
 
-    def start_web_at(self, number: int) -> subprocess.Popen[bytes]:
+    def start_web_at(self, number: int, *, code: Path = ROOT) -> subprocess.Popen[bytes]:
         metrics = self.folder / f"metrics-{number}"
         bind = f"unix:{self.sockets[number - 1]}"
-        return self.start_web(BIND=bind, PROMETHEUS_MULTIPROC_DIR=str(metrics))
+        return self.start_web(code=code, BIND=bind, PROMETHEUS_MULTIPROC_DIR=str(metrics))
 
     def is_ready(self) -> bool:
         # /readyz is not for the world, but we are on the machine itself.
@@ -121,14 +122,25 @@ class DeployedStack(Stack):
         subprocess.run([self.nginx, "-t", "-q", "-c", rendered], check=True, capture_output=True)
         return rendered
 
-    def restart_web(self, number: int) -> None:
-        """As systemd does it: ask it to end, wait, start it anew."""
-        web = self.webs[number - 1]
-        web.send_signal(signal.SIGTERM)
-        web.wait(PATIENCE_S)
-        self.processes.remove(web)
-        self.webs[number - 1] = self.start_web_at(number)
-        wait_until(self.sockets[number - 1].exists)
+    def restart_web(self, number: int, *, code: Path = ROOT) -> None:
+        """End one, start it anew, and wait until it is ready."""
+        self.end(self.webs[number - 1])
+        self.webs[number - 1] = self.start_web_at(number, code=code)
+        wait_until(lambda: readiness(self.sockets[number - 1]) == 200)
+
+
+def readiness(path: Path) -> int | None:
+    """The status of `/readyz` of one gunicorn, by its own socket; None while it does not answer."""
+    connection = http.client.HTTPConnection("localhost")
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.settimeout(PATIENCE_S)
+    with contextlib.closing(connection):
+        try:
+            connection.sock.connect(str(path))
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return None
 
 
 def _certificate(folder: Path) -> Path:

@@ -1,0 +1,142 @@
+"""A new version is rolled out and back under load: migrations, then one process after the other. Nobody notices."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from alembic.script import ScriptDirectory
+
+from app.core.lib.clock import rfc3339
+from config import ROOT, environment
+from dev.simulators import Server
+from dev.stack.outages import Load, Request
+from dev.stack.site import DeployedStack, readiness
+from dev.stack.waiting import wait_until
+from dev.testing import DATABASE_VARIABLE, own_database
+from tests.conftest import _migrate
+from tests.e2e.walk import PERSON
+from tests.programs import needed
+
+pytestmark = pytest.mark.takes(seconds=35)
+
+NEXT = "next"
+#: What the next version's migration does to the busiest tables.
+MIGRATION = """
+    import sqlalchemy as sa
+    from alembic import op
+
+    revision = "{revision}"
+    down_revision = "{head}"
+
+    def upgrade():
+        op.create_table("next_things", sa.Column("id", sa.BigInteger(), primary_key=True))
+        for table in ("activity_logs", "deliveries", "forum_threads", "reminders", "sessions", "users"):
+            op.add_column(table, sa.Column("next_note", sa.Text()))
+            op.add_column(table, sa.Column("next_count", sa.Integer(), server_default=sa.text("0"), nullable=False))
+        op.create_index("ix_next_deliveries", "deliveries", ["next_count"])
+
+    def downgrade():
+        raise NotImplementedError
+"""
+
+
+@pytest.fixture(scope="module")
+def next_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This code with one migration more."""
+    code = tmp_path_factory.mktemp("next") / "service"
+    code.mkdir()
+    for folder in ("app", "migrations"):
+        shutil.copytree(ROOT / folder, code / folder)
+    for file in ("config.py", "gunicorn.conf.py", "worker.py", "wsgi.py"):
+        shutil.copy2(ROOT / file, code)
+    head = ScriptDirectory(str(ROOT / "migrations")).get_current_head()
+    migration = code / "migrations" / "versions" / "9999_next.py"
+    migration.write_text(dedent(MIGRATION.format(revision=NEXT, head=head)))
+    return code
+
+
+@pytest.fixture
+def site(process_number: int, variables: Mapping[str, str], running: Server, tmp_path: Path) -> Iterator[DeployedStack]:
+    """On a database of its own, which goes ahead of what the other tests know."""
+    needed("nginx")
+    database = own_database(environment()[DATABASE_VARIABLE], f"rolling_{process_number}", _migrate)
+    env = {"DATABASE_URL": database, **running.messaging.env(), "RATE_LIMITS": "off"}
+    with DeployedStack(env, tmp_path) as site:
+        site.flask("seed")
+        yield site
+
+
+class Rollout:
+    """The site, one person of it who is reminded all the time, and the steps from one version to another."""
+
+    def __init__(self, site: DeployedStack, sim: Server) -> None:
+        self.site, self.sim = site, sim
+        assert site.call("POST", "/register", json=PERSON).status_code == 201
+        login = {"username": PERSON["username"], "password": PERSON["password"]}
+        self.token = site.call("POST", "/login", json=login).json()["access_token"]
+        self.workers = site.processes[3:5]
+        self.reminders = 0
+
+    def requests(self) -> dict[str, Request]:
+        category = self.site.call("GET", "/forum/categories").json()[0]["id"]
+        thread = {"category_id": category, "title": "Menu sehat", "content": "Apa menu Anda?"}
+        return {
+            "list": ("GET", "/forum/threads", {"token": self.token}),
+            "thread": ("POST", "/forum/threads", {"token": self.token, "json": thread}),
+            "profile": ("PUT", "/profile", {"token": self.token, "json": {"nama_samaran": "Melati"}}),
+            "log": ("POST", "/log/user-log", {"token": self.token, "json": {"event_type": "page"}}),
+        }
+
+    def remind(self) -> None:
+        """Three reminders that fall due within the next seconds."""
+        for seconds in (1, 2, 3):
+            self.reminders += 1
+            at = rfc3339(datetime.now(UTC) + timedelta(seconds=seconds))
+            data = {"tipe": "terapi", "judul": f"pengingat-{self.reminders}-", "waktu": at, "details": {}}
+            response = self.site.call("POST", "/pengingat/", self.token, json=data)
+            assert response.status_code == 201, response.text
+
+    def roll(self, code: Path) -> None:
+        """Webs one after the other, then the workers: each is ended and started with this code."""
+        for number in (1, 2):
+            self.remind()
+            self.site.restart_web(number, code=code)
+        self.remind()
+        beside = self.site.start_worker(code=code)
+        for worker in self.workers:
+            self.site.end(worker)
+        self.workers = [beside]
+
+    def copies(self) -> Counter[str]:
+        texts = [message.text for message in list(self.sim.messaging.sent)]
+        return Counter(name for n in range(self.reminders) for text in texts if (name := f"pengingat-{n + 1}-") in text)
+
+    def start_beside(self, code: Path) -> Path:
+        """One more web, which gets no requests; gives its socket."""
+        path = self.site.folder / "beside.sock"
+        self.site.start_web(code=code, BIND=f"unix:{path}", PROMETHEUS_MULTIPROC_DIR=str(self.site.folder / "beside"))
+        return path
+
+
+def test_nobody_notices_a_new_version_nor_the_way_back(site: DeployedStack, sim: Server, next_version: Path) -> None:
+    rollout = Rollout(site, sim)
+    with Load(site, rollout.requests(), pause_s=0.1) as load:
+        beside = rollout.start_beside(next_version)
+        wait_until(lambda: readiness(beside) is not None)
+        assert readiness(beside) == 503  # new code on the older database
+        rollout.remind()
+        site.flask("db", "upgrade", code=next_version)
+        assert [readiness(path) for path in (*site.sockets, beside)] == [200, 200, 200]
+        rollout.roll(next_version)
+        rollout.roll(ROOT)  # old code on the newer database
+    failed = {kind: [one for one in answers.seen if one[2] >= 400] for kind, answers in load.answers.items()}
+    assert not any(failed.values()), failed
+    assert all(len(answers.seen) > 20 for answers in load.answers.values())
+    wait_until(lambda: len(rollout.copies()) == rollout.reminders)
+    assert set(rollout.copies().values()) == {1}
