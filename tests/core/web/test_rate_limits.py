@@ -76,6 +76,17 @@ def test_calls_are_counted_in_redis_under_the_names_of_before(app: Flask, client
     assert app.extensions["redis"].keys("LIMITS:*") == [REFRESH_KEY.encode()]
 
 
+def test_what_people_type_is_in_no_key(app: Flask, client: Client, limited: None) -> None:
+    body = {"username": "SandiDiTempatSalah", "password": "x"}
+    assert client.post("/login", body).status_code == 401
+    assert client.get("/send-verification-code", query_string={"phone": "081277660044"}).status_code == 200
+    keys = " ".join(key.decode() for key in app.extensions["redis"].keys("*"))
+    assert "/username:" in keys
+    assert "/phone:" in keys
+    assert "sandiditempatsalah" not in keys.lower()
+    assert "81277660044" not in keys
+
+
 def test_retry_after_is_the_rest_of_the_window(app: Flask, client: Client, limited: None) -> None:
     first = time.time() - 50
     app.extensions["redis"].lpush(REFRESH_KEY, *[first] * 120)
