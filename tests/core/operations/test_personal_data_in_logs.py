@@ -7,7 +7,6 @@ import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 import sqlalchemy as sa
@@ -16,6 +15,8 @@ from flask import Flask
 from app.core.database.engines import UNLIMITED, direct
 from app.core.database.session import autocommit, db, streaming
 from tests.client import Client
+from tests.factories import make_superadmin
+from tests.server_log import postgres_log
 
 MARKER = "RAHASIA-SITI"
 BROKEN = "INSERT INTO users (username, password_hash, nama_ktp) VALUES (:name, :hash, NULL)"
@@ -31,11 +32,9 @@ def log() -> Iterator[io.StringIO]:
     logging.getLogger().removeHandler(handler)
 
 
-def postgres_log(app: Flask) -> Path:
-    """Of the server of the tests; one that somebody else runs keeps its log where we may not look."""
-    query = parse_qs(urlsplit(app.extensions["config"].database_url).query)
-    path = Path(unquote(query.get("host", ["/nowhere"])[0])).parent / "logs" / "postgres.log"
-    if not path.exists():
+def server_log(app: Flask) -> Path:
+    path = postgres_log(app)
+    if path is None:
         pytest.skip("the server of the tests is not ours")
     return path
 
@@ -53,13 +52,13 @@ def register(client: Client, **data: str) -> int:
 
 
 def test_a_taken_name_leaves_nobodys_data_in_a_log(committed: Flask, log: io.StringIO) -> None:
-    written = postgres_log(committed).stat().st_size
+    written = server_log(committed).stat().st_size
     client = Client(committed)
     assert register(client) == 201
     assert register(client, nomor_hp="081234567891", email="s@rahasia.id") == 409
     assert register(client, username="budi", email="s@rahasia.id") == 409
     assert register(client, username="budi", nomor_hp="081234567891") == 409
-    text = postgres_log(committed).read_bytes()[written:].decode()
+    text = server_log(committed).read_bytes()[written:].decode()
     assert "uq_users_username" in text
     for word in (MARKER, "81234567890", "rahasia.id", "argon2", "INSERT"):
         assert word not in text + log.getvalue()
@@ -75,14 +74,23 @@ def opened(engine: str) -> AbstractContextManager[sa.Connection]:
 
 @pytest.mark.parametrize("engine", ["session", "autocommit", "streams", "direct"])
 def test_a_broken_statement_leaves_nobodys_data_in_a_log(committed: Flask, log: io.StringIO, engine: str) -> None:
-    written = postgres_log(committed).stat().st_size
+    written = server_log(committed).stat().st_size
     with opened(engine) as connection:
         if engine == "streams":
             connection.execute(sa.text("SET TRANSACTION READ WRITE"))
         with pytest.raises(sa.exc.IntegrityError) as raised:
             connection.execute(sa.text(BROKEN), VALUES)
         logging.getLogger("app").error("a crash", exc_info=raised.value)
-    text = postgres_log(committed).read_bytes()[written:].decode()
+    text = server_log(committed).read_bytes()[written:].decode()
     assert "null value in column" in text
     assert "null value in column" in log.getvalue()
     assert MARKER not in text + log.getvalue()
+
+
+@pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
+def test_an_error_of_the_sql_console_is_read_by_who_typed_the_statement_alone(committed: Flask, path: str) -> None:
+    boss = Client(committed).as_superadmin(make_superadmin(nama_ktp=MARKER))
+    written = server_log(committed).stat().st_size
+    refused = boss.post(path, {"query": "SELECT nama_ktp::integer FROM users"})
+    assert refused.json["message"] == f'invalid input syntax for type integer: "{MARKER}"'
+    assert MARKER not in server_log(committed).read_bytes()[written:].decode()
