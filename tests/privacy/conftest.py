@@ -1,0 +1,63 @@
+"""One walk of a marked person through the service and all that goes wrong there; the tests look at its traces."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+
+from app.core.web.rate_limits import RateLimits
+from app.providers import messaging, vapid, webpush
+from dev.simulators import Server
+from tests.conftest import config_for_tests, empty
+from tests.privacy.walk import Traces, Walk
+from tests.server_log import postgres_log
+
+
+class Records(logging.Handler):
+    """Every record with all that it carries, the traceback included."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{self.format(record)} {vars(record)}")
+
+
+@pytest.fixture(scope="module")
+def traces(real_app: Flask, running: Server) -> Iterator[Traces]:
+    """What the walk has left in answers, logs, Redis, metrics, files, messages and pushes."""
+    public, private = vapid.new_keys()
+    subject = "mailto:operator@example.com"
+    keys = {"vapid_public_key": public, "vapid_private_key": private, "vapid_subject": subject}
+    config = replace(real_app.extensions["config"], **keys)
+    parts = {
+        "config": config,
+        "webpush": webpush.WebPush(config),
+        "messenger": messaging.make(config_for_tests(**running.messaging.env())),
+        "limits": RateLimits(real_app.extensions["redis"], enabled=True),
+    }
+    records, root, log = Records(), logging.getLogger(), postgres_log(real_app)
+    written = log.stat().st_size if log else 0
+    with real_app.app_context(), pytest.MonkeyPatch.context() as patch:
+        real_app.extensions["redis"].flushdb()
+        for name, part in parts.items():
+            patch.setitem(real_app.extensions, name, part)
+        patch.setitem(real_app.config, "PROPAGATE_EXCEPTIONS", False)
+        root.addHandler(records)
+        level = root.level
+        root.setLevel(logging.INFO)
+        try:
+            traces = Walk(real_app, running, public).play()
+        finally:
+            root.removeHandler(records)
+            root.setLevel(level)
+            empty()
+        traces.log = records.lines
+        traces.postgres_log = log.read_bytes()[written:].decode().splitlines() if log else None
+        yield traces
+    running.reset()

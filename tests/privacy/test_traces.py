@@ -1,0 +1,97 @@
+"""Where the marked person has left no trace, whatever went wrong on their way."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.privacy.marks import MARKS, seen
+from tests.privacy.walk import CARELESS, Answer, Traces
+
+pytestmark = pytest.mark.takes(seconds=10)
+
+#: What nobody else but an administrator learns; the name is in the lists of people.
+PRIVATE = {"e-mail", "phone", "NIK", "religion", "password", "new password", "medicine", "push endpoint"}
+
+
+def told(answers: list[Answer], endpoint: str) -> dict[str, set[str]]:
+    """By request, what its answer tells of the person."""
+    by_request = {f"{one.reader}: {one.method} {one.path} {one.status}": seen(one.text, endpoint) for one in answers}
+    return {request: marks for request, marks in by_request.items() if marks}
+
+
+def test_the_walk_met_conflicts_refusals_and_crashes(traces: Traces) -> None:
+    statuses = [one.status for one in traces.answers]
+    assert {200, 400, 401, 403, 404, 409, 500} <= set(statuses)
+    assert len(statuses) > 200
+    assert len(traces.log) > 200
+
+
+@pytest.mark.parametrize("reader", ["nobody", "pasien", "pendamping"])
+def test_nobody_else_is_told_what_is_private(traces: Traces, reader: str) -> None:
+    answers = told([one for one in traces.answers if one.reader == reader], traces.endpoint)
+    assert not {request: marks & PRIVATE for request, marks in answers.items() if marks & PRIVATE}
+
+
+@pytest.mark.parametrize("reader", ["nobody", "pasien", "pendamping"])
+def test_no_answer_holds_a_name_beside_the_pseudonym(traces: Traces, reader: str) -> None:
+    answers = told([one for one in traces.answers if one.reader == reader], traces.endpoint)
+    both = [request for request, marks in answers.items() if "pseudonym" in marks and marks & {"name", "username"}]
+    assert not both
+    assert any("pseudonym" in marks for marks in answers.values())
+
+
+def test_administrators_see_nik_and_pseudonym_in_the_detail_alone(traces: Traces) -> None:
+    answers = told([one for one in traces.answers if one.reader == "admin"], traces.endpoint)
+    hidden = {"password", "new password", "medicine", "push endpoint"}
+    assert not {request: marks for request, marks in answers.items() if marks & hidden}
+    beside_names = [request for request, marks in answers.items() if "name" in marks and marks & {"NIK", "pseudonym"}]
+    assert beside_names
+    assert all("/admins/users/" in request for request in beside_names), beside_names
+
+
+def test_refusals_tell_nothing(traces: Traces) -> None:
+    assert not told([one for one in traces.answers if one.status >= 400], traces.endpoint)
+
+
+def test_exports_hold_what_is_documented(traces: Traces) -> None:
+    exports = told([one for one in traces.answers if "/export/" in one.path and one.status == 200], traces.endpoint)
+    allowed = {
+        "admin: GET /admins/export/users 200": {"name", "username", "e-mail", "phone"},
+        "admin: GET /admins/export/activity-logs 200": {"username"},
+    }
+    assert all(marks <= allowed.get(request, set()) for request, marks in exports.items()), exports
+    assert "admin: GET /admins/export/users 200" in exports
+
+
+def test_our_logs_hold_nobody(traces: Traces) -> None:
+    """But for the statements of super-admins, which are written there so that nobody can delete their own."""
+    lines = [line for line in traces.log if CARELESS not in line]
+    assert len(lines) == len(traces.log) - 1
+    assert not [line for line in lines if seen(line, traces.endpoint)]
+    assert any("Traceback" in line for line in lines)
+
+
+def test_the_log_of_postgresql_holds_nobody(traces: Traces) -> None:
+    if traces.postgres_log is None:
+        pytest.skip("the server of the tests is not ours")
+    assert not [line for line in traces.postgres_log if seen(line, traces.endpoint)]
+    assert any("broken" in line for line in traces.postgres_log)
+
+
+def test_redis_holds_nobody(traces: Traces) -> None:
+    assert not [entry for entry in traces.redis if seen(entry, traces.endpoint)]
+    assert any("limit" in entry for entry in traces.redis)
+
+
+def test_metrics_hold_nobody(traces: Traces) -> None:
+    assert not seen(traces.metrics, traces.endpoint)
+    assert "http_request_seconds_count" in traces.metrics
+
+
+def test_messages_and_pushes_to_others_name_the_pseudonym_at_most(traces: Traces) -> None:
+    messages = [text for target, text in traces.messages if MARKS["phone"] not in target]
+    pushes = [text for endpoint, text in traces.pushes if traces.endpoint not in endpoint]
+    assert any(MARKS["pseudonym"] in text for text in messages)
+    assert pushes
+    assert not [text for text in messages + pushes if seen(text, traces.endpoint) - {"pseudonym"}]
+    assert any(MARKS["medicine"] in text for target, text in traces.messages if MARKS["phone"] in target)

@@ -1,0 +1,226 @@
+"""The walk: what the marked person does, what others do to them, and what goes wrong on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Flask
+from redis import Redis
+from werkzeug.test import TestResponse
+
+from app.core.database.session import db
+from app.core.lib.clock import rfc3339
+from app.identity.models import User
+from app.notifications import jobs
+from app.notifications.models import Delivery
+from dev.simulators import Server
+from tests.architecture.table import ACCESS
+from tests.client import Client
+from tests.factories import make_admin, make_superadmin, make_user
+from tests.privacy.marks import MARKS, PERSON
+
+#: A statement that PostgreSQL refuses with words of the row itself, as somebody might type it by mistake.
+CARELESS = "SELECT nama_ktp::integer FROM users WHERE username LIKE 'penanda%'"
+
+
+@dataclass
+class Answer:
+    reader: str
+    method: str
+    path: str
+    status: int
+    text: str
+
+
+@dataclass
+class Traces:
+    answers: list[Answer] = field(default_factory=list)
+    endpoint: str = ""
+    redis: list[str] = field(default_factory=list)
+    metrics: str = ""
+    #: By number, what others were sent.
+    messages: list[tuple[str, str]] = field(default_factory=list)
+    pushes: list[tuple[str, str]] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    #: None: another's server keeps it where we may not look.
+    postgres_log: list[str] | None = None
+
+
+class Walk:
+    def __init__(self, app: Flask, sim: Server, push_key: str) -> None:
+        self.app, self.sim, self.push_key = app, sim, push_key
+        self.traces = Traces()
+        self.nobody = Client(app)
+        self.others = {
+            "nobody": self.nobody,
+            "pasien": self.nobody.as_(make_user(nomor_hp="081300000001")),
+            "pendamping": self.nobody.as_(make_user("pendamping", nomor_hp="081300000002")),
+            "admin": self.nobody.as_(make_admin(nomor_hp="081300000003")),
+            "superadmin": self.nobody.as_superadmin(make_superadmin(nomor_hp="081300000004")),
+        }
+        db.session.commit()
+
+    def play(self) -> Traces:
+        self.person_comes()
+        self.person_writes()
+        self.others_meet_them()
+        self.statements_break()
+        self.others_read()
+        self.password_is_reset()
+        self.look()
+        return self.traces
+
+    def call(self, reader: str, method: str, path: str, json: Any = None, **options: Any) -> TestResponse:
+        """As somebody other than the person; what they get is kept."""
+        response = self.others[reader].open(method, path, json, **options)
+        text = response.get_data().decode("utf-8", "replace") + str(response.headers)
+        self.traces.answers.append(Answer(reader, method, path, response.status_code, text))
+        return response
+
+    # --- the person ---
+
+    def person_comes(self) -> None:
+        assert self.nobody.post("/register", PERSON).status_code == 201
+        login = {"username": PERSON["username"], "password": PERSON["password"]}
+        for username in (PERSON["username"], PERSON["email"], PERSON["nomor_hp"]):
+            assert self.nobody.post("/login", {"username": username, "password": "salah"}).status_code == 401
+        # Typed into the wrong field, and a number that nobody has.
+        assert self.nobody.post("/login", {"username": PERSON["password"], "password": "x"}).status_code == 401
+        tokens = self.nobody.post("/login", login).json
+        assert self.nobody.post("/refresh", {"refresh_token": tokens["refresh_token"]}).status_code == 200
+        self.person = self.nobody.with_token(tokens["access_token"])
+        self.id = db.session.scalars(sa.select(User.id).filter_by(username=PERSON["username"])).one()
+        changes = {name: PERSON[name] for name in ("nik", "preferences", "domicile", "email")}
+        assert self.person.put("/profile", changes).status_code == 200
+        self.traces.endpoint = self.subscribe(self.person)
+        self.subscribe(self.others["pasien"])
+
+    def subscribe(self, client: Client) -> str:
+        """Give somebody a browser; returns what marks its endpoint."""
+        browser = self.sim.push.subscribe(self.push_key)
+        assert client.post("/push/subscribe", browser).status_code == 201
+        return str(browser["endpoint"]).rpartition("/")[2]
+
+    def person_writes(self) -> None:
+        at = rfc3339(datetime.now(UTC) + timedelta(minutes=5))
+        reminder = {"tipe": "terapi", "judul": f"Minum {MARKS['medicine']}", "waktu": at, "details": {}}
+        self.reminder = self.person.post("/pengingat", reminder).json["id"]
+        assert self.others["pasien"].post("/pengingat", {**reminder, "judul": "Jalan pagi"}).status_code == 201
+        category = self.nobody.get("/forum/categories").json[0]["id"]
+        thread = {"category_id": category, "title": "Menu sehat", "content": "Apa menu Anda?", "use_pseudonym": True}
+        self.thread = self.person.post("/forum/threads", thread).json["id"]
+        theirs = self.others["pasien"].post("/forum/threads", {**thread, "use_pseudonym": False}).json["id"]
+        reply = {"content": "Sayur asem.", "use_pseudonym": True}
+        assert self.person.post(f"/forum/threads/{theirs}/reply", reply).status_code == 201
+        assert self.person.post("/log/user-log", {"event_type": "page"}).status_code == 202
+        response = self.call("pendamping", "POST", "/caregiver/patients", {"patient_id": self.id})
+        assert response.status_code == 201, response.text
+
+    # --- those who meet them ---
+
+    def others_meet_them(self) -> None:
+        """Twins in each field that is one person's alone."""
+        twin = {"username": "kembar", "password": "kembar-yang-lain-1", "nama_ktp": "Kembar", "nama_samaran": "Kembar",
+                "nomor_hp": "081300000009", "email": "kembar@contoh.id"}  # fmt: skip
+        for name in ("username", "nomor_hp", "email"):
+            taken = {name: PERSON[name]}
+            assert self.call("nobody", "POST", "/register", {**twin, **taken}).status_code == 409
+            if name != "username":
+                assert self.call("pasien", "PUT", "/profile", taken).status_code == 409
+            response = self.call("admin", "POST", "/admins", {**twin, **taken})
+            assert response.status_code == 409, response.text
+        self.call("nobody", "POST", "/auth/check-username", {"username": PERSON["username"]})
+        for method, path in [("PUT", "/pengingat"), ("DELETE", "/pengingat"), ("GET", "/pengingat")]:
+            body = {"judul": "Lain"} if method == "PUT" else None
+            assert self.call("pasien", method, f"{path}/{self.reminder}", body).status_code == 404
+        assert self.call("pasien", "PUT", f"/forum/threads/{self.thread}", {"title": "x"}).status_code == 403
+
+    @contextmanager
+    def broken(self) -> Iterator[None]:
+        """No row of the person may be written, for a reason that no route knows: 500 with the whole row at hand."""
+        name = MARKS["name"]
+        self.alter(f"ALTER TABLE users ADD CONSTRAINT broken CHECK (nama_ktp NOT LIKE '{name}%') NOT VALID")
+        try:
+            yield
+        finally:
+            self.alter("ALTER TABLE users DROP CONSTRAINT broken")
+
+    def alter(self, statement: str) -> None:
+        db.session.remove()
+        with db.engine.begin() as connection:
+            connection.execute(sa.text(statement))
+
+    def statements_break(self) -> None:
+        with self.broken():
+            assert self.person.put("/profile", {"preferences": [MARKS["religion"]]}).status_code == 500
+            assert self.nobody.post("/register", {**PERSON, "username": "lainqx", "nomor_hp": "081277660055",
+                                                  "email": "lainqx@contoh.id"}).status_code == 500  # fmt: skip
+            update = self.call("admin", "PUT", f"/admins/users/{self.id}", {"is_verified": True})
+            assert update.status_code == 500, update.text
+        refused = self.others["superadmin"].post("/superadmin/query", {"query": CARELESS})
+        assert (refused.status_code, refused.json["error"]) == (400, "sql_error"), refused.text
+
+    def others_read(self) -> None:
+        """Every read of the API that they may ask for, of the person where it is of one."""
+        ids = {"user_id": self.id, "pengingat_id": self.reminder, "thread_id": self.thread, "username": "penandaqx"}
+        for route in ACCESS:
+            method, path = route.split()
+            if method != "GET" or path == "/send-verification-code":  # which sends something
+                continue
+            path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: str(ids.get(match[1], "1")), path)
+            for reader in self.others:
+                if reader == "superadmin" and "<table_name>" in route:
+                    continue  # they see every table
+                query = {"q": MARKS["phone"]} if path in ("/patients", "/caregivers") else None
+                assert self.call(reader, method, path, query_string=query).status_code != 500
+        for report in ("users", "admins", "activity-logs", "domicile"):
+            assert self.call("admin", "GET", f"/admins/export/{report}").status_code == 200
+
+    def password_is_reset(self) -> None:
+        for phone in (PERSON["nomor_hp"], "081277660077"):
+            assert (
+                self.call("nobody", "GET", "/send-verification-code", query_string={"phone": phone}).status_code == 200
+            )
+        jobs.drain("urgent")
+        (text,) = (message.text for message in self.sim.messaging.to(f"62{MARKS['phone']}") if "code=" in message.text)
+        code = re.search(r"code=([\w-]+)", text)
+        assert code
+        body = {"code": code[1], "new_password": MARKS["new password"]}
+        assert self.nobody.post("/update-password", body).status_code == 200
+
+    def look(self) -> None:
+        """Everything is due, and leaves."""
+        db.session.execute(sa.update(Delivery).values(due_at=sa.func.now(), next_try_at=sa.func.now()))
+        db.session.commit()
+        for _ in range(3):
+            jobs.drain("bulk")
+        self.traces.messages = [(message.target, message.text) for message in self.sim.messaging.sent]
+        self.traces.pushes = [(push.endpoint, push.text or "") for push in self.sim.push.messages]
+        self.traces.metrics = self.nobody.get("/metrics").text
+        self.traces.redis = [
+            _value(self.app.extensions["redis"], key) for key in self.app.extensions["redis"].scan_iter()
+        ]
+
+
+def _value(redis: Redis, key: bytes) -> str:
+    """A key with all that it holds."""
+    match redis.type(key):
+        case b"string":
+            value = redis.get(key)
+        case b"list":
+            value = redis.lrange(key, 0, -1)
+        case b"hash":
+            value = redis.hgetall(key)
+        case b"set":
+            value = redis.smembers(key)
+        case b"zset":
+            value = redis.zrange(key, 0, -1)
+        case other:
+            raise AssertionError(other)
+    return f"{key!r} {value!r}"
