@@ -114,6 +114,10 @@ class User(Base, Timestamps):
         return highest(self.role_names)
 
 
+#: Whether somebody has shown that their number is theirs, as a condition of SQL. There is no way to show it yet.
+PHONE_IS_PROVEN: sa.ColumnElement[bool] = sa.false()
+
+
 class UserDay(Base):
     """How many of the people there are now registered on a day (of Jakarta). Triggers on `users` maintain it.
 

@@ -13,7 +13,7 @@ from app.core.database.session import db, get_locked_or_404, get_or_404, transla
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized, ValidationFailed
 from app.core.media import pictures
 from app.identity import audit, nik, passwords, phones, preferences, sessions
-from app.identity.models import SELF_SERVICE, Role, RoleName, User, user_roles
+from app.identity.models import PHONE_IS_PROVEN, SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.schemas import NewUser, UserChanges
 from app.identity.sessions import Caller
 
@@ -48,16 +48,16 @@ def get_own(caller: Caller, *, to_change: bool = False) -> User:
         raise _gone() from None
 
 
-def lock_own(user_id: int) -> str:
-    """Lock the caller's row before rows of theirs, as their deletion does; returns nama_ktp.
+def lock_own(user_id: int) -> sa.Row[str, bool]:
+    """Lock the caller's row before rows of theirs, as their deletion does; returns nama_ktp and `PHONE_IS_PROVEN`.
 
     Nobody else who locks it, changes or deletes it comes in between; `Unauthorized` when they were deleted meanwhile.
     """
-    own = sa.select(User.nama_ktp).where(User.id == user_id).with_for_update(key_share=True)
-    name = db.session.scalar(own)
-    if name is None:
+    own = sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == user_id).with_for_update(of=User, key_share=True)
+    row = db.session.execute(own).one_or_none()
+    if row is None:
         raise _gone()
-    return name
+    return row
 
 
 def _gone() -> Unauthorized:

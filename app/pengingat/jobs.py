@@ -9,10 +9,11 @@ import sqlalchemy as sa
 from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
-from app.identity.models import User
+from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
 from app.pengingat.models import Pengingat
 from app.pengingat.occurrences import HORIZON, extend
+from app.pengingat.texts import Recipient
 
 #: Reminders that are planned for less than this ahead are planned further.
 REFILL_BELOW = HORIZON * 2 / 3
@@ -35,7 +36,7 @@ def top_up_page() -> int:
     """Plan one page of reminders in one transaction; returns how many there were."""
     now = database_clock.now()
     page = (
-        sa.select(Pengingat, User.nama_ktp)
+        sa.select(Pengingat, User.nama_ktp, PHONE_IS_PROVEN)
         .join(User, User.id == Pengingat.user_id)
         .where(Pengingat.planned_until < now + REFILL_BELOW)
         .order_by(Pengingat.planned_until)
@@ -46,9 +47,14 @@ def top_up_page() -> int:
         rows = db.session.execute(page).all()
         drafts = [
             draft
-            for pengingat, name in rows
+            for pengingat, name, phone_is_proven in rows
             # After a long outage what is too late is still recorded as missed, but not for weeks back.
-            for draft in extend(pengingat, name, after=max(pengingat.planned_until, now - HORIZON), now=now)
+            for draft in extend(
+                pengingat,
+                Recipient(name, phone_is_proven=phone_is_proven),
+                after=max(pengingat.planned_until, now - HORIZON),
+                now=now,
+            )
         ]
         outbox.add_all(drafts)
     return len(rows)

@@ -10,6 +10,7 @@ from app.notifications.models import Channel
 from app.pengingat import texts
 from app.pengingat.models import Pengingat
 from app.pengingat.schedule import Due
+from app.pengingat.texts import Recipient
 
 #: How far ahead occurrences are rows of the outbox.
 HORIZON = timedelta(hours=36)
@@ -25,7 +26,7 @@ def subject(pengingat_id: int) -> str:
     return f"pengingat:{pengingat_id}"
 
 
-def extend(pengingat: Pengingat, name: str, *, after: datetime, now: datetime) -> list[outbox.Draft]:
+def extend(pengingat: Pengingat, recipient: Recipient, *, after: datetime, now: datetime) -> list[outbox.Draft]:
     """The deliveries due after `after` and up to the horizon; sets `planned_until` to it.
 
     The caller holds a lock on the row, so that no edit comes in between.
@@ -35,13 +36,13 @@ def extend(pengingat: Pengingat, name: str, *, after: datetime, now: datetime) -
     if pengingat.done_until is not None:
         dues = [due for due in dues if due.occurrence >= pengingat.done_until]
     pengingat.planned_until = NEVER if schedule.is_over(until) else until
-    return [draft for due in dues for draft in _drafts(pengingat, due, name)]
+    return [draft for due in dues for draft in _drafts(pengingat, due, recipient)]
 
 
-def _drafts(pengingat: Pengingat, due: Due, name: str) -> Iterator[outbox.Draft]:
+def _drafts(pengingat: Pengingat, due: Due, recipient: Recipient) -> Iterator[outbox.Draft]:
     payloads = {
-        Channel.MESSAGING: {"text": texts.message(pengingat, due, name)},
-        Channel.PUSH_FAN_OUT: texts.push(pengingat, due),
+        Channel.MESSAGING: {"text": texts.message(pengingat, due, recipient)},
+        Channel.PUSH_FAN_OUT: texts.push(pengingat, due, recipient),
     }
     for channel, payload in payloads.items():
         yield outbox.Draft(

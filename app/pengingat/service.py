@@ -19,6 +19,7 @@ from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.plans import says_when, schedule_of
 from app.pengingat.schedule import Schedule
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, load_details
+from app.pengingat.texts import Recipient
 
 #: A change of one of these is a change of the schedule.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
@@ -51,7 +52,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
 
     Here as below the person is locked before the reminder, as by whoever deletes them.
     """
-    name = users.lock_own(user_id)
+    recipient = Recipient(*users.lock_own(user_id))
     now = database_clock.now()
     waktu = data.get("waktu")
     pengingat = Pengingat(
@@ -67,13 +68,13 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
     _set_schedule(pengingat, schedule, waktu, now)
     db.session.add(pengingat)
     db.session.flush()
-    _plan(pengingat, name, now)
+    _plan(pengingat, recipient, now)
     return pengingat
 
 
 def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengingat:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
-    name = users.lock_own(user_id)
+    recipient = Recipient(*users.lock_own(user_id))
     now = database_clock.now()
     pengingat = _locked(user_id, pengingat_id)
     was_done, before = pengingat.is_done, limits.open_schedule(pengingat)
@@ -88,7 +89,7 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengin
         _mark(pengingat, is_done=changes["is_done"], now=now)
     limits.check_change(pengingat, before, now)
     db.session.flush()
-    _plan(pengingat, name, now)
+    _plan(pengingat, recipient, now)
     return pengingat
 
 
@@ -162,6 +163,6 @@ def _mark(pengingat: Pengingat, *, is_done: bool, now: datetime) -> None:
     outbox.cancel(occurrences.subject(pengingat.id))
 
 
-def _plan(pengingat: Pengingat, name: str, now: datetime) -> None:
-    outbox.add_all(occurrences.extend(pengingat, name, after=now, now=now))
+def _plan(pengingat: Pengingat, recipient: Recipient, now: datetime) -> None:
+    outbox.add_all(occurrences.extend(pengingat, recipient, after=now, now=now))
     db.session.flush()

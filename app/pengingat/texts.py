@@ -1,9 +1,14 @@
-"""What reminders say: what, how much and when, in Indonesian and in the person's own zone."""
+"""What reminders say: what, how much and when, in Indonesian and in the person's own zone.
+
+Somebody may have given a stranger's number for theirs: until it is proven, no web address leaves in what they wrote.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
+from app.core.lib.addresses import without_addresses
 from app.core.lib.clock import day_text
 from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.schedule import Due
@@ -22,17 +27,33 @@ LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 PUSH_CHARACTERS = 400
 
 
-def message(pengingat: Pengingat, due: Due, name: str) -> str:
+@dataclass(frozen=True)
+class Recipient:
+    """Whom it is said to."""
+
+    name: str
+    #: Whether the number that their messages go to is known to be theirs.
+    phone_is_proven: bool
+
+    def line(self, value: object) -> str:
+        """One line out of what the person wrote."""
+        text = " ".join(str(value).split())
+        return text if self.phone_is_proven else without_addresses(text)
+
+
+def message(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
     """`Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
-    return f"Halo {first_name(name)}, {_sentence(pengingat, due)}"
+    name = first_name(recipient.line(recipient.name))
+    return f"Halo{_after_blank(name)}, {_sentence(pengingat, due, recipient)}"
 
 
-def push(pengingat: Pengingat, due: Due) -> dict[str, str]:
-    sentence = _sentence(pengingat, due)
+def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]:
+    sentence = _sentence(pengingat, due, recipient)
     body = sentence[0].upper() + sentence[1:]
     if len(body) > PUSH_CHARACTERS:
         body = body[: PUSH_CHARACTERS - 1] + "…"
-    return {"title": f"Pengingat: {pengingat.judul}"[:PUSH_CHARACTERS], "body": body}
+    title = recipient.line(pengingat.judul)
+    return {"title": (f"Pengingat: {title}" if title else "Pengingat")[:PUSH_CHARACTERS], "body": body}
 
 
 def first_name(name: str) -> str:
@@ -58,42 +79,42 @@ def amount(number: float) -> str:
     return f"{number:g}".replace(".", ",")
 
 
-def _sentence(pengingat: Pengingat, due: Due) -> str:
+def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
     local = due.occurrence.astimezone(pengingat.zone)
     at = f"pukul {clock_time(local)}"
-    details = pengingat.details
+    details, line = pengingat.details, recipient.line
     match Tipe(pengingat.tipe):
         case Tipe.OBAT:
             dose = details["jadwal"][int(due.slot)]
-            how = ", ".join([f"{amount(dose['jumlah'])} {dose['satuan']}", details["aturan"]])
-            return f"waktunya minum {details['nama_obat']} ({how}) {at}."
+            how = f"{amount(dose['jumlah'])}{_after_blank(line(dose['satuan']))}, {details['aturan']}"
+            return f"waktunya minum {line(details['nama_obat']) or 'obat'} ({how}) {at}."
         case Tipe.MAKAN:
-            return f"waktunya {MEALS.get(due.slot, 'makan')} {at}.{_menu(details.get(due.slot))}"
+            return f"waktunya {MEALS.get(due.slot, 'makan')} {at}.{_menu(details.get(due.slot), recipient)}"
         case Tipe.TERAPI:
-            what = _joined(details.get("jenis_terapi") or pengingat.judul)
-            return f"waktunya terapi {what}{_place(details.get('tempat_terapi'))} {at}."
+            what = line(details.get("jenis_terapi") or "") or line(pengingat.judul)
+            return f"waktunya terapi{_after_blank(what)}{_at_place(line(details.get('tempat_terapi') or ''))} {at}."
         case Tipe.KONTROL:
             lead = f"{LEADS[due.slot]} " if due.slot in LEADS else ""
-            return f"{lead}jadwal kontrol{_visit(pengingat)}, {calendar_day(local)} {at}."
+            return f"{lead}jadwal kontrol{_visit(pengingat, recipient)}, {calendar_day(local)} {at}."
 
 
-def _menu(meal: Details | None) -> str:
-    named = [f"{name} {_joined(meal[name])}" for name in NUTRIENTS if meal and meal.get(name)]
+def _menu(meal: Details | None, recipient: Recipient) -> str:
+    plate = {name: recipient.line(meal[name]) for name in NUTRIENTS if meal and meal.get(name)}
+    named = [f"{name} {what}" for name, what in plate.items() if what]
     return f" Menu: {'; '.join(named)}." if named else ""
 
 
-def _visit(pengingat: Pengingat) -> str:
-    details = pengingat.details
-    doctor = details.get("nama_dokter")
-    field = f" ({_joined(details['spesialisasi'])})" if details.get("spesialisasi") else ""
-    who = f" dengan {_joined(doctor)}{field}" if doctor else f" {pengingat.judul}"
-    return who + _place(details.get("nama_faskes"))
+def _visit(pengingat: Pengingat, recipient: Recipient) -> str:
+    doctor, field, place = (
+        recipient.line(pengingat.details.get(name) or "") for name in ("nama_dokter", "spesialisasi", "nama_faskes")
+    )
+    who = f" dengan {doctor}" if doctor else _after_blank(recipient.line(pengingat.judul))
+    return who + (f" ({field})" if doctor and field else "") + _at_place(place)
 
 
-def _place(name: object) -> str:
-    return f" di {_joined(name)}" if name else ""
+def _at_place(name: str) -> str:
+    return f" di {name}" if name else ""
 
 
-def _joined(value: object) -> str:
-    """One line out of what somebody wrote."""
-    return " ".join(str(value).split())
+def _after_blank(words: str) -> str:
+    return f" {words}" if words else ""

@@ -25,6 +25,19 @@ def test_the_next_36_hours_are_rows_of_both_channels(siti: Client, moment: Time,
     assert row.expires_at - row.due_at == timedelta(minutes=60)
 
 
+def test_no_web_address_gets_into_the_outbox(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    """Nobody's number is proven yet, whether the reminder is made, changed or topped up."""
+    details = {**obat["details"], "nama_obat": "Metformin judi.com"}
+    created = siti.post("/pengingat/obat", {"judul": "Menang di https://judi.com", "details": details})
+    siti.put(f"/pengingat/{created.json['id']}", {"details": {**details, "nama_obat": "Insulin www.judi.zzz"}})
+    moment.move(hours=30)
+    jobs.top_up()
+    payloads = [str(payload) for payload in db.session.scalars(sa.select(Delivery.payload))]
+    assert len(payloads) == 10
+    assert not [payload for payload in payloads if "judi" in payload]
+    assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # it is the person's own
+
+
 def test_a_visit_is_reminded_of_an_hour_and_a_day_before_but_not_in_the_past(
     siti: Client, moment: Time, kontrol: dict[str, Any]
 ) -> None:

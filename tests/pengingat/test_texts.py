@@ -10,6 +10,7 @@ import pytest
 from app.pengingat import texts
 from app.pengingat.models import Pengingat
 from app.pengingat.schedule import Due
+from app.pengingat.texts import Recipient
 
 SEVEN = datetime(2026, 3, 10, 0, 0, tzinfo=UTC)
 
@@ -18,8 +19,12 @@ def reminder(tipe: str, details: dict[str, Any], zone: str = "Asia/Jakarta") -> 
     return Pengingat(tipe=tipe, judul="Judul", timezone=zone, details=details)
 
 
-def said(tipe: str, details: dict[str, Any], slot: str = "0", zone: str = "Asia/Jakarta") -> str:
-    return texts.message(reminder(tipe, details, zone), Due(SEVEN, SEVEN, slot), "Siti Aminah")
+SITI = Recipient("Siti Aminah", phone_is_proven=False)
+PROVEN_SITI = Recipient("Siti Aminah", phone_is_proven=True)
+
+
+def said(tipe: str, details: dict[str, Any], slot: str = "0", zone: str = "Asia/Jakarta", to: Recipient = SITI) -> str:
+    return texts.message(reminder(tipe, details, zone), Due(SEVEN, SEVEN, slot), to)
 
 
 METFORMIN = {
@@ -90,7 +95,7 @@ def test_what_people_write_stays_one_line() -> None:
 
 def test_a_push_is_short_and_starts_large() -> None:
     details = {**METFORMIN, "nama_obat": "x" * 3000}
-    push = texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"))
+    push = texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"), SITI)
     assert push["title"] == "Pengingat: Judul"
     assert push["body"].startswith("Waktunya minum")
     assert len(push["body"]) == texts.PUSH_CHARACTERS
@@ -98,3 +103,69 @@ def test_a_push_is_short_and_starts_large() -> None:
 
 def test_a_name_of_blanks_is_no_crash() -> None:
     assert texts.first_name("  ") == "  "
+
+
+LINK = "https://judi.com/menang"
+#: What a person wrote with addresses, and what goes to a number that may be somebody else's.
+WITH_ADDRESSES = [
+    ("obat", {**METFORMIN, "nama_obat": f"Metformin {LINK}"}, "0", "minum Metformin (1 tablet, setelah makan) pukul"),
+    ("obat", {**METFORMIN, "nama_obat": "judi.com"}, "0", "minum obat (1 tablet, setelah makan) pukul"),
+    (
+        "obat",
+        {**METFORMIN, "jadwal": [{"jam": "00:00", "jumlah": 1.0, "satuan": "s.id/abc"}]},
+        "0",
+        "minum Metformin (1, setelah makan) pukul",
+    ),
+    (
+        "makan",
+        {"sarapan": {"karbohidrat": f"nasi {LINK}", "protein": "www.judi.zzz", "serat": "judi.com"}},
+        "sarapan",
+        "Menu: karbohidrat nasi.",
+    ),
+    ("makan", {"sarapan": {"protein": "judi.com"}}, "sarapan", "waktunya sarapan pukul 07.00 WIB."),
+    ("terapi", {"jenis_terapi": "Pijat judi.com", "tempat_terapi": f"RSUD {LINK}"}, "0", "terapi Pijat di RSUD pukul"),
+    ("terapi", {"jenis_terapi": "judi.com", "tempat_terapi": LINK}, "0", "waktunya terapi Judul pukul"),
+    (
+        "kontrol",
+        {"nama_dokter": "dr. Ani judi.com", "spesialisasi": "Sp.PD bit.ly/x", "nama_faskes": "RS wa.me/62812"},
+        "0",
+        "jadwal kontrol dengan dr. Ani (Sp.PD) di RS, Selasa",
+    ),
+    ("kontrol", {"nama_dokter": "judi.com", "nama_faskes": LINK}, "0", "jadwal kontrol Judul, Selasa"),
+]
+
+
+@pytest.mark.parametrize(("tipe", "details", "slot", "expected"), WITH_ADDRESSES)
+def test_no_address_leaves_while_the_number_is_unproven(
+    tipe: str, details: dict[str, Any], slot: str, expected: str
+) -> None:
+    due = Due(SEVEN, SEVEN, slot)
+    assert expected in texts.message(reminder(tipe, details), due, SITI)
+    body = texts.push(reminder(tipe, details), due, SITI)["body"]
+    assert expected.removeprefix("waktunya ").removeprefix("jadwal ") in body
+    assert "judi" not in body
+
+
+@pytest.mark.parametrize(("tipe", "details", "slot", "expected"), WITH_ADDRESSES)
+def test_addresses_leave_to_a_number_that_is_proven(
+    tipe: str, details: dict[str, Any], slot: str, expected: str
+) -> None:
+    text = said(tipe, details, slot, to=PROVEN_SITI)
+    assert text != said(tipe, details, slot)
+    assert any(address in text for address in (LINK, "judi.com", "s.id/abc"))
+
+
+def test_no_address_leaves_in_a_title_or_a_name() -> None:
+    pengingat = Pengingat(tipe="terapi", judul="Menang di judi.com", timezone="Asia/Jakarta", details={})
+    due = Due(SEVEN, SEVEN, "0")
+    assert texts.push(pengingat, due, SITI) == {
+        "title": "Pengingat: Menang di",
+        "body": "Waktunya terapi Menang di pukul 07.00 WIB.",
+    }
+    assert texts.push(pengingat, due, PROVEN_SITI)["title"] == "Pengingat: Menang di judi.com"
+    pengingat.judul = "judi.com"
+    assert texts.push(pengingat, due, SITI) == {"title": "Pengingat", "body": "Waktunya terapi pukul 07.00 WIB."}
+    siti = Recipient("judi.com Siti", phone_is_proven=False)
+    assert texts.message(pengingat, due, siti).startswith("Halo Siti, ")
+    nameless = Recipient("https://judi.com", phone_is_proven=False)
+    assert texts.message(pengingat, due, nameless) == "Halo, waktunya terapi pukul 07.00 WIB."
