@@ -81,7 +81,7 @@ class PublicKey(Schema):
 
 
 class PushPayload(Schema):
-    title = Text(200, required=True, example="Halo")
+    title = Text(200, required=True, metadata={"description": "Web addresses in it are left out"}, example="Halo")
     body = Text(2700, required=True, example="Ada kabar baru.")
     url = Text(
         1000,

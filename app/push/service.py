@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db, translating
 from app.core.errors import AppError, NotFound, PayloadTooLarge, ProviderFailed, ValidationFailed
+from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
 from app.notifications import outbox
 from app.notifications.models import Channel
@@ -22,6 +23,9 @@ from app.push.schemas import NewPush, NewSubscription
 
 #: Subscriptions that a person may have; beyond it the oldest are deleted, unverified ones first.
 MOST_A_USER = 10
+
+#: The title of a push that has nothing but a web address for one.
+UNTITLED = "Pemberitahuan"
 
 NOT_FOUND = "Langganan tidak ditemukan."
 CONSTRAINTS: dict[str, AppError] = {
@@ -75,9 +79,11 @@ def unsubscribe(endpoint: str) -> None:
 def send(data: NewPush) -> dict[str, int]:
     """Add a delivery for each of a person's subscriptions; returns how many as `queued`.
 
-    For somebody without subscriptions, and for an unknown person, all counts are zero.
+    For somebody without subscriptions, and for an unknown person, all counts are zero. Anybody may send, so the title,
+    which people take for ours, holds no web address.
     """
     payload = {name: value for name, value in data["payload"].items() if value is not None}
+    payload["title"] = without_addresses(data["payload"]["title"]) or UNTITLED
     if len(orjson.dumps(payload)) > webpush.MAX_PAYLOAD_BYTES:
         raise PayloadTooLarge(f"Isi notifikasi paling besar {webpush.MAX_PAYLOAD_BYTES} byte.")
     url = data["payload"]["url"]

@@ -80,6 +80,18 @@ def test_nobody_known_and_nobody_subscribed_look_alike(client: Client, user_id: 
         assert (response.status_code, response.json) == (200, zeros)
 
 
+@pytest.mark.parametrize(
+    ("title", "seen"), [("Menang di judi.com sekarang", "Menang di sekarang"), ("https://judi.com", "Pemberitahuan")]
+)
+def test_a_title_shows_no_web_address(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int, title: str, seen: str
+) -> None:
+    subscribe(client, browser, user_id)
+    client.post("/push/send", {"user_id": user_id, "payload": {**PAYLOAD, "title": title}})
+    jobs.drain("urgent")
+    assert shown(sim, browser) == [{**PAYLOAD, "title": seen}]
+
+
 def test_payloads_are_bounded(client: Client, user_id: int) -> None:
     sent = {"title": "T", "body": "x" * 2600}
     assert client.post("/push/send", {"user_id": user_id, "payload": sent}).status_code == 200
