@@ -13,7 +13,6 @@ from sqlalchemy.exc import DBAPIError
 
 from app.core.database.engines import keep_request_settings
 from app.core.database.session import unit_of_work
-from app.core.media import pictures
 from app.core.operations import downgrade
 from app.core.operations.backup import backup as make_backup
 from app.core.operations.backup import restore as restore_backup
@@ -23,6 +22,7 @@ from app.emergency import service as emergency
 from app.forum import jobs as forum_jobs
 from app.forum import seed as forum_seed
 from app.identity import jobs as identity_jobs
+from app.identity import own_pictures
 from app.identity import users as people
 from app.identity.models import RoleName
 from app.identity.schemas import UserCreate
@@ -138,7 +138,7 @@ media = CommandGroup("media", help="The pictures' upkeep.")
 def sweep_pictures() -> None:
     """Remove pictures older than a day that no record names: what killed processes left behind."""
     with unit_of_work():
-        click.echo(f"{pictures.sweep()} pictures removed.")
+        click.echo(f"{own_pictures.sweep()} pictures removed.")
 
 
 # --- the SQL console ------------------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Thread] | ThreadP
 @limit_uploads
 @bp.arguments(schemas.ThreadCreate, location="multipart")
 @bp.plain_response(201, schemas.Thread)
+@bp.alt_response(409, "CONFLICT")
 def create_thread(data: NewThread) -> Thread:
     """Start a thread; people whom its category concerns are notified."""
     return threads.create(data, caller)
@@ -61,6 +62,7 @@ def create_thread(data: NewThread) -> Thread:
 @bp.arguments(schemas.ThreadUpdate, location="multipart")
 @bp.plain_response(200, schemas.Thread)
 @bp.alt_response(403, "FORBIDDEN")
+@bp.alt_response(409, "CONFLICT")
 def update_thread(data: ThreadChanges, thread_id: int) -> Thread:
     """Change an own thread; what is not sent stays."""
     return threads.update(thread_id, data, caller)
@@ -82,6 +84,7 @@ def delete_thread(thread_id: int) -> dict[str, str]:
 @limit_uploads
 @bp.arguments(schemas.ReplyCreate, location="multipart")
 @bp.plain_response(201, schemas.Reply)
+@bp.alt_response(409, "CONFLICT")
 def create_reply(data: NewReply, thread_id: int) -> Reply:
     """Reply to a thread, or with `parent_id` to one of its replies; the thread's author is notified."""
     return replies.create(thread_id, data, caller)
@@ -109,6 +112,7 @@ def save_thread(thread_id: int) -> dict[str, bool]:
 @bp.arguments(schemas.ReplyUpdate, location="multipart")
 @bp.plain_response(200, schemas.Reply)
 @bp.alt_response(403, "FORBIDDEN")
+@bp.alt_response(409, "CONFLICT")
 def update_reply(data: ReplyChanges, reply_id: int) -> Reply:
     """Change an own reply; what is not sent stays."""
     return replies.update(reply_id, data, caller)

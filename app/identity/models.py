@@ -158,6 +158,16 @@ class PasswordReset(Base):
     expires_at: Mapped[datetime]
 
 
+class OwnPicture(Base, Created):
+    """A picture in somebody's profile or in what they wrote: a row is there as long as the picture is theirs."""
+
+    __tablename__ = "own_pictures"
+
+    name: Mapped[str] = mapped_column(primary_key=True, comment="in the media store")
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    bytes: Mapped[int] = mapped_column(sa.Integer, comment="as stored")
+
+
 class AuditEntry(Base, Created):
     """What somebody privileged did. A trigger refuses every change of a row, and its removal."""
 

@@ -12,7 +12,7 @@ from app.core.database import clock
 from app.core.database.session import db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized, ValidationFailed
 from app.core.media import pictures
-from app.identity import audit, nik, passwords, phones, preferences, sessions
+from app.identity import audit, nik, own_pictures, passwords, phones, preferences, sessions
 from app.identity.models import PHONE_IS_PROVEN, SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.schemas import NewUser, UserChanges
 from app.identity.sessions import Caller
@@ -77,6 +77,7 @@ def create(data: NewUser, roles: Collection[str], *, self_registered: bool = Fal
     with translating(CONSTRAINTS):
         _assign(user, columns, data)
         db.session.add(user)
+    own_pictures.keep(user.id, columns)
     if number := data.get("nik"):
         user.nik = nik.encrypt(number, user.id)
         db.session.flush()
@@ -89,7 +90,8 @@ def update(user: User, data: UserChanges, *, keep_session: uuid.UUID | None = No
     A new password ends every session of the person but `keep_session`, that of whoever changes their own.
     """
     phone = user.phone
-    columns = pictures.columns(data, replaces=user.image, longest_edge=pictures.PROFILE_EDGE)
+    columns = pictures.columns(data, longest_edge=pictures.PROFILE_EDGE)
+    own_pictures.keep(user.id, columns, replaces=user.image)
     with translating(CONSTRAINTS):
         _assign(user, columns, data)
         if "nik" in data:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,9 +17,9 @@ from app.pengingat import limits, service
 from app.pengingat.limits import MOST, MOST_A_DAY, TooManyReminders, busiest_day
 from app.pengingat.models import Pengingat
 from app.pengingat.schedule import Schedule, Slot
-from dev.stack.waiting import wait_until
 from tests.client import Client, assert_error
 from tests.factories import make_user
+from tests.overlap import done_twice_at_once
 from tests.pengingat.conftest import NOW, Time, waiting
 from tests.statements import Statements
 
@@ -219,31 +218,16 @@ def test_the_limits_cost_the_same_however_many_reminders_there_are(
     assert counts[0] == counts[1]
 
 
-IS_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
-
 def test_of_two_creates_at_once_one_gets_the_last_place(committed: Flask, moment: Time) -> None:
     with unit_of_work():
         user_id = make_user().id
     data: Any = {**visit(3), "waktu": NOW + timedelta(days=3), "timezone": "UTC"}
-
-    def create() -> None:
-        with committed.app_context(), unit_of_work():
-            service.create(user_id, data)
-
-    def is_waiting() -> bool:
-        with db.engine.connect() as connection:
-            return bool(connection.execute(sa.text(IS_WAITING)).scalar())
-
     for _ in range(MOST_A_DAY - 1):
-        create()
-    with ThreadPoolExecutor(1) as pool:
         with unit_of_work():
             service.create(user_id, data)
-            second = pool.submit(create)
-            wait_until(lambda: second.done() or is_waiting())
-        with pytest.raises(TooManyReminders):
-            second.result()
+    second = done_twice_at_once(committed, lambda: service.create(user_id, data))
+    with pytest.raises(TooManyReminders):
+        second.result()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Pengingat)) == MOST_A_DAY
 
 

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 import sqlalchemy as sa
 from flask import Flask, Response, current_app, request
@@ -47,13 +47,24 @@ class Picture(fields.String):
         return url(value)
 
 
-def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> str:
+class StoredName(str):
+    """The random name of a picture that was stored just now, and its size in bytes."""
+
+    size: int
+
+    def __new__(cls, name: str, size: int) -> Self:
+        stored = super().__new__(cls, name)
+        stored.size = size
+        return stored
+
+
+def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> StoredName:
     """Store the picture in `stream` and return its random name; a rollback removes it again.
 
     Raises `PayloadTooLarge`, `UnsupportedMedia` or `Unavailable`.
     """
     data = images.normalise(stream, longest_edge=longest_edge)
-    name = f"{secrets.token_hex(16)}.webp"
+    name = StoredName(f"{secrets.token_hex(16)}.webp", len(data))
     on_rollback(partial(store().remove, name))
     store().put(name, data, CONTENT_TYPE)
     return name
@@ -85,16 +96,17 @@ def url(name: str | None) -> str | None:
     return None if name is None else f"/media/{name}"
 
 
-def sweep() -> int:
-    """Remove the pictures that no row names; returns how many went.
-
-    Every column called `image` counts, whatever table it is in.
-    """
+def named() -> sa.CompoundSelect[str]:
+    """The names of all pictures that rows name: in every column called `image`, whatever table it is in."""
     columns = [table.c.image for table in Base.metadata.sorted_tables if "image" in table.c]
+    return sa.union_all(*(sa.select(column).where(column.is_not(None)) for column in columns))
+
+
+def sweep() -> int:
+    """Remove the pictures that no row names; returns how many went."""
     oldest = clock.now() - ORPHAN_AGE
     old = {name for name, stored_at in store().names() if stored_at < oldest}
-    named = sa.union_all(*(sa.select(column).where(column.is_not(None)) for column in columns))
-    for name in db.session.scalars(named.execution_options(yield_per=1000)):
+    for name in db.session.scalars(named().execution_options(yield_per=1000)):
         old.discard(name)
     for name in old:
         store().remove(name)

@@ -8,9 +8,8 @@ import sqlalchemy as sa
 
 from app.core.database.session import assign, db
 from app.core.errors import Forbidden, ValidationFailed
-from app.core.media import pictures
 from app.forum.models import ForumReply, ForumThread
-from app.identity import audit
+from app.identity import audit, own_pictures
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 
@@ -41,8 +40,7 @@ def check_may_delete(post: Post, caller: Caller) -> None:
     audit.record(caller, audit.Action.DELETED, f"{post.__tablename__}:{post.id}")
 
 
-def change(post: Post, columns: Mapping[str, object]) -> None:
-    """Set the columns; a picture that is replaced or removed is deleted after the commit."""
-    if "image" in columns:
-        pictures.discard(post.image)
+def change(post: Post, columns: Mapping[str, object], caller: Caller) -> None:
+    """Set the columns of a caller's own post; a picture that is replaced or removed is deleted after the commit."""
+    own_pictures.keep(caller.id, columns, replaces=post.image)
     assign(post, {**columns, "updated_at": sa.func.now()})

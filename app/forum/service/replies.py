@@ -14,6 +14,7 @@ from app.forum.service import notices
 from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym
 from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 from app.forum.service.reads.replies import Reply, read_reply
+from app.identity import own_pictures
 from app.identity.sessions import Caller
 
 
@@ -23,6 +24,7 @@ def create(thread_id: int, data: NewReply, caller: Caller) -> Reply:
     check_pseudonym(data["use_pseudonym"], caller)
     thread = _count(thread_id, 1)
     place = _place(thread_id, data["parent_id"])
+    own_pictures.keep(caller.id, columns)
     reply = ForumReply(thread_id=thread_id, user_id=caller.id, **{**columns, **place})
     db.session.add(reply)
     db.session.flush()
@@ -39,7 +41,7 @@ def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
     reply = _locked(reply_id)
     check_owner(reply, caller)
     check_pseudonym(data.get("use_pseudonym", False), caller)
-    change(reply, columns)
+    change(reply, columns, caller)
     notices.reply_changed(reply)
     return read_reply(db.session.connection(), reply.thread_id, reply.id, caller.id)
 
@@ -51,7 +53,7 @@ def delete(reply_id: int, caller: Caller) -> None:
     thread = _count(thread_id, -1)
     reply = _locked(reply_id)
     check_may_delete(reply, caller)
-    pictures.discard(reply.image)
+    own_pictures.discard(reply.image)
     db.session.execute(sa.delete(ReplyMark).where(ReplyMark.reply_id == reply_id))
     reply.is_deleted = True
     reply.content = reply.image = reply.user_id = None

@@ -14,6 +14,7 @@ from app.forum.service import notices
 from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym
 from app.forum.service.reads.posts import THREAD_NOT_FOUND
 from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow, read_page, read_part, read_thread
+from app.identity import own_pictures
 from app.identity.sessions import Caller, Reader
 
 
@@ -38,6 +39,7 @@ def create(data: NewThread, caller: Caller) -> Thread:
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
     _count(data["category_id"], 1)
+    own_pictures.keep(caller.id, columns)
     thread = ForumThread(user_id=caller.id, **columns)
     db.session.add(thread)
     db.session.flush()
@@ -56,7 +58,7 @@ def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
         # In one order, so that no two moves wait for one another.
         for category_id, step in sorted([(thread.category_id, -1), (moves_to, 1)]):
             _count(category_id, step)
-    change(thread, columns)
+    change(thread, columns, caller)
     return read_thread(db.session.connection(), thread.id, Reader.of(caller)).record
 
 
@@ -64,9 +66,8 @@ def delete(thread_id: int, caller: Caller) -> None:
     """Delete a thread with its replies, marks and pictures."""
     thread = _locked(thread_id)
     check_may_delete(thread, caller)
-    images = sa.select(ForumReply.image).where(ForumReply.thread_id == thread_id, ForumReply.image.is_not(None))
-    for name in [thread.image, *db.session.scalars(images)]:
-        pictures.discard(name)
+    images = sa.select(ForumReply.image).where(ForumReply.thread_id == thread_id)
+    own_pictures.discard(thread.image, *db.session.scalars(images))
     notices.thread_deleted(thread_id)
     category_id = thread.category_id
     db.session.delete(thread)

@@ -1,0 +1,37 @@
+"""Two transactions that do the same at the same moment, without leaving that to chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from dev.stack.waiting import wait_until
+
+IS_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+def done_twice_at_once(app: Flask, work: Callable[[], object]) -> Future[None]:
+    """Do `work`, and again in another transaction that begins before the first has committed.
+
+    The second has ended by then, or it waits for a lock of the first; returns what became of it.
+    """
+
+    def again() -> None:
+        with app.app_context(), unit_of_work():
+            work()
+
+    def is_waiting() -> bool:
+        with db.engine.connect() as connection:
+            return bool(connection.execute(sa.text(IS_WAITING)).scalar())
+
+    with ThreadPoolExecutor(1) as pool, unit_of_work():
+        work()
+        second = pool.submit(again)
+        wait_until(lambda: second.done() or is_waiting())
+        db.session.commit()
+        second.exception()
+    return second
