@@ -8,7 +8,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.session import Base, Timestamps
+from app.core.database.session import Base, Timestamps, trigrams
 
 
 class Article(Base, Timestamps):
@@ -20,6 +20,8 @@ class Article(Base, Timestamps):
     content: Mapped[str] = mapped_column(comment="sanitised HTML")
     kategori_id: Mapped[int | None] = mapped_column(sa.ForeignKey("kategori.id", ondelete="RESTRICT"), index=True)
     image: Mapped[str | None] = mapped_column(comment="name in the media store")
+
+    __table_args__ = (trigrams("ix_articles_title", "title"),)
 
 
 class SavedArticle(Base):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.core.database.session import Base, Timestamps
+from app.core.database.session import Base, Timestamps, trigrams
 from app.faskes.models import Faskes
 
 dokter_faskes = sa.Table(
@@ -27,6 +27,12 @@ class Dokter(Base, Timestamps):
 
     faskes: Mapped[list[Faskes]] = relationship(
         secondary=dokter_faskes, order_by=[Faskes.nama, Faskes.id], lazy="selectin", passive_deletes=True
+    )
+
+    __table_args__ = (
+        sa.Index("ix_dokter_created_at", "created_at", "id"),
+        sa.Index("ix_dokter_spesialisasi", sa.text("lower(spesialisasi)")),
+        trigrams("ix_dokter_searched", "nama", "spesialisasi"),
     )
 
     @property

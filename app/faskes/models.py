@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.session import Base, Timestamps
+from app.core.database.session import Base, Timestamps, trigrams
 from app.core.lib.geo import EARTH_RADIUS_KM
 
 #: Where a record comes from. An update by an administrator makes it `db`, and no search overwrites it any more.
@@ -22,7 +22,7 @@ class Faskes(Base, Timestamps):
     alamat: Mapped[str | None]
     lat: Mapped[float]
     lng: Mapped[float]
-    jenis: Mapped[str | None]
+    jenis: Mapped[str | None] = mapped_column(index=True)
     telepon: Mapped[str | None]
     province: Mapped[str | None] = mapped_column(index=True)
     rating: Mapped[float | None]
@@ -32,7 +32,8 @@ class Faskes(Base, Timestamps):
         sa.CheckConstraint("lat BETWEEN -90 AND 90 AND lng BETWEEN -180 AND 180", name="position"),
         sa.CheckConstraint(f"source IN ('{DB}', '{PLACES}')", name="source"),
         sa.Index("ix_faskes_position", sa.text("point(lng, lat)"), postgresql_using="gist"),
-        sa.Index("ix_faskes_nama", "nama", postgresql_using="gin", postgresql_ops={"nama": "gin_trgm_ops"}),
+        trigrams("ix_faskes_nama", "nama"),
+        trigrams("ix_faskes_alamat", "alamat"),
         sa.Index("ix_faskes_created_at", "created_at", "id"),
     )
 

@@ -11,7 +11,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.session import Base, Created
+from app.core.database.session import Base, Created, trigrams
 
 #: Levels of replies; a reply to one on the last level hangs beside it. A deeper tree is hard to read, and costs stack.
 MAX_DEPTH = 20
@@ -62,6 +62,7 @@ class ForumThread(Base, Edited):
         sa.Index("ix_forum_threads_category_id", "category_id", "id"),
         sa.Index("ix_forum_threads_user_id", "user_id", "id"),
         sa.Index("ix_forum_threads_created_at", "created_at"),
+        trigrams("ix_forum_threads_searched", "title", "content"),
     )
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.core.database.session import Base, Created, Timestamps
+from app.core.database.session import Base, Created, Timestamps, trigrams
 
 
 class RoleName(StrEnum):
@@ -92,12 +92,9 @@ class User(Base, Timestamps):
         sa.Index("uq_users_phone", "phone", unique=True),
         sa.Index("ix_users_domicile", "domicile"),
         sa.Index("ix_users_created_at", "created_at", "id"),
-        sa.Index(
-            "ix_users_searched",
-            *SEARCHED,
-            postgresql_using="gin",
-            postgresql_ops=dict.fromkeys(SEARCHED, "gin_trgm_ops"),
-        ),
+        sa.Index("ix_users_is_verified", "is_verified", "created_at", "id"),
+        sa.Index("ix_users_nama_ktp", sa.text("lower(nama_ktp)"), "id"),
+        trigrams("ix_users_searched", *SEARCHED),
     )
 
     @property

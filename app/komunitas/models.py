@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.session import Base, Timestamps
+from app.core.database.session import Base, Timestamps, trigrams
 
 
 class Komunitas(Base, Timestamps):
@@ -17,5 +17,7 @@ class Komunitas(Base, Timestamps):
     kategori_id: Mapped[int | None] = mapped_column(sa.ForeignKey("kategori.id", ondelete="RESTRICT"), index=True)
     link: Mapped[str | None]
     kontak: Mapped[str | None]
-    province: Mapped[str | None]
+    province: Mapped[str | None] = mapped_column(index=True)
     image: Mapped[str | None] = mapped_column(comment="name in the media store")
+
+    __table_args__ = (trigrams("ix_komunitas_searched", "nama", "deskripsi"),)

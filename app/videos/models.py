@@ -8,7 +8,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.session import Base, Timestamps
+from app.core.database.session import Base, Timestamps, trigrams
 
 
 class Video(Base, Timestamps):
@@ -17,11 +17,13 @@ class Video(Base, Timestamps):
     id: Mapped[int] = mapped_column(primary_key=True)
     video_id: Mapped[str] = mapped_column(unique=True, comment="the platform's id")
     title: Mapped[str]
-    channel_id: Mapped[str | None]
+    channel_id: Mapped[str | None] = mapped_column(index=True)
     channel_title: Mapped[str | None]
     thumbnail: Mapped[str | None] = mapped_column(comment="an address that the platform itself gave")
     duration: Mapped[str | None] = mapped_column(comment="ISO 8601")
     published_at: Mapped[datetime | None]
+
+    __table_args__ = (trigrams("ix_videos_searched", "title", "channel_title"),)
 
 
 class SavedVideo(Base):

@@ -53,6 +53,11 @@ class Base(orm.DeclarativeBase):
     __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012  # SQLAlchemy reads a plain dict
 
 
+def trigrams(name: str, *columns: str) -> sa.Index:
+    """The index that finds a part of a text in any of these columns."""
+    return sa.Index(name, *columns, postgresql_using="gin", postgresql_ops=dict.fromkeys(columns, "gin_trgm_ops"))
+
+
 class Created:
     """When the row was made."""
 
