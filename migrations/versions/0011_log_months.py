@@ -64,6 +64,7 @@ def upgrade() -> None:
 def _make_ready(first: date) -> None:
     """Give the table what it needs to be a partition, beside those who write. What a first try left is made anew."""
     with op.get_context().autocommit_block():
+        op.execute("SET lock_timeout = 0")  # waiting for other transactions makes nobody wait here
         for name, columns in (("pkey", "created_at, id"), ("event_id", "event_id, created_at")):
             op.execute(f"DROP INDEX CONCURRENTLY IF EXISTS activity_logs_new_{name}")
             op.execute(f"CREATE UNIQUE INDEX CONCURRENTLY activity_logs_new_{name} ON activity_logs ({columns})")
@@ -71,6 +72,7 @@ def _make_ready(first: date) -> None:
         op.execute("ALTER TABLE activity_logs DROP CONSTRAINT IF EXISTS until")
         op.execute(f"ALTER TABLE activity_logs ADD CONSTRAINT until CHECK (created_at < '{_begin(first)}') NOT VALID")
         op.execute("ALTER TABLE activity_logs VALIDATE CONSTRAINT until")
+        op.execute("RESET lock_timeout")
 
 
 def downgrade() -> None:
