@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, BinaryIO, NotRequired, TypedDict
+from typing import BinaryIO, NotRequired, TypedDict
 
-from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from app.caregivers.schemas import Link
 from app.core.web.fields import Form, RecordId, Text, Timestamp
@@ -99,12 +99,9 @@ class Relation(Link):
 
 
 class AuditSearchSchema(SearchSchema):
-    action = fields.String(validate=validate.OneOf(list(Action)), load_default=None, metadata={"example": "nik_read"})
+    search = AuditSearch
 
-    @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: object) -> AuditSearch:
-        search = super().to_page({name: value for name, value in data.items() if name != "action"}, **kwargs)
-        return AuditSearch(search.page, search.q, data["action"])
+    action = fields.String(validate=validate.OneOf(list(Action)), metadata={"example": "nik_read"})
 
 
 class AuditEntry(Schema):

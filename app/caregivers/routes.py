@@ -7,7 +7,7 @@ from app.caregivers.models import CaregiverLink
 from app.caregivers.schemas import NewPatientLink
 from app.caregivers.service import LinkedPerson
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Listing, Page, PageSchema
+from app.core.web.pagination import Listing, Page, PageSchema, Search, SearchSchema
 from app.identity import schemas as identity_schemas
 from app.identity.access import authenticated, caller, requires
 from app.identity.models import RoleName, User
@@ -56,17 +56,17 @@ def list_own_caregivers(page: Page) -> Listing[LinkedPerson]:
 
 @bp.get("/patients")
 @authenticated
-@bp.arguments(PageSchema, location="query")
+@bp.arguments(SearchSchema, location="query")
 @bp.response(200, identity_schemas.Person(many=True))
-def list_patients(page: Page) -> Listing[User]:
-    """Everybody with the role pasien."""
-    return service.list_with_role(RoleName.PASIEN, page)
+def list_patients(search: Search) -> Listing[User]:
+    """Everybody with the role pasien; `q` looks into username and name, and counts 10,000 matches at most."""
+    return service.list_with_role(RoleName.PASIEN, search)
 
 
 @bp.get("/caregivers")
 @authenticated
-@bp.arguments(PageSchema, location="query")
+@bp.arguments(SearchSchema, location="query")
 @bp.response(200, identity_schemas.Person(many=True))
-def list_caregivers(page: Page) -> Listing[User]:
-    """Everybody with the role pendamping."""
-    return service.list_with_role(RoleName.PENDAMPING, page)
+def list_caregivers(search: Search) -> Listing[User]:
+    """Everybody with the role pendamping; `q` looks into username and name, and counts 10,000 matches at most."""
+    return service.list_with_role(RoleName.PENDAMPING, search)

@@ -10,7 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from app.caregivers.models import CaregiverLink
 from app.core.database.session import db, translating
 from app.core.errors import AppError, BadRequest, NotFound
-from app.core.web.pagination import Listing, Page, paginate, paginate_rows
+from app.core.web.pagination import Listing, Page, Search, paginate, paginate_rows
+from app.core.web.search import MOST_COUNTED, containing
 from app.identity import users
 from app.identity.models import RoleName, User
 
@@ -66,9 +67,13 @@ def list_caregivers(patient_id: int, page: Page) -> Listing[LinkedPerson]:
     return paginate_rows(_linked(CaregiverLink.caregiver_id, CaregiverLink.patient_id == patient_id), page)
 
 
-def list_with_role(role: RoleName, page: Page) -> Listing[User]:
-    """Everybody with a role, newest first."""
-    return paginate(users.with_role(role).options(sa.orm.lazyload(User.roles)), page)
+def list_with_role(role: RoleName, search: Search) -> Listing[User]:
+    """Everybody with a role, newest first; `search.q` is a part of username or name, which is all that others see."""
+    query = users.with_role(role).options(sa.orm.lazyload(User.roles))
+    if not search.q:
+        return paginate(query, search.page)
+    matches = containing(search.q, User.username, User.nama_ktp, newest_by=User.created_at)
+    return paginate(query.where(matches), search.page, most_counted=MOST_COUNTED)
 
 
 def _linked(

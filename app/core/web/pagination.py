@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeVar, TypeVarTuple
+from typing import Any, ClassVar, Generic, TypeVar, TypeVarTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 import sqlalchemy as sa
@@ -65,10 +65,15 @@ class Partial(Generic[T]):
 
 @dataclass(frozen=True)
 class Search:
-    """Which page of an administrators' list, and what its rows must contain."""
+    """Which page of a list, and what its rows must contain. A section narrows its list by more in a subclass."""
 
     page: Page
     q: str | None = None
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether anything but a page was asked for."""
+        return self != type(self)(self.page)
 
 
 class PageSchema(Schema):
@@ -83,7 +88,9 @@ class PageSchema(Schema):
 
 
 class SearchSchema(PageSchema):
-    """A page of an administrators' list, narrowed by `q`."""
+    """A page of a list, narrowed by `q` and by the fields of subclasses, which are those of their `search`."""
+
+    search: ClassVar[type[Search]] = Search
 
     q = fields.String(
         validate=validate.Length(max=100), metadata={"description": "Part of what the rows show, to the letter"}
@@ -91,27 +98,32 @@ class SearchSchema(PageSchema):
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> Search:
-        q = data.pop("q", None)
-        return Search(super().to_page(data, **kwargs), q)
+        paging = {name: data.pop(name) for name in ("page", "per_page") if name in data}
+        # An input that was left alone comes as an empty text.
+        narrowing = {name: value for name, value in data.items() if value != ""}
+        return self.search(super().to_page(paging, **kwargs), **narrowing)
 
 
-def paginate(query: sa.Select[T], page: Page) -> Listing[T]:
-    """The objects that `query` selects, for one page."""
+def paginate(query: sa.Select[T], page: Page, *, most_counted: int | None = None) -> Listing[T]:
+    """The objects that `query` selects, for one page; the total counts no further than `most_counted`."""
     objects = db.session.scalars(query.limit(page.size).offset(page.offset)).unique().all()
-    return Listing(objects, _total(query, page, len(objects)), page)
+    return Listing(objects, _total(query, page, len(objects), most_counted), page)
 
 
-def paginate_rows(query: sa.Select[*Columns], page: Page) -> Listing[sa.Row[*Columns]]:
-    """The rows of columns that `query` selects, for one page."""
+def paginate_rows(
+    query: sa.Select[*Columns], page: Page, *, most_counted: int | None = None
+) -> Listing[sa.Row[*Columns]]:
+    """The rows of columns that `query` selects, for one page; the total counts no further than `most_counted`."""
     rows = db.session.execute(query.limit(page.size).offset(page.offset)).all()
-    return Listing(rows, _total(query, page, len(rows)), page)
+    return Listing(rows, _total(query, page, len(rows), most_counted), page)
 
 
-def _total(query: AnySelect, page: Page, shown: int) -> int:
+def _total(query: AnySelect, page: Page, shown: int, most_counted: int | None) -> int:
     """How many rows there are on all pages; a second statement only where the page itself does not tell."""
     if shown < page.size and (shown or page.offset == 0):
         return page.offset + shown
-    return db.session.scalar(sa.select(sa.func.count()).select_from(query.order_by(None).subquery())) or 0
+    counted = query.order_by(None).limit(most_counted).subquery()
+    return db.session.scalar(sa.select(sa.func.count()).select_from(counted)) or 0
 
 
 def headers(listing: Listing[T], request: Request) -> dict[str, str]:

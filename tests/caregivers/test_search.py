@@ -1,0 +1,103 @@
+"""Finding a patient or a caregiver by a part of the name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.caregivers import service
+from app.core.database.session import db, unit_of_work
+from app.core.web import search as text_search
+from app.core.web.pagination import Page, Search
+from app.core.web.search import containing
+from app.identity import users
+from app.identity.models import RoleName, User
+from tests.client import Client
+from tests.factories import make_user
+from tests.plans import analyse, plan_of
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user(username="siti", nama_ktp="Siti Aminah", email="s@contoh.id", nomor_hp="081255007700"))
+
+
+def found(client: Client, q: str, path: str = "/patients") -> list[str]:
+    response = client.get(path, query_string={"q": q})
+    assert response.status_code == 200, response.json
+    return [row["username"] for row in response.json]
+
+
+@pytest.mark.parametrize("q", ["sit", "AMINAH", "i a", "si"])
+def test_a_part_of_username_or_name_finds_a_patient(siti: Client, q: str) -> None:
+    make_user(username="lain", nama_ktp="Orang Lain")
+    assert found(siti, q) == ["siti"]
+    assert found(siti, q, "/caregivers") == []
+
+
+def test_caregivers_are_found_likewise(siti: Client) -> None:
+    make_user(RoleName.PENDAMPING, username="budi", nama_ktp="Budi 50%_x")
+    make_user(RoleName.PENDAMPING, username="sari", nama_ktp="Sari 500")
+    assert found(siti, "Budi", "/caregivers") == ["budi"]
+    assert found(siti, "50%", "/caregivers") == found(siti, "%", "/caregivers") == ["budi"]
+    assert found(siti, "%_x", "/caregivers") == ["budi"]
+    assert found(siti, "\\", "/caregivers") == []
+
+
+@pytest.mark.parametrize("q", ["contoh.id", "0812", "Samaran"])
+def test_what_a_row_does_not_show_is_not_searched(siti: Client, q: str) -> None:
+    assert found(siti, q) == []
+
+
+def test_a_search_is_paged_and_an_empty_one_is_none(siti: Client) -> None:
+    for n in range(3):
+        make_user(username=f"pasien{n}")
+    response = siti.get("/patients?q=pasien&per_page=2")
+    assert [row["username"] for row in response.json] == ["pasien2", "pasien1"]
+    assert response.headers["X-Total-Count"] == "3"
+    assert "q=pasien" in response.headers["Link"]
+    assert len(found(siti, "")) == 4
+    assert siti.get(f"/patients?q={'x' * 101}").status_code == 400
+
+
+def test_a_search_costs_a_fixed_number_of_statements(siti: Client, statements: Any) -> None:
+    for n in range(15):
+        make_user(username=f"pasien{n}")
+    for q in ("pasien", "pa"):
+        with statements.at_most(3):  # the session, the page, the count
+            assert len(siti.get(f"/patients?q={q}&per_page=10").json) == 10
+
+
+def test_a_text_without_a_trigram_is_looked_for_in_the_newest_rows(
+    siti: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_user(username="a_lama")
+    make_user(username="baru1")
+    make_user(username="b_baru")
+    monkeypatch.setattr(text_search, "MOST_LOOKED_AT", 2)
+    assert found(siti, "_") == ["b_baru"]
+    assert found(siti, "lama") == ["a_lama"]
+
+
+def test_a_search_never_scans_all_people(committed: Flask) -> None:
+    with unit_of_work():
+        db.session.execute(
+            sa.text("""
+            INSERT INTO users (username, password_hash, nama_ktp, created_at)
+            SELECT 'massa' || n, '', 'Orang ' || n, now() - n * interval '1 minute' FROM generate_series(1, 20000) n
+        """)
+        )
+        db.session.execute(
+            sa.text("INSERT INTO user_roles SELECT u.id, r.id FROM users u JOIN roles r ON r.name = 'pasien'")
+        )
+    analyse("users", "user_roles", "roles")
+    with unit_of_work():
+        for q in ("massa123", "Orang", "zzz", "%", "zz"):
+            matches = containing(q, User.username, User.nama_ktp, newest_by=User.created_at)
+            plan = plan_of(users.with_role(RoleName.PASIEN).where(matches).limit(20))
+            assert "Seq Scan on users" not in plan, f"{q}\n{plan}"
+        listing = service.list_with_role(RoleName.PASIEN, Search(Page(1, 20), "massa"))
+        assert (len(listing.rows), listing.total) == (20, text_search.MOST_COUNTED)
