@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from app.admins import schemas
-from app.admins.schemas import AdminChanges, DayRange, ExportChoice, NewAdmin, NewLink, UserChanges
+from app.admins.schemas import AdminChanges, DayRange, ExportChoice, NewAdmin, NewLink, UserChanges, UserSearch
 from app.admins.service import admins, exports, overview, relations, users
 from app.admins.service.relations import Relation
 from app.caregivers import schemas as caregiver_schemas
@@ -30,7 +30,7 @@ bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, re
 @bp.get("")
 @requires(RoleName.ADMIN)
 @bp.arguments(SearchSchema, location="query")
-@bp.response(200, identity_schemas.Account(many=True))
+@bp.response(200, schemas.UserRow(many=True))
 def list_admins(search: Search) -> Listing[User]:
     """All administrators."""
     return admins.list_all(search)
@@ -84,10 +84,13 @@ def delete_admin(user_id: int) -> dict[str, str]:
 
 @bp.get("/users")
 @requires(RoleName.ADMIN)
-@bp.arguments(SearchSchema, location="query")
-@bp.response(200, identity_schemas.Account(many=True))
-def list_users(search: Search) -> Listing[User]:
-    """Everybody; `q` looks into username, name, e-mail and phone number, and counts 10,000 matches at most."""
+@bp.arguments(schemas.UserSearchSchema, location="query")
+@bp.response(200, schemas.UserRow(many=True))
+def list_users(search: UserSearch) -> Listing[User]:
+    """Everybody, narrowed and sorted; `q` looks into username, name, e-mail and phone number.
+
+    Of a narrowed list at most 10,000 are counted.
+    """
     return users.list_all(search)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 from typing import BinaryIO, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from app.caregivers.schemas import Link
-from app.core.web.fields import Form, RecordId, Text, Timestamp
-from app.core.web.pagination import SearchSchema
+from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
+from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
 from app.identity.audit import Action, AuditSearch
@@ -40,6 +41,44 @@ class UserChanges(TypedDict, total=False):
 
     is_verified: bool
     role_ids: list[int]
+
+
+#: What `sort` orders people by; with a minus before it the other way round.
+ORDERS = ("created_at", "nama_ktp", "username")
+
+
+@dataclass(frozen=True)
+class UserSearch(Search):
+    """Which people, and in which order."""
+
+    role: str | None = None
+    is_verified: bool | None = None
+    province: str | None = None
+    sort: str = "-created_at"
+
+
+class UserSearchSchema(SearchSchema):
+    search = UserSearch
+
+    role = Text(100, example="pasien", metadata={"description": "Those who have a role of this name"})
+    is_verified = fields.Boolean()
+    province = Province()
+    sort = fields.String(
+        validate=validate.OneOf([f"{sign}{name}" for name in ORDERS for sign in ("", "-")]),
+        metadata={"example": "-created_at", "description": "A minus: descending. Without it: `-created_at`"},
+    )
+
+
+class UserRow(identity_schemas.Account):
+    """A person in the table of users."""
+
+    last_seen_at = Timestamp(
+        allow_none=True,
+        metadata={
+            "description": "Latest login, refresh or logged activity that is still kept; refreshes come every quarter "
+            "of an hour. null: there is none"
+        },
+    )
 
 
 class AdminUpdate(Form):

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, mapped_column, query_expression, relationship
 
 from app.core.database.session import Base, Created, Timestamps, trigrams
 
@@ -85,6 +85,8 @@ class User(Base, Timestamps):
     image: Mapped[str | None] = mapped_column(comment="name in the media store")
 
     roles: Mapped[list[Role]] = relationship(secondary=user_roles, lazy="selectin", order_by=Role.id)
+    #: When something was last heard of the person; None unless the query asks for it (`with_expression`).
+    last_seen_at: Mapped[datetime | None] = query_expression()
 
     __table_args__ = (
         sa.Index("uq_users_username", sa.text("lower(username)"), unique=True),

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from app.accounts import notices
 from app.admins.schemas import AdminChanges, NewAdmin
+from app.admins.service.users import with_last_seen
 from app.core.database.session import db
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.media import pictures
@@ -23,7 +24,7 @@ NOT_FOUND = "Administrator tidak ditemukan."
 
 def list_all(search: Search) -> Listing[User]:
     """Everybody with the role admin, newest first."""
-    query = users.with_role(RoleName.ADMIN)
+    query = users.with_role(RoleName.ADMIN).options(with_last_seen())
     if search.q:
         query = query.where(sa.or_(*(getattr(User, name).ilike(contains(search.q)) for name in SEARCHED)))
     return paginate(query, search.page)

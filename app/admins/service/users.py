@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 from datetime import datetime, time, timedelta
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 
-from app.admins.schemas import UserChanges
+from app.admins import schemas
+from app.admins.schemas import UserChanges, UserSearch
 from app.core.database.session import db
 from app.core.lib.clock import JAKARTA
-from app.core.web.pagination import Listing, Page, Search, contains
+from app.core.web.pagination import Listing, Page
+from app.core.web.search import MOST_COUNTED, containing
 from app.identity import audit, users
-from app.identity.models import SEARCHED, User, UserDay
+from app.identity.models import SEARCHED, LoginSession, Role, User, UserDay, user_roles
 from app.identity.sessions import Caller
+from app.logs.models import ActivityLog
 from app.roles import service as roles
 
-#: The total of a search counts no further than this: nobody pages so far, and counting all matches is slow.
-MOST_COUNTED = 10_000
+#: What people are sorted by; each has an index that ends in what is unique.
+ORDERS = {
+    "created_at": (User.created_at, User.id),
+    "nama_ktp": (sa.func.lower(User.nama_ktp), User.id),
+    "username": (sa.func.lower(User.username),),
+}
+assert set(ORDERS) == set(schemas.ORDERS)  # noqa: S101  # one list of orders, two places
+
+#: When something was last heard of a person: a session that was used, or an activity that was logged.
+_LAST_SEEN = sa.func.greatest(
+    sa.select(sa.func.max(LoginSession.last_used_at)).where(LoginSession.user_id == User.id).scalar_subquery(),
+    sa.select(ActivityLog.created_at)
+    .where(ActivityLog.user_id == User.id)
+    .order_by(ActivityLog.id.desc())
+    .limit(1)
+    .scalar_subquery(),
+)
 
 
-def list_all(search: Search) -> Listing[User]:
-    """Everybody, newest first; `search.q` is a part of username, name, e-mail or phone number."""
-    return _matching(search.q, search.page) if search.q else _everybody(search.page)
+def list_all(search: UserSearch) -> Listing[User]:
+    """People, newest first or as `search.sort` says; `search.q` is a part of username, name, e-mail or phone number."""
+    return _narrowed(search) if search.is_narrowed else _everybody(search.page)
+
+
+def with_last_seen() -> orm.interfaces.ORMOption:
+    return orm.with_expression(User.last_seen_at, _LAST_SEEN)
 
 
 def get(user_id: int, by: Caller) -> User:
@@ -63,25 +87,50 @@ def _everybody(page: Page) -> Listing[User]:
     if day is None:
         return Listing([], 0, page)
     midnight = datetime.combine(day + timedelta(days=1), time(), JAKARTA)
-    ids = _newest().where(User.created_at < midnight).offset(page.offset - int(skipped)).limit(page.size)
-    return Listing(_loaded(ids), int(total), page)
+    newest = order_of("-created_at")
+    ids = sa.select(User.id).where(User.created_at < midnight).order_by(*newest)
+    return Listing(_loaded(ids.offset(page.offset - int(skipped)).limit(page.size), newest), int(total), page)
 
 
-def _matching(q: str, page: Page) -> Listing[User]:
-    matches = sa.or_(*(getattr(User, name).ilike(contains(q)) for name in SEARCHED))
-    rows = _loaded(_newest().where(matches).offset(page.offset).limit(page.size))
+def _narrowed(search: UserSearch) -> Listing[User]:
+    page, order, conditions = search.page, order_of(search.sort), _conditions(search)
+    matching = sa.select(User.id).where(*conditions)
+    rows = _loaded(matching.order_by(*order).offset(page.offset).limit(page.size), order)
     if len(rows) < page.size and (rows or page.offset == 0):
         return Listing(rows, page.offset + len(rows), page)
-    counted = sa.select(User.id).where(matches).limit(MOST_COUNTED).subquery()
-    return Listing(rows, db.session.scalar(sa.select(sa.func.count()).select_from(counted)) or 0, page)
+    counted = sa.select(sa.func.count()).select_from(matching.limit(MOST_COUNTED).subquery())
+    if not conditions:  # everybody, in another order
+        counted = sa.select(sa.func.sum(UserDay.users))
+    return Listing(rows, db.session.scalar(counted) or 0, page)
 
 
-def _newest() -> sa.Select[int]:
-    return sa.select(User.id).order_by(User.created_at.desc(), User.id.desc())
+def _conditions(search: UserSearch) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if search.q:
+        searched = [getattr(User, name) for name in SEARCHED]
+        conditions.append(containing(search.q, *searched, newest_by=User.created_at))
+    if search.is_verified is not None:
+        conditions.append(User.is_verified.is_(search.is_verified))
+    if search.province is not None:
+        conditions.append(User.domicile == search.province)
+    if search.role is not None:
+        conditions.append(_has_role(search.role))
+    return conditions
 
 
-def _loaded(ids: sa.Select[int]) -> list[User]:
-    """The people with these ids, newest first. What the offset skips is read from the index alone."""
+def _has_role(name: str) -> sa.ColumnElement[bool]:
+    """The role's id is looked up first: the planner knows how many people have this role, not one by another name."""
+    role_id = db.session.scalar(sa.select(Role.id).where(sa.func.lower(Role.name) == name.lower()))
+    return User.id.in_(sa.select(user_roles.c.user_id).where(user_roles.c.role_id == role_id))
+
+
+def order_of(sort: str) -> list[sa.ColumnElement[Any]]:
+    columns = ORDERS[sort.removeprefix("-")]
+    return [column.desc() if sort.startswith("-") else column.asc() for column in columns]
+
+
+def _loaded(ids: sa.Select[int], order: list[sa.ColumnElement[Any]]) -> list[User]:
+    """The people with these ids, in this order. What the offset skips is read from the index alone."""
     selected = ids.subquery()
-    query = sa.select(User).join(selected, selected.c.id == User.id).order_by(User.created_at.desc(), User.id.desc())
-    return list(db.session.scalars(query))
+    query = sa.select(User).join(selected, selected.c.id == User.id).order_by(*order)
+    return list(db.session.scalars(query.options(with_last_seen())))
