@@ -23,9 +23,9 @@ def _explain(element: Explain, compiler: Any, **options: Any) -> str:
     return f"EXPLAIN {compiler.process(element.statement, **options)}"
 
 
-def plan_of(statement: Any) -> str:
-    """The plan of a statement with the values that it carries."""
-    return "\n".join(db.session.connection().execute(Explain(statement)).scalars())
+def plan_of(statement: Any, **values: Any) -> str:
+    """The plan of a statement with the values that it carries, and `values` for its parameters."""
+    return "\n".join(db.session.connection().execute(Explain(statement), values).scalars())
 
 
 def analyse(*tables: str) -> None:

@@ -95,6 +95,7 @@ class ThreadQuery:
     before: int | None = None
     saved: bool = False
     mine: bool = False
+    q: str | None = None
 
 
 class ThreadQuerySchema(PageSchema):
@@ -102,11 +103,18 @@ class ThreadQuerySchema(PageSchema):
     before = RecordId(metadata={"description": "Only threads older than this one, for scrolling at constant cost"})
     saved = fields.Boolean(metadata={"description": "Only what the caller has saved"})
     mine = fields.Boolean(metadata={"description": "Only what the caller has written"})
+    q = Text(
+        100,
+        metadata={
+            "description": "Part of title or content, to the letter; 1,000 matches are counted at most. A text without "
+            "three letters or digits in a row is looked for in the newest 1,000 threads"
+        },
+    )
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> ThreadQuery:
         paging = {name: value for name, value in data.items() if name in ("page", "per_page")}
-        filters = {name: value for name, value in data.items() if name not in paging}
+        filters = {name: value for name, value in data.items() if name not in paging and value != ""}
         return ThreadQuery(page=super().to_page(paging, **kwargs), **filters)
 
 

@@ -25,11 +25,13 @@ class PreparedStatement:
 
     _numbers = itertools.count(1)
 
-    def __init__(self, statement: sa.ClauseElement) -> None:
+    def __init__(self, statement: sa.ClauseElement, *, plans_by_values: bool = False) -> None:
+        """With `plans_by_values` it goes out as text too, for the best plan depends on the values."""
         compiled: Any = statement.compile(dialect=psycopg2_dialect())  # type: ignore[no-untyped-call]  # it has no types
         self._text = _with_constants(compiled)
         names = list(dict.fromkeys(PARAMETER.findall(self._text)))
         self._name = f"hot_{next(self._numbers)}"
+        self._plans_by_values = plans_by_values
         numbered = PARAMETER.sub(lambda match: f"${names.index(match[1]) + 1}", self._text).replace("%%", "%")
         types = ", ".join(_type_of(compiled, name) for name in names)
         self._prepare = f"PREPARE {self._name} {f'({types})' if types else ''} AS {numbered}"
@@ -59,7 +61,7 @@ class PreparedStatement:
 
     def _ready(self, connection: sa.Connection, cursor: Any) -> str:
         """What to send on this connection, where the statement is prepared when it comes there first."""
-        if settings.database_pooler_url:
+        if self._plans_by_values or settings.database_pooler_url:
             return self._text
         prepared: set[str] = connection.info.setdefault("prepared", set())
         if self._name not in prepared:

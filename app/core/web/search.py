@@ -11,13 +11,17 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.core.web.pagination import contains
 
 #: What an index of trigrams needs of a text to know where it is.
-HAS_TRIGRAM = re.compile(r"[A-Za-z0-9]{3}")
+TRIGRAM = re.compile(r"[A-Za-z0-9]{3}")
 
 #: A text without it is looked for in so many rows, the newest.
 MOST_LOOKED_AT = 10_000
 
 #: The total of a narrowed list counts no further than this: nobody pages so far, and counting all matches is slow.
 MOST_COUNTED = 10_000
+
+
+def has_trigram(q: str) -> bool:
+    return TRIGRAM.search(q) is not None
 
 
 def containing(
@@ -27,10 +31,24 @@ def containing(
 
     `newest_by` is the indexed column of the same model by which its rows are new.
     """
-    if HAS_TRIGRAM.search(q):
-        return sa.or_(*(column.ilike(contains(q)) for column in columns))
+    if has_trigram(q):
+        return like(contains(q), *columns)
+    return like_among_newest(contains(q), *columns, newest_by=newest_by, most=MOST_LOOKED_AT)
+
+
+def like(pattern: str | sa.ColumnElement[str], *columns: sa.SQLColumnExpression[Any]) -> sa.ColumnElement[bool]:
+    return sa.or_(*(column.ilike(pattern) for column in columns))
+
+
+def like_among_newest(
+    pattern: str | sa.ColumnElement[str],
+    *columns: InstrumentedAttribute[Any],
+    newest_by: InstrumentedAttribute[Any],
+    most: int,
+) -> sa.ColumnElement[bool]:
+    """As `like`, of the newest rows alone: what it costs is bounded where no index knows the text."""
     model = newest_by.class_
-    newest = sa.select(model.id, *columns).order_by(newest_by.desc()).limit(MOST_LOOKED_AT).subquery()
-    matches = sa.or_(*(newest.c[column.key].ilike(contains(q)) for column in columns))
-    in_newest: sa.ColumnElement[bool] = model.id.in_(sa.select(newest.c.id).where(matches))
-    return in_newest
+    newest = sa.select(model.id, *columns).order_by(newest_by.desc()).limit(most).subquery()
+    matches = like(pattern, *(newest.c[column.key] for column in columns))
+    among_newest: sa.ColumnElement[bool] = model.id.in_(sa.select(newest.c.id).where(matches))
+    return among_newest

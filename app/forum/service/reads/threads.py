@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import orjson
 import sqlalchemy as sa
@@ -17,7 +17,8 @@ from sqlalchemy import orm
 from app.core.database.prepared import PreparedStatement, as_text, rfc3339
 from app.core.database.session import AnySelect
 from app.core.errors import NotFound
-from app.core.web.pagination import MAX_UNPAGED, KeysetListing, Listing, Partial
+from app.core.web.pagination import MAX_UNPAGED, KeysetListing, Listing, Partial, contains
+from app.core.web.search import has_trigram, like, like_among_newest
 from app.forum.models import ForumCategory, ForumThread, ThreadMark
 from app.forum.schemas import RepliesQuery, ThreadQuery
 from app.forum.service.reads.posts import (
@@ -36,6 +37,14 @@ from app.identity.sessions import SESSION, Reader
 
 #: Page sizes that clients ask for; the first page of each has a prepared statement of its own.
 USUAL_SIZES = frozenset({10, 20, 25, 50, 100, MAX_UNPAGED})
+
+
+#: How a text is looked for: by the index, or, where it is too short for that, among the newest threads.
+TextSearch = Literal["trigrams", "newest"]
+
+#: So many matches are counted, and so many of the newest threads looked through for a text that is too short for the
+#: index: contents are long, and anybody may search.
+MOST_SEARCHED = 1_000
 
 
 class CategoryName(TypedDict):
@@ -118,15 +127,22 @@ def _joined(thread: type[ForumThread], source: sa.FromClause, *, signed_in: bool
 
 
 def select_page(
-    *, by_category: bool, before: bool, saved: bool, mine: bool, signed_in: bool, first: int | None = None
+    *,
+    by_category: bool,
+    before: bool,
+    saved: bool,
+    mine: bool,
+    signed_in: bool,
+    search: TextSearch | None = None,
+    first: int | None = None,
 ) -> AnySelect:
     """One statement for a page and the total: the page is cut first, and people are joined to its rows alone.
 
     `first` writes the size of a first page into the statement: the plan of a page of any size would be one for tens of
     thousands of rows.
 
-    The total is the last column. It comes from the categories' counters where nothing personal is asked. Its row is
-    there also when the page is empty.
+    The total is the last column. It comes from the categories' counters where nothing personal is asked, and counts the
+    newest matches alone where a text is looked for. Its row is there also when the page is empty.
     """
     rules: list[sa.SQLColumnExpression[bool]] = []
     matching = sa.select(ForumThread.__table__)
@@ -138,7 +154,12 @@ def select_page(
         mark = orm.aliased(ThreadMark)
         matching = matching.join(mark, mark.thread_id == ForumThread.id)
         rules += [mark.user_id == CALLER_ID, mark.is_saved]
-    if mine or saved:
+    if search is not None:
+        rules.append(_matches(search))
+        newest = matching.with_only_columns(ForumThread.id, maintain_column_froms=True).where(*rules)
+        newest = newest.order_by(ForumThread.id.desc()).limit(sa.literal_column(str(MOST_SEARCHED), sa.Integer))
+        total = sa.select(sa.func.count()).select_from(newest.subquery("counted"))
+    elif mine or saved:
         total = matching.with_only_columns(sa.func.count(), maintain_column_froms=True).where(*rules)
     else:
         total = sa.select(sa.func.coalesce(sa.func.sum(ForumCategory.threads_count), 0))
@@ -162,6 +183,16 @@ def select_page(
     )
 
 
+def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
+    """In title or content, and nowhere else: whoever writes under a pseudonym is not to be found by their name."""
+    pattern = sa.bindparam("pattern", type_=sa.Text)
+    if search == "trigrams":
+        return like(pattern, ForumThread.title, ForumThread.content)
+    return like_among_newest(
+        pattern, ForumThread.title, ForumThread.content, newest_by=ForumThread.id, most=MOST_SEARCHED
+    )
+
+
 def select_thread(*, signed_in: bool) -> AnySelect:
     source = _joined(ForumThread, sa.inspect(ForumThread).local_table, signed_in=signed_in)
     columns = _columns(ForumThread, signed_in=signed_in)
@@ -169,8 +200,9 @@ def select_thread(*, signed_in: bool) -> AnySelect:
 
 
 @cache
-def prepared_page(*, first: int | None, signed_in: bool, **kinds: bool) -> PreparedStatement:
-    return _prepared(select_page(first=first, signed_in=signed_in, **kinds), signed_in=signed_in)
+def prepared_page(*, first: int | None, signed_in: bool, search: TextSearch | None, **kinds: bool) -> PreparedStatement:
+    statement = select_page(first=first, signed_in=signed_in, search=search, **kinds)
+    return _prepared(statement, signed_in=signed_in, plans_by_values=search is not None)
 
 
 @cache
@@ -178,9 +210,11 @@ def prepared_thread(*, signed_in: bool) -> PreparedStatement:
     return _prepared(select_thread(signed_in=signed_in), signed_in=signed_in)
 
 
-def _prepared(statement: AnySelect, *, signed_in: bool) -> PreparedStatement:
+def _prepared(statement: AnySelect, *, signed_in: bool, plans_by_values: bool = False) -> PreparedStatement:
     """The statement; for a reader who is signed in, its last column tells whether their session still lives."""
-    return PreparedStatement(statement.add_columns(SESSION.scalar_subquery()) if signed_in else statement)
+    if signed_in:
+        statement = statement.add_columns(SESSION.scalar_subquery())
+    return PreparedStatement(statement, plans_by_values=plans_by_values)
 
 
 def _ask(
@@ -206,9 +240,17 @@ def read_page(connection: sa.Connection, query: ThreadQuery, reader: Reader | No
         before=query.before is not None,
         saved=query.saved,
         mine=query.mine,
+        search=query.q and ("trigrams" if has_trigram(query.q) else "newest"),
         signed_in=reader is not None,
     )
-    values = {"category_id": query.category_id, "before": query.before, "size": page.size, "offset": page.offset}
+    values: dict[str, object] = {
+        "category_id": query.category_id,
+        "before": query.before,
+        "size": page.size,
+        "offset": page.offset,
+    }
+    if query.q:
+        values["pattern"] = contains(query.q)
     rows = _ask(statement, connection, values, reader)
     records = [_record(row[:-1]) for row in rows if row[0] is not None]
     total = int(rows[0][-1])
