@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 from app.core.database.session import db
 from app.identity import sessions
 from app.identity.models import RoleName, User
+from tests.language import assert_readable
 
 
 class Client:
@@ -51,6 +52,7 @@ class Client:
         db.session.expire_all()
         # werkzeug leaves the temporary file of a large upload to the garbage collector, which warns.
         response.request.environ["wsgi.input"].close()
+        assert_words(response)
         return response
 
     def get(self, path: str, **options: Any) -> TestResponse:
@@ -66,8 +68,23 @@ class Client:
         return self.open("DELETE", path, json, **options)
 
 
+def assert_words(response: TestResponse) -> None:
+    """Whatever a person may read in the response is plain Indonesian, and `errors` has its one shape."""
+    body = response.json if response.data and response.mimetype == "application/json" else None
+    if not isinstance(body, dict) or "sqlstate" in body:  # of which the message is the database's
+        return
+    if isinstance(message := body.get("message"), str):
+        assert_readable(message)
+    if response.status_code >= 400:
+        for path, sentences in body.get("errors", {}).items():
+            assert isinstance(sentences, list), path
+            assert sentences, path
+            for sentence in sentences:
+                assert_readable(sentence)
+
+
 def assert_error(response: TestResponse, status: int, code: str | None = None, field: str | None = None) -> None:
-    """The answer is an error in the one shape, with this status and, when given, this code and field."""
+    """The answer is an error in the one shape, with this status and, when given, this code and field or part of it."""
     assert response.status_code == status, response.get_data(as_text=True)
     assert response.mimetype == "application/json"
     body = response.json
@@ -78,4 +95,4 @@ def assert_error(response: TestResponse, status: int, code: str | None = None, f
     if code is not None:
         assert body["error"] == code, body
     if field is not None:
-        assert field in body["errors"], body
+        assert any(path == field or path.startswith(f"{field}.") for path in body["errors"]), body

@@ -9,7 +9,7 @@ from typing import BinaryIO, NotRequired, TypedDict
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from app.caregivers.schemas import Link
-from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
+from app.core.web.fields import Form, Items, Province, RecordId, Text, Timestamp
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
@@ -105,7 +105,7 @@ class AdminCreate(AdminUpdate):
 
 class UserUpdate(Schema):
     is_verified = fields.Boolean()
-    role_ids = fields.List(RecordId(), validate=validate.Length(max=50), metadata={"example": [4]})
+    role_ids = fields.List(RecordId(), validate=Items(max=50), metadata={"example": [4]})
 
 
 # --- caregivers and patients ----------------------------------------------------------------------------------------
@@ -140,7 +140,10 @@ class Relation(Link):
 class AuditSearchSchema(SearchSchema):
     search = AuditSearch
 
-    action = fields.String(validate=validate.OneOf(list(Action)), metadata={"example": "nik_read"})
+    action = fields.String(
+        validate=validate.OneOf(list(Action), error="tidak dikenal."),  # too many to name
+        metadata={"example": "nik_read"},
+    )
 
 
 class AuditEntry(Schema):
@@ -177,7 +180,7 @@ class RangeQuery(Schema):
     @validates_schema
     def check_order(self, data: DayRange, **_: object) -> None:
         if "start" in data and "end" in data and data["start"] > data["end"]:
-            raise ValidationError({"start": ["tidak boleh sesudah end."]})
+            raise ValidationError({"start": ["tidak boleh sesudah tanggal akhir."]})
 
 
 class RangeShown(Schema):

@@ -16,7 +16,10 @@ from marshmallow import Schema, fields
 from psycopg2 import errors as pg
 from werkzeug.exceptions import HTTPException
 
-FieldErrors = Mapping[str, object]
+from app.core.lib import sentences
+
+#: The sentences of each field, by its dotted path (`details.jadwal.0.jam`).
+FieldErrors = Mapping[str, list[str]]
 
 #: No space, no quota, no larger file.
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -56,13 +59,14 @@ class BadRequest(AppError):
 
 
 class ValidationFailed(BadRequest):
-    """What was sent breaks a rule; `errors` maps each field to its sentences."""
+    """What was sent breaks a rule; `errors` maps each field to its sentences, nested as marshmallow does it or flat."""
 
     code = "validation_error"
     message = "Data yang dikirim tidak valid."
 
-    def __init__(self, errors: FieldErrors, message: str | None = None) -> None:
-        super().__init__(message or _first_sentence(errors), errors=errors)
+    def __init__(self, errors: Mapping[str, object] | list[str]) -> None:
+        flat = sentences.flat(errors)
+        super().__init__(sentences.for_a_person(flat), errors=flat)
 
 
 class Unauthorized(AppError):
@@ -163,10 +167,15 @@ class ErrorSchema(Schema):
     )
     message = fields.String(
         required=True,
-        metadata={"description": "One sentence in Indonesian for a person", "example": "nik harus 16 digit angka."},
+        metadata={"description": "One sentence in Indonesian for a person", "example": "NIK harus 16 digit angka."},
     )
     errors = fields.Dict(
-        metadata={"description": "Validation only: the sentences of each field", "example": {"nik": ["harus 16 digit"]}}
+        keys=fields.String(),
+        values=fields.List(fields.String()),
+        metadata={
+            "description": "Validation only: the sentences of each field, by its dotted path",
+            "example": {"nik": ["harus 16 digit angka."]},
+        },
     )
     sqlstate = fields.String(metadata={"description": "SQL console only: the database's code", "example": "42P01"})
     request_id = fields.String(
@@ -206,7 +215,8 @@ def handle_http_exception(error: HTTPException) -> Response:
     if error.response is not None:
         return error.response  # type: ignore[return-value]  # a redirect or an answer made on purpose
     status = error.code or 500
-    code, message = HTTP_ERRORS.get(status, (AppError.code, AppError.message))
+    unnamed = BadRequest if status < 500 else AppError
+    code, message = HTTP_ERRORS.get(status, (unnamed.code, unnamed.message))
     passed_on = ("Allow", "Retry-After")
     headers = {name: value for name, value in error.get_headers() if name in passed_on}
     return error_response(status, code, message, headers=headers)
@@ -245,19 +255,3 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(sqlalchemy.exc.TimeoutError, handle_unavailable)
     app.register_error_handler(redis.exceptions.ConnectionError, handle_unavailable)
     app.register_error_handler(redis.exceptions.TimeoutError, handle_unavailable)
-
-
-def _first_sentence(errors: FieldErrors) -> str:
-    """`NIK harus 16 digit angka` out of `{"nik": ["harus 16 digit angka"]}`, however deep it lies."""
-    path: list[str] = []
-    node: object = errors
-    while isinstance(node, (Mapping, list)) and node:
-        if isinstance(node, Mapping):
-            key, node = next(iter(node.items()))
-            if str(key) != "_schema":
-                path.append(str(key))
-        else:
-            node = node[0]
-    if not isinstance(node, str):
-        return ValidationFailed.message
-    return f"{'.'.join(path)} {node}".strip() if path else node

@@ -7,7 +7,7 @@ from typing import BinaryIO, TypedDict
 from marshmallow import Schema, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, Text
+from app.core.web.fields import Form, Items, Text
 from app.core.web.parsing import Upload
 
 MOST_FASKES = 100
@@ -27,7 +27,7 @@ class DokterUpdate(Form):
     nama = Text(150, minimum=1, example="dr. Ani")
     spesialisasi = Text(100, allow_none=True, example="Penyakit Dalam")
     telepon = Text(50, allow_none=True)
-    faskes_ids = fields.List(fields.String(validate=validate.Length(1, 255)), validate=validate.Length(max=MOST_FASKES))
+    faskes_ids = fields.List(fields.String(validate=validate.Length(1, 255)), validate=Items(max=MOST_FASKES))
     image = Upload(allow_none=True)
 
 

@@ -17,12 +17,10 @@ from app.faskes.models import Faskes, distance_km
 from app.providers import geocoding
 
 NOT_FOUND = "Dokter tidak ditemukan."
-UNKNOWN_FASKES = "fasilitas {} tidak dikenal."
+UNKNOWN_FASKES = "tidak dikenal: {}."
 
 #: A facility that was deleted after it was looked up and before the insert.
-CONSTRAINTS: dict[str, AppError] = {
-    "fk_dokter_faskes_faskes_id": ValidationFailed({"faskes_ids": ["fasilitas tidak dikenal."]})
-}
+CONSTRAINTS: dict[str, AppError] = {"fk_dokter_faskes_faskes_id": ValidationFailed({"faskes_ids": ["tidak dikenal."]})}
 
 _LAT, _LNG = sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double)
 _DISTANCE = sa.func.min(distance_km(_LAT, _LNG))

@@ -95,7 +95,10 @@ class FaskesUpdate(Form):
 
 class FaskesCreate(FaskesUpdate):
     id = fields.String(
-        validate=[validate.Regexp(rf"(?:{PLACE_ID.pattern})\Z"), _not_reserved],
+        validate=[
+            validate.Regexp(rf"(?:{PLACE_ID.pattern})\Z", error="harus 1 sampai 255 huruf, angka, _ atau -."),
+            _not_reserved,
+        ],
         metadata={"description": "The place identifier; a random one when none is sent"},
     )
     nama = Text(255, required=True, example="RSUD Cibabat")

@@ -9,7 +9,7 @@ from typing import BinaryIO, TypedDict
 from marshmallow import Schema, ValidationError, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
+from app.core.web.fields import Form, Items, Province, RecordId, Text, Timestamp
 from app.core.web.parsing import JsonText
 from app.identity import models, nik, phones, usernames
 
@@ -52,7 +52,7 @@ def _check_username(value: str) -> None:
 
 def _check_phone(value: str) -> None:
     if len(value) > 30 or phones.normalise(value) is None:
-        raise ValidationError("bukan nomor telepon yang valid.")
+        raise ValidationError("bukan nomor telepon yang benar.")
 
 
 class Role(Schema):
@@ -163,7 +163,7 @@ class Nik(fields.String):
 class Preferences(JsonText):
     """An object, an array, or a JSON string; stored as sent, at most 8 KB of UTF-8."""
 
-    default_error_messages = {"invalid": "harus objek, larik, atau teks JSON, paling banyak 8 KB."}  # noqa: RUF012
+    default_error_messages = {"invalid": "harus berupa objek, daftar, atau teks JSON, paling besar 8 KB."}  # noqa: RUF012
 
     def __init__(self) -> None:
         metadata = {"type": ["object", "array", "string"], "example": {"medical": True, "religion": ["islam"]}}
@@ -188,7 +188,7 @@ class PersonUpdate(Form):
     nik = Nik()
     domicile = Province(allow_none=True)
     preferences = Preferences()
-    role_ids = fields.List(RecordId(), validate=validate.Length(max=50), metadata={"example": [4]})
+    role_ids = fields.List(RecordId(), validate=Items(max=50), metadata={"example": [4]})
 
 
 class UserCreate(PersonUpdate):

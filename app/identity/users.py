@@ -28,9 +28,7 @@ CONSTRAINTS: dict[str, AppError] = {
 NEW_PHONE = timedelta(hours=24)
 
 #: A role that was deleted after it was looked up and before somebody got it.
-ROLE_CONSTRAINTS: dict[str, AppError] = {
-    "fk_user_roles_role_id": ValidationFailed({"role_ids": ["peran tidak dikenal."]})
-}
+ROLE_CONSTRAINTS: dict[str, AppError] = {"fk_user_roles_role_id": ValidationFailed({"role_ids": ["tidak dikenal."]})}
 
 #: Columns that are set as they come; the others need work.
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
@@ -250,7 +248,7 @@ def roles_by_id(role_ids: Collection[int]) -> list[Role]:
     """The roles with these ids; `ValidationFailed` when one is unknown."""
     roles = list(db.session.scalars(sa.select(Role).where(Role.id.in_(role_ids)).order_by(Role.id)))
     if unknown := set(role_ids) - {role.id for role in roles}:
-        raise ValidationFailed({"role_ids": [f"peran {', '.join(map(str, sorted(unknown)))} tidak dikenal."]})
+        raise ValidationFailed({"role_ids": [f"tidak dikenal: {', '.join(map(str, sorted(unknown)))}."]})
     return roles
 
 

@@ -41,7 +41,7 @@ class LogCreate(Schema):
     def load(self, data: object, **_: object) -> NewLog:
         """Read a record in one pass; without marshmallow's fields, for no route is called more often."""
         if not isinstance(data, Mapping):
-            raise ValidationError({"_schema": ["harus berupa objek."]})
+            raise ValidationError({"_schema": ["harus berupa objek JSON."]})
         if len(orjson.dumps(data)) > MAX_BYTES:
             raise ValidationError({"_schema": [f"paling besar {MAX_BYTES} byte."]})
         record: dict[str, str | None] = dict.fromkeys(NAMED)

@@ -24,7 +24,7 @@ from marshmallow import (
 
 from app.core.errors import ValidationFailed
 from app.core.lib.clock import rfc3339
-from app.core.web.fields import Day, Text, Timestamp
+from app.core.web.fields import Day, Items, Text, Timestamp
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat import models
 from app.pengingat.models import Tipe
@@ -50,7 +50,7 @@ def zones() -> frozenset[str]:
 
 def _zone(value: str) -> None:
     if value not in zones():
-        raise ValidationError("bukan zona waktu IANA.")
+        raise ValidationError("tidak dikenal, tulis misalnya Asia/Jakarta.")
 
 
 class TimeOfDay(fields.String):
@@ -60,7 +60,7 @@ class TimeOfDay(fields.String):
         super().__init__(
             required=required,
             allow_none=allow_none,
-            validate=validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="harus berupa HH:MM dalam UTC."),
+            validate=validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="harus berupa jam UTC, misalnya 07:30."),
             metadata={"example": "00:00", "description": "HH:MM in UTC"},
         )
 
@@ -83,7 +83,7 @@ class Dose(Details):
 class ObatDetails(Details):
     nama_obat = Text(200, required=True, example="Metformin")
     frekuensi = fields.Integer(required=True, strict=True, validate=validate.Range(1, 3), metadata={"example": 2})
-    jadwal = fields.List(fields.Nested(Dose), required=True, validate=validate.Length(1, 3))
+    jadwal = fields.List(fields.Nested(Dose), required=True, validate=Items(1, 3))
     aturan = fields.String(
         required=True,
         validate=validate.OneOf([*RULES, *SYNONYMS]),
@@ -131,7 +131,7 @@ class TherapySession(Details):
 class TerapiDetails(Details):
     jenis_terapi = Text(200, allow_none=True, example="Fisioterapi")
     tempat_terapi = Text(200, allow_none=True, example="RSUD Cibabat")
-    jadwal = fields.List(fields.Nested(TherapySession), validate=validate.Length(max=MAX_SESSIONS))
+    jadwal = fields.List(fields.Nested(TherapySession), validate=Items(max=MAX_SESSIONS))
 
     @pre_load
     def lower_days(self, data: object, **_: object) -> object:
@@ -163,7 +163,7 @@ class KontrolDetails(Details):
     nama_faskes = Text(200, allow_none=True)
     datetime = Timestamp(allow_none=True)
     frekuensi_kontrol = Text(100, allow_none=True, example="1 bulan")
-    reminder_offsets = fields.List(fields.Nested(ReminderOffset), validate=validate.Length(max=10))
+    reminder_offsets = fields.List(fields.Nested(ReminderOffset), validate=Items(max=10))
 
     @pre_load
     def read_aliases(self, data: object, **_: object) -> object:

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
-from app.core.web.fields import Timestamp
+from app.core.web.fields import Items, Timestamp
 
 MOST_SECTIONS = 50
 
@@ -24,7 +24,9 @@ class SectionUpdate(Schema):
     """The ids are the client's registry; `order` may be sent, and is replaced by the place in the array."""
 
     id = fields.String(
-        required=True, validate=validate.Regexp(r"[A-Za-z0-9_.:-]{1,64}\Z"), metadata={"example": "video"}
+        required=True,
+        validate=validate.Regexp(r"[A-Za-z0-9_.:-]{1,64}\Z", error="harus 1 sampai 64 huruf, angka, _ . : atau -."),
+        metadata={"example": "video"},
     )
     enabled = fields.Boolean(required=True, truthy={True}, falsy={False}, metadata={"example": True})
 
@@ -45,7 +47,7 @@ class ProvinceConfigUpdate(Schema):
     sections = fields.List(
         fields.Nested(SectionUpdate(unknown=EXCLUDE)),
         required=True,
-        validate=[validate.Length(max=MOST_SECTIONS), _ids_are_unique],
+        validate=[Items(max=MOST_SECTIONS), _ids_are_unique],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from marshmallow import Schema, ValidationError, fields
+from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
 from app.core.web.fields import RecordId, Text, Timestamp
 from app.providers import webpush
@@ -36,12 +36,12 @@ class NewPush(TypedDict):
 
 def _key(value: str) -> None:
     if not webpush.is_key(value):
-        raise ValidationError("harus kunci P-256 (65 byte) dalam base64url.")
+        raise ValidationError("harus berupa kunci P-256 (65 byte) dalam base64url.")
 
 
 def _secret(value: str) -> None:
     if not webpush.is_auth(value):
-        raise ValidationError("harus 16 byte dalam base64url.")
+        raise ValidationError("harus berupa 16 byte dalam base64url.")
 
 
 class PushKeys(Schema):
@@ -59,7 +59,7 @@ class SubscriptionDelete(Schema):
 
 
 class SubscriptionCreate(SubscriptionDelete):
-    keys = fields.Nested(PushKeys, required=True)
+    keys = fields.Nested(PushKeys, required=True, unknown=EXCLUDE)
     user_id = RecordId(
         load_default=None,
         allow_none=True,
@@ -94,7 +94,7 @@ class PushPayload(Schema):
 
 class PushCreate(Schema):
     user_id = RecordId(required=True)
-    payload = fields.Nested(PushPayload, required=True)
+    payload = fields.Nested(PushPayload, required=True, unknown=EXCLUDE)
 
 
 class PushResult(Schema):

@@ -29,7 +29,7 @@ UNTITLED = "Pemberitahuan"
 
 NOT_FOUND = "Langganan tidak ditemukan."
 CONSTRAINTS: dict[str, AppError] = {
-    "fk_push_subscriptions_user_id": ValidationFailed({"user_id": ["tidak dikenal."]}, "Pengguna tidak dikenal."),
+    "fk_push_subscriptions_user_id": ValidationFailed({"user_id": ["tidak dikenal."]}),
 }
 
 
@@ -45,7 +45,7 @@ def subscribe(data: NewSubscription, *, caller_id: int | None) -> tuple[PushSubs
     With a token it belongs to the token's owner and is verified; `user_id` alone is a claim.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
-        raise ValidationFailed({"endpoint": ["harus alamat https publik dari layanan push."]})
+        raise ValidationFailed({"endpoint": ["harus berupa alamat https layanan push."]})
     owner_id = caller_id or data["user_id"]
     values = {
         "p256dh": data["keys"]["p256dh"],

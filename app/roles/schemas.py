@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields
 
-from app.core.web.fields import RecordId, Text
+from app.core.web.fields import Items, RecordId, Text
 
 
 class NewRole(TypedDict):
@@ -34,4 +34,4 @@ class RoleUpdate(Schema):
 
 
 class RoleSelection(Schema):
-    role_ids = fields.List(RecordId(), required=True, validate=validate.Length(1, 50), metadata={"example": [4]})
+    role_ids = fields.List(RecordId(), required=True, validate=Items(1, 50), metadata={"example": [4]})

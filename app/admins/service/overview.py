@@ -70,7 +70,7 @@ def _range(start: date | None, end: date | None) -> tuple[date, date]:
     end = end or max(today(), start or today())
     start = start or date.fromordinal(max(1, end.toordinal() - DEFAULT_DAYS + 1))
     if (end - start).days >= MOST_DAYS:
-        raise ValidationFailed({"start": ["rentang paling panjang sepuluh tahun."]})
+        raise ValidationFailed({"start": ["paling jauh sepuluh tahun sebelum tanggal akhir."]})
     return start, end
 
 

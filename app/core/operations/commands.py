@@ -14,7 +14,7 @@ from marshmallow import ValidationError
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
-from app.core.errors import AppError
+from app.core.errors import AppError, ValidationFailed
 from app.core.operations.backup import BackupError
 
 #: Where an application without settings keeps the reason.
@@ -55,9 +55,9 @@ def errors_as_sentences() -> Iterator[None]:
     try:
         yield
     except AppError as error:
-        raise click.ClickException(str(error.errors or error.message)) from None
+        raise click.ClickException(error.message) from None
     except ValidationError as error:
-        raise click.ClickException(str(error.messages)) from None
+        raise click.ClickException(ValidationFailed(error.messages_dict).message) from None
     except BackupError as error:
         raise click.ClickException(str(error)) from None
     except DBAPIError as error:

@@ -20,8 +20,8 @@ class Timestamp(fields.AwareDateTime):
     """RFC 3339 with a zone in, loaded as UTC; UTC with `Z` out."""
 
     default_error_messages = {  # noqa: RUF012  # marshmallow reads a plain dict
-        "invalid": "harus berupa waktu RFC 3339, misalnya 2026-03-02T00:00:00Z.",
-        "invalid_awareness": "harus menyebut zona waktu.",
+        "invalid": "harus berupa waktu, misalnya 2026-03-02T00:00:00Z.",
+        "invalid_awareness": "harus menyebut zona waktu, misalnya 2026-03-02T00:00:00Z.",
     }
 
     def __init__(self, **kwargs: Any) -> None:
@@ -58,11 +58,9 @@ class Day(fields.Date):
 class RecordId(fields.Integer):
     """An identifier: a positive integer that a column can hold, in a form or a query its digits."""
 
-    default_error_messages = {"invalid": "harus berupa bilangan bulat."}  # noqa: RUF012  # marshmallow reads a plain dict
-
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": 1})
-        super().__init__(validate=validate.Range(1, 2**63 - 1), **kwargs)
+        super().__init__(validate=validate.Range(1, 2**63 - 1, error="bukan nomor yang benar."), **kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> int:
         # Digits in a form or a query are text; a fraction is nobody's identifier.
@@ -79,6 +77,14 @@ class Text(fields.String):
         if example is not None:
             kwargs["metadata"] = {**kwargs.get("metadata", {}), "example": example}
         super().__init__(validate=[validate.Length(low, maximum), *kwargs.pop("rules", [])], **kwargs)
+
+
+class Items(validate.Length):
+    """How many items a list may hold; marshmallow's own `Length` speaks of characters."""
+
+    message_min = "harus berjumlah paling sedikit {min}."
+    message_max = "harus berjumlah paling banyak {max}."
+    message_all = "harus berjumlah {min} sampai {max}."
 
 
 class Province(fields.String):

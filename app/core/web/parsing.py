@@ -104,9 +104,7 @@ class Parser(FlaskParser):
         error_headers: Any,
     ) -> NoReturn:
         # webargs files the messages under their location; a client cares for the field alone.
-        messages: dict[str, object] = {}
-        for of_location in error.normalized_messages().values():  # type: ignore[no-untyped-call]
-            messages.update(of_location if isinstance(of_location, dict) else {"_schema": of_location})
+        (messages,) = error.messages_dict.values()
         raise ValidationFailed(messages) from None
 
 

@@ -69,7 +69,7 @@ def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
         return {"parent_id": None, "depth": 1}
     parent = db.session.get(ForumReply, parent_id)
     if parent is None or parent.thread_id != thread_id or parent.is_deleted:
-        raise ValidationFailed({"parent_id": ["balasan tidak ada di utas ini."]})
+        raise ValidationFailed({"parent_id": ["tidak ada di utas ini."]})
     if parent.depth >= MAX_DEPTH:
         return {"parent_id": parent.parent_id, "depth": MAX_DEPTH}
     return {"parent_id": parent.id, "depth": parent.depth + 1}

@@ -92,4 +92,4 @@ def _count(category_id: int, step: int) -> None:
         .execution_options(synchronize_session=False)
     )
     if counted_id is None:
-        raise ValidationFailed({"category_id": ["kategori tidak dikenal."]})
+        raise ValidationFailed({"category_id": ["tidak dikenal."]})

@@ -1,0 +1,120 @@
+"""What people call the fields of the API, for the sentences that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+#: Names that do not speak for themselves. `nama_obat` does: it is read as "Nama obat".
+LABELS = {
+    # people
+    "username": "Nama pengguna",
+    "password": "Kata sandi",
+    "new_password": "Kata sandi baru",
+    "current_password": "Kata sandi saat ini",
+    "nama_ktp": "Nama sesuai KTP",
+    "nomor_hp": "Nomor HP",
+    "phone": "Nomor telepon",
+    "nik": "NIK",
+    "email": "E-mail",
+    "domicile": "Domisili",
+    "preferences": "Preferensi",
+    "captcha-response": "Verifikasi manusia",
+    "code": "Kode",
+    "refresh_token": "Token sesi",
+    "name": "Nama",
+    "role": "Peran",
+    "role_ids": "Peran",
+    "is_editable": "Pilihan dapat diubah",
+    "is_verified": "Status verifikasi",
+    "user_id": "Pengguna",
+    "caregiver_id": "Pendamping",
+    "patient_id": "Pasien",
+    # content
+    "title": "Judul",
+    "content": "Isi",
+    "image": "Gambar",
+    "url": "Alamat",
+    "link": "Tautan",
+    "category_id": "Kategori",
+    "kategori_id": "Kategori",
+    "use_pseudonym": "Pilihan nama samaran",
+    "parent_id": "Balasan yang dijawab",
+    "video_id": "Id video",
+    "channel_title": "Nama kanal",
+    "thumbnail_url": "Alamat gambar kecil",
+    "faskes_ids": "Fasilitas kesehatan",
+    "rating": "Penilaian",
+    "province": "Provinsi",
+    "sections": "Bagian",
+    "enabled": "Pilihan tampil",
+    # reminders
+    "details": "Rincian",
+    "tipe": "Jenis pengingat",
+    "timezone": "Zona waktu",
+    "datetime": "Waktu kontrol",
+    "reminder_offsets": "Waktu pengingat",
+    "offset": "Jarak",
+    "is_done": "Tanda selesai",
+    # pushes
+    "endpoint": "Alamat langganan",
+    "keys": "Kunci langganan",
+    "p256dh": "Kunci publik",
+    "auth": "Kunci rahasia",
+    "payload": "Isi notifikasi",
+    "body": "Teks",
+    # what a list is asked for
+    "page": "Nomor halaman",
+    "per_page": "Jumlah per halaman",
+    "q": "Kata pencarian",
+    "keyword": "Kata pencarian",
+    "before": "Batas daftar",
+    "after": "Batas daftar",
+    "saved": "Pilihan tersimpan",
+    "mine": "Pilihan milik sendiri",
+    "replies": "Pilihan balasan",
+    "lat": "Garis lintang",
+    "lng": "Garis bujur",
+    "start": "Tanggal mulai",
+    "end": "Tanggal akhir",
+    # administration
+    "action": "Tindakan",
+    "query": "Kueri",
+    "detail": "Pilihan rincian",
+    "limit": "Jumlah baris",
+    # activity logs
+    "event_type": "Jenis kegiatan",
+    "event_name": "Nama kegiatan",
+    "screen_name": "Nama layar",
+    "activity_description": "Uraian kegiatan",
+    "session_id": "Sesi",
+    "user_ip": "Alamat IP",
+}
+
+#: Names that only hold others: `details.jam` is "Jam".
+TRANSPARENT = frozenset({"details"})
+
+#: Of what was sent as a whole.
+WHOLE = "Data yang dikirim"
+
+
+def label(path: Sequence[str]) -> str:
+    """`Jam pada jadwal ke-1` for `details.jadwal.0.jam`."""
+    words: list[str] = []
+    for part in path:
+        if part.isdigit() and words:
+            words[-1] += f" ke-{int(part) + 1}"
+        elif part not in TRANSPARENT or part == path[-1]:
+            words.append(LABELS.get(part) or _derived(part))
+    if not words:
+        return WHOLE
+    *places, subject = words
+    return " pada ".join([subject, *map(_inside, reversed(places))])
+
+
+def _derived(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _inside(text: str) -> str:
+    """A label in the middle of a sentence: `NIK` keeps its capitals."""
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]

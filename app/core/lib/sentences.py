@@ -1,0 +1,88 @@
+"""The sentences of validation errors: all Indonesian, each under the dotted path of its field, one for a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from app.core.lib.labels import label
+
+#: marshmallow's own sentences, which know nothing of us, and how people read them.
+CATALOGUE = {
+    # fields
+    "Missing data for required field.": "wajib diisi.",
+    "Field may not be null.": "tidak boleh kosong.",
+    "Invalid value.": "tidak valid.",
+    "Not a valid string.": "harus berupa teks.",
+    "Not a valid utf-8 string.": "harus berupa teks.",
+    "Not a valid number.": "harus berupa angka.",
+    "Not a valid integer.": "harus berupa bilangan bulat.",
+    "Number too large.": "terlalu besar.",
+    "Special numeric values (nan or infinity) are not permitted.": "harus berupa angka.",
+    "Not a valid boolean.": "harus berupa ya atau tidak.",
+    "Not a valid date.": "harus berupa tanggal, misalnya 2026-03-31.",
+    "Not a valid email address.": "bukan alamat e-mail yang benar.",
+    "Not a valid URL.": "bukan alamat web yang benar.",
+    "Not a valid list.": "harus berupa daftar.",
+    "Not a valid mapping type.": "harus berupa objek JSON.",
+    "Invalid type.": "harus berupa objek JSON.",
+    "Invalid input type.": "harus berupa objek JSON.",
+    # validators
+    "Length must be between 0 and {max}.": "paling panjang {max} karakter.",
+    "Length must be between 1 and {max}.": "wajib diisi, paling panjang {max} karakter.",
+    "Length must be between {min} and {max}.": "harus {min} sampai {max} karakter.",
+    "Shorter than minimum length 1.": "wajib diisi.",
+    "Shorter than minimum length {min}.": "paling pendek {min} karakter.",
+    "Longer than maximum length {max}.": "paling panjang {max} karakter.",
+    "Must be one of: {choices}.": "harus salah satu dari: {choices}.",
+    "Must be greater than or equal to {min} and less than or equal to {max}.": "harus dari {min} sampai {max}.",
+    "Must be greater than {min} and less than or equal to {max}.": "harus lebih dari {min}, paling besar {max}.",
+    "Must be greater than or equal to {min}.": "paling kecil {min}.",
+    "Must be less than or equal to {max}.": "paling besar {max}.",
+    "String does not match expected pattern.": "bentuknya tidak sesuai.",
+}
+
+#: Where a sentence about what was sent as a whole stands, as marshmallow has it.
+WHOLE = "_schema"
+
+
+def flat(errors: object) -> dict[str, list[str]]:
+    """The sentences of each field, in Indonesian, under its dotted path, however marshmallow nests them."""
+    sentences: dict[str, list[str]] = {}
+    for path, sentence in _leaves(errors, ()):
+        sentences.setdefault(".".join(path) or WHOLE, []).append(indonesian(sentence))
+    return sentences
+
+
+def for_a_person(errors: Mapping[str, list[str]]) -> str | None:
+    """The first sentence with its field: `NIK harus 16 digit angka.`; None where there is none."""
+    for path, (sentence, *_) in errors.items():
+        return f"{label(() if path == WHOLE else path.split('.'))} {sentence}"
+    return None
+
+
+def indonesian(sentence: str) -> str:
+    """A sentence of marshmallow's in our words; any other as it is."""
+    for pattern, translation in _PATTERNS:
+        if match := pattern.fullmatch(sentence):
+            return translation.format(**match.groupdict())
+    return sentence
+
+
+def _leaves(node: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    match node:
+        case Mapping():
+            for key, inner in node.items():
+                yield from _leaves(inner, path if key == WHOLE else (*path, str(key)))
+        case list() | tuple():
+            for inner in node:
+                yield from _leaves(inner, path)
+        case _:
+            yield path, str(node)
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(template)), re.DOTALL)
+
+
+_PATTERNS = [(_pattern(template), translation) for template, translation in CATALOGUE.items()]

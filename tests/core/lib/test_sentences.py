@@ -1,0 +1,49 @@
+"""Sentences of validation errors: translated, flat, and one for a person."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.core.lib import sentences
+from app.core.lib.labels import label
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("nik", "NIK"),
+        ("nama_obat", "Nama obat"),
+        ("details.jadwal.0.jam", "Jam pada jadwal ke-1"),
+        ("details.makan_siang.protein", "Protein pada makan siang"),
+        ("details", "Rincian"),
+        ("role_ids.2", "Peran ke-3"),
+        ("keys.p256dh", "Kunci publik pada kunci langganan"),
+        ("nik.0.jam", "Jam pada NIK ke-1"),
+    ],
+)
+def test_a_path_is_read_as_a_person_would_say_it(path: str, name: str) -> None:
+    assert label(path.split(".")) == name
+
+
+def test_nested_errors_become_dotted_paths() -> None:
+    nested = {
+        "details": {"jadwal": {0: {"jam": ["Missing data for required field."]}, "_schema": ["terlalu panjang."]}},
+        "_schema": ["Invalid input type."],
+    }
+    assert sentences.flat(nested) == {
+        "details.jadwal.0.jam": ["wajib diisi."],
+        "details.jadwal": ["terlalu panjang."],
+        "_schema": ["harus berupa objek JSON."],
+    }
+
+
+def test_flat_errors_stay() -> None:
+    errors = {"details.jadwal.0.jam": ["wajib diisi."]}
+    assert sentences.flat(errors) == errors
+    assert sentences.for_a_person(errors) == "Jam pada jadwal ke-1 wajib diisi."
+
+
+def test_numbers_and_choices_stay_in_a_translated_sentence() -> None:
+    assert sentences.indonesian("Length must be between 3 and 50.") == "harus 3 sampai 50 karakter."
+    assert sentences.indonesian("Must be one of: obat, makan.") == "harus salah satu dari: obat, makan."
+    assert sentences.indonesian("harus 16 digit angka.") == "harus 16 digit angka."

@@ -1,0 +1,132 @@
+"""What is told of wrong input: one sentence with a name that people know, and each field's own by its dotted path."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+
+DOSE = {"jam": "00:00", "jumlah": 1, "satuan": "tablet"}
+OBAT = {"nama_obat": "Metformin", "frekuensi": 2, "aturan": "saat makan", "jadwal": [DOSE, {**DOSE, "jam": "12:00"}]}
+REMINDER = {"judul": "Obat", "details": OBAT}
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user())
+
+
+@pytest.fixture
+def rina(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+def told(response: Any) -> tuple[str, dict[str, list[str]]]:
+    assert_error(response, 400, "validation_error")
+    return response.json["message"], response.json["errors"]
+
+
+def test_a_field_of_json_is_named_as_people_name_it(client: Client) -> None:
+    message, errors = told(client.post("/login", {"username": "siti"}))
+    assert message == "Kata sandi wajib diisi."
+    assert errors == {"password": ["wajib diisi."]}
+
+
+def test_every_field_has_its_sentences_and_the_first_is_the_message(client: Client) -> None:
+    message, errors = told(client.post("/login", {"username": "", "password": 7}))
+    assert message == "Nama pengguna wajib diisi, paling panjang 254 karakter."
+    assert errors == {
+        "username": ["wajib diisi, paling panjang 254 karakter."],
+        "password": ["harus berupa teks."],
+    }
+
+
+def test_a_nested_field_has_a_dotted_path_and_is_told_with_its_place(siti: Client) -> None:
+    details = {**OBAT, "jadwal": [{**DOSE, "jam": "25:00"}, {**DOSE, "jumlah": 0}]}
+    message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": details}))
+    assert message == "Jam pada jadwal ke-1 harus berupa jam UTC, misalnya 07:30."
+    assert errors == {
+        "details.jadwal.0.jam": ["harus berupa jam UTC, misalnya 07:30."],
+        "details.jadwal.1.jumlah": ["harus lebih dari 0, paling besar 100000."],
+    }
+
+
+def test_an_item_of_the_wrong_type_is_told_under_its_own_path(siti: Client) -> None:
+    message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": {**OBAT, "jadwal": ["07:00", DOSE]}}))
+    assert message == "Jadwal ke-1 harus berupa objek JSON."
+    assert errors == {"details.jadwal.0": ["harus berupa objek JSON."]}
+
+
+def test_a_rule_over_several_fields_is_told_of_one_of_them(siti: Client) -> None:
+    message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": {**OBAT, "frekuensi": 1}}))
+    assert message == "Frekuensi harus sama dengan banyaknya jadwal."
+    assert errors == {"details.frekuensi": ["harus sama dengan banyaknya jadwal."]}
+
+
+@pytest.mark.parametrize("sent", [[], "teks", 7])
+def test_a_body_that_is_no_object_is_told_as_a_whole(client: Client, sent: object) -> None:
+    message, errors = told(client.post("/login", sent))
+    assert message == "Data yang dikirim harus berupa objek JSON."
+    assert errors == {"_schema": ["harus berupa objek JSON."]}
+
+
+def test_a_query_is_told_like_a_body(client: Client) -> None:
+    message, errors = told(client.get("/forum/threads?page=0&per_page=1000&saved=mungkin"))
+    assert message == "Nomor halaman harus dari 1 sampai 1000000."
+    assert errors == {
+        "page": ["harus dari 1 sampai 1000000."],
+        "per_page": ["harus dari 1 sampai 100."],
+        "saved": ["harus berupa ya atau tidak."],
+    }
+
+
+def test_a_rule_over_a_query_is_told_of_a_field(rina: Client) -> None:
+    message, errors = told(rina.get("/admins/overview?start=2026-03-02&end=2026-03-01"))
+    assert message == "Tanggal mulai tidak boleh sesudah tanggal akhir."
+    assert errors == {"start": ["tidak boleh sesudah tanggal akhir."]}
+
+
+def test_a_form_is_told_like_a_body(siti: Client) -> None:
+    form = {"nama_ktp": "x" * 101, "role_ids": ["1", "dua"], "domicile": "Atlantis", "email": "siti"}
+    message, errors = told(siti.put("/profile", data=form))
+    assert message == "E-mail bukan alamat e-mail yang benar."
+    assert errors == {
+        "email": ["bukan alamat e-mail yang benar."],
+        "nama_ktp": ["wajib diisi, paling panjang 100 karakter."],
+        "domicile": ["bukan provinsi di Indonesia."],
+        "role_ids.1": ["harus berupa bilangan bulat."],
+    }
+
+
+def test_a_form_with_files_is_told_like_a_body(rina: Client) -> None:
+    form = {"nama": "dr. Ani", "faskes_ids": '["x", 7]', "image": (io.BytesIO(b"x"), "")}
+    message, errors = told(rina.post("/dokter", data=form))
+    assert message == "Fasilitas kesehatan ke-2 harus berupa teks."
+    assert errors == {"faskes_ids.1": ["harus berupa teks."]}
+
+
+def test_what_a_service_refuses_is_told_like_what_a_schema_refuses(rina: Client) -> None:
+    message, errors = told(rina.post("/dokter", {"nama": "dr. Ani", "faskes_ids": ["tidak-ada"]}))
+    assert message == "Fasilitas kesehatan tidak dikenal: tidak-ada."
+    assert errors == {"faskes_ids": ["tidak dikenal: tidak-ada."]}
+
+
+def test_what_the_database_refuses_is_told_like_what_a_schema_refuses(rina: Client) -> None:
+    message, errors = told(rina.post("/komunitas", {"nama": "Sahabat", "kategori_id": 999_999}))
+    assert message == "Kategori tidak ditemukan."
+    assert errors == {"kategori_id": ["tidak ditemukan."]}
+
+
+def test_a_choice_that_there_is_not_is_told_with_those_that_there_are(rina: Client) -> None:
+    message, _ = told(rina.get("/admins/export/users?format=docx"))
+    assert message == "Format harus salah satu dari: csv, pdf, xlsx."
+
+
+def test_unknown_fields_inside_an_object_are_ignored_too(rina: Client) -> None:
+    somebody = make_user()
+    payload = {"title": "Halo", "body": "Kabar", "badge": 3}
+    assert rina.post("/push/send", {"user_id": somebody.id, "payload": payload}).status_code == 200
