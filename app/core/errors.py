@@ -108,7 +108,11 @@ class UnsupportedMedia(AppError):
 class TooManyRequests(AppError):
     status = HTTPStatus.TOO_MANY_REQUESTS
     code = "too_many_requests"
-    message = "Terlalu banyak permintaan. Silakan tunggu sebentar."
+    message = "Terlalu banyak permintaan."
+
+    def __init__(self, message: str | None = None, *, retry_after: int) -> None:
+        again = f"Coba lagi dalam {sentences.wait(retry_after)}."
+        super().__init__(f"{message or self.message} {again}", retry_after=retry_after)
 
 
 class ProviderFailed(AppError):

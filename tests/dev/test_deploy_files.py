@@ -12,6 +12,8 @@ from urllib.parse import unquote
 import pytest
 import yaml
 
+from app.core import errors
+from app.core.errors import NotFound, TooManyRequests, Unavailable
 from app.core.jobs.queue import JOB_TIMEOUT_S
 from app.core.web.parsing import MAX_MULTIPART_BYTES
 from config import ROOT, Config
@@ -84,3 +86,11 @@ def test_nginx_keeps_what_machines_ask_from_the_world(path: str) -> None:
 def test_nginx_lets_through_what_the_service_takes() -> None:
     (limit,) = re.findall(r"^    client_max_body_size (\d+)m;", (DEPLOY / "nginx.conf").read_text(), re.MULTILINE)
     assert int(limit) * 2**20 > MAX_MULTIPART_BYTES
+
+
+def test_nginx_refuses_in_the_words_of_the_service() -> None:
+    text = (DEPLOY / "nginx.conf").read_text()
+    told = set(re.findall(r'"error":"(\w+)","message":"([^"]+)"', text))
+    again = TooManyRequests(retry_after=int(re.findall(r"add_header Retry-After (\d+) always;\s+return 429", text)[0]))
+    ours = {*errors.HTTP_ERRORS.values(), *((each.code, each.message) for each in (NotFound(), Unavailable(), again))}
+    assert told <= ours

@@ -14,7 +14,7 @@ from app.core.errors import TooManyRequests
 EXPORTS = Bulkhead(
     4,
     wait_s=5,
-    refusal=lambda: TooManyRequests("Terlalu banyak ekspor berjalan. Silakan coba sebentar lagi.", retry_after=30),
+    refusal=lambda: TooManyRequests("Terlalu banyak ekspor berjalan.", retry_after=30),
 )
 
 Chunks = Generator[bytes]

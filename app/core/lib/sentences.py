@@ -69,6 +69,15 @@ def indonesian(sentence: str) -> str:
     return sentence
 
 
+def wait(seconds: float) -> str:
+    """How long that is, rounded up: `30 detik`, `3 menit`, `2 jam`, `1 hari`."""
+    for unit, length, up_to in (("detik", 1, 60), ("menit", 60, 3600), ("jam", 3600, 86400)):
+        count = -int(-seconds // length)
+        if count * length < up_to:
+            return f"{max(count, 1)} {unit}"
+    return f"{-int(-seconds // 86400)} hari"
+
+
 def _leaves(node: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
     match node:
         case Mapping():

@@ -42,7 +42,7 @@ TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = 
 RUNS = Bulkhead(
     2,
     wait_s=5,
-    refusal=lambda: TooManyRequests("Konsol SQL sedang dipakai. Silakan coba sebentar lagi.", retry_after=15),
+    refusal=lambda: TooManyRequests("Konsol SQL sedang dipakai.", retry_after=15),
 )
 
 

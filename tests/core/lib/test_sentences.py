@@ -47,3 +47,20 @@ def test_numbers_and_choices_stay_in_a_translated_sentence() -> None:
     assert sentences.indonesian("Length must be between 3 and 50.") == "harus 3 sampai 50 karakter."
     assert sentences.indonesian("Must be one of: obat, makan.") == "harus salah satu dari: obat, makan."
     assert sentences.indonesian("harus 16 digit angka.") == "harus 16 digit angka."
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "1 detik"),
+        (30, "30 detik"),
+        (60, "1 menit"),
+        (121, "3 menit"),
+        (3541, "1 jam"),
+        (7200, "2 jam"),
+        (86_000, "1 hari"),
+        (90_000, "2 hari"),
+    ],
+)
+def test_a_wait_is_told_in_the_unit_that_people_would_choose(seconds: float, text: str) -> None:
+    assert sentences.wait(seconds) == text

@@ -93,6 +93,18 @@ def test_retry_after_is_the_rest_of_the_window(app: Flask, client: Client, limit
     refused = client.post("/refresh", REFRESH)
     assert_error(refused, 429, "too_many_requests")
     assert first + 60 - time.time() - 1 <= int(refused.headers["Retry-After"]) <= 10
+    assert refused.json["message"] == (
+        f"Terlalu banyak permintaan. Coba lagi dalam {refused.headers['Retry-After']} detik."
+    )
+
+
+def test_a_long_wait_is_told_in_minutes(app: Flask, client: Client, limited: None) -> None:
+    for _ in range(10):
+        client.post("/login", {"username": "siti", "password": "salah"})
+    refused = client.post("/login", {"username": "siti", "password": "salah"})
+    assert_error(refused, 429, "too_many_requests")
+    minutes = -(-int(refused.headers["Retry-After"]) // 60)
+    assert refused.json["message"] == f"Terlalu banyak permintaan. Coba lagi dalam {minutes} menit."
 
 
 def test_a_call_that_one_limit_refuses_is_not_counted_by_the_next(app: Flask, client: Client, limited: None) -> None:
