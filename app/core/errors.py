@@ -33,7 +33,7 @@ class AppError(Exception):
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     code = "internal_error"
-    message = "Terjadi kesalahan pada layanan. Silakan coba lagi."
+    message = "Terjadi kesalahan pada layanan. Silakan coba lagi, atau hubungi administrator."
 
     def __init__(
         self,

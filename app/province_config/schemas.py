@@ -38,7 +38,7 @@ class Section(SectionUpdate):
 def _ids_are_unique(sections: list[NewSection]) -> None:
     ids = [section["id"] for section in sections]
     if len(set(ids)) != len(ids):
-        raise ValidationError("setiap id hanya boleh sekali.")
+        raise ValidationError("tidak boleh menyebut satu id dua kali.")
 
 
 class ProvinceConfigUpdate(Schema):

@@ -112,7 +112,7 @@ def main() -> None:
     except (MemoryError, psycopg2.Error) as error:
         send_failure(out, failure_of(error))
     except UnicodeError:
-        send_failure(out, {"message": "the result is not in UTF-8", "sqlstate": "22021"})
+        send_failure(out, {"message": "Hasil kueri tidak dalam UTF-8.", "sqlstate": "22021"})
 
 
 def run(request: Request, out: BinaryIO) -> None:
@@ -170,10 +170,13 @@ def check(statements: list[Statement]) -> None:
     for statement in statements:
         if statement.controls_transaction:
             raise Refused(
-                "one request is one transaction: it cannot begin or end another", INVALID_TRANSACTION_TERMINATION
+                "Satu permintaan adalah satu transaksi, dan tidak dapat memulai atau mengakhiri yang lain.",
+                INVALID_TRANSACTION_TERMINATION,
             )
         if statement.is_copy:
-            raise Refused("COPY reads and writes files of the database server: use the export", INSUFFICIENT_PRIVILEGE)
+            raise Refused(
+                "COPY membaca dan menulis berkas di server basis data. Gunakan ekspor.", INSUFFICIENT_PRIVILEGE
+            )
 
 
 def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> Rows | None:
