@@ -140,10 +140,7 @@ class Relation(Link):
 class AuditSearchSchema(SearchSchema):
     search = AuditSearch
 
-    action = fields.String(
-        validate=validate.OneOf(list(Action), error="tidak dikenal."),  # too many to name
-        metadata={"example": "nik_read"},
-    )
+    action = fields.String(validate=validate.OneOf(list(Action)), metadata={"example": "nik_read"})
 
 
 class AuditEntry(Schema):

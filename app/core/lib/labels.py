@@ -74,6 +74,7 @@ LABELS = {
     "replies": "Pilihan balasan",
     "lat": "Garis lintang",
     "lng": "Garis bujur",
+    "date": "Tanggal",
     "start": "Tanggal mulai",
     "end": "Tanggal akhir",
     # administration

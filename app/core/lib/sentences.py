@@ -42,6 +42,10 @@ CATALOGUE = {
     "String does not match expected pattern.": "bentuknya tidak sesuai.",
 }
 
+#: More choices than these are in the documentation, and in no sentence.
+MOST_CHOICES = 8
+TOO_MANY = "bukan salah satu dari pilihan."
+
 #: Where a sentence about what was sent as a whole stands, as marshmallow has it.
 WHOLE = "_schema"
 
@@ -65,7 +69,8 @@ def indonesian(sentence: str) -> str:
     """A sentence of marshmallow's in our words; any other as it is."""
     for pattern, translation in _PATTERNS:
         if match := pattern.fullmatch(sentence):
-            return translation.format(**match.groupdict())
+            values = match.groupdict()
+            return TOO_MANY if values.get("choices", "").count(",") >= MOST_CHOICES else translation.format(**values)
     return sentence
 
 

@@ -45,8 +45,6 @@ class Timestamp(fields.AwareDateTime):
 class Day(fields.Date):
     """`YYYY-MM-DD` in and out."""
 
-    default_error_messages = {"invalid": "harus berupa tanggal YYYY-MM-DD."}  # noqa: RUF012  # marshmallow reads a plain dict
-
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> date:
         day = super()._deserialize(value, attr, data, **kwargs)
         # Python reads other forms of ISO 8601 too.

@@ -49,6 +49,11 @@ def test_numbers_and_choices_stay_in_a_translated_sentence() -> None:
     assert sentences.indonesian("harus 16 digit angka.") == "harus 16 digit angka."
 
 
+def test_more_choices_than_one_would_read_are_not_named() -> None:
+    choices = ", ".join("abcdefghij")
+    assert sentences.indonesian(f"Must be one of: {choices}.") == "bukan salah satu dari pilihan."
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
