@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from app import create_app
 from app.core.operations.startup import loading
 from config import Config
+
+# What jobs count goes to Redis. In the folder of gunicorn's processes each job would leave a file behind.
+os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
 
 with loading():
     import pywebpush  # noqa: F401  # before the fork: else every job that sends a push imports it, for 0.1 to 0.3 s

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from app.core.jobs import metrics as job_metrics
 from app.core.jobs.queue import BULK
 from app.core.jobs.schedule import Periodic
 from app.core.operations import health
@@ -17,6 +18,7 @@ from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.drain import Routing
 from app.notifications.models import Channel
 from app.pengingat import jobs as pengingat
+from app.providers import cache, http
 from app.push import transport as push
 
 #: What every clock does every second: a look at what is due, and a job where there is some.
@@ -54,5 +56,14 @@ HEALTH_CHECKS = {
     "deliveries": delivery_metrics.check_deliveries,
 }
 
-#: What `/metrics` reads when it is asked, beside what the processes count.
-METRIC_COLLECTORS = (delivery_metrics.collect,)
+#: What jobs count that outlives their processes.
+COUNTED_BY_JOBS = (http.CALLS, cache.CACHED)
+
+#: What `/metrics` reads when it is asked, beside what the web processes count.
+METRIC_COLLECTORS = (
+    job_metrics.collect_counts,
+    job_metrics.collect,
+    delivery_metrics.collect_waiting,
+    delivery_metrics.collect_counts,
+    logs.collect,
+)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from datetime import timedelta
 from time import monotonic
 
 import sqlalchemy as sa
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from psycopg2 import errors as pg
 from sqlalchemy.exc import OperationalError
 
 from app.core.database.session import db, unit_of_work
-from app.core.jobs.queue import BULK, enqueue_once_now
+from app.core.jobs.queue import BULK, connection, enqueue_once_now
 from app.core.lib import clock
 from app.logs import buffer, months
 from app.logs.models import activity_logs
@@ -60,6 +62,12 @@ def make_months_ahead() -> None:
             # Somebody reads, and whoever writes would wait behind us. There are other hours, and the rest.
             logger.warning("the next partition of the logs waits for the next hour: somebody reads them")
             return
+
+
+def collect() -> Iterator[Metric]:
+    """The gauge of the records that wait to be stored."""
+    waiting = connection().llen(buffer.WAITING)
+    yield GaugeMetricFamily("activity_logs_waiting", "Log records that wait to be stored", value=waiting)
 
 
 def prune(days: int) -> tuple[list[str], int]:

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from time import sleep
 
 import pytest
@@ -21,6 +22,7 @@ from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import State
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
+from tests.client import Client
 from tests.notifications.conftest import add, age, reread
 from tests.worker.conftest import RunningWorker, processes
 
@@ -129,6 +131,22 @@ def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, s
                 queue.connection().client_kill_filter(_id=client["id"])
     wait_until(lambda: all(sent(row.dedupe_key)() for row in rows))
     assert worker.process.poll() is None
+
+
+def test_figures_tell_of_workers_and_of_the_calls_in_their_jobs(
+    committed: Flask, start_worker: Start, tmp_path: Path
+) -> None:
+    # Named for all processes of a machine, as an operator might: gunicorn makes the folder, a worker must not need it.
+    start_worker("urgent", PROMETHEUS_MULTIPROC_DIR=str(tmp_path / "none"))
+    for calls in (1, 2):  # each in a job, and so in a process, of its own
+        row = add()
+        wait_until(sent(row.dedupe_key))
+        figure = f'jobs_provider_call_seconds_count{{outcome="ok",provider="messaging"}} {calls}.0'
+        wait_until(lambda figure=figure: figure in Client(committed).get("/metrics").text)
+    page = Client(committed).get("/metrics").text
+    assert 'workers{queue="urgent"} 1.0' in page
+    assert 'workers{queue="bulk"} 0.0' in page
+    assert "clock_tick_age_seconds +Inf" not in page
 
 
 def test_a_hung_process_does_not_silence_urgent_deliveries(start_worker: Start, sim: Server) -> None:

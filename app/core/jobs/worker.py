@@ -21,6 +21,7 @@ from rq.exceptions import StopRequested
 from rq.serializers import JSONSerializer
 
 from app.core.database.session import db
+from app.core.jobs import metrics
 from app.core.jobs.queue import QUEUES, release
 from app.core.jobs.redis import WORKER, connect
 from app.core.jobs.scheduler import ClockProcess
@@ -47,7 +48,7 @@ RETURN_S = 1.0
 
 
 class Job(rq.job.Job):
-    """A job inside the application: its context, and one log line. Jobs open their own units of work."""
+    """A job inside the application: its context, its counts, and one log line. Jobs open their own units of work."""
 
     app: ClassVar[Flask]
 
@@ -62,6 +63,7 @@ class Job(rq.job.Job):
                 outcome = "done"
                 return result
             finally:
+                metrics.hand_over()
                 logger.info(
                     "job",
                     extra={

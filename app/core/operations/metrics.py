@@ -1,8 +1,12 @@
-"""Prometheus metrics at `/metrics`, added up over gunicorn's processes when `PROMETHEUS_MULTIPROC_DIR` is set."""
+"""Prometheus metrics at `/metrics`: what this gunicorn's processes counted, and what is read at that moment.
+
+The processes are added up when `PROMETHEUS_MULTIPROC_DIR` is set, as gunicorn sets it for them.
+"""
 
 from __future__ import annotations
 
 import hmac
+import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from flask import Flask, Response, request
@@ -17,9 +21,13 @@ from prometheus_client import (
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
+from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError
 
 from app.core.errors import Unauthorized
 from config import Config
+
+logger = logging.getLogger(__name__)
 
 REQUESTS = Histogram(
     "http_request_seconds",
@@ -29,20 +37,26 @@ REQUESTS = Histogram(
 )
 
 
-class _Collected(Collector):
-    def __init__(self, collect: Collect) -> None:
-        self._collect = collect
-
-    def collect(self) -> Iterable[Metric]:
-        return self._collect()
-
-
 #: Reads figures when somebody asks: queue lengths, due deliveries.
 Collect = Callable[[], Iterable[Metric]]
 
 
+class _Collected(Collector):
+    """What one source says; one that is out of reach is left out, so that it does not hide the figures of all else."""
+
+    def __init__(self, collect: Collect) -> None:
+        self._collect = collect
+
+    def collect(self) -> Iterable[Metric]:
+        try:
+            return list(self._collect())
+        except (RedisError, DBAPIError) as error:
+            logger.warning("metrics are incomplete: %s", type(error).__name__)
+            return []
+
+
 def init_app(app: Flask, config: Config, collectors: Sequence[Collect]) -> None:
-    """Serve `/metrics`: what the processes counted, and what `collectors` read at that moment."""
+    """Serve `/metrics`: what the web processes counted, and what `collectors` read at that moment."""
 
     @app.get("/metrics")
     def metrics() -> Response:

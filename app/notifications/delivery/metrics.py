@@ -17,12 +17,14 @@ from app.core.jobs.schedule import HEARTBEAT
 from app.core.lib.clock import now
 from app.notifications.delivery import clock_steps
 from app.notifications.delivery.drain import LAG_BUCKETS_S, Tally
-from app.notifications.models import OPEN, deliveries
+from app.notifications.models import OPEN, Channel, deliveries
 
 logger = logging.getLogger(__name__)
 
 #: The hash in Redis in which drains add up their counts: they run in short-lived processes that nobody can scrape.
 COUNTS = "figures:deliveries"
+#: What a drain counts by channel.
+OUTCOMES = ("sent", "failed", "retried", "unknown")
 #: Seconds that a due urgent delivery may wait before `flask worker-health` complains.
 LATE_S = 60
 
@@ -77,28 +79,38 @@ def worker_problems() -> list[str]:
     return problems
 
 
-def collect() -> Iterator[Metric]:
+def collect_waiting() -> Iterator[Metric]:
+    """What is due; each lane has its sample, also when nothing is, so that an alert can tell zero from silence."""
+    waiting = dict.fromkeys(((queue, channel) for queue in QUEUES for channel in Channel), (0, 0.0))
+    with autocommit() as database:
+        for queue, channel, n, oldest in database.execute(_due):
+            waiting[queue, channel] = n, max(0.0, (now() - oldest).total_seconds())
     due = GaugeMetricFamily("deliveries_due", "Deliveries that are due now", labels=["queue", "channel"])
     age = GaugeMetricFamily(
         "deliveries_oldest_due_seconds", "How long the longest waiting has been due", labels=["queue", "channel"]
     )
-    with autocommit() as database:
-        for queue, channel, waiting, oldest in database.execute(_due):
-            due.add_metric([queue, channel], waiting)
-            age.add_metric([queue, channel], max(0.0, (now() - oldest).total_seconds()))
+    for lane, (n, age_s) in waiting.items():
+        due.add_metric(lane, n)
+        age.add_metric(lane, age_s)
     yield due
     yield age
-    counted = {_text(key): int(value) for key, value in connection().hgetall(COUNTS).items()}
+
+
+def collect_counts() -> Iterator[Metric]:
+    """What drains counted, and whether the clocks agree."""
+    counted = {(what, str(channel)): 0 for what in OUTCOMES for channel in Channel}
+    lags: dict[str, dict[str, int]] = {channel: {} for channel in Channel}
+    for key, count in connection().hgetall(COUNTS).items():
+        what, channel, *bucket = _text(key).split(":")
+        if bucket:
+            lags[channel][bucket[0]] = int(count)
+        else:
+            counted[what, channel] = int(count)
     outcomes = CounterMetricFamily(
         "deliveries", "Outcomes of attempts: sent, failed for good, retried, unknown", labels=["outcome", "channel"]
     )
-    lags: dict[str, dict[str, int]] = {}
-    for key, n in sorted(counted.items()):
-        outcome, channel, *bucket = key.split(":")
-        if bucket:
-            lags.setdefault(channel, {})[bucket[0]] = n
-        else:
-            outcomes.add_metric([outcome, channel], n)
+    for labels, n in counted.items():
+        outcomes.add_metric(labels, n)
     yield outcomes
     yield _lag_histogram(lags)
     yield GaugeMetricFamily(
