@@ -129,7 +129,7 @@ def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> Non
         for queue in QUEUES:
             # One queue a process: on two, RQ can lose a job when it crashes.
             start(f"worker-{queue}", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)
-        supervisor.wait_until(lambda: _healthy(port), web)
+        supervisor.wait_until(lambda: _ready(port), web)
         supervisor.check()
 
 
@@ -212,10 +212,10 @@ def _announced(child: Child) -> dict[str, str] | None:
     return None
 
 
-def _healthy(port: int) -> bool:
+def _ready(port: int) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
     try:
-        connection.request("GET", "/healthz")
+        connection.request("GET", "/readyz")
         return connection.getresponse().status == 200
     except (OSError, http.client.HTTPException):
         return False

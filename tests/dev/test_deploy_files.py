@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
+import socketserver
 import subprocess
 from dataclasses import fields
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from threading import Thread
 from urllib.parse import unquote
 
 import pytest
@@ -49,6 +53,62 @@ def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [line for line in done.stderr.splitlines() if path.stem.rstrip("@") in line]
     assert all("is not executable" in line for line in found), done.stderr  # nothing is installed in /opt here
+
+
+class Web(socketserver.UnixStreamServer):
+    """Answers `/readyz` on a unix socket: 503 as often as it is told to, then 200."""
+
+    def __init__(self, path: Path, unready: int) -> None:
+        self.statuses = [503] * unready
+        super().__init__(str(path), _Readiness)
+
+
+class _Readiness(BaseHTTPRequestHandler):
+    server: Web
+
+    def do_GET(self) -> None:
+        assert self.path == "/readyz"
+        self.send_response(self.server.statuses.pop() if self.server.statuses else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def rolling_restart(folder: Path, unready: int) -> tuple[int, list[str]]:
+    """Run the script on two webs, the second of which is unready so many times; gives what it asked of systemd."""
+    needed("curl")
+    systemctl = folder / "systemctl"
+    systemctl.write_text(f'#!/bin/sh\necho "$@" >> {folder}/asked\n')
+    systemctl.chmod(0o755)
+    script = (DEPLOY / "rolling-restart").read_text().replace("/run/health", str(folder))
+    with Web(folder / "web-1.sock", 0) as first, Web(folder / "web-2.sock", unready) as second:
+        for web in (first, second):
+            Thread(target=web.serve_forever, daemon=True).start()
+        env = {"PATH": f"{folder}:{os.environ['PATH']}", "TRIES": "2"}
+        done = subprocess.run(["sh", "-c", script], env=env, check=False, capture_output=True, text=True)
+        for web in (first, second):
+            web.shutdown()
+    return done.returncode, (folder / "asked").read_text().splitlines()
+
+
+def test_a_new_version_waits_until_each_web_is_ready(tmp_path: Path) -> None:
+    webs = ["restart health-web@1", "restart health-web@2"]
+    assert rolling_restart(tmp_path, unready=2) == (0, [*webs, "restart health-worker@*"])
+
+
+def test_a_new_version_stops_at_a_web_that_does_not_get_ready(tmp_path: Path) -> None:
+    assert rolling_restart(tmp_path, unready=99) == (1, ["restart health-web@1", "restart health-web@2"])
+
+
+def test_only_gunicorn_keeps_figures_in_a_folder() -> None:
+    """Any other process with the variable would want the folder to be there, and leave files in it."""
+    text = (DEPLOY / "Dockerfile").read_text()
+    assert "PROMETHEUS_MULTIPROC_DIR" not in re.sub(r"^CMD .*$", "", text, flags=re.MULTILINE)
+    assert "PROMETHEUS_MULTIPROC_DIR" not in (DEPLOY / "compose.yaml").read_text()
+    for path in UNITS:
+        assert ("PROMETHEUS_MULTIPROC_DIR" in path.read_text()) == ("web" in path.name)
 
 
 def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
