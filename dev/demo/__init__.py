@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dev.demo import content, forum, people, places, reminders
+from dev.demo import activity, content, conversations, crowd, forum, people, places, reminders
 
 #: In this order: later parts refer to earlier ones.
-PARTS: tuple[Callable[[], None], ...] = (people.fill, content.fill, places.fill, forum.fill, reminders.fill)
+PARTS: tuple[Callable[[], None], ...] = (
+    people.fill,
+    crowd.fill,
+    content.fill,
+    places.fill,
+    conversations.fill,
+    forum.fill,
+    reminders.fill,
+    activity.fill,
+)
 
 
 def fill() -> str:

@@ -1,4 +1,4 @@
-"""Reminders of siti: one of each type."""
+"""Reminders of siti, one of each type, and some of the crowd's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from app.core.database.session import db
 from app.core.lib import clock
 from app.pengingat import service
 from app.pengingat.models import Pengingat, Tipe
+from dev.demo import crowd
 from dev.demo.people import person
+from dev.demo.places import FASKES
 
 ZONE = "Asia/Jakarta"
 
@@ -43,15 +45,50 @@ VISIT: dict[str, Any] = {
 }
 
 
+#: What the crowd takes: name, title, the dose's time of day in UTC. So few of them, lest the outbox be full of theirs.
+DOSES = (
+    ("Amlodipin", "Obat tekanan darah", "23:00"),
+    ("Simvastatin", "Obat kolesterol", "14:00"),
+    ("Levotiroksin", "Obat tiroid", "22:30"),
+    ("Glibenklamid", "Obat gula", "00:30"),
+)
+WITH_DOSES = 12
+VISITORS = 24
+
+
 def fill() -> None:
     siti = person("siti").id
-    if db.session.scalar(sa.select(sa.exists().where(Pengingat.user_id == siti))):
-        return
-    soon = clock.now() + timedelta(days=3)
-    for tipe, judul, details in (
-        (Tipe.OBAT, "Obat diabetes", MEDICINE),
-        (Tipe.MAKAN, "Menu harian", MEALS),
-        (Tipe.TERAPI, "Fisioterapi lutut", THERAPY),
-        (Tipe.KONTROL, "Kontrol bulanan", VISIT),
-    ):
-        service.create(siti, {"tipe": tipe, "judul": judul, "timezone": ZONE, "details": details, "waktu": soon})
+    if not _has_any(siti):
+        soon = clock.now() + timedelta(days=3)
+        for tipe, judul, details in (
+            (Tipe.OBAT, "Obat diabetes", MEDICINE),
+            (Tipe.MAKAN, "Menu harian", MEALS),
+            (Tipe.TERAPI, "Fisioterapi lutut", THERAPY),
+            (Tipe.KONTROL, "Kontrol bulanan", VISIT),
+        ):
+            service.create(siti, {"tipe": tipe, "judul": judul, "timezone": ZONE, "details": details, "waktu": soon})
+    others = crowd.ids()[2:]
+    if not _has_any(others[0]):
+        _fill_others(others)
+
+
+def _fill_others(others: list[int]) -> None:
+    """Medicines of some, half of them taken today, and visits in the coming weeks."""
+    for number, user_id in enumerate(others[:WITH_DOSES]):
+        nama_obat, judul, jam = DOSES[number % len(DOSES)]
+        dose = {"jam": jam, "jumlah": 1, "satuan": "tablet"}
+        details = {"nama_obat": nama_obat, "frekuensi": 1, "aturan": "sebelum makan", "jadwal": [dose]}
+        reminder = service.create(user_id, {"tipe": Tipe.OBAT, "judul": judul, "timezone": ZONE, "details": details})
+        if number % 2:
+            service.update(user_id, reminder.id, {"is_done": True})
+    for number, user_id in enumerate(others[:VISITORS]):
+        waktu = clock.now() + timedelta(days=5 + number, hours=number % 6)
+        visit = {**VISIT, "nama_faskes": FASKES[number % len(FASKES)][1], "reminder_offsets": [{"offset": "1d"}]}
+        service.create(
+            user_id,
+            {"tipe": Tipe.KONTROL, "judul": "Kontrol rutin", "timezone": ZONE, "details": visit, "waktu": waktu},
+        )
+
+
+def _has_any(user_id: int) -> bool:
+    return bool(db.session.scalar(sa.select(sa.exists().where(Pengingat.user_id == user_id))))

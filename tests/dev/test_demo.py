@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
+from app.core.lib.clock import today
+from app.forum.jobs import repair
+from app.identity.models import User
 from dev import demo
+from dev.demo.people import LOGINS
+from tests.client import Client
 
 
 def counts() -> dict[str, int | None]:
@@ -25,3 +32,42 @@ def test_demo_data_is_filled_once(app: Flask) -> None:
     with unit_of_work():
         demo.fill()
     assert counts() == filled
+
+
+def test_administrators_see_ninety_lively_days(client: Client) -> None:
+    with unit_of_work():
+        demo.fill()
+    admin = client.as_(db.session.scalars(sa.select(User).where(User.username == "admin")).one())
+    start = today() - timedelta(days=90)
+    overview = admin.get(f"/admins/overview?start={start}&end={today()}").json
+    assert overview["totals"]["users"] == 60
+    assert len(overview["by_province"]) > 10
+    registered = [day["users"] for day in overview["growth"]]
+    assert max(registered) <= 8, "a spike"
+    assert sum(count > 0 for count in registered) > 25
+    assert sum(day["active_users"] > 3 for day in overview["activity"]) > 60
+    assert all(row["count"] for row in overview["reminder_categories"])
+    assert 0 < sum(row["done"] for row in overview["reminder_categories"]) < overview["totals"]["reminders"]
+    assert len(overview["recent_activity"]) == 20
+    assert sum(row["replies"] for row in overview["forum_categories"]) > 100
+    audit = admin.get("/admins/audit").json
+    assert len(audit) > 40
+    assert {row["actor"] for row in audit} == {"superadmin", "admin", "dewi.lestari", "rina.puspita"}
+    assert len(admin.get("/admins/caregiver-patient/all").json) > 15
+
+
+def test_the_forum_counts_right_and_is_newest_first(client: Client) -> None:
+    with unit_of_work():
+        demo.fill()
+    threads = client.get("/forum/threads").json
+    assert [thread["created_at"] for thread in threads] == sorted(
+        (thread["created_at"] for thread in threads), reverse=True
+    )
+    assert repair() == {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
+
+
+def test_nobody_of_the_crowd_is_told_of_what_a_developer_tries(app: Flask) -> None:
+    with unit_of_work():
+        demo.fill()
+    listening = sa.select(User.username).where(User.accepts_broadcasts)
+    assert set(db.session.scalars(listening)) == set(LOGINS)
