@@ -66,6 +66,7 @@ LABELS = {
     "page": "Nomor halaman",
     "per_page": "Jumlah per halaman",
     "q": "Kata pencarian",
+    "sort": "Urutan",
     "keyword": "Kata pencarian",
     "before": "Batas daftar",
     "after": "Batas daftar",
