@@ -239,8 +239,8 @@ class Config:
     )
     superadmin_sql_mode: str = setting("`ro` makes the SQL console read-only", _choice("rw", "ro"), default="rw")
     superadmin_database_url: str | None = setting(
-        "Address that the SQL console logs in with (default: `DATABASE_URL`); `flask sql-role create` makes a role"
-        " that can only read",
+        "Address that the SQL console logs in with (default: `DATABASE_URL`, whose role can alter the audit log);"
+        " `flask sql-role create` makes a role that can only read, and with `--write` one that writes all but that log",
         _database_url,
         default=None,
         secret=True,

@@ -143,15 +143,19 @@ def sweep_pictures() -> None:
 
 # --- the SQL console ------------------------------------------------------------------------------------------------
 
-sql_role = CommandGroup("sql-role", help="A database role for the SQL console that can only read.")
+sql_role = CommandGroup("sql-role", help="A database role for the SQL console alone.")
 
 
 @sql_role.command("create")
 @click.option("--name", default="sql_console", help="Name of the role.")
-def create_sql_role(name: str) -> None:
-    """Make the role, or give it a new password, and print the setting that lets the console log in with it."""
+@click.option("--write", is_flag=True, help="It may write too, but to the audit log.")
+def create_sql_role(name: str, *, write: bool) -> None:
+    """Make the role, or give it a new password, and print the setting that lets the console log in with it.
+
+    It can only read, unless told otherwise. It owns no table, and cannot change the audit log.
+    """
     with unit_of_work():
-        address = sql_roles.create(name)
+        address = sql_roles.create(name, writes=write)
     click.echo(f"SUPERADMIN_DATABASE_URL={address}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
@@ -50,32 +49,3 @@ def test_nothing_is_written(reader: Client, sql: str, sqlstate: str) -> None:
 def test_a_statement_is_written_down_all_the_same(reader: Client) -> None:
     reader.post("/superadmin/query", {"query": "DELETE FROM users"})
     assert [row["subject"] for row in reader.get("/admins/audit").json] == ["query"]
-
-
-@pytest.fixture
-def creator(committed: Flask) -> Iterator[Flask]:
-    """A service whose role goes again with the test."""
-    yield committed
-    with db.engine.begin() as connection:
-        connection.execute(sa.text("DROP OWNED BY sql_console CASCADE"))
-        connection.execute(sa.text("DROP ROLE sql_console"))
-
-
-def test_the_command_makes_a_role_that_can_only_read(
-    boss: Client, creator: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for _ in range(2):  # the second time it gets a new password
-        result = creator.test_cli_runner().invoke(args=["sql-role", "create"])
-        assert result.exit_code == 0, result.output
-    url = result.output.strip().removeprefix("SUPERADMIN_DATABASE_URL=")
-    config = dataclasses.replace(
-        creator.extensions["config"], superadmin_database_url=url.replace("postgresql:", "postgresql+psycopg2:")
-    )
-    monkeypatch.setitem(creator.extensions, "config", config)
-    response = boss.post("/superadmin/query", {"query": "SELECT current_user AS me, count(*) AS n FROM users"})
-    assert response.json["rows"] == [{"me": "sql_console", "n": 1}]
-    for sql in ("DELETE FROM users", "SET transaction_read_only = off; DELETE FROM users", "SET ROLE health"):
-        response = boss.post("/superadmin/query", {"query": sql})
-        assert_error(response, 400, "sql_error")
-        assert response.json["sqlstate"] in ("25006", "25001", "42501")
-    assert db.session.scalar(sa.text("SELECT count(*) FROM users")) == 1

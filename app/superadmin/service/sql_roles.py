@@ -1,4 +1,8 @@
-"""The restricted database role of the SQL console: it can log in and read, whatever a statement tries."""
+"""A database role for the SQL console alone: it can log in and read, and write if wanted, whatever a statement tries.
+
+It owns no table, so it can alter none and disable no trigger, and the audit log it can only read: the service, whose
+role owns that, writes down what the console runs. A console that logs in as the service's own role owns it too.
+"""
 
 from __future__ import annotations
 
@@ -10,34 +14,56 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.errors import BadRequest
 from app.core.settings import settings
+from app.identity.models import AuditEntry
 
 NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 #: The names are checked, and identifiers cannot be parameters.
 STATEMENTS = (
     "ALTER ROLE {role} LOGIN CONNECTION LIMIT 10 PASSWORD '{password}'",
-    "ALTER ROLE {role} SET default_transaction_read_only = on",
+    "ALTER ROLE {role} SET default_transaction_read_only = {read_only}",
     # Membership lets the service end the role's statements when their time is up.
     "GRANT {role} TO CURRENT_USER",
     "GRANT USAGE ON SCHEMA public TO {role}",
+    # What it was given before, for it may have been able to write.
+    "REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}",
+    "REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM {role}",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA public REVOKE ALL ON TABLES FROM {role}",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA public REVOKE ALL ON SEQUENCES FROM {role}",
     "GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}",
     "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO {role}",
+)
+WRITING = (
+    "GRANT INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA public TO {role}",
+    "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {role}",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT INSERT, UPDATE, DELETE, TRUNCATE ON TABLES TO {role}",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO {role}",
+    "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {audit} FROM {role}",
 )
 #: The console keeps its errors out of the server's log, where the service's role was given that right to hand on.
 MAY_GRANT_SILENCE = sa.text("SELECT has_parameter_privilege('log_min_messages', 'SET WITH GRANT OPTION')")
 GRANT_SILENCE = "GRANT SET ON PARAMETER log_min_messages TO {role}"
 
 
-def create(name: str) -> str:
-    """Create the role, or give it a new password; returns the database address to log in with. Needs CREATEROLE."""
+def create(name: str, *, writes: bool = False) -> str:
+    """Create the role, or give it a new password; returns the database address to log in with. Needs CREATEROLE.
+
+    Without `writes` it can only read.
+    """
     if not NAME.fullmatch(name):
         raise BadRequest("Nama peran hanya boleh berisi huruf kecil, angka dan garis bawah.", code="bad_role_name")
     password = secrets.token_urlsafe(24)
     exists = sa.text("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = :name)")
     if not db.session.scalar(exists, {"name": name}):
         db.session.execute(sa.text(f'CREATE ROLE "{name}"'))
-    may_grant_silence = db.session.scalar(MAY_GRANT_SILENCE)
-    for statement in (*STATEMENTS, GRANT_SILENCE) if may_grant_silence else STATEMENTS:
-        db.session.execute(sa.text(statement.format(role=f'"{name}"', password=password)))
+    words = {
+        "role": f'"{name}"',
+        "password": password,
+        "read_only": "off" if writes else "on",
+        "audit": AuditEntry.__tablename__,
+    }
+    silence = (GRANT_SILENCE,) if db.session.scalar(MAY_GRANT_SILENCE) else ()
+    for statement in (*STATEMENTS, *(WRITING if writes else ()), *silence):
+        db.session.execute(sa.text(statement.format(**words)))
     url = sa.make_url(settings.database_url).set(drivername="postgresql", username=name, password=password)
     return url.render_as_string(hide_password=False)
