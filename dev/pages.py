@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
 
-import sqlalchemy as sa
 from flask import Blueprint, Flask, Response, render_template
 from markupsafe import Markup, escape
 
-from app.core.database.session import autocommit
-from app.core.lib.clock import JAKARTA
+from app.core.lib.clock import JAKARTA, today
 from app.core.settings import settings
-from app.notifications.models import deliveries
-
-#: Rows on the page; the newest come first.
-SHOWN = 200
+from dev import outbox as outbox_page
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -43,11 +37,13 @@ def guard(response: Response) -> Response:
 
 @bp.get("/outbox")
 def outbox() -> str:
-    """Every message and push, newest first."""
-    newest = sa.select(deliveries).order_by(deliveries.c.created_at.desc(), deliveries.c.id.desc()).limit(SHOWN)
-    with autocommit() as connection:
-        rows: list[Any] = list(connection.execute(newest).mappings())
-    return render_template("dev/outbox.html", rows=rows, shown=SHOWN)
+    """Every message and push: what is next first, then what went out, newest first."""
+    return render_template(
+        "dev/outbox.html",
+        outbox=outbox_page.read(),
+        unfolded_next=outbox_page.UNFOLDED_NEXT,
+        unfolded_latest=outbox_page.UNFOLDED_LATEST,
+    )
 
 
 @bp.get("/reset-password")
@@ -76,4 +72,8 @@ def clickable(text: str) -> Markup:
 
 
 def local_time(moment: datetime) -> str:
-    return moment.astimezone(JAKARTA).strftime("%Y-%m-%d %H:%M:%S")
+    """`Today 18:30:05`, `Tue 24 Nov 06:00:00`, in Jakarta."""
+    local = moment.astimezone(JAKARTA)
+    near = {today(): "Today", today() + timedelta(days=1): "Tomorrow", today() - timedelta(days=1): "Yesterday"}
+    day = near.get(local.date()) or f"{local:%a} {local.day} {local:%b}"
+    return f"{day} {local:%H:%M:%S}"

@@ -1,5 +1,6 @@
 // Replaces the rows every two seconds, unless somebody is selecting text or the page is hidden.
 const PAUSE_MS = 2000;
+let shownHtml = document.getElementById("rows").innerHTML;
 
 async function refresh() {
   const fresh = document.getElementById("fresh");
@@ -9,12 +10,23 @@ async function refresh() {
     if (!answer.ok) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const rows = page.getElementById("rows");
-    const shown = document.getElementById("rows");
-    if (rows.innerHTML !== shown.innerHTML) shown.replaceWith(rows);
+    if (rows.innerHTML !== shownHtml) replace(rows);
     fresh.textContent = "Refreshes by itself.";
   } catch {
     fresh.textContent = "The service does not answer; still trying.";
   }
+}
+
+// What was unfolded stays so, and the keyboard stays where it was.
+function replace(rows) {
+  shownHtml = rows.innerHTML;
+  const focused = document.activeElement?.id;
+  for (const { id } of document.querySelectorAll("#rows details[open]")) {
+    const details = rows.querySelector(`#${id}`);
+    if (details) details.open = true;
+  }
+  document.getElementById("rows").replaceWith(rows);
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
 setInterval(refresh, PAUSE_MS);

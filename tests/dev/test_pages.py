@@ -7,16 +7,20 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
+from lxml import html
 
 from app import create_app
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
+from app.identity.models import User
 from app.notifications import outbox
-from app.notifications.models import Channel, deliveries
+from app.notifications.models import Channel, State, deliveries
 from config import Config
 from dev.application import create_development_app
 from tests.conftest import config_for_tests
+from tests.factories import make_user
 
 
 @pytest.fixture
@@ -34,8 +38,6 @@ def developing(variables: dict[str, str]) -> Iterator[Flask]:
 
 
 def add(text: str, **fields: object) -> None:
-    from app.core.database.session import unit_of_work
-
     with unit_of_work():
         outbox.add(
             outbox.Draft(
@@ -61,6 +63,57 @@ def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing: 
     assert '<a href="http://localhost:8000/dev/reset-password?code=a_b-c">' in text
     assert "/forum/5" in text
     assert 'class="state pending"' in text
+
+
+def entries(app: Flask, heading: str, id_: str) -> list[str]:
+    """The text of each entry that stands open under a heading, or of each that is folded in a `details`."""
+    page = html.fromstring(app.test_client().get("/dev/outbox").get_data(as_text=True))
+    found = page.xpath(
+        "//h2[.=$heading]/following-sibling::ol[1]/li" if heading else "//details[@id=$id]//li[@class='entry']",
+        heading=heading,
+        id=id_,
+    )
+    return [" ".join(entry.text_content().split()) for entry in found]
+
+
+def test_channels_of_one_occurrence_are_one_entry_with_the_persons_name(developing: Flask) -> None:
+    with unit_of_work():
+        siti = make_user(username="siti", nama_ktp="Siti Aminah")
+        db.session.flush()
+        user_id = siti.id
+    try:
+        due = clock.now() + timedelta(hours=2)
+        for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
+            add(f"dosis {channel}", channel=channel, user_id=user_id, subject="pengingat:1", due_at=due, target=None)
+        add("dosis berikut", user_id=user_id, subject="pengingat:1", due_at=due + timedelta(hours=12), target=None)
+        first, second = entries(developing, "Next", "")
+        assert first.startswith("Siti Aminah siti password reset · ")
+        assert "pending message dosis messaging" in first
+        assert "pending push" in first
+        assert "dosis berikut" in second
+    finally:
+        with unit_of_work():
+            db.session.execute(sa.delete(User).where(User.id == user_id))
+
+
+def test_what_comes_next_is_first_and_what_is_far_or_old_is_folded(developing: Flask) -> None:
+    for number in range(6):
+        add(f"nanti {number}", due_at=clock.now() + timedelta(minutes=60 - number))
+    for number in range(14):
+        add(f"lalu {number}", due_at=clock.now() - timedelta(minutes=number), target=f"+6281{number}")
+    assert [entry.split()[-1] for entry in entries(developing, "Next", "")] == ["5", "4", "3", "2"]
+    assert [entry.split()[-1] for entry in entries(developing, "", "later")] == ["1", "0"]
+    latest = [entry.split()[-1] for entry in entries(developing, "Latest", "")]
+    assert latest == [str(number) for number in range(12)]
+    assert [entry.split()[-1] for entry in entries(developing, "", "older")] == ["12", "13"]
+
+
+def test_what_was_withdrawn_is_folded_away(developing: Flask) -> None:
+    add("batal", due_at=clock.now() + timedelta(hours=1))
+    with unit_of_work():
+        db.session.execute(deliveries.update().values(state=State.CANCELLED, settled_at=clock.now()))
+    assert entries(developing, "Next", "") == entries(developing, "Latest", "") == []
+    assert len(entries(developing, "", "withdrawn")) == 1
 
 
 def test_what_people_wrote_is_text_not_markup(developing: Flask) -> None:

@@ -1,0 +1,79 @@
+"""What the outbox page shows: one entry for each thing that happened, with every message and push that tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.database.session import autocommit
+from app.identity.models import User
+from app.notifications.models import OPEN, State, deliveries
+
+#: Deliveries that are read: of those to come, and of those that went out or wait now.
+SHOWN = 200
+#: Entries that stand open on the page; the others are folded.
+UNFOLDED_NEXT, UNFOLDED_LATEST = 4, 12
+
+Row = Mapping[Any, Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One occurrence: a dose that is due, a reply, a forgotten password."""
+
+    rows: list[Row]
+
+    @property
+    def first(self) -> Row:
+        return self.rows[0]
+
+    @property
+    def moment(self) -> datetime:
+        """When the last of it was settled, or is due."""
+        return max(row["moment"] for row in self.rows)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return all(row["state"] == State.CANCELLED for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Outbox:
+    upcoming: list[Entry]
+    latest: list[Entry]
+    withdrawn: list[Entry]
+
+
+_rows = deliveries.c
+_moment = sa.func.coalesce(_rows.settled_at, _rows.due_at)
+_is_upcoming = sa.and_(_rows.state.in_(OPEN), _rows.due_at > sa.func.now())
+_shown = sa.select(deliveries, _moment.label("moment"), User.username, User.nama_ktp).outerjoin(
+    User, User.id == _rows.user_id
+)
+_upcoming = _shown.where(_is_upcoming).order_by(_rows.due_at, _rows.id).limit(SHOWN)
+_latest = _shown.where(~_is_upcoming).order_by(_moment.desc(), _rows.id.desc()).limit(SHOWN)
+
+
+def read() -> Outbox:
+    """What comes soonest first, then what went out or waits, the newest first."""
+    with autocommit() as connection:
+        upcoming = _entries(connection.execute(_upcoming).mappings())
+        latest = _entries(connection.execute(_latest).mappings())
+    return Outbox(
+        upcoming,
+        [entry for entry in latest if not entry.is_withdrawn],
+        [entry for entry in latest if entry.is_withdrawn],
+    )
+
+
+def _entries(rows: Iterable[Row]) -> list[Entry]:
+    """In the order of the first delivery of each."""
+    entries: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        key = (row["kind"], row["subject"] or row["dedupe_key"], row["user_id"], row["due_at"])
+        entries.setdefault(key, []).append(row)
+    return [Entry(sorted(group, key=lambda row: (row["channel"], row["id"]))) for group in entries.values()]

@@ -1,0 +1,56 @@
+"""The pages for developers, as axe, a phone and a dark screen see them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(__file__).with_name("axe")
+
+PAGES = ("/", "/dev/outbox", "/dev/push", "/dev/reset-password?code=x")
+PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    code = gzip.decompress((AXE / "axe.min.js.gz").read_bytes())
+    assert (AXE / "SHA256SUMS").read_text().split()[0] == hashlib.sha256(code).hexdigest()
+    return code.decode()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing_and_nothing_is_cut_off(page: Page, axe: str, path: str, size: dict, scheme: str) -> None:
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    page.goto(path)
+    for details in page.locator("summary").all():
+        details.click()
+    assert page.evaluate("document.documentElement.scrollWidth") == size["width"]
+    page.evaluate(axe)
+    violations = page.evaluate("axe.run().then((result) => result.violations)")
+    assert [(each["id"], each["nodes"][0]["html"]) for each in violations] == []
+
+
+def test_the_outbox_fits_on_a_few_screens_of_a_phone(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/dev/outbox")
+    assert page.locator(".entry").count() > 20
+    assert page.evaluate("document.documentElement.scrollHeight") < 8 * PHONE["height"]
+
+
+def test_what_is_unfolded_stays_so_when_the_page_refreshes(page: Page) -> None:
+    page.goto("/dev/outbox")
+    page.locator("#later summary").click()
+    asked = page.request.get("/api/send-verification-code", params={"phone": "081234567890"})
+    assert asked.ok, asked.text()
+    page.get_by_text("reset-password").first.wait_for()
+    assert page.locator("#later").get_attribute("open") is not None
+    assert page.evaluate("document.activeElement.id") == "later-summary"
