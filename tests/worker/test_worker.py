@@ -20,13 +20,15 @@ from app.core.lib import clock
 from app.notifications.delivery import claims
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import State
+from app.providers import messaging
 from dev.simulators import Server
+from dev.stack.outages import frozen
 from dev.stack.waiting import wait_until
 from tests.client import Client
 from tests.notifications.conftest import add, age, reread
 from tests.worker.conftest import RunningWorker, processes
 
-pytestmark = pytest.mark.takes(seconds=60)
+pytestmark = pytest.mark.takes(seconds=70)
 
 Start = Callable[..., RunningWorker]
 
@@ -100,6 +102,19 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_made_good(start_worker: Star
     wait_until(sent(row.dedupe_key))
     assert reread(row.dedupe_key).deaths == 1
     assert len(sim.messaging.sent) == 1
+
+
+def test_a_worker_that_stands_still_in_the_middle_of_a_call_takes_the_answer(start_worker: Start, sim: Server) -> None:
+    sim.fault("messaging", "latency", seconds=1.0)
+    worker = start_worker()
+    row = add()
+    wait_until(lambda: len(sim.messaging.calls) == 1)
+    with frozen(worker.pid):
+        wait_until(lambda: len(sim.messaging.sent) == 1)
+        sleep(messaging.BUDGET_S)  # the time of the call is up
+    wait_until(sent(row.dedupe_key))
+    row = reread(row.dedupe_key)
+    assert (len(sim.messaging.calls), row.attempts, row.deaths, row.unknowns) == (1, 1, 0, 0)
 
 
 def test_a_pickled_job_is_not_run(start_worker: Start, tmp_path: object) -> None:
