@@ -9,6 +9,7 @@ from app.accounts.schemas import Credentials, NewAccount, PasswordReset, Profile
 from app.core.errors import Unauthorized
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.caching import A_DAY_S, cached
 from app.core.web.rate_limits import by_body, limit
 from app.identity import phones, sessions, users
 from app.identity import schemas as identity_schemas
@@ -147,6 +148,7 @@ def get_user_roles(user_id: int) -> User:
 
 @bp.get("/provinces")
 @public
+@cached(60, stale_if_error_s=A_DAY_S)
 @bp.plain_response(200, {"type": "array", "items": {"type": "string"}, "example": ["Aceh", "Sumatera Utara"]})
 def list_provinces() -> tuple[str, ...]:
     """The 38 provinces that a domicile can be."""

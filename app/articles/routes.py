@@ -6,6 +6,7 @@ from app.articles import schemas, service
 from app.articles.schemas import ArticleChanges, ArticleToSave
 from app.articles.service import ArticleRow, SavedRow
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller, caller_id, optional, requires
@@ -17,6 +18,7 @@ bp = Blueprint("articles", __name__, url_prefix="/articles", description="Articl
 
 @bp.get("")
 @optional
+@cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.LiveArticle(many=True))
 @bp.alt_response(502, "BAD_GATEWAY")
@@ -28,6 +30,7 @@ def list_live_articles(page: Page) -> Listing[dict[str, object]]:
 
 @bp.get("/detail")
 @optional
+@cached(60)
 @limit("60 per minute")
 @bp.arguments(schemas.LiveArticleQuery, location="query")
 @bp.response(200, schemas.LiveArticleDetail)
@@ -41,6 +44,7 @@ def get_live_article(query: dict[str, str]) -> dict[str, object]:
 
 @bp.get("/all")
 @optional
+@cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Article(many=True))
 def list_articles(page: Page) -> Listing[ArticleRow]:
@@ -50,6 +54,7 @@ def list_articles(page: Page) -> Listing[ArticleRow]:
 
 @bp.get("/search")
 @optional
+@cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.arguments(schemas.ArticleSearch, location="query")
 @bp.response(200, schemas.Article(many=True))
@@ -60,6 +65,7 @@ def search_articles(page: Page, query: dict[str, str]) -> Listing[ArticleRow]:
 
 @bp.get("/url")
 @optional
+@cached(60)
 @bp.arguments(schemas.ArticleQuery, location="query")
 @bp.response(200, schemas.Article)
 @bp.alt_response(404, "NOT_FOUND")
@@ -99,6 +105,7 @@ def create_article(data: ArticleChanges) -> ArticleRow:
 
 @bp.get("/<int:article_id>")
 @optional
+@cached(60)
 @bp.response(200, schemas.Article)
 def get_article(article_id: int) -> ArticleRow:
     """One stored article."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.caching import cached
 from app.core.web.fields import PositionSchema
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.dokter import schemas, service
@@ -26,6 +27,7 @@ def list_nearby_dokter(position: dict[str, float]) -> list[dict[str, object]]:
 
 @bp.get("")
 @public
+@cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Dokter(many=True))
 def list_dokter(page: Page) -> Listing[Dokter]:
@@ -35,6 +37,7 @@ def list_dokter(page: Page) -> Listing[Dokter]:
 
 @bp.get("/<int:dokter_id>")
 @public
+@cached(60)
 @bp.response(200, schemas.Dokter)
 def get_dokter(dokter_id: int) -> Dokter:
     """One doctor."""

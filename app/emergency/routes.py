@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint
+from app.core.web.caching import A_DAY_S, cached
 from app.core.web.fields import PositionSchema
 from app.core.web.pagination import Listing, Search, SearchSchema
 from app.emergency import schemas, service
@@ -17,6 +18,7 @@ bp = Blueprint("emergency", __name__, url_prefix="/emergency", description="Emer
 
 @bp.get("/nearby")
 @public
+@cached(60, stale_if_error_s=A_DAY_S)
 @bp.arguments(PositionSchema, location="query")
 @bp.plain_response(200, schemas.NearbyNumbers)
 def list_nearby_emergency_numbers(position: dict[str, float]) -> NearbyNumbers:

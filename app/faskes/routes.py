@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.caching import cached
 from app.core.web.pagination import Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.faskes import schemas
@@ -36,6 +37,7 @@ def list_faskes_by_location(query: NearbyQuery) -> Results:
 
 @bp.get("/search")
 @public
+@cached(60)
 @bp.arguments(schemas.KeywordSchema, location="query")
 @bp.plain_response(200, schemas.FaskesResults)
 def search_faskes(query: NameQuery) -> Results:
@@ -45,6 +47,7 @@ def search_faskes(query: NameQuery) -> Results:
 
 @bp.get("")
 @public
+@cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.plain_response(200, schemas.FaskesResults)
 def list_faskes(page: Page) -> Results:
@@ -54,6 +57,7 @@ def list_faskes(page: Page) -> Results:
 
 @bp.get("/<faskes_id>")
 @public
+@cached(60)
 @limit("300 per minute")  # an unknown id costs a call of the provider
 @bp.plain_response(200, schemas.Faskes)
 @bp.alt_response(502, "BAD_GATEWAY")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Partial
 from app.core.web.rate_limits import limit
 from app.forum import schemas
@@ -19,6 +20,7 @@ bp = Blueprint("forum", __name__, url_prefix="/forum", description="Threads, nes
 
 @bp.get("/categories")
 @optional
+@cached(1)
 @bp.plain_response(200, schemas.CategoryList(many=True))
 def list_categories() -> list[Category]:
     """The forum's categories."""
@@ -27,6 +29,7 @@ def list_categories() -> list[Category]:
 
 @bp.get("/threads")
 @optional_reader
+@cached(1)
 @bp.arguments(schemas.ThreadQuerySchema, location="query")
 @bp.plain_response(200, schemas.ThreadRow(many=True))
 @bp.alt_response(401, "UNAUTHORIZED")
@@ -37,6 +40,7 @@ def list_threads(query: ThreadQuery) -> Listing[ThreadRow]:
 
 @bp.get("/threads/<int:thread_id>")
 @optional_reader
+@cached(1)
 @bp.arguments(schemas.RepliesQuerySchema, location="query")
 @bp.plain_response(200, schemas.Thread)
 def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Thread] | ThreadPage:

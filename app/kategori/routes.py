@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
@@ -15,6 +16,7 @@ bp = Blueprint("kategori", __name__, url_prefix="/kategori", description="Conten
 
 @bp.get("")
 @public
+@cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Kategori(many=True))
 def list_kategori(page: Page) -> Listing[Kategori]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
@@ -16,6 +17,7 @@ bp = Blueprint("komunitas", __name__, url_prefix="/komunitas", description="Comm
 
 @bp.get("")
 @public
+@cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Komunitas(many=True))
 def list_komunitas(page: Page) -> Listing[Komunitas]:
@@ -35,6 +37,7 @@ def create_komunitas(data: KomunitasChanges) -> Komunitas:
 
 @bp.get("/<int:komunitas_id>")
 @public
+@cached(60)
 @bp.response(200, schemas.Komunitas)
 def get_komunitas(komunitas_id: int) -> Komunitas:
     """One community."""

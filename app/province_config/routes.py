@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint
+from app.core.web.caching import A_DAY_S, cached
 from app.core.web.fields import PositionSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
@@ -17,6 +18,7 @@ bp = Blueprint(
 
 @bp.get("/nearby")
 @public
+@cached(60, stale_if_error_s=A_DAY_S)
 @bp.arguments(PositionSchema, location="query")
 @bp.response(200, schemas.ProvinceConfig)
 @bp.alt_response(404, "NOT_FOUND")
@@ -27,6 +29,7 @@ def get_nearby_province_config(position: dict[str, float]) -> ProvinceConfig:
 
 @bp.get("/<province>")
 @public
+@cached(60, stale_if_error_s=A_DAY_S)
 @bp.response(200, schemas.ProvinceConfig)
 def get_province_config(province: str) -> ProvinceConfig:
     """The layout of a province, or of `default`, the home page of those who are not logged in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity import schemas as identity_schemas
 from app.identity.access import caller, public, requires
@@ -15,6 +16,7 @@ bp = Blueprint("roles", __name__, description="Roles, and which people have them
 
 @bp.get("/roles")
 @public
+@cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, identity_schemas.Role(many=True))
 def list_roles(page: Page) -> Listing[Role]:
@@ -34,6 +36,7 @@ def create_role(data: NewRole) -> Role:
 
 @bp.get("/roles/<int:role_id>")
 @public
+@cached(60)
 @bp.response(200, identity_schemas.Role)
 def get_role(role_id: int) -> Role:
     """One role."""

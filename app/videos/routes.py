@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller, caller_id, optional, requires
@@ -16,6 +17,7 @@ bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Vid
 
 @bp.get("/videos")
 @optional
+@cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.StoredVideo(many=True))
 def list_videos(page: Page) -> Listing[VideoRow]:
@@ -25,6 +27,7 @@ def list_videos(page: Page) -> Listing[VideoRow]:
 
 @bp.get("/videos/<int:video_id>")
 @optional
+@cached(60)
 @bp.response(200, schemas.StoredVideo)
 def get_video(video_id: int) -> VideoRow:
     """One stored video."""
@@ -33,6 +36,7 @@ def get_video(video_id: int) -> VideoRow:
 
 @bp.get("/videos/<string:video_id>/detail")
 @optional
+@cached(60)
 @limit("60 per minute")
 @bp.response(200, schemas.Video)
 @bp.alt_response(502, "BAD_GATEWAY")
@@ -44,6 +48,7 @@ def get_live_video(video_id: str) -> dict[str, object]:
 
 @bp.get("/channel/<string:channel_id>")
 @optional
+@cached(60)
 @limit("60 per minute")
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Video(many=True))
@@ -56,6 +61,7 @@ def list_channel_videos(page: Page, channel_id: str) -> Listing[dict[str, object
 
 @bp.get("/search")
 @optional
+@cached(60)
 @limit("30 per minute")
 @bp.arguments(PageSchema, location="query")
 @bp.arguments(schemas.VideoSearch, location="query")

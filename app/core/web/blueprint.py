@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import flask_smorest
 from flask import Flask, request
-from flask.typing import ResponseReturnValue
 from marshmallow import Schema, fields
 from psycopg2 import errors as pg
 from sqlalchemy.exc import IntegrityError, OperationalError
@@ -25,6 +24,7 @@ from werkzeug.routing import IntegerConverter
 from app.core import errors
 from app.core.database.session import unit_of_work
 from app.core.web import openapi, pagination
+from app.core.web.caching import Caching
 from app.core.web.parsing import Parser
 from app.core.web.request import raw_json
 
@@ -62,6 +62,9 @@ class MessageSchema(Schema):
     message = fields.String(required=True, metadata={"example": "Berhasil."})
 
 
+#: The security requirements of routes that answer without a token: public and optional.
+ANYBODY: tuple[list[dict[str, list[str]]], ...] = ([], [{}, {"bearer": []}])
+
 #: The largest identifier that a column can hold; no row has it.
 MAX_ID = 2**63 - 1
 
@@ -96,8 +99,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         access: Access | None = getattr(view_func, "access", None)
         if view_func is None or access is None:
             raise TypeError(f"{rule}: every route says who may call it")
-        documented = self.doc(security=access.security, **_responses(rule, access))(view_func)
-        super().add_url_rule(rule, endpoint, _edge(documented, access), *args, **options)
+        caching: Caching | None = getattr(view_func, "caching", None)
+        if caching and (options.get("methods") != ["GET"] or access.security not in ANYBODY):
+            raise TypeError(f"{rule}: only a public read may be kept by others")
+        documented = self.doc(security=access.security, **_responses(rule, access, caching))(view_func)
+        call = _edge(documented, access)
+        super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, **kwargs: str) -> Callable[[V], View]:
         """flask-smorest's decorator with one schema object for all requests; a class would be made anew for each."""
@@ -208,9 +215,9 @@ def _without_query(schema: Schema, decorate: Callable[[V], View], view: V) -> Vi
     return call
 
 
-def _edge(view: View, access: Access) -> View:
+def _edge(view: View, access: Access) -> Callable[..., Response]:
     @wraps(view)
-    def call(*args: object, **kwargs: Any) -> ResponseReturnValue:
+    def call(*args: object, **kwargs: Any) -> Response:
         access.enforce()
         try:
             return _serve(view, access, args, kwargs, repeats=1)
@@ -224,11 +231,11 @@ def _edge(view: View, access: Access) -> View:
     return call
 
 
-def _serve(view: View, access: Access, args: Any, kwargs: Any, *, repeats: int) -> ResponseReturnValue:
+def _serve(view: View, access: Access, args: Any, kwargs: Any, *, repeats: int) -> Response:
     """One unit of work, done over when PostgreSQL ended it as the victim of a deadlock and nothing has left it."""
     try:
         with unit_of_work() as unit:
-            response: ResponseReturnValue = view(*args, **kwargs)
+            response: Response = view(*args, **kwargs)
             access.record()
     except OperationalError as error:
         if not repeats or unit.has_left_traces or not isinstance(error.orig, pg.DeadlockDetected):
@@ -241,9 +248,11 @@ def _serve(view: View, access: Access, args: Any, kwargs: Any, *, repeats: int) 
     return _serve(view, access, args, kwargs, repeats=repeats - 1)
 
 
-def _responses(rule: str, access: Access) -> dict[str, object]:
-    """The refusals that follow from the rule itself; `default` documents the others in the same shape."""
+def _responses(rule: str, access: Access, caching: Caching | None) -> dict[str, object]:
+    """The answers that follow from the rule itself; `default` documents the other refusals in the same shape."""
     responses: dict[str, object] = {"429": "TOO_MANY_REQUESTS"}
+    if caching:
+        responses["304"] = {"description": "The copy that `If-None-Match` names is still the same. No body."}
     if {"bearer": []} in access.security:
         responses["401"] = "UNAUTHORIZED"
     if access.description:

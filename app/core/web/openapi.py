@@ -10,9 +10,10 @@ Document = dict[str, Any]
 
 
 def complete(document: Document) -> None:
-    """Change the document in place: bodies, pages, unknown fields, patterns."""
+    """Change the document in place: bodies, pages, caching, unknown fields, patterns."""
     _describe_bodies(document)
     _describe_pages(document)
+    _describe_caching(document)
     _allow_unknown_fields(document)
     _translate_patterns(document)
 
@@ -46,7 +47,24 @@ PAGE_HEADERS = {
 def _describe_pages(document: Document) -> None:
     for op in _operations(document):
         if any(parameter["name"] == "per_page" for parameter in op.get("parameters", ())):
-            op["responses"]["200"]["headers"] = PAGE_HEADERS
+            op["responses"]["200"]["headers"] = dict(PAGE_HEADERS)
+
+
+#: What the good answer to a request without a token tells caches; every other says `no-store`.
+CACHING_HEADERS = {
+    "Cache-Control": {
+        "description": "Without a token, for how long a copy may be kept and shown; with one, `no-store`",
+        "schema": {"type": "string"},
+    },
+    "ETag": {"description": "Without a token, names this body for `If-None-Match`", "schema": {"type": "string"}},
+}
+
+
+def _describe_caching(document: Document) -> None:
+    for op in _operations(document):
+        if "304" in op["responses"]:
+            for status in ("200", "304"):
+                op["responses"][status].setdefault("headers", {}).update(CACHING_HEADERS)
 
 
 def _allow_unknown_fields(document: Document) -> None:

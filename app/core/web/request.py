@@ -37,6 +37,7 @@ SAFE_HEADERS = [
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("Cache-Control", "no-store"),  # what may be kept says so itself: pictures, and the routes that are `cached`
 ]
 STAY_SECURE = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
 #: What a response depends on, by where it is: a copy kept for one page must not be shown to another.

@@ -1,0 +1,77 @@
+"""HTTP caching of public reads: for how long a copy may be kept and shown, and which copy it is (`ETag`).
+
+A route declares it beside its access. Only the good answer to a request without a token may be kept; everything else
+leaves with `no-store` (`app.core.web.request`). The service itself never answers from a copy: what it says is fresh.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from flask.globals import request_ctx
+from werkzeug import Response
+from werkzeug.http import parse_etags
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+A_DAY_S = 86_400
+TEN_MINUTES_S = 600
+
+#: From 2,048 bytes on hashlib lets go of the interpreter, and getting it back costs a turn of all threads: more than
+#: the hash itself.
+CHUNK = 2047
+
+
+class Caching:
+    """What a cache may do with copies of a route's good answers."""
+
+    def __init__(self, max_age_s: int, stale_if_error_s: int) -> None:
+        #: How old a copy may be that is shown while a cache fetches the next one; nobody waits for that.
+        stale_s = min(5 * max_age_s, 60)
+        self.header = (
+            f"public, max-age={max_age_s}, stale-while-revalidate={stale_s}, stale-if-error={stale_if_error_s}"
+        )
+
+    def around(self, view: Callable[..., Response]) -> Callable[..., Response]:
+        """The view, whose good answers to nobody in particular may be kept."""
+
+        @wraps(view)
+        def call(*args: object, **kwargs: Any) -> Response:
+            response = view(*args, **kwargs)
+            environ = request_ctx.request.environ
+            if "HTTP_AUTHORIZATION" in environ or response.status_code != 200:
+                return response
+            etag = hash_of(response.get_data())
+            response.headers["Cache-Control"] = self.header
+            response.headers["ETag"] = f'"{etag}"'
+            if "HTTP_IF_NONE_MATCH" in environ and parse_etags(environ["HTTP_IF_NONE_MATCH"]).contains_weak(etag):
+                response.status_code = 304  # werkzeug leaves the body out, and what describes it
+            return response
+
+        return call
+
+
+def cached(max_age_s: int, *, stale_if_error_s: int = TEN_MINUTES_S) -> Callable[[View], View]:
+    """Anybody may keep what a public GET answers: so many seconds, and so many more while the service is away.
+
+    One second for what people write, sixty for what administrators keep.
+    """
+    caching = Caching(max_age_s, stale_if_error_s)
+
+    def mark(view: View) -> View:
+        view.caching = caching  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def hash_of(body: bytes) -> str:
+    """The same for the same bytes in every process."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    whole = memoryview(body)
+    for start in range(0, len(whole), CHUNK):
+        digest.update(whole[start : start + CHUNK])
+    return digest.hexdigest()

@@ -1,0 +1,63 @@
+"""What others may keep: public reads that declare it, and nothing of a person."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.core.web.blueprint import Blueprint
+from app.core.web.caching import cached
+from app.identity.access import authenticated, optional, public
+from tests.architecture.table import ACCESS
+from tests.client import Client
+
+#: Public reads of which no copy is kept, and why.
+NOT_KEPT = {
+    "GET /send-verification-code": "it sends a message",
+    "GET /users/<int:user_id>/roles": "it is about a person",
+    "GET /faskes/nearby": "distances from where one person stands serve nobody else",
+    "GET /faskes/location": "distances from where one person stands serve nobody else",
+    "GET /dokter/nearby": "distances from where one person stands serve nobody else",
+    "GET /push/public-key": "a browser that subscribes needs the key that holds now",
+}
+
+PUBLIC_READS = {
+    route for route, access in ACCESS.items() if route.startswith("GET ") and access in ("public", "optional")
+}
+
+
+def kept(app: Flask) -> set[str]:
+    """The routes that declare caching."""
+    return {
+        f"GET {rule.rule.removeprefix('/api')}"
+        for rule in app.url_map.iter_rules()
+        if hasattr(app.view_functions[rule.endpoint], "caching")
+    }
+
+
+def test_every_public_read_is_kept_or_says_why_not(real_app: Flask) -> None:
+    assert kept(real_app) == PUBLIC_READS - set(NOT_KEPT)
+    assert set(NOT_KEPT) <= PUBLIC_READS
+
+
+@pytest.mark.parametrize(("method", "access"), [("get", authenticated), ("post", public), ("delete", optional)])
+def test_what_is_not_a_public_read_cannot_declare_caching(method: str, access: object) -> None:
+    bp = Blueprint("broken", __name__)
+
+    @access  # type: ignore[operator]
+    @cached(60)
+    def view() -> None: ...
+
+    with pytest.raises(TypeError, match="only a public read"):
+        getattr(bp, method)("/broken")(view)
+
+
+def test_the_document_tells_which_reads_are_kept(client: Client, real_app: Flask) -> None:
+    paths = client.get("/api/openapi.json").json["paths"]
+    gets = {path: item["get"]["responses"] for path, item in paths.items() if "get" in item}
+    reads = {path: responses for path, responses in gets.items() if "304" in responses}
+    assert len(reads) == len(kept(real_app))
+    for path, responses in reads.items():
+        for status in ("200", "304"):
+            assert {"Cache-Control", "ETag"} <= set(responses[status]["headers"]), path
+    assert set(reads["/api/kategori"]["200"]["headers"]) == {"X-Total-Count", "Link", "Cache-Control", "ETag"}

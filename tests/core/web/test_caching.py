@@ -1,0 +1,131 @@
+"""What public reads tell caches: how long a copy is good, its ETag, and 304 for who has it already."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from app.core.web.caching import CHUNK, hash_of
+from config import ROOT
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+from tests.forum.posts import write_thread
+
+#: The line of each kind of route.
+PEOPLE = "public, max-age=1, stale-while-revalidate=5, stale-if-error=600"
+ADMINISTRATORS = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"
+EMERGENCY = "public, max-age=60, stale-while-revalidate=60, stale-if-error=86400"
+
+JAKARTA = "?lat=-6.2&lng=106.8"
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("/forum/threads", PEOPLE),
+        ("/forum/categories", PEOPLE),
+        ("/kategori", ADMINISTRATORS),
+        ("/roles", ADMINISTRATORS),
+        ("/articles/all", ADMINISTRATORS),
+        ("/videoplatform/videos", ADMINISTRATORS),
+        ("/komunitas", ADMINISTRATORS),
+        ("/dokter", ADMINISTRATORS),
+        ("/faskes", ADMINISTRATORS),
+        ("/provinces", EMERGENCY),
+        (f"/emergency/nearby{JAKARTA}", EMERGENCY),
+        ("/province-config/default", EMERGENCY),
+    ],
+)
+def test_a_public_read_says_how_long_a_copy_is_good(client: Client, path: str, line: str) -> None:
+    client.as_(make_admin()).put("/province-config/default", {"sections": [{"id": "video", "enabled": True}]})
+    response = client.get(path)
+    assert (response.status_code, response.headers["Cache-Control"]) == (200, line)
+    assert response.headers["ETag"].startswith('"')
+    assert response.headers.getlist("Vary") == ["Authorization, Origin"]
+
+
+def test_with_a_token_nothing_is_kept(client: Client) -> None:
+    etag = client.get("/kategori").headers["ETag"]
+    for someone in (client.as_(make_user()), client.with_token("bad")):
+        response = someone.get("/kategori", headers={"If-None-Match": etag})
+        assert (response.status_code, response.headers["Cache-Control"]) == (200, "no-store")
+        assert "ETag" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/forum/threads/999999999", 404),
+        ("GET", "/forum/threads?page=0", 400),
+        ("GET", "/forum/threads?mine=true", 401),
+        ("GET", "/nowhere", 404),
+        ("GET", "/profile", 401),
+        ("DELETE", "/kategori", 405),
+    ],
+)
+def test_no_error_is_kept(client: Client, method: str, path: str, status: int) -> None:
+    response = client.open(method, path)
+    assert_error(response, status)
+    assert response.headers["Cache-Control"] == "no-store"
+    assert "ETag" not in response.headers
+
+
+@pytest.mark.parametrize("path", ["/send-verification-code?phone=081234567890", "/push/public-key", "/healthz"])
+def test_what_declares_nothing_is_not_kept(client: Client, path: str) -> None:
+    assert client.get(path).headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("sent", ["{etag}", "W/{etag}", '"other", W/{etag}', "*"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_who_has_the_copy_gets_304_without_a_body(client: Client, method: str, sent: str) -> None:
+    first = client.get("/kategori?per_page=1")
+    headers = {"If-None-Match": sent.format(etag=first.headers["ETag"])}
+    again = client.open(method, "/kategori?per_page=1", headers=headers)
+    assert (again.status_code, again.data) == (304, b"")
+    assert not {"Content-Type", "Content-Length"} & set(again.headers.keys())
+    for name in ("ETag", "Cache-Control", "Vary", "X-Total-Count", "Link"):
+        assert again.headers[name] == first.headers[name]
+
+
+@pytest.mark.parametrize("sent", ['"other"', 'W/"other"', "", "garbage,,", '"'])
+def test_who_has_another_copy_gets_the_body(client: Client, sent: str) -> None:
+    response = client.get("/kategori", headers={"If-None-Match": sent})
+    assert response.status_code == 200
+    assert response.json == client.get("/kategori").json
+
+
+def test_head_says_what_get_says(client: Client) -> None:
+    get, head = client.get("/kategori"), client.open("HEAD", "/kategori")
+    assert (head.status_code, head.data) == (200, b"")
+    for name in ("ETag", "Cache-Control", "Content-Length", "X-Total-Count"):
+        assert head.headers[name] == get.headers[name]
+
+
+def test_the_service_itself_shows_a_change_at_once(client: Client) -> None:
+    owner = client.as_(make_user())
+    thread = write_thread(owner)
+    before = client.get("/forum/threads").headers["ETag"]
+    owner.put(f"/forum/threads/{thread['id']}", {"title": "Judul yang lain"})
+    after = client.get("/forum/threads", headers={"If-None-Match": before})
+    assert (after.status_code, after.json[0]["title"]) == (200, "Judul yang lain")
+    owner.delete(f"/forum/threads/{thread['id']}")
+    assert client.get(f"/forum/threads/{thread['id']}").status_code == 404
+
+
+def test_every_process_gives_a_body_the_same_name() -> None:
+    program = "from app.core.web.caching import hash_of; print(hash_of(b'0123456789' * 2000))"
+    names = {
+        subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    }
+    assert names == {hash_of(b"0123456789" * 2000) + "\n"}
+
+
+@pytest.mark.parametrize("length", [0, 1, CHUNK, CHUNK + 1, 3 * CHUNK])
+def test_every_byte_counts(length: int) -> None:
+    body = bytes(length)
+    assert hash_of(body) != hash_of(body + b"\0")
+    if body:
+        assert hash_of(body) != hash_of(body[:-1] + b"\1")
