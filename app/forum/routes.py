@@ -7,10 +7,11 @@ from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Partial
 from app.core.web.rate_limits import limit
 from app.forum import schemas
-from app.forum.schemas import NewReply, NewThread, RepliesQuery, ReplyChanges, ThreadChanges, ThreadQuery
+from app.forum.schemas import NewReply, NewThread, RepliesQuery, ReplyChanges, ReplyQuery, ThreadChanges, ThreadQuery
 from app.forum.service import categories, replies, threads, toggles
 from app.forum.service.categories import Category
 from app.forum.service.reads.replies import Reply
+from app.forum.service.reads.reply_list import ReplyRow
 from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow
 from app.identity.access import authenticated, by_caller, caller, optional, optional_reader, reader
 from app.identity.uploads import limit_uploads
@@ -108,6 +109,15 @@ def like_thread(thread_id: int) -> dict[str, bool]:
 def save_thread(thread_id: int) -> dict[str, bool]:
     """Save a thread, or take that back."""
     return {"is_saved": toggles.save_thread(thread_id, caller.id)}
+
+
+@bp.get("/replies")
+@authenticated
+@bp.arguments(schemas.ReplyQuerySchema, location="query")
+@bp.plain_response(200, schemas.ReplyRow(many=True))
+def list_replies(query: ReplyQuery) -> Listing[ReplyRow]:
+    """Replies that the caller has saved or, with `mine`, written, newest first."""
+    return replies.list_own(query, caller.id)
 
 
 @bp.put("/replies/<int:reply_id>")

@@ -63,10 +63,24 @@ class ThreadRow(Post):
     replies_count = fields.Integer(metadata={"example": 2})
 
 
-class Reply(Post):
+class ThreadTitle(Schema):
+    id = fields.Integer(metadata={"example": 5})
+    title = fields.String(metadata={"example": "Menu untuk penderita diabetes"})
+
+
+class PlainReply(Post):
+    """A reply, whatever hangs below it."""
+
     thread_id = fields.Integer(metadata={"example": 5})
     parent_id = fields.Integer(allow_none=True)
     is_deleted = fields.Boolean(metadata={"description": "A stub: content and author are null"})
+
+
+class ReplyRow(PlainReply):
+    thread = fields.Nested(ThreadTitle)
+
+
+class Reply(PlainReply):
     replies = fields.List(fields.Nested(lambda: Reply()))  # noqa: PLW0108  # the name is not there yet
     replies_truncated = fields.Boolean(
         metadata={"description": "Only in the response to a change, where it leaves out replies below this one"}
@@ -145,6 +159,30 @@ class RepliesQuerySchema(PageSchema):
         paging = {name: value for name, value in data.items() if name in ("page", "per_page")}
         others = {name: value for name, value in data.items() if name not in paging}
         return RepliesQuery(page=super().to_page(paging, **kwargs) if paging else None, **others)
+
+
+@dataclass(frozen=True)
+class ReplyQuery:
+    """Which of a person's replies, and which page of them; neither `saved` nor `mine`: those that are saved."""
+
+    page: Page
+    before: int | None = None
+    saved: bool = False
+    mine: bool = False
+    q: str | None = None
+
+
+class ReplyQuerySchema(PageSchema):
+    before = RecordId(metadata={"description": "Only replies older than this one, for scrolling at constant cost"})
+    saved = fields.Boolean(metadata={"description": "Only what the caller has saved; so it is without `mine` too"})
+    mine = fields.Boolean(metadata={"description": "Only what the caller has written"})
+    q = Text(100, metadata={"description": "Part of the content, to the letter"})
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: object) -> ReplyQuery:
+        paging = {name: value for name, value in data.items() if name in ("page", "per_page")}
+        filters = {name: value for name, value in data.items() if name not in paging and value != ""}
+        return ReplyQuery(page=super().to_page(paging, **kwargs), **filters)
 
 
 class NewPost(TypedDict):

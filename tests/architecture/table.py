@@ -102,6 +102,7 @@ ACCESS: dict[str, str] = {
     "POST /forum/threads/<int:thread_id>/reply": "anybody",
     "POST /forum/threads/<int:thread_id>/like": "anybody",
     "POST /forum/threads/<int:thread_id>/save": "anybody",
+    "GET /forum/replies": "anybody",
     "PUT /forum/replies/<int:reply_id>": "anybody",
     "DELETE /forum/replies/<int:reply_id>": "anybody",
     "POST /forum/replies/<int:reply_id>/like": "anybody",

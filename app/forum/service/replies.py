@@ -5,17 +5,25 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.database.session import db
+from app.core.database.session import autocommit, db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.media import pictures
+from app.core.web.pagination import Listing
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread, ReplyMark
-from app.forum.schemas import NewReply, ReplyChanges
+from app.forum.schemas import NewReply, ReplyChanges, ReplyQuery
 from app.forum.service import notices
 from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym
 from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 from app.forum.service.reads.replies import Reply, read_reply
+from app.forum.service.reads.reply_list import ReplyRow, read_list
 from app.identity import own_pictures
 from app.identity.sessions import Caller
+
+
+def list_own(query: ReplyQuery, caller_id: int) -> Listing[ReplyRow]:
+    """One page of the replies that the caller has saved or written, newest first."""
+    with autocommit() as connection:
+        return read_list(connection, query, caller_id)
 
 
 def create(thread_id: int, data: NewReply, caller: Caller) -> Reply:

@@ -51,7 +51,7 @@ class Tree:
     last_id: int | None = None
 
 
-def _columns(reply: type[ForumReply], *, signed_in: bool) -> Columns:
+def reply_columns(reply: type[ForumReply], *, signed_in: bool) -> Columns:
     return [
         reply.id, reply.parent_id, reply.content, media_path(reply.image),
         reply.use_pseudonym, *author_columns(reply), reply.likes_count, reply.saves_count,
@@ -60,7 +60,7 @@ def _columns(reply: type[ForumReply], *, signed_in: bool) -> Columns:
     ]  # fmt: skip
 
 
-def _joined(reply: type[ForumReply], source: sa.FromClause, *, signed_in: bool) -> sa.FromClause:
+def joined_replies(reply: type[ForumReply], source: sa.FromClause, *, signed_in: bool) -> sa.FromClause:
     """`source`, which holds `reply`, with its author and the caller's mark."""
     source = source.outerjoin(User, User.id == reply.user_id)
     if signed_in:
@@ -71,8 +71,8 @@ def _joined(reply: type[ForumReply], source: sa.FromClause, *, signed_in: bool) 
 def select_replies(*, signed_in: bool) -> AnySelect:
     """The replies of `thread_id` whose id is at least `first`, oldest first."""
     return (
-        sa.select(*_columns(ForumReply, signed_in=signed_in))
-        .select_from(_joined(ForumReply, sa.inspect(ForumReply).local_table, signed_in=signed_in))
+        sa.select(*reply_columns(ForumReply, signed_in=signed_in))
+        .select_from(joined_replies(ForumReply, sa.inspect(ForumReply).local_table, signed_in=signed_in))
         .where(ForumReply.thread_id == THREAD_ID, ForumReply.id >= FIRST_ID)
         .order_by(ForumReply.id)
     )
@@ -118,8 +118,8 @@ def _bounded(matching: sa.Select[Any], *, signed_in: bool, total: sa.Subquery | 
     within = ordered.c.bytes_before < sa.literal_column(str(MAX_BYTES))
     part = sa.select(ordered).where(within).subquery("part")
     reply = orm.aliased(ForumReply, part)
-    source = _joined(reply, part if total is None else total.outerjoin(part, sa.true()), signed_in=signed_in)
-    columns = _columns(reply, signed_in=signed_in) + ([] if total is None else [total.c.count])
+    source = joined_replies(reply, part if total is None else total.outerjoin(part, sa.true()), signed_in=signed_in)
+    columns = reply_columns(reply, signed_in=signed_in) + ([] if total is None else [total.c.count])
     return sa.select(*columns).select_from(source).order_by(reply.id)
 
 
@@ -179,7 +179,7 @@ def _cut_tree(thread_id: int, rows: list[tuple[Any, ...]], bytes_used: int) -> T
     size, last_id = bytes_used, None
     for row in rows[:MAX_REPLIES]:
         below: list[Reply] = []
-        reply = _record(thread_id, row, below)
+        reply = reply_record(thread_id, row, below)
         size += len(orjson.dumps(reply)) + 1  # nothing is below it yet; a comma follows it
         if size > MAX_BYTES and last_id is not None:
             break
@@ -196,11 +196,11 @@ def _tree(thread_id: int, rows: Iterable[tuple[Any, ...]]) -> Tree:
     for row in rows:
         below: list[Reply] = []
         replies_below[row[0]] = below
-        replies_below.get(row[1], roots).append(_record(thread_id, row, below))
+        replies_below.get(row[1], roots).append(reply_record(thread_id, row, below))
     return Tree(roots)
 
 
-def _record(thread_id: int, row: tuple[Any, ...], below: list[Reply]) -> Reply:
+def reply_record(thread_id: int, row: tuple[Any, ...], below: list[Reply]) -> Reply:
     (
         id_, parent_id, content, image, use_pseudonym, author_id, author, author_image, likes, saves,
         is_liked, is_saved, is_owner, is_deleted, created_at, updated_at,
