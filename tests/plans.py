@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,3 +34,22 @@ def analyse(*tables: str) -> None:
     """Let the planner know what the tables hold now, and that all of it is visible."""
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(sa.text(f"VACUUM ANALYZE {', '.join(tables)}"))
+
+
+@contextmanager
+def plans_of_all() -> Iterator[list[str]]:
+    """Gives the plans of all SELECTs that run inside, in their order."""
+    ran: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if statement.startswith("SELECT"):
+            ran.append((statement, parameters))
+
+    plans: list[str] = []
+    sa.event.listen(sa.Engine, "before_cursor_execute", note)
+    try:
+        yield plans
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", note)
+    connection = db.session.connection()
+    plans += ["\n".join(connection.exec_driver_sql(f"EXPLAIN {text}", values).scalars()) for text, values in ran]

@@ -12,6 +12,7 @@ from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller, caller_id, optional, requires
 from app.identity.models import RoleName
 from app.identity.uploads import limit_admin_uploads
+from app.kategori.schemas import KategoriFilter, KategoriFilterSchema
 
 bp = Blueprint("articles", __name__, url_prefix="/articles", description="Articles: the ministry's, live, and our own")
 
@@ -45,11 +46,11 @@ def get_live_article(query: dict[str, str]) -> dict[str, object]:
 @bp.get("/all")
 @optional
 @cached(60)
-@bp.arguments(PageSchema, location="query")
+@bp.arguments(KategoriFilterSchema, location="query")
 @bp.response(200, schemas.Article(many=True))
-def list_articles(page: Page) -> Listing[ArticleRow]:
-    """The stored articles, newest first."""
-    return service.list_all(page, caller_id())
+def list_articles(search: KategoriFilter) -> Listing[ArticleRow]:
+    """Stored articles, newest first; `q` looks into the title. Of a narrowed list at most 10,000 are counted."""
+    return service.list_all(search, caller_id())
 
 
 @bp.get("/search")
@@ -60,7 +61,7 @@ def list_articles(page: Page) -> Listing[ArticleRow]:
 @bp.response(200, schemas.Article(many=True))
 def search_articles(page: Page, query: dict[str, str]) -> Listing[ArticleRow]:
     """The stored articles whose title contains a text."""
-    return service.list_all(page, caller_id(), query["title"])
+    return service.list_all(KategoriFilter(page, query["title"]), caller_id())
 
 
 @bp.get("/url")

@@ -14,7 +14,10 @@ from app.core.database.session import AnySelect, assign, db, get_locked_or_404, 
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.lib.addresses import without_addresses
 from app.core.media import pictures
-from app.core.web.pagination import Listing, Page, contains, paginate_rows
+from app.core.web.pagination import Listing, Page, paginate_rows
+from app.core.web.search import MOST_COUNTED, containing
+from app.kategori import service as kategori
+from app.kategori.schemas import KategoriFilter
 from app.notifications.broadcasts import service as broadcasts
 
 NOT_FOUND = live.NOT_FOUND
@@ -45,12 +48,12 @@ def get_live(url: str, user_id: int | None) -> dict[str, object]:
     return {**asdict(article), "is_saved": article.url in saved_among(user_id, [article.url])}
 
 
-def list_all(page: Page, user_id: int | None, title: str | None = None) -> Listing[ArticleRow]:
-    """Stored articles, newest first; with `title` those whose title contains it, without case."""
-    query = _with_is_saved(user_id).order_by(Article.id.desc())
-    if title is not None:
-        query = query.where(Article.title.ilike(contains(title)))
-    return paginate_rows(query, page)
+def list_all(search: KategoriFilter, user_id: int | None) -> Listing[ArticleRow]:
+    """Stored articles, newest first; `search.q` is a part of the title."""
+    query = _with_is_saved(user_id).where(*kategori.within(Article.kategori_id, search)).order_by(Article.id.desc())
+    if search.q:
+        query = query.where(containing(search.q, Article.title, newest_by=Article.id))
+    return paginate_rows(query, search.page, most_counted=MOST_COUNTED if search.is_narrowed else None)
 
 
 def get(article_id: int, user_id: int | None) -> ArticleRow:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.fields import PositionSchema
-from app.core.web.pagination import Listing, Page, PageSchema
+from app.core.web.pagination import Listing
 from app.dokter import schemas, service
 from app.dokter.models import Dokter
-from app.dokter.schemas import DokterChanges
+from app.dokter.schemas import DokterChanges, DokterFilter
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 from app.identity.uploads import limit_admin_uploads
@@ -28,11 +28,11 @@ def list_nearby_dokter(position: dict[str, float]) -> list[dict[str, object]]:
 @bp.get("")
 @public
 @cached(60)
-@bp.arguments(PageSchema, location="query")
+@bp.arguments(schemas.DokterFilterSchema, location="query")
 @bp.response(200, schemas.Dokter(many=True))
-def list_dokter(page: Page) -> Listing[Dokter]:
-    """All doctors, newest first."""
-    return service.list_all(page)
+def list_dokter(search: DokterFilter) -> Listing[Dokter]:
+    """Doctors, newest first; `q` looks into name and field. Of a narrowed list at most 10,000 are counted."""
+    return service.list_all(search)
 
 
 @bp.get("/<int:dokter_id>")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import BinaryIO, TypedDict
 
 from marshmallow import Schema, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, Items, Text
+from app.core.web.fields import Form, Items, Province, Text
+from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 
 MOST_FASKES = 100
@@ -19,6 +21,23 @@ class DokterChanges(TypedDict, total=False):
     telepon: str | None
     faskes_ids: list[str]
     image: BinaryIO | None
+
+
+@dataclass(frozen=True)
+class DokterFilter(Search):
+    """Which page of the doctors, in which field, and where they practise."""
+
+    spesialisasi: str | None = None
+    faskes_id: str | None = None
+    province: str | None = None
+
+
+class DokterFilterSchema(SearchSchema):
+    search = DokterFilter
+
+    spesialisasi = Text(100, example="Penyakit Dalam", metadata={"description": "The whole field, whatever the case"})
+    faskes_id = Text(255, metadata={"description": "Those who practise at this facility"})
+    province = Province(metadata={"example": "Jawa Barat", "description": "Those with a facility there"})
 
 
 class DokterUpdate(Form):

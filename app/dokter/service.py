@@ -10,9 +10,10 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from app.core.database.session import assign, autocommit, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
-from app.core.web.pagination import MAX_UNPAGED, Listing, Page, paginate
+from app.core.web.pagination import MAX_UNPAGED, Listing, paginate
+from app.core.web.search import MOST_COUNTED, containing
 from app.dokter.models import Dokter, dokter_faskes
-from app.dokter.schemas import DokterChanges
+from app.dokter.schemas import DokterChanges, DokterFilter
 from app.faskes.models import Faskes, distance_km
 from app.providers import geocoding
 
@@ -72,9 +73,20 @@ def nearby(lat: float, lng: float) -> list[dict[str, object]]:
         ]
 
 
-def list_all(page: Page) -> Listing[Dokter]:
-    """All doctors, newest first."""
-    return paginate(sa.select(Dokter).order_by(Dokter.created_at.desc(), Dokter.id.desc()), page)
+def list_all(search: DokterFilter) -> Listing[Dokter]:
+    """Doctors, newest first; `search.q` is a part of name or field."""
+    query = sa.select(Dokter).order_by(Dokter.created_at.desc(), Dokter.id.desc())
+    if search.q:
+        query = query.where(containing(search.q, Dokter.nama, Dokter.spesialisasi, newest_by=Dokter.created_at))
+    if search.spesialisasi is not None:
+        query = query.where(sa.func.lower(Dokter.spesialisasi) == search.spesialisasi.lower())
+    practices = sa.select(dokter_faskes.c.dokter_id)
+    if search.faskes_id is not None:
+        query = query.where(Dokter.id.in_(practices.where(dokter_faskes.c.faskes_id == search.faskes_id)))
+    if search.province is not None:
+        there = practices.join(Faskes, Faskes.id == dokter_faskes.c.faskes_id).where(Faskes.province == search.province)
+        query = query.where(Dokter.id.in_(there))
+    return paginate(query, search.page, most_counted=MOST_COUNTED if search.is_narrowed else None)
 
 
 def get(dokter_id: int) -> Dokter:

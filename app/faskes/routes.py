@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
-from app.core.web.pagination import Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.faskes import schemas
 from app.faskes.models import Faskes
-from app.faskes.schemas import FaskesChanges, NameQuery, NearbyQuery, NewFaskes
+from app.faskes.schemas import FaskesChanges, FaskesFilter, NameQuery, NearbyQuery, NewFaskes
 from app.faskes.service import editing, lookup
 from app.faskes.service.reads import Record, Results
 from app.identity.access import public, requires
@@ -48,11 +47,14 @@ def search_faskes(query: NameQuery) -> Results:
 @bp.get("")
 @public
 @cached(60)
-@bp.arguments(PageSchema, location="query")
+@bp.arguments(schemas.FaskesFilterSchema, location="query")
 @bp.plain_response(200, schemas.FaskesResults)
-def list_faskes(page: Page) -> Results:
-    """All stored facilities, newest first."""
-    return lookup.list_all(page)
+def list_faskes(search: FaskesFilter) -> Results:
+    """Stored facilities, newest first; `q` looks into name and address.
+
+    Of a narrowed list at most 10,000 are counted.
+    """
+    return lookup.list_all(search)
 
 
 @bp.get("/<faskes_id>")

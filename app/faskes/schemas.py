@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
 from app.core.web.fields import Degrees, Form, PositionSchema, Province, Text
-from app.core.web.pagination import Page, PageSchema
+from app.core.web.pagination import Page, PageSchema, Search, SearchSchema
 from app.providers.places import PLACE_ID
 
 DEFAULT_RADIUS_M, MAX_RADIUS_M = 5_000, 50_000
@@ -48,6 +48,21 @@ class NameQuery:
 
     keyword: str
     page: Page
+
+
+@dataclass(frozen=True)
+class FaskesFilter(Search):
+    """Which page of the stored facilities, of which kind and where."""
+
+    jenis: str | None = None
+    province: str | None = None
+
+
+class FaskesFilterSchema(SearchSchema):
+    search = FaskesFilter
+
+    jenis = Text(50, example="rumah_sakit")
+    province = Province()
 
 
 class LocationSchema(PositionSchema, PageSchema):

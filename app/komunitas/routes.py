@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
-from app.core.web.pagination import Listing, Page, PageSchema
+from app.core.web.pagination import Listing
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 from app.identity.uploads import limit_admin_uploads
 from app.komunitas import schemas, service
 from app.komunitas.models import Komunitas
-from app.komunitas.schemas import KomunitasChanges
+from app.komunitas.schemas import KomunitasChanges, KomunitasFilter
 
 bp = Blueprint("komunitas", __name__, url_prefix="/komunitas", description="Communities to join")
 
@@ -18,11 +18,11 @@ bp = Blueprint("komunitas", __name__, url_prefix="/komunitas", description="Comm
 @bp.get("")
 @public
 @cached(60)
-@bp.arguments(PageSchema, location="query")
+@bp.arguments(schemas.KomunitasFilterSchema, location="query")
 @bp.response(200, schemas.Komunitas(many=True))
-def list_komunitas(page: Page) -> Listing[Komunitas]:
-    """All communities, newest first."""
-    return service.list_all(page)
+def list_komunitas(search: KomunitasFilter) -> Listing[Komunitas]:
+    """Communities, newest first; `q` looks into name and description. Of a narrowed list at most 10,000 are counted."""
+    return service.list_all(search)
 
 
 @bp.post("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import BinaryIO, TypedDict
 
 from marshmallow import Schema, fields, validate
@@ -9,6 +10,7 @@ from marshmallow import Schema, fields, validate
 from app.core.media.pictures import Picture
 from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
 from app.core.web.parsing import Upload
+from app.kategori.schemas import KategoriFilter, KategoriFilterSchema
 
 
 class KomunitasChanges(TypedDict, total=False):
@@ -19,6 +21,19 @@ class KomunitasChanges(TypedDict, total=False):
     kontak: str | None
     province: str | None
     image: BinaryIO | None
+
+
+@dataclass(frozen=True)
+class KomunitasFilter(KategoriFilter):
+    province: str | None = None
+
+
+class KomunitasFilterSchema(KategoriFilterSchema):
+    """`q` looks into name and description."""
+
+    search = KomunitasFilter
+
+    province = Province()
 
 
 class KomunitasUpdate(Form):

@@ -7,9 +7,11 @@ import sqlalchemy as sa
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
-from app.core.web.pagination import Listing, Page, paginate
+from app.core.web.pagination import Listing, paginate
+from app.core.web.search import MOST_COUNTED, containing
+from app.kategori import service as kategori
 from app.komunitas.models import Komunitas
-from app.komunitas.schemas import KomunitasChanges
+from app.komunitas.schemas import KomunitasChanges, KomunitasFilter
 
 NOT_FOUND = "Komunitas tidak ditemukan."
 CONSTRAINTS: dict[str, AppError] = {
@@ -17,9 +19,14 @@ CONSTRAINTS: dict[str, AppError] = {
 }
 
 
-def list_all(page: Page) -> Listing[Komunitas]:
-    """All communities, newest first."""
-    return paginate(sa.select(Komunitas).order_by(Komunitas.id.desc()), page)
+def list_all(search: KomunitasFilter) -> Listing[Komunitas]:
+    """Communities, newest first; `search.q` is a part of name or description."""
+    query = sa.select(Komunitas).where(*kategori.within(Komunitas.kategori_id, search)).order_by(Komunitas.id.desc())
+    if search.q:
+        query = query.where(containing(search.q, Komunitas.nama, Komunitas.deskripsi, newest_by=Komunitas.id))
+    if search.province is not None:
+        query = query.where(Komunitas.province == search.province)
+    return paginate(query, search.page, most_counted=MOST_COUNTED if search.is_narrowed else None)
 
 
 def get(komunitas_id: int) -> Komunitas:

@@ -9,7 +9,7 @@ from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller, caller_id, optional, requires
 from app.identity.models import RoleName
 from app.videos import schemas, service
-from app.videos.schemas import VideoChanges, VideoToSave
+from app.videos.schemas import VideoChanges, VideoFilter, VideoToSave
 from app.videos.service import SavedRow, VideoRow
 
 bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Videos: the platform's, live, and ours")
@@ -18,11 +18,11 @@ bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Vid
 @bp.get("/videos")
 @optional
 @cached(60)
-@bp.arguments(PageSchema, location="query")
+@bp.arguments(schemas.VideoFilterSchema, location="query")
 @bp.response(200, schemas.StoredVideo(many=True))
-def list_videos(page: Page) -> Listing[VideoRow]:
-    """The stored videos, newest first."""
-    return service.list_all(page, caller_id())
+def list_videos(search: VideoFilter) -> Listing[VideoRow]:
+    """Stored videos, newest first; `q` looks into title and channel. Of a narrowed list at most 10,000 are counted."""
+    return service.list_all(search, caller_id())
 
 
 @bp.get("/videos/<int:video_id>")

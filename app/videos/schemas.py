@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import Form, Text, Timestamp
+from app.core.web.pagination import Search, SearchSchema
 from app.providers.videos import VIDEO_ID
 
 MAX_TITLE = 300
@@ -53,6 +55,19 @@ class VideoChanges(TypedDict, total=False):
     video_id: str
     title: str
     channel_title: str | None
+
+
+@dataclass(frozen=True)
+class VideoFilter(Search):
+    """Which page of the stored videos, and of which channel."""
+
+    channel_id: str | None = None
+
+
+class VideoFilterSchema(SearchSchema):
+    search = VideoFilter
+
+    channel_id = Text(100, example="UCuAXFkgsw1L7xaCfnd5JJOw")
 
 
 class VideoUpdate(Form):

@@ -15,11 +15,12 @@ from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.addresses import without_addresses
 from app.core.lib.urls import canonical
 from app.core.web.pagination import Listing, Page, paginate_rows
+from app.core.web.search import MOST_COUNTED, containing
 from app.notifications.broadcasts import service as broadcasts
 from app.providers.videos import Video as LiveVideo
 from app.videos import live
 from app.videos.models import SavedVideo, Video, videos
-from app.videos.schemas import VideoChanges, VideoToSave
+from app.videos.schemas import VideoChanges, VideoFilter, VideoToSave
 
 NOT_FOUND = live.NOT_FOUND
 CONSTRAINTS: dict[str, AppError] = {"uq_videos_video_id": Conflict("Video itu sudah ada.", code="video_exists")}
@@ -34,9 +35,14 @@ VideoRow = sa.Row[*tuple[object, ...]]
 SavedRow = sa.Row[*tuple[object, ...]]
 
 
-def list_all(page: Page, user_id: int | None) -> Listing[VideoRow]:
-    """Stored videos, newest first."""
-    return paginate_rows(_with_is_saved(user_id).order_by(Video.id.desc()), page)
+def list_all(search: VideoFilter, user_id: int | None) -> Listing[VideoRow]:
+    """Stored videos, newest first; `search.q` is a part of title or channel."""
+    query = _with_is_saved(user_id).order_by(Video.id.desc())
+    if search.q:
+        query = query.where(containing(search.q, Video.title, Video.channel_title, newest_by=Video.id))
+    if search.channel_id is not None:
+        query = query.where(Video.channel_id == search.channel_id)
+    return paginate_rows(query, search.page, most_counted=MOST_COUNTED if search.is_narrowed else None)
 
 
 def get(video_id: int, user_id: int | None) -> VideoRow:

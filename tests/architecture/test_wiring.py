@@ -19,6 +19,7 @@ MARKS = {
     "public",
     "optional",
     "optional_reader",
+    "cached",
     "authenticated",
     "requires",
     "limit",

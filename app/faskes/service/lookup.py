@@ -11,9 +11,8 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import after_commit, autocommit, db, on_rollback
 from app.core.errors import NotFound, ProviderFailed, ProviderTimeout
 from app.core.settings import current
-from app.core.web.pagination import Page
 from app.faskes.models import NOT_FOUND, PLACES, Faskes
-from app.faskes.schemas import NameQuery, NearbyQuery
+from app.faskes.schemas import FaskesFilter, NameQuery, NearbyQuery
 from app.faskes.service import reads, search_coverage
 from app.faskes.service.reads import Record, Results
 from app.providers import places
@@ -62,10 +61,12 @@ def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
     return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
 
 
-def list_all(page: Page) -> Results:
-    """All facilities in the database, newest first."""
+def list_all(search: FaskesFilter) -> Results:
+    """Facilities in the database, newest first; `search.q` is a part of name or address."""
     with autocommit() as connection:
-        return reads.list_all(connection, page)
+        if search.is_narrowed:
+            return reads.list_narrowed(connection, search)
+        return reads.list_all(connection, search.page)
 
 
 def location(query: NearbyQuery) -> Results:

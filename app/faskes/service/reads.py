@@ -13,7 +13,9 @@ import sqlalchemy as sa
 from app.core.database.prepared import PreparedStatement
 from app.core.lib.geo import box_around
 from app.core.web.pagination import MAX_UNPAGED, Listing, Page, contains
+from app.core.web.search import MOST_COUNTED, containing
 from app.faskes.models import Faskes, distance_km
+from app.faskes.schemas import FaskesFilter
 
 Record = dict[str, object]
 
@@ -111,6 +113,25 @@ def get(connection: sa.Connection, faskes_id: str) -> Record | None:
 def list_all(connection: sa.Connection, page: Page) -> Results:
     """All facilities, newest first."""
     return _page(connection, _PREPARED_ALL, _PREPARED_COUNT, page, {})
+
+
+def list_narrowed(connection: sa.Connection, search: FaskesFilter) -> Results:
+    """Facilities that meet the filter, newest first. Which plan is best depends on its values: it is not prepared."""
+    page = search.page
+    conditions: list[sa.ColumnElement[bool]] = []
+    if search.q:
+        conditions.append(containing(search.q, Faskes.nama, Faskes.alamat, newest_by=Faskes.created_at))
+    if search.jenis is not None:
+        conditions.append(Faskes.jenis == search.jenis)
+    if search.province is not None:
+        conditions.append(Faskes.province == search.province)
+    values = {"limit": page.size, "offset": page.offset}
+    records: list[Record] = [dict(row) for row in connection.execute(_ALL.where(*conditions), values).mappings()]
+    if len(records) < page.size and (records or page.offset == 0):
+        return Results(records, page.offset + len(records), page)
+    counted = sa.select(Faskes.id).where(*conditions).limit(MOST_COUNTED).subquery()
+    total = connection.execute(sa.select(sa.func.count()).select_from(counted)).scalar_one()
+    return Results(records, total, page)
 
 
 def search(connection: sa.Connection, keyword: str, page: Page) -> Results:

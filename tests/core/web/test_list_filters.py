@@ -1,0 +1,229 @@
+"""What the lists of content and places are narrowed by, each in the same way, and that none scans its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.articles import service as articles
+from app.core.database.session import db, unit_of_work
+from app.core.web.pagination import Page, Search
+from app.dokter import service as dokter
+from app.dokter.models import Dokter
+from app.dokter.schemas import DokterFilter
+from app.faskes.schemas import FaskesFilter
+from app.faskes.service import lookup as faskes
+from app.kategori.models import Kategori
+from app.kategori.schemas import KategoriFilter
+from app.komunitas import service as komunitas
+from app.komunitas.models import Komunitas
+from app.komunitas.schemas import KomunitasFilter
+from app.videos import service as videos
+from app.videos.schemas import VideoFilter
+from tests.client import Client, assert_error
+from tests.factories import make_article, make_video
+from tests.faskes.places import make_faskes
+from tests.plans import analyse, plans_of_all
+from tests.statements import Statements
+
+
+def add(row: Any) -> Any:
+    db.session.add(row)
+    db.session.flush()
+    return row
+
+
+@pytest.fixture
+def kategori(app: Flask) -> dict[str, int]:
+    names = ("Kesehatan Mental", "Islam", "Gizi")
+    return {name: add(Kategori(nama_kategori=name)).id for name in names}
+
+
+@pytest.fixture
+def rows(kategori: dict[str, int]) -> None:
+    """Two of each: the first has what the tests look for."""
+    add(
+        Komunitas(nama="Sahabat Jiwa", deskripsi="50% warga", province="Bali", kategori_id=kategori["Kesehatan Mental"])
+    )
+    add(Komunitas(nama="Lain", deskripsi="500 warga", province="Banten", kategori_id=kategori["Islam"]))
+    make_article(title="Menjaga jiwa 50%", kategori_id=kategori["Kesehatan Mental"])
+    make_article(title="Lain 500", kategori_id=kategori["Islam"])
+    make_video(title="Senam jiwa 50%", channel_id="UCsatu")
+    make_video(title="Lain 500", channel_id="UCdua")
+    there = make_faskes(id="jiwa", nama="RS Jiwa", alamat="Jl. 50% Utara", jenis="rumah_sakit", province="Bali")
+    make_faskes(id="lain", nama="Klinik", alamat="Jl. 500", jenis="klinik", province="Banten")
+    add(Dokter(nama="dr. Ani 50%", spesialisasi="Kesehatan Jiwa", faskes=[there]))
+    add(Dokter(nama="dr. Budi 500", spesialisasi="Anak"))
+    db.session.commit()
+
+
+def names(client: Client, path: str, query: dict[str, object]) -> list[str]:
+    response = client.get(path, query_string=query)
+    assert response.status_code == 200, response.json
+    body = response.json["results"] if path == "/faskes" else response.json
+    assert response.headers["X-Total-Count"] == str(len(body))
+    return [row.get("nama") or row["title"] for row in body]
+
+
+FIRSTS = {
+    "/komunitas": "Sahabat Jiwa",
+    "/articles/all": "Menjaga jiwa 50%",
+    "/videoplatform/videos": "Senam jiwa 50%",
+    "/dokter": "dr. Ani 50%",
+    "/faskes": "RS Jiwa",
+}
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("path", FIRSTS)
+def test_a_part_of_the_text_finds_a_row(client: Client, path: str) -> None:
+    for q in ("JIWA", "jiw", "50%", "%"):
+        assert names(client, path, {"q": q}) == [FIRSTS[path]]
+    assert names(client, path, {"q": "tidak ada"}) == names(client, path, {"q": "_"}) == []
+    assert len(names(client, path, {"q": ""})) == 2
+    assert_error(client.get(path, query_string={"q": "x" * 101}), 400, "validation_error", "q")
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/komunitas", {"province": "bali"}),
+        ("/komunitas", {"tag": "mental_health"}),
+        ("/komunitas", {"tag": ["mental_health", "hindu"], "province": "Bali", "q": "jiwa"}),
+        ("/articles/all", {"tag": "mental_health"}),
+        ("/videoplatform/videos", {"channel_id": "UCsatu"}),
+        ("/dokter", {"spesialisasi": "kesehatan jiwa"}),
+        ("/dokter", {"faskes_id": "jiwa"}),
+        ("/dokter", {"province": "Bali"}),
+        ("/faskes", {"jenis": "rumah_sakit"}),
+        ("/faskes", {"province": "Bali", "jenis": "rumah_sakit", "q": "jiwa"}),
+    ],
+)
+def test_a_filter_finds_its_rows(client: Client, path: str, query: dict[str, object]) -> None:
+    assert names(client, path, query) == [FIRSTS[path]]
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("path", ["/komunitas", "/articles/all"])
+def test_categories_are_chosen_by_id_or_by_what_they_stand_for(
+    client: Client, kategori: dict[str, int], path: str
+) -> None:
+    assert names(client, path, {"kategori_id": kategori["Kesehatan Mental"]}) == [FIRSTS[path]]
+    assert names(client, path, {"kategori_id": kategori["Gizi"]}) == []
+    assert names(client, path, {"kategori_id": 999_999}) == []
+    assert len(names(client, path, {"tag": ["mental_health", "islam"]})) == 2
+    assert names(client, path, {"tag": "buddha"}) == []
+    assert names(client, path, {"tag": "islam", "kategori_id": kategori["Kesehatan Mental"]}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "value"),
+    [
+        ("/komunitas", "kategori_id", "x"), ("/komunitas", "province", "Atlantis"), ("/komunitas", "tag", "sepak bola"),
+        ("/articles/all", "tag", ""), ("/faskes", "province", "Atlantis"), ("/dokter", "province", "Atlantis"),
+        ("/videoplatform/videos", "channel_id", "x" * 101), ("/faskes", "jenis", "x" * 51),
+    ],
+)  # fmt: skip
+def test_wrong_filters_are_refused(client: Client, path: str, field: str, value: str) -> None:
+    assert_error(client.get(path, query_string={field: value}), 400, "validation_error", field)
+
+
+@pytest.mark.usefixtures("rows")
+def test_pages_of_a_narrowed_list_keep_the_filter(client: Client) -> None:
+    response = client.get("/komunitas?tag=islam&tag=mental_health&per_page=1")
+    assert [row["nama"] for row in response.json] == ["Lain"]
+    assert response.headers["X-Total-Count"] == "2"
+    assert response.headers["Link"].count("tag=islam&tag=mental_health") >= 2
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("path", FIRSTS)
+def test_a_narrowed_list_costs_a_fixed_number_of_statements(client: Client, path: str, statements: Statements) -> None:
+    has_kategori = path in ("/komunitas", "/articles/all")
+    tags = {"tag": ["islam", "mental_health"]} if has_kategori else {}
+    # The page, the count, and the categories, or a doctor's facilities.
+    with statements.at_most(3 if has_kategori or path == "/dokter" else 2):
+        assert client.get(path, query_string={"q": "a", "per_page": 1, **tags}).status_code == 200
+
+
+# --- at some size ---------------------------------------------------------------------------------------------------
+
+#: 20,000 of each; one in 2,000 has the rare value.
+FILL = (
+    "INSERT INTO kategori (nama_kategori) VALUES ('Islam'), ('Gizi')",
+    """
+    INSERT INTO komunitas (nama, deskripsi, kategori_id, province)
+    SELECT 'Umum ' || md5(n::text), 'x', k.id, CASE WHEN n % 2000 = 0 THEN 'Bali' ELSE 'Banten' END
+    FROM generate_series(1, 20000) n
+    JOIN kategori k ON k.nama_kategori = CASE WHEN n % 2000 = 0 THEN 'Islam' ELSE 'Gizi' END
+    """,
+    "INSERT INTO articles (title, content, kategori_id) SELECT nama, '', kategori_id FROM komunitas",
+    """
+    INSERT INTO videos (video_id, title, channel_id)
+    SELECT n::text, 'Umum ' || md5(n::text), CASE WHEN n % 2000 = 0 THEN 'rare' ELSE 'common' END
+    FROM generate_series(1, 20000) n
+    """,
+    """
+    INSERT INTO faskes (id, nama, alamat, lat, lng, jenis, province, created_at)
+    SELECT n::text, 'Umum ' || md5(n::text), md5((-n)::text), -6, 107,
+           CASE WHEN n % 2000 = 0 THEN 'rare' ELSE 'common' END, CASE WHEN n % 2000 = 0 THEN 'Bali' ELSE 'Banten' END,
+           now() - n * interval '1 minute'
+    FROM generate_series(1, 20000) n
+    """,
+    """
+    INSERT INTO dokter (nama, spesialisasi, created_at)
+    SELECT nama, jenis, created_at FROM faskes
+    """,
+    "INSERT INTO dokter_faskes SELECT d.id, f.id FROM dokter d JOIN faskes f ON f.nama = d.nama",
+)
+TABLES = ("komunitas", "articles", "videos", "faskes", "dokter", "dokter_faskes")
+
+
+@pytest.fixture
+def many(committed: Flask) -> Iterator[None]:
+    with unit_of_work():
+        for statement in FILL:
+            db.session.execute(sa.text(statement))
+    analyse(*TABLES, "kategori")
+    with unit_of_work():
+        yield
+
+
+#: A list, its filter, and what it is narrowed to: values of few rows, then values of nearly all.
+LISTS: list[tuple[Callable[[Any], object], type[Search], list[dict[str, Any]], list[dict[str, Any]]]] = [
+    (komunitas.list_all, KomunitasFilter, [{"province": "Bali"}, {"tag": ("islam",)}], [{"province": "Banten"}]),
+    (lambda search: articles.list_all(search, None), KategoriFilter, [{"tag": ("islam",)}], []),
+    (lambda search: articles.list_all(search, 1), KategoriFilter, [{"tag": ("islam",)}], []),
+    (lambda search: videos.list_all(search, 1), VideoFilter, [{"channel_id": "rare"}], [{"channel_id": "common"}]),
+    (
+        dokter.list_all,
+        DokterFilter,
+        [{"spesialisasi": "RARE"}, {"faskes_id": "2000"}, {"province": "Bali"}],
+        [{"spesialisasi": "common"}, {"province": "Banten"}],
+    ),
+    (faskes.list_all, FaskesFilter, [{"jenis": "rare"}, {"province": "Bali"}], [{"jenis": "common"}]),
+]
+
+
+@pytest.mark.usefixtures("many")
+def test_no_filter_scans_its_table() -> None:
+    for list_all, kind, few, most in LISTS:
+        for narrowing in [{"q": "abcd"}, {"q": "zzzz"}, {"q": "z"}, *few]:
+            with plans_of_all() as plans:
+                list_all(kind(Page(1, 20), **narrowing))
+            _check(plans, narrowing)
+        for narrowing in [{"q": "umum"}, {"q": "%"}, *most]:
+            with plans_of_all() as plans:
+                list_all(kind(Page(1, 20), **narrowing))
+            _check(plans[:1], narrowing)  # the count of the first 10,000 may take them as they lie
+
+
+def _check(plans: list[str], narrowing: dict[str, Any]) -> None:
+    assert plans
+    for plan in plans:
+        assert not [table for table in TABLES if f"Seq Scan on {table}" in plan], f"{narrowing}\n{plan}"
