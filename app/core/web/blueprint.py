@@ -7,8 +7,8 @@ inside which the response is rendered.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Mapping
-from functools import partial, wraps
+from collections.abc import Callable, Collection, Hashable, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import flask_smorest
@@ -23,6 +23,7 @@ from werkzeug.routing import IntegerConverter
 
 from app.core import errors
 from app.core.database.session import unit_of_work
+from app.core.settings import settings
 from app.core.web import openapi, pagination
 from app.core.web.caching import Caching
 from app.core.web.parsing import Parser
@@ -34,6 +35,8 @@ PREFIX = "/api"
 
 #: What somebody else changed or deleted between two statements of ours.
 CHANGED_MEANWHILE = "Data ini baru saja diubah atau dihapus. Silakan muat ulang."
+
+UNKNOWN_NAME = "parameter tidak dikenal."
 
 View = Callable[..., Any]
 V = TypeVar("V", bound=View)
@@ -103,7 +106,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         if caching and (options.get("methods") != ["GET"] or access.security not in ANYBODY):
             raise TypeError(f"{rule}: only a public read may be kept by others")
         documented = self.doc(security=access.security, **_responses(rule, access, caching))(view_func)
-        call = _edge(documented, access)
+        call = _edge(documented, access, getattr(view_func, "query_names", set()))
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, **kwargs: str) -> Callable[[V], View]:
@@ -112,7 +115,14 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         decorate: Callable[[V], View] = super().arguments(instance, **kwargs)
         if kwargs.get("location") != "query" or not isinstance(instance, Schema):
             return decorate
-        return partial(_without_query, instance, decorate)
+        names = {field.data_key or name for name, field in instance.load_fields.items()}
+
+        def decorator(view: V) -> View:
+            parsing = _without_query(instance, decorate, view)
+            parsing.query_names = names | getattr(view, "query_names", set())  # type: ignore[attr-defined]
+            return parsing
+
+        return decorator
 
     def response(self, status_code: int, schema: SchemaLike = None, **kwargs: object) -> Callable[[View], View]:
         """flask-smorest's decorator, which also understands a `Listing` and documents its headers."""
@@ -215,10 +225,12 @@ def _without_query(schema: Schema, decorate: Callable[[V], View], view: V) -> Vi
     return call
 
 
-def _edge(view: View, access: Access) -> Callable[..., Response]:
+def _edge(view: View, access: Access, query_names: Collection[str]) -> Callable[..., Response]:
     @wraps(view)
     def call(*args: object, **kwargs: Any) -> Response:
         access.enforce()
+        if request.query_string and settings.is_development:
+            _refuse_unknown_names(query_names)
         try:
             return _serve(view, access, args, kwargs, repeats=1)
         except (IntegrityError, StaleDataError) as error:
@@ -229,6 +241,13 @@ def _edge(view: View, access: Access) -> Callable[..., Response]:
             raise errors.Conflict(CHANGED_MEANWHILE, code="changed_meanwhile") from None
 
     return call
+
+
+def _refuse_unknown_names(query_names: Collection[str]) -> None:
+    """`ValidationFailed` for a parameter that the route does not have: a developer's typo, ignored in production."""
+    unknown = [name for name in request.args if name not in query_names]
+    if unknown:
+        raise errors.ValidationFailed({name: [UNKNOWN_NAME] for name in unknown})
 
 
 def _serve(view: View, access: Access, args: Any, kwargs: Any, *, repeats: int) -> Response:
