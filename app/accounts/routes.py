@@ -44,7 +44,7 @@ def login(data: Credentials) -> TokenPair:
 @bp.response(200, schemas.SuperadminToken)
 @bp.alt_response(401, "UNAUTHORIZED")
 @bp.alt_response(403, "FORBIDDEN")
-def login_superadmin(data: Credentials) -> dict[str, str]:
+def superadmin_login(data: Credentials) -> dict[str, str]:
     """Log in as a super-admin: a short access token, no refresh."""
     return {"access_token": service.superadmin_login(**data), "message": "Berhasil masuk sebagai superadmin."}
 
@@ -67,7 +67,7 @@ def register(data: NewAccount) -> TokenPair:
 @bp.arguments(schemas.Refresh)
 @bp.response(200, schemas.AccessToken)
 @bp.alt_response(401, "UNAUTHORIZED")
-def refresh_access_token(data: dict[str, str]) -> dict[str, str]:
+def refresh(data: dict[str, str]) -> dict[str, str]:
     """A new access token; the refresh token stays valid."""
     return {"access_token": sessions.refresh(data["refresh_token"])}
 

@@ -19,6 +19,9 @@ def _has_token() -> bool:
     return caller_id() is not None
 
 
+#: What the calls of `send_push` are counted under, since before it was called so.
+SENDING = "push.send"
+
 bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subscriptions and sending")
 
 
@@ -37,7 +40,7 @@ def get_public_key() -> dict[str, str]:
 @bp.arguments(schemas.SubscriptionCreate)
 @bp.response(201, schemas.Subscription)
 @bp.alt_response(200, schema=schemas.Subscription, description="A known endpoint: owner and keys replaced")
-def create_subscription(data: NewSubscription) -> tuple[PushSubscription, int]:
+def subscribe(data: NewSubscription) -> tuple[PushSubscription, int]:
     """Store a browser's subscription; with a token, as its owner's verified one."""
     subscription, is_new = service.subscribe(data, caller_id=caller_id())
     return subscription, 201 if is_new else 200
@@ -49,7 +52,7 @@ def create_subscription(data: NewSubscription) -> tuple[PushSubscription, int]:
 @bp.arguments(schemas.SubscriptionDelete)
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
-def delete_subscription(data: dict[str, str]) -> dict[str, str]:
+def unsubscribe(data: dict[str, str]) -> dict[str, str]:
     """Delete a subscription."""
     service.unsubscribe(**data)
     return {"message": "Langganan dihapus."}
@@ -57,8 +60,8 @@ def delete_subscription(data: dict[str, str]) -> dict[str, str]:
 
 @bp.post("/send")
 @public
-@limit("20 per minute", key=target)
-@limit("60 per minute")
+@limit("20 per minute", key=target, counter=SENDING)
+@limit("60 per minute", counter=SENDING)
 @bp.arguments(schemas.PushCreate)
 @bp.response(200, schemas.PushResult)
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Pythons call it otherwise

@@ -54,7 +54,7 @@ def get_live_video(video_id: str) -> dict[str, object]:
 @bp.response(200, schemas.Video(many=True))
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def list_channel_videos(page: Page, channel_id: str) -> Listing[dict[str, object]]:
+def list_channel(page: Page, channel_id: str) -> Listing[dict[str, object]]:
     """The latest 20 videos of a channel, newest first."""
     return service.list_channel(channel_id, page, caller_id())
 
