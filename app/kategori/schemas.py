@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import RecordId, Text
+from app.core.web.fields import Items, RecordId, Text
 from app.core.web.pagination import Search, SearchSchema
 from app.identity.preferences import TAGS
 
@@ -32,7 +32,7 @@ class PreferenceTags(fields.List[str]):
     def __init__(self) -> None:
         super().__init__(
             fields.String(validate=validate.OneOf(TAGS)),
-            validate=validate.Length(max=len(TAGS)),
+            validate=Items(max=len(TAGS)),
             metadata={
                 "description": "Those in a category that is named like one of these preferences",
                 "example": ["mental_health"],

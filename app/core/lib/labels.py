@@ -67,6 +67,8 @@ LABELS = {
     "per_page": "Jumlah per halaman",
     "q": "Kata pencarian",
     "sort": "Urutan",
+    "tag": "Preferensi",
+    "channel_id": "Kanal",
     "keyword": "Kata pencarian",
     "before": "Batas daftar",
     "after": "Batas daftar",
