@@ -185,9 +185,10 @@ class Http:
                 return self._failure("timeout")  # cut off, such an answer looks whole
         headers = CaseInsensitiveDict(raw.headers)
         response = ProviderResponse(self.provider, call.url, raw.status_code, headers, body)
-        if len(body) > self._max_bytes:
-            return ProviderError(self.provider, "oversized", permanent=True)
-        return status_error(response) or response
+        refusal = status_error(response)
+        if refusal is None and len(body) > self._max_bytes:
+            return ProviderError(self.provider, "oversized", permanent=True, written=True)
+        return refusal or response
 
     def _failure(self, kind: Kind) -> ProviderError:
         return ProviderError(self.provider, kind, permanent=kind == "refused", written=is_written())

@@ -45,7 +45,7 @@ class Outbox:
 
 
 class Fonnte:
-    """https://docs.fonnte.com: a failure is HTTP 200 too, and only `status` tells."""
+    """https://docs.fonnte.com: a refusal is HTTP 200 too, and only `status` tells: true, or false with a reason."""
 
     def __init__(self, http: Http, url: str, token: str) -> None:
         self._http, self._url, self._token = http, url, token
@@ -58,9 +58,13 @@ class Fonnte:
             headers={"Authorization": self._token},
         )
         body = response.json()
-        if body.get("status") is True:
-            return _first(body.get("id"))
-        raise self._refusal(str(body.get("reason", "")))
+        match body.get("status"):
+            case True:
+                return _first(body.get("id"))
+            case False:
+                raise self._refusal(str(body.get("reason", "")))
+            case _:
+                raise response.garbage()
 
     def _refusal(self, reason: str) -> ProviderError:
         words = reason.lower()
@@ -68,7 +72,7 @@ class Fonnte:
             return InvalidNumberError("messaging", reason)
         # Only the message itself can be wrong for good; a token, a quota or a device is put right by the operator.
         permanent = "cannot be empty" in words or words == "input invalid"
-        return ProviderError("messaging", "garbage", permanent=permanent, reason=reason or "refused")
+        return ProviderError("messaging", "status", permanent=permanent, reason=reason or "refused")
 
 
 class WhatsAppCloud:
@@ -95,7 +99,7 @@ class WhatsAppCloud:
         messages = response.json().get("messages")
         first = messages[0] if isinstance(messages, list) and messages else None
         if not isinstance(first, dict) or not isinstance(first.get("id"), str):
-            raise ProviderError("messaging", "garbage", response=response)
+            raise response.garbage()
         return str(first["id"])
 
 

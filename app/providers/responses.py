@@ -58,8 +58,11 @@ class ProviderError(Exception):
 
     @property
     def outcome_unknown(self) -> bool:
-        """Whether the provider may have done what was asked: the request was written and no answer came."""
-        return self.written and self.kind in ("timeout", "broken")
+        """Whether the provider may have done what was asked: the request was written, and no answer says otherwise.
+
+        An error status does say so. A good one around a body that makes no sense says neither.
+        """
+        return self.written and self.kind in ("timeout", "broken", "garbage", "oversized")
 
     @property
     def is_down(self) -> bool:
@@ -89,8 +92,12 @@ class ProviderResponse:
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            raise ProviderError(self.provider, "garbage", response=self)
+            raise self.garbage()
         return value
+
+    def garbage(self) -> ProviderError:
+        """The error of a good status whose body makes no sense."""
+        return ProviderError(self.provider, "garbage", response=self, written=True)
 
 
 def status_error(response: ProviderResponse) -> ProviderError | None:

@@ -119,6 +119,14 @@ def test_what_is_no_address_is_refused_for_good(url: str) -> None:
     assert (error.kind, error.permanent) in {("refused", True), ("unreachable", False)}
 
 
+def test_an_error_status_is_one_however_large_its_body_is() -> None:
+    body = b"x" * 5000
+    head = f"HTTP/1.1 503 Busy\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with raw(head + body) as server:
+        error = failure(client(max_bytes=1000), server.url, "POST", data={})
+    assert (error.kind, error.status, error.outcome_unknown) == ("status", 503, False)
+
+
 @pytest.mark.parametrize(
     "body", [b"[1, 2]", b'"text"', b"17", b"null", b"", b'{"a": NaN}', b"{'a': 1}", b'{"a":' * 3000, b"\xff\xfe"]
 )
@@ -214,7 +222,9 @@ def test_in_production_only_what_the_operator_set_may_be_private() -> None:
 
 
 def test_the_outcome_of_a_write_is_unknown_only_once_it_was_written(sim: Server) -> None:
-    for kind, unknown in (("down", True), ("drop", True), ("hang", True), ("status", False), ("garbage", False)):
+    """An answer that makes no sense does not say that nothing was done; an error status does."""
+    broken = ("down", "drop", "hang", "garbage", "wrong_type", "oversize")
+    for kind, unknown in [*((kind, True) for kind in broken), ("status", False), ("redirect", False)]:
         sim.fault("captcha", kind)
         error = failure(client(**patience_with(kind)), f"{sim.captcha.url}/siteverify", "POST", data={})
         assert (kind, error.outcome_unknown) == (kind, unknown)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from app.providers import messaging
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.conftest import config_for_tests
+from tests.providers.raw_server import raw
 
 PHONE = "+6281234567890"
 
@@ -77,6 +81,51 @@ def test_faults_below_the_wire_are_worth_a_retry_and_never_repeated_here(
         client.send(PHONE, "Halo")
     assert not error.value.permanent
     assert len(sim.messaging.calls) == 1  # a write that may have acted is the outbox's to repeat
+
+
+@pytest.mark.parametrize(
+    ("wire", "answer"),
+    [
+        ("fonnte", {}),
+        ("fonnte", {"status": None}),
+        ("fonnte", {"status": "true", "id": ["1"]}),
+        ("fonnte", {"reason": "token invalid"}),
+        ("fonnte", ["status", True]),
+        ("whatsapp", {}),
+        ("whatsapp", {"messages": []}),
+        ("whatsapp", {"messages": [{}]}),
+        ("whatsapp", {"messages": {"id": "wamid.1"}}),
+        ("whatsapp", {"messages": [{"id": None}]}),
+        ("whatsapp", "wamid.1"),
+    ],
+)
+def test_a_good_status_around_what_makes_no_sense_leaves_the_outcome_unknown(wire: str, answer: Any) -> None:
+    body = json.dumps(answer).encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with raw(head + body) as server:
+        provider = "fonnte" if wire == "fonnte" else "whatsapp_cloud"
+        settings = {"MESSAGING_TOKEN": "t", "MESSAGING_SENDER_ID": "1", "MESSAGING_URL": server.url}
+        client = messaging.make(config_for_tests(MESSAGING_PROVIDER=provider, **settings))
+        with pytest.raises(ProviderError) as error:
+            client.send(PHONE, "Halo")
+    assert (error.value.kind, error.value.outcome_unknown) == ("garbage", True)
+
+
+@pytest.mark.parametrize(
+    ("wire", "kind"),
+    [
+        *(("fonnte", kind) for kind in ("token_invalid", "target_invalid", "rate_limit", "disconnected", "status")),
+        *(("whatsapp", kind) for kind in ("code_190", "code_131026", "code_130429", "code_131000", "status")),
+    ],
+)
+def test_a_no_of_the_provider_is_no_unknown_outcome(
+    sim: Server, wire: str, kind: str, request: pytest.FixtureRequest
+) -> None:
+    client: messaging.Messenger = request.getfixturevalue(wire)
+    sim.fault("messaging", kind)
+    with pytest.raises(ProviderError) as error:
+        client.send(PHONE, "Halo")
+    assert not error.value.outcome_unknown
 
 
 def test_a_retry_after_comes_along(sim: Server, fonnte: messaging.Messenger) -> None:

@@ -22,8 +22,8 @@ def claim() -> claims.Claimed:
     return claimed
 
 
-@pytest.mark.parametrize("kind", ["down", "drop", "not_http"])
-def test_a_provider_that_takes_messages_and_cuts_the_line_gets_two_copies(
+@pytest.mark.parametrize("kind", ["down", "drop", "not_http", "garbage", "wrong_type", "oversize"])
+def test_a_provider_that_takes_messages_and_does_not_say_so_gets_two_copies(
     committed: Flask, gateway: Server, kind: str
 ) -> None:
     row = add()
