@@ -49,9 +49,9 @@ class PushKeys(Schema):
         200,
         required=True,
         rules=[_key],
-        example="BAt4_j3lgrrGAgWQrPXXGmIRXB2ugQz9Jn3MHLk7ky42V7xmKw0cH4RJr8cCjqKZqkgJ7A2YBQG9u2iJHchfMzM",
+        example="BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
     )
-    auth = Text(100, required=True, rules=[_secret], example="8dOzbNZGTmNjPnJ0S5kcmA")
+    auth = Text(100, required=True, rules=[_secret], example="BTBZMqHH6r4Tts7J_aSIgg")
 
 
 class SubscriptionDelete(Schema):

@@ -102,7 +102,10 @@ def test_claims_never_crowd_out_proven_browsers(client: Client, sim: Server, key
     assert {browser["endpoint"] for browser in proven} <= set(left)
 
 
-POINT = "BAt4_j3lgrrGAgWQrPXXGmIRXB2ugQz9Jn3MHLk7ky42V7xmKw0cH4RJr8cCjqKZqkgJ7A2YBQG9u2iJHchfMzM"
+def test_the_keys_that_the_documentation_shows_are_accepted(client: Client, browser: dict[str, Any]) -> None:
+    document = client.get("/api/openapi.json").json["components"]["schemas"]["PushKeys"]["properties"]
+    shown = {name: document[name]["example"] for name in ("p256dh", "auth")}
+    assert client.post("/push/subscribe", {**browser, "keys": shown}).status_code == 201
 
 
 @pytest.mark.parametrize(
