@@ -1,0 +1,73 @@
+"""The pictures of the documentation, taken anew: `python -m dev.screenshots` while `make run` runs.
+
+Chromium and poppler's `pdftoppm` take them; they go to docs/ as WebP, a few dozen KiB each.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import Browser, sync_playwright
+
+from config import ROOT
+from dev.system_packages import require
+
+DOCS = ROOT / "docs"
+
+DESKTOP, PHONE = {"width": 1100, "height": 900}, {"width": 360, "height": 740}
+
+#: Name, path, size, scheme.
+PAGES: tuple[tuple[str, str, Any, Any], ...] = (
+    ("api-docs", "/api/docs/", DESKTOP, "light"),
+    ("outbox", "/dev/outbox", DESKTOP, "light"),
+    ("outbox-phone", "/dev/outbox", PHONE, "dark"),
+)
+REPORT = "/api/admins/export/users?format=pdf"
+QUALITY = 80
+
+
+def main() -> None:
+    here = f"http://127.0.0.1:{os.environ.get('PORT', '8000')}"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(require("chromium")), args=["--no-sandbox"])
+        _something_to_show(browser, here)
+        for name, path, size, scheme in PAGES:
+            page = browser.new_page(base_url=here, viewport=size, color_scheme=scheme)
+            page.goto(path, wait_until="networkidle" if name == "api-docs" else "load")
+            _save(name, page.screenshot())
+        _save("report", _first_page(_report(browser, here)))
+        browser.close()
+
+
+def _something_to_show(browser: Browser, here: str) -> None:
+    """A message that has just been sent."""
+    page = browser.new_page(base_url=here)
+    page.request.get("/api/send-verification-code", params={"phone": "081234567890"})
+    page.goto("/dev/outbox")
+    page.locator(".state.sent").first.wait_for()
+
+
+def _report(browser: Browser, here: str) -> bytes:
+    request = browser.new_page(base_url=here).request
+    tokens = request.post("/api/login", data={"username": "admin", "password": "rahasia123"}).json()
+    return request.get(REPORT, headers={"Authorization": f"Bearer {tokens['access_token']}"}).body()
+
+
+def _first_page(pdf: bytes) -> bytes:
+    command = ["pdftoppm", "-png", "-r", "80", "-f", "1", "-l", "1", "-"]
+    return subprocess.run(command, input=pdf, check=True, capture_output=True).stdout
+
+
+def _save(name: str, png: bytes) -> None:
+    path = DOCS / f"{name}.webp"
+    Image.open(io.BytesIO(png)).convert("RGB").save(path, quality=QUALITY, method=6)
+    print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} KiB")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
