@@ -125,7 +125,12 @@ _fresh_since = sa.func.statement_timestamp() - _interval(FRESH_S)
 #: Rows that are tried alone.
 is_alone = _deaths >= POISON_DEATHS
 _claim = _claiming(~is_alone, lease_s=_lease_s)
-_claim_fresh = _claiming(~is_alone, _rows.next_try_at > _fresh_since, _rows.due_at > _fresh_since, lease_s=_lease_s)
+_is_pending = _rows.state == State.PENDING
+_claim_pending = _claiming(~is_alone, _is_pending, lease_s=_lease_s)
+_claim_fresh = _claiming(
+    ~is_alone, _is_pending, _rows.next_try_at > _fresh_since, _rows.due_at > _fresh_since, lease_s=_lease_s
+)
+_claim_abandoned = _claiming(~is_alone, _rows.state == State.CLAIMED, lease_s=_lease_s)
 #: Twice as long after each death from the third on.
 _claim_alone = _claiming(
     is_alone,
@@ -165,8 +170,18 @@ def claim(queue: str, channel: str) -> Claimed | None:
     return _claimed(_claim, queue, channel)
 
 
+def claim_pending(queue: str, channel: str) -> Claimed | None:
+    """Like `claim`, among those that nobody has claimed."""
+    return _claimed(_claim_pending, queue, channel)
+
+
+def claim_abandoned(queue: str, channel: str) -> Claimed | None:
+    """Like `claim`, among those whose worker let its lease end."""
+    return _claimed(_claim_abandoned, queue, channel)
+
+
 def claim_fresh(queue: str, channel: str) -> Claimed | None:
-    """Like `claim`, among what has fallen due within the last 30 s."""
+    """Like `claim_pending`, among what has fallen due within the last 30 s."""
     return _claimed(_claim_fresh, queue, channel)
 
 

@@ -56,8 +56,8 @@ def routing() -> Routing:
 #: Claims a row of a queue and a channel.
 Claim = Callable[[str, str], Claimed | None]
 
-#: Calls of a channel of a queue at one time, at most; so many of the urgent queue's serve only what is freshly due, so
-#: that a new dose does not wait behind a backlog.
+#: Calls of a channel of a queue at one time, at most, and one more for what a worker died over; so many of the urgent
+#: queue's serve only what is freshly due, so that a new dose does not wait behind a backlog.
 THREADS = 16
 FRESH_THREADS = 4
 #: Seconds that a busy provider is left alone when it does not say for how long.
@@ -254,12 +254,18 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
 
 
 def _lanes(queue: str, channel: Channel, changed: Condition) -> list[Lane]:
+    """Of the urgent queue, what a worker died over is repeated one by one.
+
+    With a delivery that kills its worker all calls beside it are cut. Their leases end together, and side by side they
+    would be cut together again: twice unknown, they would fail for good. Broadcasts are too few at a time for that.
+    """
     context = current_app.app_context
     if queue != URGENT:
         return [Lane(queue, channel, context, changed)]
     return [
-        Lane(queue, channel, context, changed, threads=THREADS - FRESH_THREADS),
+        Lane(queue, channel, context, changed, claims.claim_pending, THREADS - FRESH_THREADS),
         Lane(queue, channel, context, changed, claims.claim_fresh, FRESH_THREADS),
+        Lane(queue, channel, context, changed, claims.claim_abandoned, 1),
     ]
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from time import sleep
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 from rq import Queue
 from rq.serializers import JSONSerializer
 
+from app.core.database.session import db
 from app.core.jobs.queue import connection
 from app.core.lib import clock
 from app.notifications import jobs
@@ -65,6 +68,31 @@ def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pyte
     assert all(reread(row.dedupe_key).state == State.SENT for row in fine)
     jobs.drain_alone("urgent")
     assert beside == [1, 1]
+
+
+def test_what_was_cut_together_is_not_cut_together_again(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = {add().id for _ in range(6)}
+    while (claimed := claims.claim("urgent", Channel.MESSAGING)) is not None:
+        claims.begin(claimed)
+    for delivery_id in cut:
+        age(claims.LEASE_S + 1, of=db.session.get_one(Delivery, delivery_id))
+    fine = {add().id for _ in range(6)}
+    in_flight: set[int] = set()
+    seen: list[set[int]] = []
+
+    def send(delivery: Claimed) -> str | None:
+        in_flight.add(delivery.id)
+        seen.append(in_flight & cut)
+        sleep(0.05)
+        in_flight.remove(delivery.id)
+        return None
+
+    transports = {Channel.MESSAGING: send}
+    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
+    jobs.drain("urgent")
+    assert max(len(together) for together in seen) == 1
+    states = dict(db.session.execute(sa.select(Delivery.id, Delivery.state)).all())
+    assert states == dict.fromkeys(cut | fine, State.SENT)
 
 
 def test_each_further_death_doubles_the_wait(app: Flask) -> None:
