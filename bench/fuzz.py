@@ -4,7 +4,7 @@ Schemathesis makes requests that fit the document and requests that do not; each
 describes, and none may be a crash. Then come bodies and headers that follow nothing (`bench.malformed`). `tests/fuzz`
 runs a small round of both in the suite.
 
-`python -m bench.fuzz [number of requests, 20000] [seed]`
+`python -m bench.fuzz [number of requests, 20000] [seed]`: at least so many from the document, half as many malformed.
 """
 
 from __future__ import annotations
@@ -42,9 +42,6 @@ LEFT_OUT = {
     "ignored_auth",  # tests/architecture asks every route with every kind of token
     "missing_required_header",  # the same, in schemathesis' words
 }
-
-#: Bodies and headers that follow no document.
-MALFORMED = 10_000
 
 #: More of one fault teaches nothing.
 SHOWN = 3
@@ -140,19 +137,24 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
             demo.fill()
         while answers.total() < requests:
             for role in WHO:
-                findings = fuzz(bench.app, role, examples=20, seed=seed, edges=True)
+                findings = fuzz(bench.app, role, examples=_examples(requests), seed=seed, edges=True)
                 answers += findings.answers
                 faults += len(findings.faults)
-                requests = findings.answers.total()
-                print(f"as {role or 'nobody'}, seed {seed}: {requests} requests; {findings}", flush=True)
+                asked = findings.answers.total()
+                print(f"as {role or 'nobody'}, seed {seed}: {asked} requests; {findings}", flush=True)
             seed += 1
         tokens = [Identity(bench.app, role).get() for role in WHO if role]
-        refused = malformed.ask(bench.app, tokens, examples=MALFORMED, seed=seed)
+        refused = malformed.ask(bench.app, tokens, examples=requests // 2, seed=seed)
         print(f"malformed: {refused.total()} requests")
         answers += refused
     by_status = ", ".join(f"{count} x {status}" for status, count in sorted(answers.items()))
     print(f"{answers.total()} requests in {time.monotonic() - started:.0f} s: {by_status}; {faults} faults.")
     return 1 if faults or any(status >= 500 for status in answers) else 0
+
+
+def _examples(requests: int) -> int:
+    """Of each operation in one round; the limits of every field come on top."""
+    return max(1, min(20, requests // 1000))
 
 
 if __name__ == "__main__":
