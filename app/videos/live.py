@@ -57,7 +57,7 @@ def list_channel(channel_id: str) -> list[Video]:
     """The latest videos of a channel, newest first."""
     platform = _platform()
     with answering():
-        videos = channels.get(channel_id, _unless_paused(lambda: platform.channel(channel_id)))
+        videos = channels.get(channel_id, _unless_paused(lambda: _remembered(platform.channel(channel_id))))
     if videos is None:
         raise NotFound(CHANNEL_NOT_FOUND)
     return videos
@@ -68,7 +68,7 @@ def search(text: str) -> list[Video]:
     platform = _platform()
     words = " ".join(text.lower().split())
     with answering():
-        return searches.get(words, _unless_paused(lambda: platform.search(words)))
+        return searches.get(words, _unless_paused(lambda: _remembered(platform.search(words)) or []))
 
 
 def cached(video_id: str) -> Video | None:
@@ -88,6 +88,13 @@ def _platform() -> VideoPlatform:
             raise ProviderFailed(NOT_CONFIGURED, code="provider_not_configured")
         current_app.extensions["video_platform"] = platform
     return platform
+
+
+def _remembered(videos: list[Video] | None) -> list[Video] | None:
+    """Keep each video of a list by itself too: whoever opens or saves one means what the list showed."""
+    for video in videos or ():
+        singles.put(video.video_id, video)
+    return videos
 
 
 def _unless_paused(load: Callable[[], T]) -> Callable[[], T]:

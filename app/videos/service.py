@@ -100,13 +100,13 @@ def delete(video_id: int) -> None:
 
 def toggle_save(user_id: int, data: VideoToSave) -> bool:
     """Save a video, or take it back; returns whether it is saved now. The key is the lock of a double tap."""
-    thumbnail = _known_thumbnail(data["video_id"]) or _platforms_own(data["thumbnail_url"])
+    known = _known_thumbnail(data["video_id"])
     statement = insert(SavedVideo).values(
         user_id=user_id,
         video_id=data["video_id"],
         title=data["title"],
         channel_title=data["channel_title"],
-        thumbnail=thumbnail,
+        thumbnail=known or _platforms_own(data["thumbnail_url"]),
         saved=True,
     )
     new = statement.excluded
@@ -116,7 +116,7 @@ def toggle_save(user_id: int, data: VideoToSave) -> bool:
             "saved": ~SavedVideo.saved,
             "title": new.title,
             "channel_title": new.channel_title,
-            "thumbnail": sa.func.coalesce(new.thumbnail, SavedVideo.thumbnail),
+            "thumbnail": sa.func.coalesce(known, SavedVideo.thumbnail, new.thumbnail),
             "saved_at": sa.func.clock_timestamp(),
         },
     )

@@ -165,6 +165,29 @@ def test_what_the_platform_said_wins_over_what_a_client_sends(siti: Client, clie
     assert [row["thumbnail"] for row in rows] == ["https://i.ytimg.com/vi/stored00001/hqdefault.jpg", MAXRES]
 
 
+@pytest.mark.parametrize("path", ["/videoplatform/search?q=senam", "/videoplatform/channel/UCkemenkesSimulasi0000001"])
+def test_a_save_keeps_the_thumbnail_that_a_list_gave(siti: Client, outside: Server, path: str) -> None:
+    picture = "https://pictures.example/senam.jpg"  # the platform may serve them from anywhere
+    newest = {"published_at": "2030-01-01T00:00:00Z", "extra": {"thumbnails": {"high": {"url": picture}}}}
+    outside.videos.add("senam000001", "Senam", **newest)
+    shown = next(video for video in siti.get(path).json if video["video_id"] == "senam000001")
+    assert shown["thumbnail"] == picture
+    siti.post("/videoplatform/save", {**SAVE, "video_id": "senam000001", "thumbnail_url": picture})
+    assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json] == [picture]
+
+
+def test_a_later_tap_does_not_replace_the_thumbnail_that_the_service_gave(
+    app: Flask, siti: Client, outside: Server
+) -> None:
+    sent = {**SAVE, "video_id": "hdMaxres001", "thumbnail_url": "https://i.ytimg.com/vi/other/hqdefault.jpg"}
+    siti.get("/videoplatform/videos/hdMaxres001/detail")
+    siti.post("/videoplatform/save", sent)
+    app.extensions["redis"].flushdb()
+    siti.post("/videoplatform/save", sent)
+    siti.post("/videoplatform/save", sent)
+    assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json] == [MAXRES]
+
+
 def test_saving_needs_a_login(client: Client) -> None:
     assert_error(client.post("/videoplatform/save", SAVE), 401)
     assert_error(client.get("/videoplatform/saved"), 401)
