@@ -20,7 +20,7 @@ bp = Blueprint("roles", __name__, description="Roles, and which people have them
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, identity_schemas.Role(many=True))
 def list_roles(page: Page) -> Listing[Role]:
-    """All roles."""
+    """All roles, oldest first."""
     return service.list_all(page)
 
 

@@ -28,6 +28,7 @@ NOTICE_LIFETIME = timedelta(days=1)
 
 
 def list_all(page: Page) -> Listing[Role]:
+    """Roles, oldest first: the four that open routes stand at the top."""
     return paginate(sa.select(Role).order_by(Role.id), page)
 
 

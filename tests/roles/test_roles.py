@@ -36,6 +36,14 @@ def test_the_seeded_roles_are_public_and_not_editable(client: Client) -> None:
     assert client.get(f"/roles/{response.json[0]['id']}").json["name"] == "superadmin"
 
 
+def test_roles_come_oldest_first_as_the_documentation_says(client: Client, admin: Client) -> None:
+    added = [admin.post("/roles", {"name": name}).json["id"] for name in ("relawan", "ahli-gizi")]
+    ids = [role["id"] for role in client.get("/roles").json]
+    assert ids == sorted(ids)
+    assert ids[-2:] == added
+    assert client.get("/api/openapi.json").json["paths"]["/api/roles"]["get"]["summary"] == "All roles, oldest first."
+
+
 def test_roles_are_paged(client: Client) -> None:
     response = client.get("/roles?page=2&per_page=3")
     assert [role["name"] for role in response.json] == ["pasien"]
