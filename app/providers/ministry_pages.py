@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from lxml import etree
@@ -25,7 +26,7 @@ Element = Any  # lxml publishes no types
 MAX_HEADLINES = 100
 MAX_TITLE = 300
 
-#: Text shorter than this is a notice, not an article.
+#: Text shorter than this is a notice rather than an article, where nothing but its length tells them apart.
 MIN_TEXT = 120
 
 
@@ -43,12 +44,13 @@ class Selectors:
     dated: str = r"/baca/[^/]+/\d{8}/\d+/[^/]+/?"
     #: ... or one name, of several words, in the folder of the list page.
     plain: str = r"[a-z0-9]+(?:-[a-z0-9]+)+/?"
-    #: Blocks that hold an article's text, best first.
-    blocks: tuple[str, ...] = (
+    #: Blocks whose name says that they hold an article's text, however short it is, best first.
+    named: tuple[str, ...] = (
         "//*[contains(concat(' ', normalize-space(@class), ' '), ' entry-content ')]",
         "//*[@itemprop='articleBody']",
-        "//article",
     )
+    #: Blocks that hold it if it is long enough.
+    likely: str = "//article"
     #: What stands inside such a block and is not text of the article.
     clutter: str = (
         ".//script | .//style | .//nav | .//aside | .//form | .//header | .//footer | .//h1"
@@ -180,12 +182,17 @@ def _content(
 
 
 def _block(tree: Element, selectors: Selectors) -> Element | None:
-    """The element that holds the text: by its name, else the one with the longest text of its own."""
-    for path in selectors.blocks:
-        for element in tree.xpath(path):
-            _declutter(element, selectors)
-            if len(_line(element)) >= MIN_TEXT:
-                return element
+    """The element that holds the text: by its name, else the one with the longest text of its own.
+
+    An infographic is a named block with a picture and few words, or none; a long one of that name goes before it.
+    """
+    named = [element for path in selectors.named for element in tree.xpath(path)]
+    likely = tree.xpath(selectors.likely)
+    for element in (*named, *likely):
+        _declutter(element, selectors)
+    blocks = chain(filter(_is_long, named), filter(_shows_something, named), filter(_is_long, likely))
+    if (block := next(blocks, None)) is not None:
+        return block
     body = tree.find(".//body")
     if body is None:
         return None
@@ -193,6 +200,14 @@ def _block(tree: Element, selectors: Selectors) -> Element | None:
     lengths = [(_own_length(element), element) for element in body.iter("div", "section", "main", "td", "body")]
     length, element = max(lengths, key=lambda pair: pair[0])
     return element if length >= MIN_TEXT else None
+
+
+def _is_long(element: Element) -> bool:
+    return len(_line(element)) >= MIN_TEXT
+
+
+def _shows_something(element: Element) -> bool:
+    return bool(_line(element)) or element.find(".//img") is not None
 
 
 def _declutter(element: Element, selectors: Selectors) -> None:

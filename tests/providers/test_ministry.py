@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -22,6 +23,11 @@ def ministry(sim: Server) -> Ministry:
 def first(sim: Server) -> str:
     address: str = sim.ministry.address(sim.ministry.articles[0])
     return address
+
+
+def rewrite(sim: Server, text: str) -> None:
+    """The editors gave the first article another text."""
+    sim.ministry.articles[0] = replace(sim.ministry.articles[0], text=text)
 
 
 def test_the_list_holds_each_article_once_in_order_with_clean_absolute_addresses(
@@ -61,6 +67,45 @@ def test_the_fallback_chain_finds_title_and_text(sim: Server, ministry: Ministry
     assert "<li>Makan makanan bergizi seimbang</li>" in page.content
     assert "Bagikan" not in page.content
     assert "Hak cipta" not in page.content
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<p><img src="/wp-content/uploads/cuci-tangan.png" alt="Enam langkah"></p>',
+        '<p>Enam langkah.</p><img src="/wp-content/uploads/cuci-tangan.png">',
+        "<p>Layanan 119 buka setiap hari.</p>",
+    ],
+    ids=["picture", "picture and words", "words"],
+)
+def test_an_infographic_is_an_article_however_few_its_words(sim: Server, ministry: Ministry, text: str) -> None:
+    rewrite(sim, text)
+    page = ministry.article(first(sim))
+    assert page is not None
+    assert page.title == "Mengenal Diabetes Sejak Dini"
+    shown = ["Enam langkah" in text, "119" in text, "cuci-tangan.png" in text]
+    assert ["Enam langkah" in page.content, "119" in page.content, "cuci-tangan.png" in page.content] == shown
+
+
+def test_a_short_text_in_a_block_without_a_name_is_a_notice(sim: Server, ministry: Ministry) -> None:
+    sim.ministry.show("no_article")
+    rewrite(sim, "<p>Halaman sedang diperbaiki.</p>")
+    with pytest.raises(ProviderError, match="no article"):
+        ministry.article(first(sim))
+
+
+@pytest.mark.parametrize("text", ["", " <p></p> ", "<script>muat()</script>"], ids=["blank", "space", "script"])
+def test_a_block_with_a_name_and_nothing_in_it_is_no_article(sim: Server, ministry: Ministry, text: str) -> None:
+    rewrite(sim, text)
+    with pytest.raises(ProviderError, match="no article"):
+        ministry.article(first(sim))
+
+
+def test_the_long_text_of_a_name_goes_before_a_teaser_of_that_name(sim: Server, ministry: Ministry) -> None:
+    rewrite(sim, f'Ringkasan.</div><div class="entry-content">{sim.ministry.articles[0].text}')
+    page = ministry.article(first(sim))
+    assert page is not None
+    assert page.content.startswith("<p><strong>Jakarta</strong> – Diabetes perlu dikenali")
 
 
 def test_picture_and_time_come_from_json_ld_else_open_graph_else_nowhere(sim: Server, ministry: Ministry) -> None:
