@@ -21,6 +21,7 @@ from config import Config
 from dev.application import create_development_app
 from tests.conftest import config_for_tests
 from tests.factories import make_user
+from tests.language import assert_readable
 
 
 @pytest.fixture
@@ -122,6 +123,14 @@ def test_what_people_wrote_is_text_not_markup(developing: Flask) -> None:
     assert "<script>alert" not in text
     assert "&lt;script&gt;" in text
     assert "<b>" not in text
+
+
+def test_the_page_that_stands_in_for_the_application_speaks_indonesian(developing: Flask) -> None:
+    page = html.fromstring(developing.test_client().get("/dev/reset-password?code=x").data)
+    assert page.get("lang") == "id"
+    assert page.findtext(".//title") == "Kata sandi baru · pengembangan"
+    for text in page.xpath("//body//text()[normalize-space() and not(parent::code)]"):
+        assert_readable(" ".join(text.split()))
 
 
 @pytest.mark.parametrize("path", ["/dev/outbox", "/dev/reset-password?code=x", "/dev/push"])
