@@ -14,7 +14,7 @@ ENGLISH = frozenset(
     don email empty end equal error expected expired failed false fewer field file first for forbidden formatted found
     from gateway greater has have header however image in input integer internal invalid is it item its just key large
     last length less list login longer long mapping match may maximum message method minimum minute missing more must
-    name no none not null number object of on one only or parameter password pattern permitted phone please provided
+    name no none not null number object of on one only or password pattern permitted phone please provided
     range request required retry same seconds session short shorter should some something special start string
     than that the their them there they this time timeout to too true try type unable unauthorized unknown unsupported
     user username value wait was we were when which will with without wrong year you your zone

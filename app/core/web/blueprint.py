@@ -36,7 +36,7 @@ PREFIX = "/api"
 #: What somebody else changed or deleted between two statements of ours.
 CHANGED_MEANWHILE = "Data ini baru saja diubah atau dihapus. Silakan muat ulang."
 
-UNKNOWN_NAME = "parameter tidak dikenal."
+UNKNOWN_NAME = "bukan parameter yang dikenal."
 
 View = Callable[..., Any]
 V = TypeVar("V", bound=View)
