@@ -14,7 +14,10 @@ PATHS = ("/api/", "/media/")
 METHODS = ("DELETE", "GET", "OPTIONS", "POST", "PUT")
 #: The client sends the three cache-busting headers with every request. In lower case, for lookups.
 CLIENT_HEADERS = frozenset({"authorization", "content-type", "cache-control", "pragma", "expires", "x-request-id"})
-EXPOSED_HEADERS = "Cache-Status, Content-Disposition, ETag, Link, Retry-After, X-Request-ID, X-Total-Count"
+EXPOSED_HEADERS = (
+    "Cache-Status, Content-Disposition, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, X-Request-ID, "
+    "X-Total-Count"
+)
 #: How long a browser may keep what a preflight said.
 MAX_AGE_S = 7200
 

@@ -10,10 +10,11 @@ Document = dict[str, Any]
 
 
 def complete(document: Document) -> None:
-    """Change the document in place: bodies, pages, caching, unknown fields, patterns."""
+    """Change the document in place: bodies, pages, caching, limits, unknown fields, patterns."""
     _describe_bodies(document)
     _describe_pages(document)
     _describe_caching(document)
+    _describe_limits(document)
     _allow_unknown_fields(document)
     _translate_patterns(document)
 
@@ -65,6 +66,25 @@ def _describe_caching(document: Document) -> None:
         if "304" in op["responses"]:
             for status in ("200", "304"):
                 op["responses"][status].setdefault("headers", {}).update(CACHING_HEADERS)
+
+
+#: What the response of a limited route tells, this one and the others; the proxy's own 429 has `Retry-After` alone.
+LIMIT_HEADERS = {
+    "Retry-After": {"description": "Seconds to wait", "schema": {"type": "integer"}},
+    "RateLimit-Policy": {
+        "description": "draft-ietf-httpapi-ratelimit-headers: the route's limits, each with its quota (q) and window in"
+        " seconds (w); on every response of a limited route",
+        "schema": {"type": "string", "examples": ['"10 per 5 minute";q=10;w=300']},
+    },
+    "RateLimit": {
+        "description": "What is left of each (r), and in how many seconds there is room for more (t); likewise",
+        "schema": {"type": "string", "examples": ['"10 per 5 minute";r=0;t=42']},
+    },
+}
+
+
+def _describe_limits(document: Document) -> None:
+    document["components"]["responses"]["TOO_MANY_REQUESTS"]["headers"] = LIMIT_HEADERS
 
 
 def _allow_unknown_fields(document: Document) -> None:

@@ -10,12 +10,12 @@ import hmac
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from ipaddress import IPv6Address, IPv6Network
 from time import monotonic, time
 from typing import Any, TypeVar
 
-from flask import Flask, current_app, request
+from flask import Flask, Response, after_this_request, current_app, request
 from limits import RateLimitItem, parse, parse_many
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import MovingWindowRateLimiter
@@ -56,6 +56,11 @@ class RateLimits:
 
         if (end := self._ask(ends_at)) is not None:
             raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
+
+    def standing(self, rate: RateLimitItem, *key: str) -> tuple[int, int]:
+        """How many calls are left in the window, and in how many seconds there is room for another one more."""
+        stats = self._ask(lambda limiter: limiter.get_window_stats(rate, *key))
+        return max(0, stats.remaining), max(1, int(stats.reset_time - time()) + 1)
 
     def count(self, rate: RateLimitItem, *key: str) -> None:
         self._ask(lambda limiter: limiter.hit(rate, *key))
@@ -112,6 +117,7 @@ def limit(
             if not limits.enabled or exempt_when() or (subject := key()) is None:
                 return view(*args, **kwargs)
             counted_by = ("limit", subject, counter or request.endpoint or "")
+            after_this_request(partial(_tell_standing, limits, rates, counted_by))
             for each in rates:
                 limits.check(each, *counted_by, count=not counts)
             try:
@@ -124,6 +130,23 @@ def limit(
         return limited  # type: ignore[return-value]  # it takes and returns what the view does
 
     return decorate
+
+
+def _tell_standing(
+    limits: RateLimits, rates: list[RateLimitItem], key: tuple[str, ...], response: Response
+) -> Response:
+    """Add `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): what is allowed, what is left."""
+    for rate in rates:
+        remaining, seconds = limits.standing(rate, *key)
+        _append(response, "RateLimit-Policy", f'"{rate}";q={rate.amount};w={rate.get_expiry()}')
+        _append(response, "RateLimit", f'"{rate}";r={remaining};t={seconds}')
+    return response
+
+
+def _append(response: Response, name: str, item: str) -> None:
+    """One line, however many limits a route has: not every client reads a second one."""
+    others = response.headers.get(name)
+    response.headers[name] = f"{others}, {item}" if others else item
 
 
 def are_enabled() -> bool:

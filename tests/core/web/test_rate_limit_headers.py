@@ -1,0 +1,78 @@
+"""What the responses of limited routes tell of their limits, so that a client slows down before it is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.forum.posts import category_id
+
+ORIGIN = {"Origin": "http://localhost:5173"}
+REFRESH = {"refresh_token": "x"}
+
+
+def items(header: str) -> dict[str, dict[str, int]]:
+    """The parameters of each named policy in the one line of a header."""
+    return {
+        match[1]: {name: int(value) for name, value in re.findall(r";(\w)=(\d+)", match[2])}
+        for match in re.finditer(r'"([^"]+)"((?:;\w=\d+)+)', header)
+    }
+
+
+@pytest.mark.usefixtures("limited")
+def test_a_limited_route_says_what_is_allowed_and_what_is_left(client: Client) -> None:
+    for left in (119, 118):
+        response = client.post("/refresh", REFRESH)
+        assert items(response.headers["RateLimit-Policy"]) == {"120 per 1 minute": {"q": 120, "w": 60}}
+        ((name, standing),) = items(response.headers["RateLimit"]).items()
+        assert (name, standing["r"]) == ("120 per 1 minute", left)
+        assert 0 < standing["t"] <= 61
+
+
+@pytest.mark.usefixtures("limited")
+def test_several_limits_stand_in_one_line_each_by_its_name(client: Client) -> None:
+    siti = client.as_(make_user())
+    response = siti.post("/forum/threads", {"category_id": category_id(), "title": "t", "content": "c"})
+    assert response.status_code == 201
+    assert len(response.headers.getlist("RateLimit")) == len(response.headers.getlist("RateLimit-Policy")) == 1
+    assert {name: item["q"] for name, item in items(response.headers["RateLimit-Policy"]).items()} == {
+        "10 per 1 minute": 10,
+        "60 per 1 day": 60,
+    }
+    assert {item["r"] for item in items(response.headers["RateLimit"]).values()} == {9, 59}
+
+
+@pytest.mark.usefixtures("limited")
+def test_what_only_failures_count_for_is_left_by_successes(client: Client) -> None:
+    make_user(username="siti")
+    body = {"username": "siti", "password": "rahasia123"}
+    for password, left in (("salah", 9), ("rahasia123", 9), ("salah", 8)):
+        response = client.post("/login", {**body, "password": password})
+        assert items(response.headers["RateLimit"])["10 per 5 minute"]["r"] == left
+
+
+@pytest.mark.usefixtures("limited")
+def test_a_refusal_has_nothing_left_and_agrees_with_retry_after(client: Client) -> None:
+    for _ in range(10):
+        client.get("/send-verification-code?phone=081234567890")
+    response = client.get("/send-verification-code?phone=081234567890")
+    assert_error(response, 429)
+    standing = items(response.headers["RateLimit"])
+    full: list[Any] = [item for item in standing.values() if item["r"] == 0]
+    assert full
+    assert abs(full[0]["t"] - int(response.headers["Retry-After"])) <= 1
+
+
+@pytest.mark.usefixtures("limited")
+def test_a_page_of_another_origin_may_read_them(client: Client) -> None:
+    exposed = client.post("/refresh", REFRESH, headers=ORIGIN).headers["Access-Control-Expose-Headers"]
+    assert {"RateLimit", "RateLimit-Policy", "Retry-After"} <= set(exposed.split(", "))
+
+
+def test_routes_without_limits_and_a_service_without_them_say_nothing(client: Client) -> None:
+    for response in (client.get("/kategori"), client.post("/refresh", REFRESH)):
+        assert not {"RateLimit", "RateLimit-Policy"} & set(response.headers.keys())
