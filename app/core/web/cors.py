@@ -25,7 +25,7 @@ MAX_AGE_S = 7200
 def add_headers(request: Request, response: Response) -> None:
     """Let the page that asks read the response, when its origin is one of `CORS_ORIGINS`."""
     origin = request.headers.get("Origin", "")
-    if not request.path.startswith(PATHS) or origin.lower() not in map(str.lower, settings.allowed_origins):
+    if not f"{request.path}/".startswith(PATHS) or origin.lower() not in map(str.lower, settings.allowed_origins):
         return
     response.headers["Access-Control-Allow-Origin"] = origin
     response.headers["Access-Control-Expose-Headers"] = EXPOSED_HEADERS

@@ -1,9 +1,11 @@
-"""The two pages for people: `/`, which says what this is, and the API's documentation at `/api/docs`."""
+"""Where to begin: `/`, which says what this is, the API's documentation at `/api/docs`, and for programs `/api`."""
 
 from __future__ import annotations
 
 from flask import Flask, Response, render_template
 from flask_swagger_ui import get_swaggerui_blueprint
+
+from app.core.web.request import raw_json
 
 #: Swagger UI comes from the wheel; it writes inline styles, draws data: images, calls this host alone.
 DOCS_POLICY = (
@@ -11,6 +13,8 @@ DOCS_POLICY = (
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'"
 )
 PAGE_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"
+
+ENTRY_POINTS = {"docs": "/api/docs/", "openapi": "/api/openapi.json", "health": "/healthz"}
 
 
 def init_app(app: Flask) -> None:
@@ -32,6 +36,11 @@ def init_app(app: Flask) -> None:
         return response
 
     app.register_blueprint(docs)
+
+    @app.get("/api/")
+    def list_entry_points() -> Response:
+        """Where a program begins: paths relative to this address, which resolve whatever the host is called."""
+        return raw_json(ENTRY_POINTS)
 
     @app.get("/")
     def index() -> Response:

@@ -66,7 +66,8 @@ class ApiResponse(Response):
         headers.append(("X-Request-ID", g.request_id))
         if environ["wsgi.url_scheme"] == "https":
             headers.append(STAY_SECURE)
-        headers += [pair for place, pair in VARY.items() if environ["PATH_INFO"].startswith(place)]
+        path = f"{environ['PATH_INFO']}/"
+        headers += [pair for place, pair in VARY.items() if path.startswith(place)]
         return body, status, headers
 
 

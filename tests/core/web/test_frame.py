@@ -125,3 +125,21 @@ def test_a_request_is_one_log_line_without_personal_data(client: Client, caplog:
     assert len(lines) == 1
     assert (lines[0].route, lines[0].status, lines[0].method) == ("/api/send-verification-code", 200, "GET")
     assert "081234567890" not in str(vars(lines[0]))
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/"])
+def test_the_api_itself_says_where_to_begin(client: Client, path: str) -> None:
+    response = client.get(path, headers=ORIGIN)
+    assert response.status_code == 200
+    assert response.headers["Access-Control-Allow-Origin"] == ORIGIN["Origin"]
+    assert set(response.json) == {"docs", "openapi", "health"}
+    for address in response.json.values():
+        assert address.startswith("/")
+        assert client.get(address).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/kategori", "/api", "/api/docs/", "/api/openapi.json", "/nowhere", "/profile"])
+def test_what_a_response_depends_on_stands_in_one_line(client: Client, path: str) -> None:
+    for method in ("GET", "OPTIONS"):
+        response = client.open(method, path, headers={**ORIGIN, "Accept-Encoding": "gzip"})
+        assert response.headers.getlist("Vary") == ["Authorization, Origin"]
