@@ -112,6 +112,7 @@ class DeployedStack(Stack):
             f"/etc/letsencrypt/live/{NAME}/privkey.pem": str(self.certificate),
             "snippets/health-errors.conf": str(ROOT / "deploy/nginx-errors.conf"),
             "/var/lib/health/media": self.env["MEDIA_ROOT"],
+            "/var/cache/health-nginx": f"{self.folder}/cache",
             "http {\n": "http {\n" + temporary,
             **self.changes,
         }.items():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 
 from app.core.web.blueprint import Blueprint
 from app.core.web.caching import cached
 from app.identity.access import authenticated, optional, public
+from config import ROOT
 from tests.architecture.table import ACCESS
 from tests.client import Client
 
@@ -61,3 +64,31 @@ def test_the_document_tells_which_reads_are_kept(client: Client, real_app: Flask
         for status in ("200", "304"):
             assert {"Cache-Control", "ETag"} <= set(responses[status]["headers"]), path
     assert set(reads["/api/kategori"]["200"]["headers"]) == {"X-Total-Count", "Link", "Cache-Control", "ETag"}
+
+
+NGINX = (ROOT / "deploy/nginx.conf").read_text()
+
+
+def _example(route: str) -> str:
+    return "/api" + re.sub(r"<(?!int:)[^>]*>", "a-b_c", re.sub(r"<int:\w+>", "12", route.removeprefix("GET ")))
+
+
+def test_nginx_keeps_what_declares_it_and_nothing_else(real_app: Flask) -> None:
+    (pattern,) = re.findall(r'location ~ "(\S+)" \{\s+error_page 418 = @web;', NGINX)
+    reads = {route for route in ACCESS if route.startswith("GET ")}
+    for slash in ("", "/"):
+        assert {route for route in reads if re.search(pattern, _example(route) + slash)} == kept(real_app)
+
+
+def test_nginx_passes_on_what_may_be_asked_of_them_and_nothing_else(client: Client) -> None:
+    asked = {
+        parameter["name"]
+        for item in client.get("/api/openapi.json").json["paths"].values()
+        if "304" in item.get("get", {"responses": {}})["responses"]
+        for parameter in item["get"].get("parameters", ())
+        if parameter["in"] == "query"
+    }
+    maps = dict(re.findall(r'map \$args \$asked_(\w+) +\{ "~\(\?:\^\|&\)\(\?<\w+>(\w+)=\[\^&\]\*\)" ', NGINX))
+    assert set(maps) == set(maps.values()) == asked
+    (line,) = re.findall(r'default "((?:\$asked_\w+)+)"', NGINX)
+    assert line == "".join(f"$asked_{name}" for name in sorted(asked))
