@@ -128,6 +128,7 @@ def get_profile() -> User:
 @limit_uploads
 @bp.arguments(schemas.ProfileUpdate, location="multipart")
 @bp.response(200, identity_schemas.User)
+@bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def update_profile(data: ProfileChanges) -> User:
     """Change the own record; what is not sent stays. A new password ends all sessions but this one.

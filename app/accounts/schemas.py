@@ -8,6 +8,7 @@ from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import Text
 from app.core.web.parsing import Upload
+from app.identity.models import SELF_SERVICE
 from app.identity.schemas import NewUser, Nik, Password, PersonUpdate, PhoneNumber, Role, UserChanges, Username
 from app.identity.tokens import MAX_TOKEN_LENGTH
 
@@ -61,7 +62,8 @@ class Registration(PersonUpdate):
     nama_samaran = Text(50, required=True, example="Melati")
     nomor_hp = PhoneNumber(required=True)
     nik = Nik()
-    role = fields.String(metadata={"example": "pasien", "description": "pasien or pendamping"})
+    # Another one is refused by the service, as forbidden.
+    role = fields.String(metadata={"enum": sorted(SELF_SERVICE), "example": "pasien"})
     captcha_response = fields.String(
         data_key="captcha-response", load_only=True, allow_none=True, validate=validate.Length(max=4096)
     )

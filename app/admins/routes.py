@@ -13,6 +13,7 @@ from app.caregivers import service as caregivers
 from app.caregivers.models import CaregiverLink
 from app.caregivers.service import LinkedPerson
 from app.core.exports import streaming
+from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing, Page, PageSchema, Search, SearchSchema
 from app.identity import audit
@@ -172,10 +173,12 @@ def get_overview(query: DayRange) -> dict[str, object]:
 # --- exports --------------------------------------------------------------------------------------------------------
 
 
-@bp.get("/export/<report>")
+@bp.get("/export/<report>", parameters=[schemas.REPORT])
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.ExportQuery, location="query")
-@bp.response(200, {"type": "string", "format": "binary"}, content_type="text/csv")
+@bp.response(200, streaming.FILE, content_type=MIMETYPES["csv"])
+@bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
+@bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["pdf"])
 def export_report(query: ExportChoice, report: str) -> Response:
     """Download a report (users, admins, activity-logs, domicile) as csv, xlsx or pdf (at most 5,000 rows)."""
     return streaming.download_response(exports.export(report, caller, **query))

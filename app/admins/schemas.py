@@ -9,7 +9,8 @@ from typing import BinaryIO, NotRequired, TypedDict
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from app.caregivers.schemas import Link
-from app.core.web.fields import Form, Items, Province, RecordId, Text, Timestamp
+from app.core.exports.streaming import MIMETYPES
+from app.core.web.fields import Form, Items, Province, ProvinceName, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
@@ -137,10 +138,13 @@ class Relation(Link):
 # --- audit ----------------------------------------------------------------------------------------------------------
 
 
+ACTION = {**enumeration("AuditAction", Action), "example": Action.NIK_READ}
+
+
 class AuditSearchSchema(SearchSchema):
     search = AuditSearch
 
-    action = fields.String(validate=validate.OneOf(list(Action)), metadata={"example": "nik_read"})
+    action = fields.String(validate=validate.OneOf(list(Action)), metadata=ACTION)
 
 
 class AuditEntry(Schema):
@@ -148,7 +152,7 @@ class AuditEntry(Schema):
     created_at = Timestamp()
     actor_id = fields.Integer(allow_none=True, metadata={"description": "null: the operator, by a command"})
     actor = fields.String(allow_none=True, metadata={"example": "rina", "description": "null: no longer there"})
-    action = fields.String(metadata={"example": "nik_read"})
+    action = fields.String(metadata=ACTION)
     subject = fields.String(metadata={"example": "user:12"})
     details = fields.Dict()
     ip = fields.String(allow_none=True, metadata={"example": "203.0.113.7"})
@@ -205,7 +209,7 @@ class Totals(Schema):
 
 
 class ProvinceCount(Schema):
-    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    province = ProvinceName(allow_none=True)
     count = fields.Integer(metadata={"example": 21})
 
 
@@ -256,6 +260,12 @@ class Overview(Schema):
 
 
 class ExportQuery(RangeQuery):
-    format = fields.String(
-        validate=validate.OneOf(["csv", "pdf", "xlsx"]), load_default="csv", metadata={"example": "csv"}
-    )
+    format = fields.String(validate=validate.OneOf(list(MIMETYPES)), load_default="csv", metadata={"example": "csv"})
+
+
+#: What an export's address names, for the OpenAPI document.
+REPORT = {
+    "in": "path",
+    "name": "report",
+    "schema": {**enumeration("ReportName", ("users", "admins", "activity-logs", "domicile")), "type": "string"},
+}

@@ -163,7 +163,7 @@ UNSTORABLE = (
 )
 
 
-class ErrorSchema(Schema):
+class ApiErrorSchema(Schema):
     """The one shape of every error answer."""
 
     error = fields.String(
@@ -177,11 +177,14 @@ class ErrorSchema(Schema):
         keys=fields.String(),
         values=fields.List(fields.String()),
         metadata={
+            "x-optional": True,
             "description": "Validation only: the sentences of each field, by its dotted path",
             "example": {"nik": ["harus 16 digit angka."]},
         },
     )
-    sqlstate = fields.String(metadata={"description": "SQL console only: the database's code", "example": "42P01"})
+    sqlstate = fields.String(
+        metadata={"x-optional": True, "description": "SQL console only: the database's code", "example": "42P01"}
+    )
     request_id = fields.String(
         required=True,
         metadata={"description": "Equals the X-Request-ID header", "example": "3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e"},

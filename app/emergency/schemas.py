@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import Form, Province, Text
+from app.core.web.fields import Form, Province, ProvinceName, Text
 
 
 class NewNumber(TypedDict):
@@ -23,12 +23,13 @@ class EmergencyNumberCreate(Form):
     title = Text(100, load_default=None, allow_none=True, example="Ambulans")
 
 
-class EmergencyNumber(EmergencyNumberCreate):
-    id = fields.Integer(dump_only=True, metadata={"example": 1})
+class EmergencyNumber(Schema):
+    id = fields.Integer(metadata={"example": 1})
+    province = ProvinceName()
+    phone = fields.String(metadata={"example": "119"})
+    title = fields.String(allow_none=True, metadata={"example": "Ambulans"})
 
 
 class NearbyNumbers(Schema):
-    province = fields.String(
-        allow_none=True, metadata={"example": "Jawa Barat", "description": "null outside Indonesia"}
-    )
+    province = ProvinceName(allow_none=True)  # null outside Indonesia
     phones = fields.List(fields.Nested(EmergencyNumber))

@@ -19,7 +19,7 @@ bp = Blueprint("faskes", __name__, url_prefix="/faskes", description="Health fac
 @bp.get("/nearby")
 @public
 @bp.arguments(schemas.NearbySchema, location="query")
-@bp.plain_response(200, schemas.FaskesResults)
+@bp.plain_response(200, schemas.NearbyFaskesResults)
 def list_nearby_faskes(query: NearbyQuery) -> Results:
     """Facilities around a position, nearest first; the places provider is asked where none is known."""
     return lookup.nearby(query)
@@ -28,7 +28,7 @@ def list_nearby_faskes(query: NearbyQuery) -> Results:
 @bp.get("/location")
 @public
 @bp.arguments(schemas.LocationSchema, location="query")
-@bp.plain_response(200, schemas.FaskesResults)
+@bp.plain_response(200, schemas.NearbyFaskesResults)
 def list_faskes_by_location(query: NearbyQuery) -> Results:
     """Stored facilities within 50 km of a position, nearest first."""
     return lookup.location(query)

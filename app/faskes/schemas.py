@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
-from app.core.web.fields import Degrees, Form, PositionSchema, Province, Text
+from app.core.web.fields import Degrees, Form, PositionSchema, Province, ProvinceName, Text
 from app.core.web.pagination import Page, PageSchema, Search, SearchSchema
 from app.providers.places import PLACE_ID
 
@@ -129,15 +129,19 @@ class Faskes(Schema):
     lng = fields.Float(metadata={"example": 107.55})
     jenis = fields.String(allow_none=True, metadata={"example": "rumah_sakit"})
     telepon = fields.String(allow_none=True, metadata={"example": "(022) 6652025"})
-    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    province = ProvinceName(allow_none=True)
     rating = fields.Float(allow_none=True, metadata={"example": 4.2})
     source = fields.String(validate=validate.OneOf(["db", "places"]), metadata={"example": "db"})
 
 
-class FaskesNearby(Faskes):
-    distance_km = fields.Float(metadata={"example": 1.42, "description": "Only where a position was given"})
+class NearbyFaskes(Faskes):
+    distance_km = fields.Float(metadata={"example": 1.42})
 
 
 class FaskesResults(Schema):
-    results = fields.List(fields.Nested(FaskesNearby))
+    results = fields.List(fields.Nested(Faskes))
     status = fields.String(validate=validate.OneOf(["OK", "ZERO_RESULTS"]), metadata={"example": "OK"})
+
+
+class NearbyFaskesResults(FaskesResults):
+    results = fields.List(fields.Nested(NearbyFaskes))

@@ -11,9 +11,10 @@ from typing import Any, BinaryIO, NotRequired, TypedDict
 from marshmallow import Schema, fields, post_load
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, RecordId, Text, Timestamp
+from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Page, PageSchema
 from app.core.web.parsing import Upload
+from app.identity.preferences import TAGS
 
 MAX_TITLE = 200
 MAX_CONTENT = 20_000
@@ -26,7 +27,12 @@ class Category(Schema):
 
 class CategoryList(Category):
     preference_tag = fields.String(
-        allow_none=True, metadata={"example": "medical", "description": "Broadcasts go to people with this preference"}
+        allow_none=True,
+        metadata={
+            **enumeration("PreferenceTag", TAGS),
+            "example": "medical",
+            "description": "Broadcasts go to people with this preference",
+        },
     )
     threads_count = fields.Integer(metadata={"example": 44})
 
@@ -83,7 +89,10 @@ class ReplyRow(PlainReply):
 class Reply(PlainReply):
     replies = fields.List(fields.Nested(lambda: Reply()))  # noqa: PLW0108  # the name is not there yet
     replies_truncated = fields.Boolean(
-        metadata={"description": "Only in the response to a change, where it leaves out replies below this one"}
+        metadata={
+            "x-optional": True,
+            "description": "Only in the response to a change, where it leaves out replies below this one",
+        }
     )
 
 
@@ -94,8 +103,9 @@ class Thread(ThreadRow):
     )
     replies_truncated = fields.Boolean(
         metadata={
+            "x-optional": True,
             "description": "Only present, and true, where replies are left out: a response holds the first 1,000 and at"
-            ' most 2,000,000 bytes. `Link: rel="next"` goes on with those after the last one.'
+            ' most 2,000,000 bytes. `Link: rel="next"` goes on with those after the last one.',
         }
     )
 

@@ -23,6 +23,13 @@ View = TypeVar("View", bound=Callable[..., object])
 
 BEARER: dict[str, list[str]] = {"bearer": []}
 
+#: Of the rules that name no role, for the OpenAPI document.
+DESCRIPTIONS = {
+    "public": "Needs no token.",
+    "optional": "Needs no token; one that is sent must be valid.",
+    "authenticated": "Needs a token.",
+}
+
 
 def init_app(app: Flask) -> None:
     """Let the application issue and read access tokens."""
@@ -45,7 +52,7 @@ class Rule:
 
     @property
     def description(self) -> str:
-        return f"Needs the role {' or '.join(self.roles)}." if self.roles else ""
+        return DESCRIPTIONS.get(self.name, f"Needs the role {' or '.join(self.roles)}.")
 
     def enforce(self) -> None:
         if self.name == "public":

@@ -9,13 +9,25 @@ from typing import BinaryIO, TypedDict
 from marshmallow import Schema, ValidationError, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, Items, Province, RecordId, Text, Timestamp
+from app.core.web.fields import Form, Items, Province, ProvinceName, RecordId, Text, Timestamp
 from app.core.web.parsing import JsonText
 from app.identity import models, nik, phones, usernames
 
 logger = logging.getLogger(__name__)
 
 MAX_PREFERENCES_BYTES = 8 * 1024
+
+
+PREFERENCES: dict[str, object] = {
+    "anyOf": [
+        {"type": "object", "additionalProperties": {}},
+        {"type": "array", "items": {}},
+        {"type": "string"},
+        {"type": "null"},
+    ],
+    "description": "Kept as sent; broadcasts go by the tags in it, as `medical` or `islam`",
+    "example": {"medical": True, "religion": ["islam"]},
+}
 
 
 class PersonalData(TypedDict, total=False):
@@ -76,14 +88,14 @@ class Person(Schema):
     username = fields.String(metadata={"example": "siti"})
     nama_ktp = fields.String(metadata={"example": "Siti Aminah"})
     image = Picture()
-    domicile = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    domicile = ProvinceName(allow_none=True)
 
 
 class Withheld(fields.String):
     """A text that is null in the response."""
 
     def __init__(self, *, metadata: dict[str, object]) -> None:
-        super().__init__(dump_only=True, allow_none=True, metadata=metadata)
+        super().__init__(dump_only=True, metadata={"type": "null", **metadata})
 
     def _serialize(self, value: object, attr: str | None, obj: object, **_: object) -> None:
         return None
@@ -108,7 +120,7 @@ class User(Account):
 
     nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
     nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})
-    preferences = fields.Raw(allow_none=True, metadata={"example": {"medical": True, "religion": ["islam"]}})
+    preferences = fields.Raw(allow_none=True, metadata=PREFERENCES)
 
     def decrypted_nik(self, user: models.User) -> str | None:
         try:
@@ -166,8 +178,7 @@ class Preferences(JsonText):
     default_error_messages = {"invalid": "harus berupa objek, daftar, atau teks JSON, paling besar 8 KB."}  # noqa: RUF012
 
     def __init__(self) -> None:
-        metadata = {"type": ["object", "array", "string"], "example": {"medical": True, "religion": ["islam"]}}
-        super().__init__(allow_none=True, metadata=metadata)
+        super().__init__(allow_none=True, metadata=PREFERENCES)
 
     def _deserialize(self, value: object, *_: object, **__: object) -> object:
         if (

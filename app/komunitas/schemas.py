@@ -8,7 +8,7 @@ from typing import BinaryIO, TypedDict
 from marshmallow import Schema, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, Province, RecordId, Text, Timestamp
+from app.core.web.fields import Form, Province, ProvinceName, RecordId, Text, Timestamp
 from app.core.web.parsing import Upload
 from app.kategori.schemas import KategoriFilter, KategoriFilterSchema
 
@@ -65,7 +65,7 @@ class Komunitas(Schema):
     kategori_id = fields.Integer(allow_none=True, metadata={"example": 1})
     link = fields.String(allow_none=True, metadata={"example": "https://chat.whatsapp.com/abc"})
     kontak = fields.String(allow_none=True, metadata={"example": "0812-3456-7890 (Ibu Ani)"})
-    province = fields.String(allow_none=True, metadata={"example": "Jawa Barat"})
+    province = ProvinceName(allow_none=True)
     image = Picture()
     created_at = Timestamp()
     updated_at = Timestamp()

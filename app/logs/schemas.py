@@ -24,7 +24,17 @@ NAMED = ("event_type", "event_name", "screen_name", "activity_description", "ses
 def _field(example: str) -> fields.Raw:
     return fields.Raw(
         allow_none=True,
-        metadata={"example": example, "description": "Text; anything else is kept as its JSON text"},
+        metadata={
+            "anyOf": [
+                {"type": "string"},
+                {"type": ["number", "boolean"]},
+                {"type": "object", "additionalProperties": {}},
+                {"type": "array", "items": {}},
+                {"type": "null"},
+            ],
+            "example": example,
+            "description": "Text; anything else is kept as its JSON text",
+        },
     )
 
 
@@ -56,7 +66,7 @@ class LogCreate(Schema):
 
 
 class LogStatus(Schema):
-    status = fields.String(metadata={"example": "queued"})
+    status = fields.String(metadata={"enum": ["queued"], "example": "queued"})
 
 
 def _text(value: object) -> str | None:

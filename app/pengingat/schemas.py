@@ -24,7 +24,8 @@ from marshmallow import (
 
 from app.core.errors import ValidationFailed
 from app.core.lib.clock import rfc3339
-from app.core.web.fields import Day, Items, Text, Timestamp
+from app.core.web.fields import Day, Items, Text, Timestamp, enumeration
+from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat import models
 from app.pengingat.models import Tipe
@@ -33,6 +34,7 @@ from app.pengingat.schedule import OFFSETS, WEEKDAYS
 
 DEFAULT_ZONE = "Asia/Jakarta"
 TIPES = [tipe.value for tipe in Tipe]
+TIPE = enumeration("Tipe", TIPES)
 MAX_DETAILS_BYTES = 16 * 1024
 MAX_SESSIONS = 50
 
@@ -249,12 +251,16 @@ class _Create(Schema):
 class ObatCreate(_Create):
     """A medicine: one reminder that holds every daily dose."""
 
+    variants = Variants("details", {Tipe.OBAT: DETAILS[Tipe.OBAT]})
+
     @post_load
     def as_obat(self, data: models.Details, **_: object) -> models.Details:
         return {**data, "tipe": Tipe.OBAT}
 
 
 class PengingatCreate(_Create):
+    variants = Variants("details", DETAILS, by="tipe")
+
     tipe = fields.String(required=True, validate=validate.OneOf(TIPES))
     waktu = Timestamp(
         metadata={
@@ -267,7 +273,9 @@ class PengingatCreate(_Create):
 class PengingatUpdate(Schema):
     """What is sent changes, the rest stays; `details` is replaced whole."""
 
-    tipe = fields.String(validate=validate.OneOf(TIPES))
+    variants = Variants("details", DETAILS)
+
+    tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
     judul = Text(200, minimum=1)
     waktu = Timestamp()
     timezone = fields.String(validate=_zone)
@@ -276,6 +284,8 @@ class PengingatUpdate(Schema):
 
 
 class Pengingat(Schema):
+    variants = Variants("details", DETAILS, by="tipe")
+
     id = fields.Integer(metadata={"example": 1})
     tipe = fields.String(metadata={"example": "obat"})
     judul = fields.String()
@@ -295,7 +305,11 @@ class PengingatCreated(Pengingat):
 
     warning = fields.Function(
         lambda pengingat: PAST if pengingat.is_past else None,
-        metadata={"type": "string", "description": "There when its moment is past: nothing will be sent"},
+        metadata={
+            "type": "string",
+            "x-optional": True,
+            "description": "There when its moment is past: nothing will be sent",
+        },
     )
 
     @post_dump
@@ -314,7 +328,7 @@ class Query:
 
 
 class QuerySchema(PageSchema):
-    tipe = fields.String(validate=validate.OneOf(TIPES))
+    tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
     is_done = fields.Boolean(metadata={"description": "Whether the current occurrence is done"})
     date = Day(metadata={"description": "With an occurrence on this day of their own zone", "example": "2026-03-02"})
 

@@ -6,7 +6,9 @@ from typing import TypedDict
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
-from app.core.web.fields import Items, Timestamp
+from app.core.lib.provinces import PROVINCES
+from app.core.web.fields import Items, Timestamp, enumeration
+from app.province_config.models import DEFAULT
 
 MOST_SECTIONS = 50
 
@@ -52,6 +54,8 @@ class ProvinceConfigUpdate(Schema):
 
 
 class ProvinceConfig(Schema):
-    province = fields.String(metadata={"example": "Jawa Barat", "description": "A province, or `default`"})
+    province = fields.String(
+        metadata={**enumeration("ProvinceOrDefault", [*PROVINCES, DEFAULT]), "example": "Jawa Barat"}
+    )
     sections = fields.List(fields.Nested(Section))
     updated_at = Timestamp()

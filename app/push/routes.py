@@ -28,6 +28,7 @@ bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subsc
 @bp.get("/public-key")
 @public
 @bp.response(200, schemas.PublicKey)
+@bp.alt_response(502, "BAD_GATEWAY")
 def get_public_key() -> dict[str, str]:
     """The VAPID key that a browser subscribes with."""
     return {"public_key": service.public_key()}

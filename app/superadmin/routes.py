@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from app.core.exports import streaming
+from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint
 from app.identity.access import requires, superadmin
 from app.identity.models import RoleName
@@ -14,8 +15,6 @@ from app.superadmin.service.console import TimedResult
 from app.superadmin.service.tables import TablePage, TableSize
 
 bp = Blueprint("superadmin", __name__, url_prefix="/superadmin", description="SQL console and table browser")
-
-CSV = {"type": "string", "format": "binary"}
 
 
 @bp.post("/query")
@@ -30,7 +29,7 @@ def run_query(data: dict[str, str]) -> TimedResult:
 @bp.post("/query/export")
 @requires(RoleName.SUPERADMIN)
 @bp.arguments(schemas.SqlQuery)
-@bp.response(200, CSV, content_type="text/csv")
+@bp.response(200, streaming.FILE, content_type=MIMETYPES["csv"])
 def export_query(data: dict[str, str]) -> Response:
     """Run SQL and download all rows of its last statement as CSV."""
     return streaming.download_response(console.export(data["query"], superadmin()))
@@ -39,7 +38,7 @@ def export_query(data: dict[str, str]) -> Response:
 @bp.get("/tables")
 @requires(RoleName.SUPERADMIN)
 @bp.arguments(schemas.TableListSchema, location="query")
-@bp.plain_response(200, {"type": "array", "items": {"type": ["string", "object"]}, "example": ["roles", "users"]})
+@bp.plain_response(200, schemas.TABLE_LIST)
 def list_tables(data: dict[str, bool]) -> list[str] | list[TableSize]:
     """Names of all tables; with `?detail=1` objects with the estimated number of rows and the size in bytes."""
     return tables.list_all(superadmin(), **data)
@@ -56,7 +55,7 @@ def get_table(data: dict[str, int], table_name: str) -> TablePage:
 
 @bp.get("/tables/<table_name>/export")
 @requires(RoleName.SUPERADMIN)
-@bp.response(200, CSV, content_type="text/csv")
+@bp.response(200, streaming.FILE, content_type=MIMETYPES["csv"])
 def export_table(table_name: str) -> Response:
     """Download a whole table as CSV, with the same masks."""
     return streaming.download_response(tables.export(table_name, superadmin()))

@@ -43,6 +43,21 @@ class TableColumn(Schema):
     type = fields.String(metadata={"example": "bigint"})
 
 
+class TableSize(Schema):
+    name = fields.String(metadata={"example": "users"})
+    rows_estimate = fields.Integer(metadata={"example": 120})
+    bytes = fields.Integer(metadata={"example": 81920})
+
+
+#: Names, or with `?detail=1` objects.
+TABLE_LIST = {
+    "anyOf": [
+        {"type": "array", "items": {"type": "string"}, "example": ["roles", "users"]},
+        {"type": "array", "items": TableSize},
+    ]
+}
+
+
 class TablePage(Schema):
     table = fields.String(metadata={"example": "users"})
     columns = fields.List(fields.Nested(TableColumn))

@@ -11,7 +11,7 @@ from app.core.database.session import autocommit
 from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.paper import Paper
-from app.core.exports.streaming import Download, begun
+from app.core.exports.streaming import MIMETYPES, Download, begun
 from app.core.lib.clock import JAKARTA, today
 from app.identity import audit
 from app.identity.sessions import Caller
@@ -37,15 +37,15 @@ def export(
             from app.core.exports import pdf
 
             paper = Paper(report.title, first, last, report.chart, report.landscape)
-            mimetype, chunks = pdf.MIMETYPE, pdf.stream(table, paper)
+            chunks = pdf.stream(table, paper)
         case "xlsx":
             from app.core.exports import xlsx
 
-            mimetype, chunks = xlsx.MIMETYPE, xlsx.stream(table, title=report.sheet)
+            chunks = xlsx.stream(table, title=report.sheet)
         case _:
-            mimetype, chunks = csv.MIMETYPE, csv.stream(table)
+            chunks = csv.stream(table)
     audit.record(by, audit.Action.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
-    return Download(f"{name}_{first}_{last}.{format}", mimetype, begun(chunks))
+    return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], begun(chunks))
 
 
 def _first_day(report: Report) -> date:

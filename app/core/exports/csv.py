@@ -16,8 +16,6 @@ from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table, harmless
 from app.core.lib.formulas import guarded, guarded_inside
 
-MIMETYPE = "text/csv"
-
 #: Tells a spreadsheet that it is UTF-8.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

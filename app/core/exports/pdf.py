@@ -20,8 +20,6 @@ from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table
 from app.core.lib.clock import JAKARTA, day_text, now
 
-MIMETYPE = "application/pdf"
-
 MAX_ROWS = 5000
 
 MARGIN = 12.0

@@ -20,8 +20,6 @@ from app.core.exports.table import Column, Kind, Table
 from app.core.lib.clock import JAKARTA
 from app.core.lib.formulas import is_dangerous
 
-MIMETYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
 CHUNK_BYTES = 64 * 1024
 ROWS_AHEAD = 500
 

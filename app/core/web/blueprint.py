@@ -24,8 +24,10 @@ from werkzeug.routing import IntegerConverter
 from app.core import errors
 from app.core.database.session import unit_of_work
 from app.core.settings import settings
-from app.core.web import openapi, pagination
+from app.core.web import pagination
 from app.core.web.caching import Caching
+from app.core.web.openapi import document, operations
+from app.core.web.openapi.variants import Plugin
 from app.core.web.parsing import Parser
 from app.core.web.request import raw_json
 
@@ -50,7 +52,10 @@ class Access(Protocol):
 
     #: The OpenAPI security requirement: `[]` public, `[{}, {...}]` optional, `[{...}]` needed.
     security: list[dict[str, list[str]]]
+    #: One sentence: who may call.
     description: str
+    #: Whose lack is a 403.
+    roles: Collection[str]
 
     def enforce(self) -> None:
         """Raise `Unauthorized` or `Forbidden` for a caller who may not."""
@@ -105,8 +110,16 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         caching: Caching | None = getattr(view_func, "caching", None)
         if caching and (options.get("methods") != ["GET"] or access.security not in ANYBODY):
             raise TypeError(f"{rule}: only a public read may be kept by others")
-        documented = self.doc(security=access.security, **_responses(rule, access, caching))(view_func)
-        call = _edge(documented, access, getattr(view_func, "query_names", set()))
+        described = operations.described(
+            view_func,
+            rule=rule,
+            methods=options.get("methods", ()),
+            security=access.security,
+            who=access.description,
+            is_restricted=bool(access.roles),
+            is_cached=caching is not None,
+        )
+        call = _edge(self.doc(**described)(view_func), access, getattr(view_func, "query_names", set()))
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, **kwargs: str) -> Callable[[V], View]:
@@ -146,7 +159,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
         Hot reads and records that a statement builds go this way: marshmallow would cost them half their time.
         """
-        document = self.response(status_code, schema)
+        describe = self.response(status_code, schema)
 
         def decorator(view: View) -> View:
             @wraps(view)
@@ -158,13 +171,13 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                     return raw_json(result.record, status_code, pagination.next_part(result, request))
                 return raw_json(result, status_code)
 
-            return document(write)
+            return describe(write)
 
         return decorator
 
     if TYPE_CHECKING:  # flask-smorest's decorators carry no types of their own
 
-        def get(self, rule: str) -> Callable[[V], V]: ...
+        def get(self, rule: str, **kwargs: object) -> Callable[[V], V]: ...
         def post(self, rule: str) -> Callable[[V], V]: ...
         def put(self, rule: str) -> Callable[[V], V]: ...
         def delete(self, rule: str) -> Callable[[V], V]: ...
@@ -174,7 +187,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 class Api(flask_smorest.Api):  # type: ignore[misc]
     """flask-smorest's registry with our error shape."""
 
-    ERROR_SCHEMA = errors.ErrorSchema
+    ERROR_SCHEMA = errors.ApiErrorSchema
 
     def handle_http_exception(self, error: HTTPException) -> Response:
         return errors.handle_http_exception(error)
@@ -182,12 +195,14 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 
 api = Api(
     spec_kwargs={
+        "marshmallow_plugin": Plugin(),
         "title": "Health-support service",
         "version": "1.0.0",
         "openapi_version": "3.1.0",
         "info": {
             "description": "Accounts, forum, content, places, reminders and administration of a health-support "
-            "application in Indonesia. Every error has one shape; every list is bounded and paged."
+            "application in Indonesia. Every error has one shape; every list is bounded and paged.",
+            "contact": {"name": "The operators of this service"},
         },
         "servers": [{"url": "/"}],
     }
@@ -203,10 +218,11 @@ def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     app.config["OPENAPI_JSON_PATH"] = "openapi.json"
     api.init_app(app)
     api.spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"})
+    for name, header in document.HEADERS.items():
+        api.spec.components.header(name, header)
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
-    document = api.spec.to_dict()
-    openapi.complete(document)
+    document.complete(api.spec.to_dict())
 
 
 def _without_query(schema: Schema, decorate: Callable[[V], View], view: V) -> View:
@@ -265,17 +281,3 @@ def _serve(view: View, access: Access, args: Any, kwargs: Any, *, repeats: int) 
     for upload in request.files.values():
         upload.stream.seek(0)
     return _serve(view, access, args, kwargs, repeats=repeats - 1)
-
-
-def _responses(rule: str, access: Access, caching: Caching | None) -> dict[str, object]:
-    """The answers that follow from the rule itself; `default` documents the other refusals in the same shape."""
-    responses: dict[str, object] = {"429": "TOO_MANY_REQUESTS"}
-    if caching:
-        responses["304"] = {"description": "The copy that `If-None-Match` names is still the same. No body."}
-    if {"bearer": []} in access.security:
-        responses["401"] = "UNAUTHORIZED"
-    if access.description:
-        responses["403"] = "FORBIDDEN"
-    if "<" in rule:
-        responses["404"] = "NOT_FOUND"
-    return {"responses": responses, **({"description": access.description} if access.description else {})}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -85,13 +86,27 @@ class Items(validate.Length):
     message_all = "harus berjumlah {min} sampai {max}."
 
 
+def enumeration(name: str, values: Iterable[str]) -> dict[str, object]:
+    """Metadata of a text that is one of few, which are a type of that name in the OpenAPI document."""
+    return {"title": name, "enum": list(values)}
+
+
+class ProvinceName(fields.String):
+    """One of the 38 provinces, in a response."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(metadata={**enumeration("Province", provinces.PROVINCES), "example": "Jawa Barat"}, **kwargs)
+
+
 class Province(fields.String):
     """One of the 38 provinces: any usual spelling in, the canonical one out."""
 
     default_error_messages = {"invalid": "bukan provinsi di Indonesia."}  # noqa: RUF012
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("metadata", {"example": "Jawa Barat", "description": "Canonical out: see GET /provinces"})
+        kwargs.setdefault(
+            "metadata", {"example": "Jawa Barat", "description": "In any usual spelling, see GET /provinces"}
+        )
         super().__init__(**kwargs)
 
     def _deserialize(self, value: object, *args: object, **kwargs: Any) -> str:

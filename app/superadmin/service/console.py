@@ -23,8 +23,7 @@ import sqlalchemy as sa
 
 from app.core.bulkhead import Bulkhead
 from app.core.errors import BadRequest, TooManyRequests, Unavailable
-from app.core.exports.csv import MIMETYPE
-from app.core.exports.streaming import Chunks, Download, begun
+from app.core.exports.streaming import MIMETYPES, Chunks, Download, begun
 from app.core.settings import settings
 from app.identity import audit
 from app.identity.sessions import Caller
@@ -93,7 +92,7 @@ def run(sql: str, by: Caller) -> TimedResult:
 def export(sql: str, by: Caller) -> Download:
     """Run `sql`, and stream all rows of its last statement as CSV."""
     audit.record_now(by, audit.Action.SQL, "query/export", query=sql)
-    return Download("query.csv", MIMETYPE, begun(_csv(sql)))
+    return Download("query.csv", MIMETYPES["csv"], begun(_csv(sql)))
 
 
 def _csv(sql: str) -> Chunks:

@@ -12,7 +12,7 @@ from sqlalchemy.sql.elements import quoted_name
 from app.core.database.session import autocommit
 from app.core.errors import NotFound
 from app.core.exports import csv
-from app.core.exports.streaming import Download, begun
+from app.core.exports.streaming import MIMETYPES, Download, begun
 from app.core.exports.table import Column, Kind, Table
 from app.identity import audit
 from app.identity.sessions import Caller
@@ -150,7 +150,7 @@ def export(name: str, by: Caller) -> Download:
         columns.append(Column(column.name, sa.cast(value, sa.Text) if kind is Kind.TEXT else value, kind))
     source = sa.select(sa.text("1")).select_from(table.selectable).order_by(*table.order)
     audit.record(by, audit.Action.EXPORT, f"table:{table.name}", format="csv")
-    return Download(f"{table.name}.csv", csv.MIMETYPE, begun(csv.stream(Table(tuple(columns), source))))
+    return Download(f"{table.name}.csv", MIMETYPES["csv"], begun(csv.stream(Table(tuple(columns), source))))
 
 
 def _record(table: CatalogueTable, row: Iterable[str | None]) -> dict[str, object]:

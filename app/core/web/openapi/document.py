@@ -1,0 +1,251 @@
+"""What the OpenAPI document says beyond what flask-smorest makes of the decorators."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import Any
+
+#: The document, or a piece of it.
+Document = dict[str, Any]
+
+METHODS = frozenset({"get", "post", "put", "delete"})
+SCHEMAS = "#/components/schemas/"
+
+FORM, JSON = "multipart/form-data", "application/json"
+PICTURES = "image/jpeg, image/png, image/webp"
+
+#: Of a property in a response that is not always there. Every other one is.
+OPTIONAL = "x-optional"
+
+#: What several responses have, as components.
+HEADERS: dict[str, Document] = {
+    "RequestId": {
+        "description": "The request's id: the one that was sent, or a new one",
+        "required": True,
+        "schema": {"type": "string", "example": "3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e"},
+    },
+    "RetryAfter": {
+        "description": "Seconds to wait before the next try",
+        "schema": {"type": "integer", "minimum": 1, "example": 5},
+    },
+}
+#: What a limited route tells on every response; the proxy's own 429 has `Retry-After` alone.
+LIMIT_HEADERS = {
+    "RateLimit-Policy": {
+        "description": "draft-ietf-httpapi-ratelimit-headers: the route's limits, each with its quota (q) and window in"
+        " seconds (w); on every response of a limited route",
+        "schema": {"type": "string", "example": '"10 per 5 minute";q=10;w=300'},
+    },
+    "RateLimit": {
+        "description": "What is left of each (r), and in how many seconds there is room for more (t); likewise",
+        "schema": {"type": "string", "example": '"10 per 5 minute";r=0;t=42'},
+    },
+}
+#: What tells a client to wait.
+PATIENCE = ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE")
+
+#: What a paged list tells beside its rows.
+PAGE_HEADERS = {
+    "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer", "example": 120}},
+    "Link": {
+        "description": "RFC 8288: first, prev, next and last page, as paths relative to this address",
+        "schema": {"type": "string", "example": '</api/forum/threads?page=2&per_page=20>; rel="next"'},
+    },
+}
+#: What the good answer to a request without a token tells caches; every other says `no-store`.
+CACHING_HEADERS = {
+    "Cache-Control": {
+        "description": "Without a token, for how long a copy may be kept and shown; with one, `no-store`",
+        "schema": {"type": "string", "example": "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"},
+    },
+    "ETag": {
+        "description": "Without a token, names this body for `If-None-Match`",
+        "schema": {"type": "string", "example": '"3f0c1d0f8a5b4c6e"'},
+    },
+}
+FILE_HEADERS = {
+    "Content-Disposition": {
+        "description": "RFC 6266: the name to save the file under",
+        "required": True,
+        "schema": {"type": "string", "example": 'attachment; filename="users.csv"'},
+    }
+}
+
+
+def complete(document: Document) -> None:
+    """Change the document in place, so that a client can be made from it."""
+    _split_bodies(document)
+    _name_schemas(document)
+    _describe_headers(document)
+    _describe_responses(document)
+    _allow_unknown_fields(document)
+    _translate_patterns(document)
+    _merge_paths(document)
+    _drop_unused(document)
+
+
+def operations(document: Document) -> Iterator[Document]:
+    for path in document["paths"].values():
+        yield from (operation for method, operation in path.items() if method in METHODS)
+
+
+def _split_bodies(document: Document) -> None:
+    """A route with a picture takes a form or JSON: a file comes in the form alone, and a null in JSON alone."""
+    schemas = document["components"]["schemas"]
+    for body in _bodies(document):
+        content = body["content"]
+        name = _component(next(iter(content.values()))["schema"])
+        body["required"] = any(schemas[each].get("required") for each in (name, *_variants(schemas[name])))
+        if FORM not in content:
+            continue
+        files = [name for name, field in schemas[name]["properties"].items() if field.get("format") == "binary"]
+        form = f"{name}Form"
+        if form not in schemas:
+            schemas[form] = deepcopy(schemas[name])
+            for file in files:
+                described = schemas[form]["properties"][file]
+                described["type"] = "string"
+                schemas[name]["properties"][file] = {
+                    "type": "null",
+                    "description": "null removes the picture; a new one is sent as a form",
+                }
+        content[JSON] = {"schema": {"$ref": SCHEMAS + name}}
+        content[FORM] = {
+            "schema": {"$ref": SCHEMAS + form},
+            "encoding": {file: {"contentType": PICTURES} for file in files},
+        }
+
+
+def _name_schemas(document: Document) -> None:
+    """An enumeration with a title becomes a component of that name: one type, wherever it is used."""
+    schemas = document["components"]["schemas"]
+    for node in list(_nodes([document["paths"], schemas])):
+        if "enum" not in node or "title" not in node:
+            continue
+        title = node.pop("title")
+        schemas[title] = {"type": "string", "enum": [value for value in node.pop("enum") if value is not None]}
+        ref = {"$ref": SCHEMAS + title}
+        node.update({"anyOf": [ref, {"type": "null"}]} if node.pop("type") == ["string", "null"] else ref)
+
+
+def _describe_headers(document: Document) -> None:
+    components = document["components"]
+    for name, response in components["responses"].items():
+        response.setdefault("headers", {})["X-Request-ID"] = {"$ref": "#/components/headers/RequestId"}
+        if name in PATIENCE:
+            response["headers"]["Retry-After"] = {"$ref": "#/components/headers/RetryAfter"}
+        if name == "TOO_MANY_REQUESTS":
+            response["headers"] |= LIMIT_HEADERS
+    for operation in operations(document):
+        paged = any(parameter["name"] == "per_page" for parameter in operation.get("parameters", ()))
+        for response in operation["responses"].values():
+            if "$ref" in response:
+                continue
+            contents = list(response.get("content", {}).values())
+            if any(content["schema"].get("format") == "binary" for content in contents):
+                response["headers"] = dict(FILE_HEADERS)
+            elif paged and contents:
+                response["headers"] = dict(PAGE_HEADERS)
+        if "304" in operation["responses"]:
+            headers = operation["responses"]["200"].setdefault("headers", {})
+            headers |= CACHING_HEADERS
+            operation["responses"]["304"]["headers"] = headers
+
+
+def _describe_responses(document: Document) -> None:
+    """Of a response every property is there, but those that say otherwise; what keeps unknown fields is as it was sent.
+
+    That all of it is read-only need not be said.
+    """
+    schemas = document["components"]["schemas"]
+    for name in _reached(document, [operation["responses"] for operation in operations(document)]):
+        schema = schemas[name]
+        if "properties" not in schema or schema.get("additionalProperties") not in (None, False):
+            continue
+        schema["required"] = [key for key, value in schema["properties"].items() if not value.pop(OPTIONAL, False)]
+        for value in schema["properties"].values():
+            value.pop("readOnly", None)
+
+
+def _allow_unknown_fields(document: Document) -> None:
+    """Say of all that is sent what the parser does: fields that it does not know are ignored."""
+    for name in _reached(document, list(_bodies(document))):
+        if document["components"]["schemas"][name].get("additionalProperties") is False:
+            del document["components"]["schemas"][name]["additionalProperties"]
+
+
+def _translate_patterns(document: Document) -> None:
+    """Python matches from the start and has its own word for the end; the document's patterns are JavaScript's."""
+    for node in _nodes(document):
+        if isinstance(node.get("pattern"), str):
+            node["pattern"] = "^" + node["pattern"].removeprefix("^").replace(r"\Z", "$")
+
+
+def _merge_paths(document: Document) -> None:
+    """Two rules that differ in the name of a parameter alone are one path of the document, with both names in one."""
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for path in document["paths"]:
+        alike[re.sub(r"\{\w+\}", "{}", path)].append(path)
+    for paths in (paths for paths in alike.values() if len(paths) > 1):
+        positions = zip(*(re.findall(r"\{(\w+)\}", path) for path in paths), strict=True)
+        names = ["_or_".join(dict.fromkeys(position)) for position in positions]
+        merged: Document = {}
+        for path in paths:
+            own = dict(zip(re.findall(r"\{(\w+)\}", path), names, strict=True))
+            item = document["paths"].pop(path)
+            for parameter in (parameters := item.pop("parameters", [])):
+                old = parameter["name"]
+                parameter |= {"name": own[old], "description": f"Here the {old}"}
+            for method, operation in item.items():
+                merged[method] = {**operation, "parameters": [*parameters, *operation.get("parameters", [])]}
+        document["paths"][re.sub(r"\{\w+\}", "{{{}}}", paths[0]).format(*names)] = merged
+
+
+def _drop_unused(document: Document) -> None:
+    """flask-smorest describes a header of its own pagination, which is not ours."""
+    schemas = document["components"]["schemas"]
+    for name in schemas.keys() - _reached(document, [document["paths"], document["components"]["responses"]]):
+        del schemas[name]
+
+
+def _bodies(document: Document) -> Iterator[Document]:
+    return (operation["requestBody"] for operation in operations(document) if "requestBody" in operation)
+
+
+def _component(schema: Document) -> str:
+    return str(schema["$ref"]).rpartition("/")[2]
+
+
+def _variants(schema: Document) -> list[str]:
+    return [_component(each) for each in schema.get("oneOf", ())]
+
+
+def _nodes(root: object) -> Iterator[Document]:
+    """All objects of the document below `root`, and itself; examples are left out, which are nobody's schema."""
+    match root:
+        case dict():
+            yield root
+            for key, each in list(root.items()):
+                if key not in ("example", "examples"):
+                    yield from _nodes(each)
+        case list():
+            for each in root:
+                yield from _nodes(each)
+
+
+def _reached(document: Document, roots: Iterable[object]) -> set[str]:
+    """The names of the schemas that the roots refer to, and these in turn."""
+    names: set[str] = set()
+    waiting = list(roots)
+    while waiting:
+        for node in _nodes(waiting.pop()):
+            ref = str(node.get("$ref", ""))
+            if ref.startswith("#/components/responses/"):
+                waiting.append(document["components"]["responses"][_component(node)])
+            elif ref.startswith(SCHEMAS) and _component(node) not in names:
+                names.add(_component(node))
+                waiting.append(document["components"]["schemas"][_component(node)])
+    return names

@@ -1,0 +1,64 @@
+"""Schemas in which the shape of one property follows from the value of another, as `details` from `tipe`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from apispec.ext.marshmallow import MarshmallowPlugin
+from apispec.ext.marshmallow.common import make_schema_key
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
+from marshmallow import Schema
+
+from app.core.web.openapi.document import Document
+
+
+@dataclass(frozen=True)
+class Variants:
+    """What a schema class has as `variants`: the property `of` is one of `schemas`, by the value of `by`.
+
+    With `by` the document says `oneOf` with a discriminator, so that a client who looks at `by` knows the rest;
+    without, where a request need not say, it says that `of` is any of them.
+    """
+
+    of: str
+    schemas: Mapping[str, Schema]
+    by: str | None = None
+
+
+class Converter(OpenAPIConverter):
+    """apispec's, which also understands `variants`."""
+
+    def schema2jsonschema(self, schema: Schema) -> Document:
+        document: Document = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]  # apispec has it without types
+        variants: Variants | None = getattr(schema, "variants", None)
+        if variants is None:
+            return document
+        refs = {
+            value: self.resolve_nested_schema(each)  # type: ignore[no-untyped-call]  # the same
+            for value, each in variants.schemas.items()
+        }
+        if variants.by is None:
+            only, *others = refs.values()
+            document["properties"][variants.of] = {"anyOf": [only, *others]} if others else only
+            return document
+        return self._one_of(self.refs[make_schema_key(schema)], document, variants, refs)
+
+    def _one_of(self, name: str, document: Document, variants: Variants, refs: Mapping[str, Any]) -> Document:
+        mapping = {}
+        for value, ref in refs.items():
+            component = name + value.capitalize()
+            variant = deepcopy(document)
+            variant["properties"] |= {variants.by: {"type": "string", "const": value}, variants.of: ref}
+            self.spec.components.schema(component, variant)
+            mapping[value] = f"#/components/schemas/{component}"
+        return {
+            "oneOf": [{"$ref": ref} for ref in mapping.values()],
+            "discriminator": {"propertyName": variants.by, "mapping": mapping},
+        }
+
+
+class Plugin(MarshmallowPlugin):
+    Converter = Converter

@@ -1,0 +1,142 @@
+"""The OpenAPI document types a client: names, required properties, enumerations, variants, refusals."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.lib.provinces import PROVINCES
+from app.core.web.blueprint import api
+from app.core.web.openapi.document import METHODS
+from tests.architecture.test_access import routes
+
+Node = dict[str, Any]
+
+#: What a module of a browser sees without an import; a type of the same name would hide it.
+GLOBALS = """Array BigInt Blob Body Boolean Cache Comment Crypto DataView Date Document Element Error Event File
+FormData Function Headers History Image Intl Iterator JSON Location Lock Map Math MessageEvent Module Navigator Node
+Notification Number Object Option Plugin Promise Proxy PushManager PushSubscription Range Record Reflect
+RegExp Report Request Response Screen Selection Set Storage String Symbol Text Touch URL WeakMap Window Worker"""
+
+
+@pytest.fixture
+def document(app: Flask) -> Node:
+    found: Node = api.spec.to_dict()
+    return found
+
+
+def operations(document: Node) -> dict[str, Node]:
+    return {
+        operation["operationId"]: operation
+        for item in document["paths"].values()
+        for method, operation in item.items()
+        if method in METHODS
+    }
+
+
+def body(document: Node, operation: str, status: str = "200") -> Any:
+    """The schema of a JSON response."""
+    return operations(document)[operation]["responses"][status]["content"]["application/json"]["schema"]
+
+
+def test_every_route_is_an_operation_with_a_name_of_its_own(document: Node, app: Flask) -> None:
+    names = operations(document)
+    assert len(names) == len(routes(app))
+    assert all(re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name) for name in names)
+    assert {"login", "listThreads", "createReminder", "listNearbyFaskes", "exportReport"} <= names.keys()
+
+
+def test_no_schema_hides_what_javascript_calls_so(document: Node) -> None:
+    assert not set(GLOBALS.split()) & document["components"]["schemas"].keys()
+
+
+def test_no_two_paths_differ_in_the_name_of_a_parameter_alone(document: Node) -> None:
+    shapes = Counter(re.sub(r"\{\w+\}", "{}", path) for path in document["paths"])
+    assert shapes.most_common(1)[0][1] == 1
+    admin = document["paths"]["/api/admins/{username_or_user_id}"]
+    types = {method: admin[method]["parameters"][0]["schema"]["type"] for method in METHODS & admin.keys()}
+    assert types == {"get": "string", "put": "integer", "delete": "integer"}
+
+
+def test_a_response_has_all_its_properties_but_those_that_say_otherwise(document: Node) -> None:
+    schemas = document["components"]["schemas"]
+    assert set(schemas["User"]["required"]) == set(schemas["User"]["properties"])
+    assert set(schemas["Thread"]["properties"]) - set(schemas["Thread"]["required"]) == {"replies_truncated"}
+    assert set(schemas["ApiError"]["required"]) == {"error", "message", "request_id"}
+    assert "x-optional" not in str(document)
+
+
+def test_null_is_said_where_it_can_be(document: Node) -> None:
+    account = document["components"]["schemas"]["Account"]["properties"]
+    assert account["email"]["type"] == ["string", "null"]
+    assert account["nama_samaran"]["type"] == "null"
+    assert account["domicile"]["anyOf"] == [{"$ref": "#/components/schemas/Province"}, {"type": "null"}]
+    assert account["username"]["type"] == "string"
+
+
+def test_enumerations_are_types_of_their_own(document: Node) -> None:
+    schemas = document["components"]["schemas"]
+    assert schemas["Province"] == {"type": "string", "enum": list(PROVINCES)}
+    assert schemas["Tipe"] == {"type": "string", "enum": ["obat", "makan", "terapi", "kontrol"]}
+    assert "nik_read" in schemas["AuditAction"]["enum"]
+
+
+@pytest.mark.parametrize("name", ["Pengingat", "PengingatCreate"])
+def test_the_type_of_a_reminder_says_what_its_details_are(document: Node, name: str) -> None:
+    schemas = document["components"]["schemas"]
+    mapping = schemas[name]["discriminator"]["mapping"]
+    assert [each["$ref"] for each in schemas[name]["oneOf"]] == list(mapping.values())
+    for tipe, ref in mapping.items():
+        variant = schemas[ref.rpartition("/")[2]]
+        assert variant["properties"]["tipe"]["const"] == tipe
+        assert variant["properties"]["details"] == {"$ref": f"#/components/schemas/{tipe.capitalize()}Details"}
+        assert {"tipe", "details", "judul"} <= set(variant["required"])
+
+
+def test_a_picture_is_a_file_in_a_form_and_null_in_json(document: Node) -> None:
+    content = operations(document)["createThread"]["requestBody"]["content"]
+    schemas = document["components"]["schemas"]
+    assert content["multipart/form-data"]["schema"] == {"$ref": "#/components/schemas/ThreadCreateForm"}
+    assert schemas["ThreadCreateForm"]["properties"]["image"].items() >= {"type": "string", "format": "binary"}.items()
+    assert content["application/json"]["schema"] == {"$ref": "#/components/schemas/ThreadCreate"}
+    assert schemas["ThreadCreate"]["properties"]["image"]["type"] == "null"
+
+
+def test_an_export_can_be_three_kinds_of_file(document: Node) -> None:
+    response = operations(document)["exportReport"]["responses"]["200"]
+    assert [kind.rpartition(".")[2] for kind in response["content"]] == ["text/csv", "sheet", "application/pdf"]
+    assert response["headers"]["Content-Disposition"]["required"]
+
+
+def test_a_list_promises_its_headers_and_whoever_must_wait_is_told_how_long(document: Node) -> None:
+    assert {"X-Total-Count", "Link"} <= operations(document)["listThreads"]["responses"]["200"]["headers"].keys()
+    for name in ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE"):
+        assert "Retry-After" in document["components"]["responses"][name]["headers"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "statuses"),
+    [
+        ("listProvinces", {"200", "304", "400", "429", "503"}),
+        ("getProfile", {"200", "400", "401", "429", "503"}),
+        ("getThread", {"200", "304", "400", "401", "404", "429", "503"}),
+        ("createThread", {"201", "400", "401", "409", "413", "415", "429", "503"}),
+        ("listAdmins", {"200", "400", "401", "403", "429", "503"}),
+        ("getLiveArticle", {"200", "304", "400", "401", "404", "429", "502", "503", "504"}),
+    ],
+)
+def test_an_operation_names_the_refusals_it_can_give(document: Node, operation: str, statuses: set[str]) -> None:
+    assert set(operations(document)[operation]["responses"]) == {*statuses, "default"}
+
+
+def test_an_operation_says_who_may_call_it(document: Node) -> None:
+    found = {name: (each["security"], each["description"]) for name, each in operations(document).items()}
+    assert found["login"] == ([], "Needs no token.")
+    assert found["listThreads"] == ([{}, {"bearer": []}], "Needs no token; one that is sent must be valid.")
+    assert found["getProfile"] == ([{"bearer": []}], "Needs a token.")
+    assert found["updateAdmin"][1].splitlines()[-1] == "Needs the role admin."
+    assert found["updateAdmin"][1].startswith("Password and number of somebody who registered themselves")
