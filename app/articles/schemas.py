@@ -51,14 +51,14 @@ class LiveArticle(Schema):
     """A row of the ministry's list."""
 
     title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
-    url = fields.String(allow_none=True, metadata={"example": EXAMPLE})
+    url = fields.String(metadata={"example": EXAMPLE})
     image = fields.String(allow_none=True, metadata={"example": "https://ayosehat.kemkes.go.id/wp-content/a.jpg"})
     is_saved = fields.Boolean(metadata={"description": "false without a token"})
 
 
 class LiveArticleDetail(LiveArticle):
     content = fields.String(metadata={"example": "<p>Diabetes perlu dikenali sejak dini.</p>"})
-    published_at = fields.String(allow_none=True, metadata={"example": "2026-03-02T00:00:00Z"})
+    published_at = fields.String(allow_none=True, metadata={"format": "date-time", "example": "2026-03-02T00:00:00Z"})
 
 
 class SavedArticle(Schema):

@@ -49,10 +49,10 @@ class Post(Schema):
     """What threads and replies have in common."""
 
     id = fields.Integer(metadata={"example": 5})
-    content = fields.String(allow_none=True, metadata={"example": "Bagaimana cara mengatur pola makan?"})
+    content = fields.String(metadata={"example": "Bagaimana cara mengatur pola makan?"})
     image = Picture()
     use_pseudonym = fields.Boolean(metadata={"example": True})
-    author = fields.Nested(Author, allow_none=True)
+    author = fields.Nested(Author)
     likes_count = fields.Integer(metadata={"example": 3})
     saves_count = fields.Integer(metadata={"example": 1})
     is_liked = fields.Boolean(metadata={"description": "false without a token"})
@@ -77,6 +77,8 @@ class ThreadTitle(Schema):
 class PlainReply(Post):
     """A reply, whatever hangs below it."""
 
+    content = fields.String(allow_none=True, metadata={"example": "Kurangi gula dan nasi putih."})
+    author = fields.Nested(Author, allow_none=True)
     thread_id = fields.Integer(metadata={"example": 5})
     parent_id = fields.Integer(allow_none=True)
     is_deleted = fields.Boolean(metadata={"description": "A stub: content and author are null"})

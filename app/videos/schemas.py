@@ -40,6 +40,7 @@ class Video(Schema):
 
 
 class StoredVideo(Video):
+    id = fields.Integer(metadata={"example": 3})
     created_at = Timestamp()
     updated_at = Timestamp()
 
