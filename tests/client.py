@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 from app.core.database.session import db
 from app.identity import sessions
 from app.identity.models import RoleName, User
+from tests import document
 from tests.language import assert_readable
 
 
@@ -53,6 +54,7 @@ class Client:
         # werkzeug leaves the temporary file of a large upload to the garbage collector, which warns.
         response.request.environ["wsgi.input"].close()
         assert_words(response)
+        document.check(self.app, response)
         return response
 
     def get(self, path: str, **options: Any) -> TestResponse:

@@ -1,0 +1,117 @@
+"""What the service answers, held against its own OpenAPI document. The test client asks for every response."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import orjson
+from flask import Flask
+from jsonschema_rs import Draft202012Validator
+from werkzeug.exceptions import HTTPException
+from werkzeug.test import TestResponse
+
+from app.core.web.blueprint import PREFIX, api
+
+#: A piece of the document.
+Node = dict[str, Any]
+
+#: These headers may not come unless the document promises them.
+PROMISED = ("X-Total-Count", "Link", "Retry-After", "Content-Disposition", "Location", "ETag")
+
+#: What belongs to no operation: an address or a method that is not there.
+ELSEWHERE: Node = {"responses": {"404": "DEFAULT_ERROR", "405": "DEFAULT_ERROR"}}
+
+#: No operation foretells a crash.
+CRASH = "500"
+
+
+def check(app: Flask, response: TestResponse) -> None:
+    """Fail where the document does not foretell this response: its status, type, body or headers."""
+    request = response.request
+    if not request.path.startswith(PREFIX + "/") or request.method == "OPTIONS":
+        return
+    operation = _operation(app, request.method, request.path)
+    if operation is None:
+        return
+    try:
+        _check(operation, response)
+    except AssertionError as error:
+        raise AssertionError(f"{request.method} {request.path} -> {response.status_code}: {error}") from None
+
+
+def _check(operation: Node, response: TestResponse) -> None:
+    status = str(response.status_code)
+    described = operation["responses"].get("default" if status == CRASH else status)
+    assert described is not None, f"a status that the document does not know: {response.text[:300]}"
+    described = _resolved(described)
+    for name in PROMISED:
+        assert name not in response.headers or name in described.get("headers", {}), f"an unknown header {name}"
+    for name, header in described.get("headers", {}).items():
+        assert name in response.headers or not _resolved(header).get("required"), f"no header {name}"
+    if response.request.method != "HEAD":
+        _check_body(described.get("content"), response)
+
+
+def _check_body(content: Node | None, response: TestResponse) -> None:
+    if content is None:
+        assert not response.data, f"a body where the document knows none: {response.text[:300]}"
+        return
+    assert response.mimetype in content, f"an unknown type {response.mimetype}"
+    if response.mimetype == "application/json":
+        faults = _faults(orjson.dumps(content[response.mimetype]["schema"]), orjson.loads(response.data))
+        assert not faults, f"a body that is not as the document says: {faults}"
+
+
+def _faults(schema: bytes, body: object) -> str:
+    validator = _validator(schema)
+    if validator.is_valid(body):
+        return ""
+    return "; ".join(
+        f"{'/'.join(map(str, each.instance_path))}: {each.message}" for each in validator.iter_errors(body)
+    )
+
+
+def _operation(app: Flask, method: str, path: str) -> Node | None:
+    """The operation that a request is one of; None for what is no operation: the document itself and its page."""
+    try:
+        rule, _ = app.url_map.bind("").match(path, method, return_rule=True)
+    except HTTPException:
+        return ELSEWHERE
+    if rule.endpoint.startswith(("api-docs.", "swagger_ui.")):
+        return None
+    shape = re.sub("<[^>]*>", "{}", rule.rule)
+    return _operations()[shape, method.replace("HEAD", "GET").lower()]
+
+
+@cache
+def _operations() -> dict[tuple[str, str], Node]:
+    return {
+        (re.sub(r"\{\w+\}", "{}", path), method): operation
+        for path, item in _document()["paths"].items()
+        for method, operation in item.items()
+    }
+
+
+@cache
+def _validator(schema: bytes) -> Draft202012Validator:
+    asked = {**orjson.loads(schema), "components": _document()["components"]}
+    return Draft202012Validator(asked, validate_formats=True)
+
+
+@cache
+def _document() -> Node:
+    document: Node = api.spec.to_dict()
+    return document
+
+
+def _resolved(node: Node | str) -> Node:
+    """A response or a header itself, where there is a reference to a component or a component's name."""
+    if isinstance(node, str):
+        node = {"$ref": f"#/components/responses/{node}"}
+    if "$ref" not in node:
+        return node
+    _, _, kind, name = node["$ref"].split("/")
+    resolved: Node = _document()["components"][kind][name]
+    return resolved
