@@ -29,6 +29,7 @@ from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics as delivery_metrics
+from app.pengingat import jobs as pengingat_jobs
 from app.providers import vapid
 from app.roles import service as roles
 from app.superadmin.service import sql_roles
@@ -36,7 +37,7 @@ from app.superadmin.service import sql_roles
 
 def init_app(app: Flask) -> None:
     setup = (users, nik, keys, seed, settings_table, sql_role, pooler, backup, restore)
-    for each in (*setup, worker_health, broadcast, logs, forum, media):
+    for each in (*setup, worker_health, broadcast, logs, pengingat, forum, media):
         app.cli.add_command(each)
     downgrade.init_app()
 
@@ -247,3 +248,12 @@ def prune_logs(days: int) -> None:
     """Delete old activity logs."""
     months, rows = log_jobs.prune(days)
     click.echo(f"{len(months)} whole months dropped, {rows} rows of the month in between deleted.")
+
+
+pengingat = CommandGroup("pengingat", help="The ledger of reminders.")
+
+
+@pengingat.command("compact")
+def compact_pengingat() -> None:
+    """Turn what is older than 400 days into daily sums; the clock does it every day."""
+    click.echo(f"{pengingat_jobs.compact()} occurrences summed up.")

@@ -21,16 +21,19 @@ from app.pengingat import jobs as pengingat
 from app.providers import cache, http
 from app.push import transport as push
 
-#: What every clock does every second: a look at what is due, and a job where there is some.
+#: What every clock does every second: a look at what is due, and a job where there is some,
+#: or a batch of it done at once.
 TICKS = (
     notifications.enqueue_due,
     broadcasts.enqueue_due,
     logs.enqueue_ingest,
+    pengingat.miss_overdue,
 )
 
 #: What is enqueued every so many seconds, once for all clocks together.
 PERIODIC = (
     Periodic(pengingat.top_up, every_s=60),
+    Periodic(pengingat.compact, every_s=86400),
     Periodic(identity.drop_dead_sessions, every_s=3600),
     Periodic(notifications.prune, every_s=3600),
     Periodic(broadcasts.forget_old_days, every_s=3600),

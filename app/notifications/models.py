@@ -51,6 +51,9 @@ class Delivery(Base, Created):
     kind: Mapped[str] = mapped_column(comment="what it is about: password_reset, reminder, broadcast, ...")
     subject: Mapped[str | None] = mapped_column(comment="what it belongs to and is cancelled with")
     user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    occurrence_id: Mapped[int | None] = mapped_column(
+        comment="of a reminder: the row of its ledger. No foreign key: the ledger is kept far longer than a delivery"
+    )
     target: Mapped[str | None] = mapped_column(
         comment="E.164 number or subscription id; null: wherever the person is reached when it is sent"
     )
@@ -88,6 +91,7 @@ class Delivery(Base, Created):
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
         ),
         sa.Index("ix_deliveries_created_at", "created_at"),
+        sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -28,6 +28,7 @@ class Draft:
     expires_at: datetime
     due_at: datetime | None = None  # None: at once
     user_id: int | None = None
+    occurrence_id: int | None = None
     target: str | None = None
     subject: str | None = None
     queue: str = URGENT
@@ -65,6 +66,11 @@ def cancel_one(dedupe_key: str) -> bool:
     return _cancel(Delivery.dedupe_key == dedupe_key) == 1
 
 
+def cancel_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> int:
+    """Cancel what tells of these occurrences and is not sent yet; returns how many."""
+    return _cancel(Delivery.occurrence_id.in_(occurrence_ids))
+
+
 def _cancel(*which: sa.ColumnElement[bool]) -> int:
     result = db.session.execute(
         sa.update(Delivery)
@@ -87,6 +93,7 @@ def _insert(drafts: Sequence[Draft], now: datetime) -> int:
                 "payload": new.payload,
                 "subject": new.subject,
                 "user_id": new.user_id,
+                "occurrence_id": new.occurrence_id,
                 "target": new.target,
                 "expires_at": new.expires_at,
                 "next_try_at": sa.func.greatest(new.next_try_at, Delivery.next_try_at),

@@ -1,4 +1,5 @@
-"""Jobs of reminders: the periodic one that keeps the outbox filled 36 hours ahead."""
+"""What reminders do by themselves: they fill ledger and outbox 36 hours ahead, close what nobody answered, and sum up
+what is old."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity.models import PHONE_IS_PROVEN, User
-from app.notifications import outbox
+from app.pengingat import ledger
 from app.pengingat.models import Pengingat
-from app.pengingat.occurrences import HORIZON, extend
+from app.pengingat.occurrences import HORIZON, Extension, plan
 from app.pengingat.texts import Recipient
 
 #: Reminders that are planned for less than this ahead are planned further.
@@ -45,16 +46,28 @@ def top_up_page() -> int:
     )
     with unit_of_work():
         rows = db.session.execute(page).all()
-        drafts = [
-            draft
-            for pengingat, name, phone_is_proven in rows
-            # After a long outage what is too late is still recorded as missed, but not for weeks back.
-            for draft in extend(
-                pengingat,
-                Recipient(name, phone_is_proven=phone_is_proven),
-                after=max(pengingat.planned_until, now - HORIZON),
-                now=now,
-            )
+        # After a long outage what is too late is still recorded as missed, but not for weeks back.
+        earliest = now - HORIZON
+        extensions = [
+            Extension(row, Recipient(name, phone_is_proven=phone_is_proven), max(row.planned_until, earliest))
+            for row, name, phone_is_proven in rows
         ]
-        outbox.add_all(drafts)
+        plan(extensions, now)
     return len(rows)
+
+
+def miss_overdue() -> None:
+    """The clock's tick: what nobody answered within an hour is missed."""
+    ledger.miss_overdue(database_clock.now())
+
+
+def compact() -> int:
+    """Turn occurrences older than 400 days into daily sums, in small transactions; returns how many. Killed at any
+    line, each is still counted once."""
+    total = 0
+    while True:
+        with unit_of_work():
+            count = ledger.compact_batch(database_clock.now())
+        total += count
+        if count < ledger.COMPACT_BATCH:
+            return total

@@ -1,17 +1,17 @@
-"""Reminders. What they send are rows of the outbox."""
+"""Reminders, and the ledger of what became of each of their doses. What they send are rows of the outbox."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.session import Base, Timestamps
+from app.core.database.session import Base, Created, Timestamps
 from app.core.lib import clock
 from app.pengingat.schedule import Plan, Schedule
 
@@ -79,3 +79,84 @@ class Pengingat(Base, Timestamps):
         """Whether it is of one moment, and that is over."""
         once = self.schedule.once
         return once is not None and once <= clock.now()
+
+
+class State(StrEnum):
+    """What became of an occurrence. Nothing is ever done by itself."""
+
+    PENDING = "pending"
+    DONE = "done"
+    SKIPPED = "skipped"
+    #: Nobody answered in time.
+    MISSED = "missed"
+    #: Edited away or deleted before anybody answered.
+    VOID = "void"
+
+
+class AnsweredVia(StrEnum):
+    APP = "app"
+    LINK = "link"
+    MESSAGE = "message"
+    PUSH = "push"
+    CAREGIVER = "caregiver"
+
+
+class Occurrence(Base, Created):
+    """One time that a reminder falls due, and what became of it. It outlives the reminder."""
+
+    __tablename__ = "occurrences"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    reminder_id: Mapped[int | None] = mapped_column(sa.ForeignKey("reminders.id", ondelete="SET NULL"))
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
+    tipe: Mapped[str]
+    judul: Mapped[str]
+    slot: Mapped[str] = mapped_column(comment="which dose, meal, session or offset")
+    due_at: Mapped[datetime] = mapped_column(comment="when the reminder leaves; of a visit, the notice")
+    day: Mapped[date] = mapped_column(comment="of due_at, in the reminder's zone")
+    state: Mapped[str] = mapped_column(server_default=State.PENDING)
+    answered_at: Mapped[datetime | None]
+    answered_via: Mapped[str | None]
+    snoozed_until: Mapped[datetime | None]
+    snoozes: Mapped[int] = mapped_column(sa.SmallInteger, server_default=sa.text("0"))
+    note: Mapped[str | None]
+    undelivered: Mapped[bool] = mapped_column(
+        server_default=sa.false(), comment="no channel got it out: our failure, known when it is missed"
+    )
+    link_hash: Mapped[str | None] = mapped_column(comment="SHA-256 of the token in the message's link")
+
+    __table_args__ = (
+        sa.UniqueConstraint("reminder_id", "due_at", "slot"),
+        # A person's history.
+        sa.Index("ix_occurrences_user_id", "user_id", "due_at", "id"),
+        # The sweep looks at these rows alone, however many are answered.
+        sa.Index("ix_occurrences_open", "due_at", postgresql_where=sa.text("state = 'pending'")),
+        sa.Index("ix_occurrences_link_hash", "link_hash", postgresql_where=sa.text("link_hash IS NOT NULL")),
+        # Rows come in the order of their dues, or nearly: what is old lies together.
+        sa.Index("ix_occurrences_due_at", "due_at", postgresql_using="brin"),
+    )
+
+
+class OccurrenceDay(Base):
+    """What became of one day's occurrences of a reminder, once they are too old to be kept one by one."""
+
+    __tablename__ = "occurrence_days"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
+    day: Mapped[date]
+    reminder_id: Mapped[int | None] = mapped_column(sa.ForeignKey("reminders.id", ondelete="SET NULL"), index=True)
+    tipe: Mapped[str]
+    judul: Mapped[str]
+    due: Mapped[int] = mapped_column(sa.Integer)
+    done: Mapped[int] = mapped_column(sa.Integer)
+    skipped: Mapped[int] = mapped_column(sa.Integer)
+    missed: Mapped[int] = mapped_column(sa.Integer)
+    undelivered: Mapped[int] = mapped_column(sa.Integer)
+
+    __table_args__ = (sa.Index("ix_occurrence_days_user_id", "user_id", "day"),)
+
+
+#: For statements that have no use for objects.
+occurrences = cast(sa.Table, Occurrence.__table__)
+occurrence_days = cast(sa.Table, OccurrenceDay.__table__)

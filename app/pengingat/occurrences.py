@@ -1,21 +1,22 @@
-"""Coming occurrences as rows of the outbox, made in the transaction of whoever changes the reminder or tops it up."""
+"""Coming occurrences as rows of the ledger and of the outbox, made in the transaction of whoever changes the reminder
+or tops it up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from app.notifications import outbox
 from app.notifications.models import Channel
-from app.pengingat import texts
-from app.pengingat.models import Pengingat
+from app.pengingat import ledger, texts
+from app.pengingat.ledger import LATE
+from app.pengingat.models import Occurrence, Pengingat, State
 from app.pengingat.schedule import Due
 from app.pengingat.texts import Recipient
 
 #: How far ahead occurrences are rows of the outbox.
 HORIZON = timedelta(hours=36)
-#: How late a reminder is still of use.
-LATE = timedelta(minutes=60)
 
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -26,20 +27,60 @@ def subject(pengingat_id: int) -> str:
     return f"pengingat:{pengingat_id}"
 
 
-def extend(pengingat: Pengingat, recipient: Recipient, *, after: datetime, now: datetime) -> list[outbox.Draft]:
-    """The deliveries due after `after` and up to the horizon; sets `planned_until` to it.
+@dataclass(frozen=True)
+class Extension:
+    """A reminder whose occurrences after a moment are to be planned, and whom they are told to."""
 
-    The caller holds a lock on the row, so that no edit comes in between.
+    pengingat: Pengingat
+    recipient: Recipient
+    after: datetime
+
+
+def plan(extensions: Sequence[Extension], now: datetime) -> None:
+    """Record what falls due up to the horizon, and put what is not answered already into the outbox.
+
+    The caller holds a lock on the reminders, so that no edit comes in between.
     """
+    planned = {
+        (extension.pengingat.id, due.at, due.slot): (extension, due)
+        for extension in extensions
+        for due in _dues(extension.pengingat, extension.after, now)
+    }
+    recorded = ledger.record([entry(extension.pengingat, due) for extension, due in planned.values()])
+    drafts: list[outbox.Draft] = []
+    for row in recorded:
+        if row.state == State.PENDING and row.reminder_id is not None:
+            extension, due = planned[row.reminder_id, row.due_at, row.slot]
+            drafts += deliveries(extension.pengingat, due, extension.recipient, row)
+    outbox.add_all(drafts)
+
+
+def _dues(pengingat: Pengingat, after: datetime, now: datetime) -> list[Due]:
+    """What falls due after `after` and up to the horizon; sets `planned_until` to it."""
     schedule, until = pengingat.schedule, now + HORIZON
-    dues = schedule.dues(after, until)
-    if pengingat.done_until is not None:
-        dues = [due for due in dues if due.occurrence >= pengingat.done_until]
     pengingat.planned_until = NEVER if schedule.is_over(until) else until
-    return [draft for due in dues for draft in _drafts(pengingat, due, recipient)]
+    dues = schedule.dues(after, until)
+    if pengingat.done_until is None:
+        return dues
+    return [due for due in dues if due.occurrence >= pengingat.done_until]
 
 
-def _drafts(pengingat: Pengingat, due: Due, recipient: Recipient) -> Iterator[outbox.Draft]:
+def entry(pengingat: Pengingat, due: Due) -> ledger.Entry:
+    return ledger.Entry(
+        reminder_id=pengingat.id,
+        user_id=pengingat.user_id,
+        tipe=pengingat.tipe,
+        judul=pengingat.judul,
+        slot=due.slot,
+        due_at=due.at,
+        day=due.at.astimezone(pengingat.zone).date(),
+    )
+
+
+def deliveries(pengingat: Pengingat, due: Due, recipient: Recipient, row: Occurrence) -> Iterator[outbox.Draft]:
+    """What tells of an occurrence: at its time, or when it was put off, at the end of that."""
+    at = row.snoozed_until or due.at
+    again = f":snooze{row.snoozes}" if row.snoozed_until else ""
     payloads = {
         Channel.MESSAGING: {"text": texts.message(pengingat, due, recipient)},
         Channel.PUSH_FAN_OUT: texts.push(pengingat, due, recipient),
@@ -48,10 +89,11 @@ def _drafts(pengingat: Pengingat, due: Due, recipient: Recipient) -> Iterator[ou
         yield outbox.Draft(
             kind=KIND,
             channel=channel,
-            dedupe_key=f"pengingat:{pengingat.id}:{due.occurrence:%Y%m%dT%H%M%SZ}:{due.slot}:{channel}",
+            dedupe_key=f"pengingat:{pengingat.id}:{due.occurrence:%Y%m%dT%H%M%SZ}:{due.slot}{again}:{channel}",
             payload=payload,
-            due_at=due.at,
-            expires_at=due.at + LATE,
+            due_at=at,
+            expires_at=at + LATE,
             user_id=pengingat.user_id,
+            occurrence_id=row.id,
             subject=subject(pengingat.id),
         )

@@ -9,12 +9,12 @@ import sqlalchemy as sa
 
 from app.core.database import clock as database_clock
 from app.core.database.session import db
-from app.core.errors import NotFound, ValidationFailed
+from app.core.errors import ValidationFailed
 from app.core.lib import clock
 from app.core.web.pagination import Listing, paginate
 from app.identity import users
 from app.notifications import outbox
-from app.pengingat import filters, limits, occurrences
+from app.pengingat import answers, filters, ledger, limits, occurrences, own
 from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.plans import says_when, schedule_of
 from app.pengingat.schedule import Schedule
@@ -23,8 +23,6 @@ from app.pengingat.texts import Recipient
 
 #: A change of one of these is a change of the schedule.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
-
-NOT_FOUND = "Pengingat tidak ditemukan."
 
 #: What a calendar holds; arithmetic around it must not fall off the edge.
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=clock.JAKARTA), datetime(9000, 1, 1, tzinfo=clock.JAKARTA)
@@ -44,7 +42,7 @@ def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
 
 def get(user_id: int, pengingat_id: int) -> Pengingat:
     """A person's own reminder; `NotFound` for a stranger's."""
-    return _own(sa.select(Pengingat), user_id, pengingat_id)
+    return own.find(user_id, pengingat_id)
 
 
 def create(user_id: int, data: NewPengingat) -> Pengingat:
@@ -76,17 +74,17 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengin
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
     recipient = Recipient(*users.lock_own(user_id))
     now = database_clock.now()
-    pengingat = _locked(user_id, pengingat_id)
+    pengingat = own.locked(user_id, pengingat_id)
     was_done, before = pengingat.is_done, limits.open_schedule(pengingat)
     if SCHEDULING & changes.keys():
         _reschedule(pengingat, changes, now)
     if "judul" in changes:
         pengingat.judul = changes["judul"]
     # Only what is still to come is cancelled and planned anew; what is due and merely late goes out as it is.
-    outbox.cancel(occurrences.subject(pengingat_id), due_after=now)
+    outbox.cancel_occurrences(ledger.coming(pengingat_id, now))
     # Said alone it is of the occurrence of this moment; beside other fields it may merely be the record sent back.
     if "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"}):
-        _mark(pengingat, is_done=changes["is_done"], now=now)
+        answers.mark(pengingat, is_done=changes["is_done"], now=now)
     limits.check_change(pengingat, before, now)
     db.session.flush()
     _plan(pengingat, recipient, now)
@@ -95,21 +93,10 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengin
 
 def delete(user_id: int, pengingat_id: int) -> None:
     users.lock_own(user_id)
-    pengingat = _locked(user_id, pengingat_id)
+    pengingat = own.locked(user_id, pengingat_id)
     outbox.cancel(occurrences.subject(pengingat_id))
+    ledger.void(pengingat_id)
     db.session.delete(pengingat)
-
-
-def _own(query: sa.Select[Pengingat], user_id: int, pengingat_id: int) -> Pengingat:
-    row = db.session.scalar(query.where(Pengingat.id == pengingat_id, Pengingat.user_id == user_id))
-    if row is None:
-        raise NotFound(NOT_FOUND)
-    return row
-
-
-def _locked(user_id: int, pengingat_id: int) -> Pengingat:
-    """With its row held, so that the clock's topping up comes before or after this change, never in between."""
-    return _own(sa.select(Pengingat).with_for_update().execution_options(populate_existing=True), user_id, pengingat_id)
 
 
 def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> None:
@@ -124,6 +111,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     if before != after:
         _set_schedule(pengingat, after, start, now)
         outbox.cancel(occurrences.subject(pengingat.id))
+        ledger.void(pengingat.id)
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.start = start
 
@@ -151,18 +139,6 @@ def _first(schedule: Schedule, after: datetime) -> datetime | None:
     return schedule.once or schedule.next_occurrence(after)
 
 
-def _mark(pengingat: Pengingat, *, is_done: bool, now: datetime) -> None:
-    """Done: the current occurrence is quiet until the next one falls due. Of a single one that is for ever."""
-    if not is_done:
-        pengingat.done_until = None
-        return
-    schedule = pengingat.schedule
-    current = schedule.current_occurrence(pengingat.active_from, now)
-    following = schedule.next_occurrence(current) if current and schedule.repeats else None
-    pengingat.done_until = following or occurrences.NEVER
-    outbox.cancel(occurrences.subject(pengingat.id))
-
-
 def _plan(pengingat: Pengingat, recipient: Recipient, now: datetime) -> None:
-    outbox.add_all(occurrences.extend(pengingat, recipient, after=now, now=now))
+    occurrences.plan([occurrences.Extension(pengingat, recipient, now)], now)
     db.session.flush()

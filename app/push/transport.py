@@ -69,6 +69,7 @@ def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.Draft:
         due_at=delivery.due_at,
         expires_at=delivery.expires_at,
         user_id=delivery.user_id,
+        occurrence_id=delivery.occurrence_id,
         target=str(subscription_id),
         subject=delivery.subject,
         queue=delivery.queue,

@@ -13,6 +13,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.lib import clock
 from app.notifications.models import Delivery
+from app.pengingat.models import Occurrence
 from tests.client import Client
 from tests.factories import make_user
 
@@ -87,3 +88,16 @@ def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
 
 
 Waiting = Callable[..., list[str]]
+
+
+def ledger() -> list[str]:
+    """The occurrences of everybody as `dd HH:MM slot state`, in UTC, in order of their dues."""
+    rows = db.session.scalars(
+        sa.select(Occurrence).order_by(Occurrence.due_at, Occurrence.slot).execution_options(populate_existing=True)
+    )
+    return [f"{row.due_at.astimezone(UTC):%d %H:%M} {row.slot} {row.state}" for row in rows]
+
+
+def settle(state: str, *which: sa.ColumnElement[bool]) -> None:
+    """Give deliveries the outcome that a worker would have recorded."""
+    db.session.execute(sa.update(Delivery).where(*which).values(state=state))

@@ -50,6 +50,7 @@ class Claimed(Claim):
     kind: str
     subject: str | None
     user_id: int | None
+    occurrence_id: int | None
     target: str | None
     payload: Mapping[str, object]
     due_at: datetime

@@ -1,0 +1,208 @@
+"""The ledger's statements. Of two that meet over an occurrence one conditional UPDATE decides.
+
+Whoever changes occurrences for a person holds the row of their reminder first, so that answers, edits and the clock's
+planning come one after the other; only the sweep does not, and leaves rows that others hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.database.session import autocommit, db
+from app.notifications.delivery import clock_steps
+from app.notifications.models import Channel, deliveries
+from app.notifications.models import State as DeliveryState
+from app.pengingat.models import Occurrence, State, occurrence_days, occurrences
+
+#: How late a reminder is still of use: who has not answered by then has missed it.
+LATE = timedelta(minutes=60)
+#: How long after an answer the person may change it.
+CHANGEABLE = timedelta(hours=24)
+MOST_SNOOZES = 3
+
+#: Occurrences that one look of the sweep closes.
+SWEEP_BATCH = 1000
+#: Days that occurrences are kept one by one.
+KEEP_DAYS = 400
+COMPACT_BATCH = 5000
+
+_rows = occurrences.c
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An occurrence to record."""
+
+    reminder_id: int
+    user_id: int
+    tipe: str
+    judul: str
+    slot: str
+    due_at: datetime
+    day: date
+    link_hash: str | None = None
+
+
+def record(entries: Sequence[Entry]) -> list[Occurrence]:
+    """Record occurrences, each once, as they are now. One that was void comes back to life; the others keep their
+    state."""
+    if not entries:
+        return []
+    statement = insert(Occurrence)
+    new, is_void = statement.excluded, _rows.state == State.VOID
+    upsert = statement.on_conflict_do_update(
+        index_elements=[_rows.reminder_id, _rows.due_at, _rows.slot],
+        set_={
+            **{name: new[name] for name in ("tipe", "judul", "day", "link_hash")},
+            "state": sa.case((is_void, State.PENDING), else_=_rows.state),
+            "snoozed_until": sa.case((is_void, None), else_=_rows.snoozed_until),
+            "snoozes": sa.case((is_void, 0), else_=_rows.snoozes),
+        },
+    ).returning(Occurrence)
+    values = [vars(entry) for entry in entries]
+    return list(db.session.scalars(upsert, values, execution_options={"populate_existing": True}))
+
+
+def coming(reminder_id: int, now: datetime) -> sa.Select[int]:
+    """The ids of what falls due after a moment."""
+    return sa.select(_rows.id).where(_rows.reminder_id == reminder_id, _rows.due_at > now)
+
+
+def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
+    """What nobody has answered yet is not asked any more."""
+    _update({"state": State.VOID}, _rows.reminder_id == reminder_id, _rows.state == State.PENDING, *which)
+
+
+def answer(occurrence_id: int, state: State, now: datetime, via: str, note: str | None = None) -> Occurrence | None:
+    """Note an answer; None when it comes too late or is there already.
+
+    What was missed can still be done until the next one falls due, and done and skipped may be exchanged for a day.
+    """
+    later = occurrences.alias()
+    next_is_due = sa.exists().where(
+        later.c.reminder_id == _rows.reminder_id,
+        later.c.due_at > _rows.due_at,
+        later.c.due_at <= now,
+        later.c.state != State.VOID,
+    )
+    is_open = [
+        _rows.state == State.PENDING,
+        sa.and_(
+            _rows.state == {State.DONE: State.SKIPPED, State.SKIPPED: State.DONE}[state],
+            _rows.answered_at > now - CHANGEABLE,
+        ),
+    ]
+    if state is State.DONE:
+        is_open.append(sa.and_(_rows.state == State.MISSED, ~next_is_due))
+    values: dict[str, object] = {"state": state, "answered_at": now, "answered_via": via}
+    if note is not None:
+        values["note"] = note
+    return _update(values, _rows.id == occurrence_id, sa.or_(*is_open))
+
+
+def reopen(reminder_id: int, due_at: datetime) -> None:
+    """What was done at this moment is not done after all."""
+    _update(
+        {"state": State.PENDING, "answered_at": None, "answered_via": None, "snoozed_until": None},
+        _rows.reminder_id == reminder_id,
+        _rows.due_at == due_at,
+        _rows.state == State.DONE,
+    )
+
+
+def snooze(occurrence_id: int, until: datetime) -> Occurrence | None:
+    """Ask again at a moment; None for one that is answered, or was put off as often as it may be."""
+    return _update(
+        {"snoozed_until": until, "snoozes": _rows.snoozes + 1},
+        _rows.id == occurrence_id,
+        _rows.state == State.PENDING,
+        _rows.snoozes < MOST_SNOOZES,
+    )
+
+
+def _update(values: Mapping[str, object], *which: sa.ColumnElement[bool]) -> Occurrence | None:
+    """Change rows; returns the first of them as it is now."""
+    statement = sa.update(Occurrence).where(*which).values(**values).returning(Occurrence)
+    options = {"synchronize_session": False, "populate_existing": True}
+    return db.session.scalars(statement, execution_options=options).first()
+
+
+# --- the clock's part -----------------------------------------------------------------------------------------------
+
+_due_before = sa.bindparam("due_before", type_=sa.DateTime(timezone=True))
+_now = sa.bindparam("now", type_=sa.DateTime(timezone=True))
+_told_of = deliveries.c.occurrence_id == _rows.id
+_was_delivered = sa.exists().where(
+    _told_of,
+    deliveries.c.state == DeliveryState.SENT,
+    # A push to a person is sent when it has become one to each of their browsers, be that none.
+    deliveries.c.channel.in_([Channel.MESSAGING, Channel.PUSH]),
+)
+_is_being_sent = sa.exists().where(
+    _told_of, deliveries.c.state == DeliveryState.CLAIMED, deliveries.c.next_try_at > _now
+)
+_overdue = (
+    sa.select(_rows.id)
+    .where(
+        sa.literal_column("state = 'pending'"),  # as the index of open rows says
+        _rows.due_at <= _due_before,
+        sa.or_(_rows.snoozed_until.is_(None), _rows.snoozed_until <= _due_before),
+        ~_is_being_sent,
+    )
+    .order_by(_rows.due_at)
+    .limit(SWEEP_BATCH)
+    .with_for_update(skip_locked=True)
+)
+_miss = (
+    sa.update(occurrences)
+    .where(_rows.id.in_(_overdue.scalar_subquery()), clock_steps.is_trusted)
+    .values(state=State.MISSED, undelivered=~_was_delivered)
+)
+
+
+def miss_overdue(now: datetime) -> int:
+    """Close what nobody answered in time, a batch of it; returns how many."""
+    values = {"due_before": now - LATE, "now": now, **clock_steps.trusted()}
+    with autocommit() as connection:
+        return connection.execute(_miss, values).rowcount
+
+
+def _count(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+    return sa.func.count().filter(*which)
+
+
+def counts(columns: sa.sql.base.ReadOnlyColumnCollection[str, sa.ColumnElement[Any]]) -> list[sa.Label[int]]:
+    """What occurrences sum up to: those that fell due, and what became of each. The rest waits for an answer.
+
+    `undelivered` are those that nobody answered and no channel got out; only the other unanswered ones are `missed`.
+    """
+    state, undelivered = columns["state"], columns["undelivered"]
+    return [
+        sa.func.count().label("due"),
+        _count(state == State.DONE).label("done"),
+        _count(state == State.SKIPPED).label("skipped"),
+        _count(state == State.MISSED, ~undelivered).label("missed"),
+        _count(state == State.MISSED, undelivered).label("undelivered"),
+    ]
+
+
+def compact_batch(now: datetime) -> int:
+    """Turn the oldest occurrences into daily sums, a batch of them in one statement; returns how many."""
+    old = (
+        sa.select(_rows.id)
+        .where(_rows.due_at < now - timedelta(days=KEEP_DAYS))
+        .limit(COMPACT_BATCH)
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    gone = sa.delete(occurrences).where(_rows.id.in_(old)).returning(*_rows).cte("gone")
+    keys = [gone.c[name] for name in ("user_id", "day", "reminder_id", "tipe", "judul")]
+    sums = sa.select(*keys, *counts(gone.c)).where(gone.c.state != State.VOID).group_by(*keys)
+    summed = insert(occurrence_days).from_select([column.name for column in sums.selected_columns], sums).cte("summed")
+    return db.session.scalar(sa.select(sa.func.count()).select_from(gone).add_cte(summed)) or 0

@@ -1,0 +1,236 @@
+"""The ledger: one row for each time that a reminder falls due, and what becomes of it without anybody's answer."""
+
+from __future__ import annotations
+
+import runpy
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.core.lib import clock
+from app.notifications.delivery import clock_steps
+from app.notifications.models import Channel, Delivery
+from app.pengingat import jobs
+from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
+from config import ROOT
+from tests.client import Client
+from tests.pengingat.conftest import Time, ledger, settle, waiting
+
+COMING = ["02 12:00 1", "03 00:00 0", "03 12:00 1"]
+
+
+def states(state: str, *dues: str) -> list[str]:
+    return [f"{due} {state}" for due in dues]
+
+
+def test_every_due_of_the_next_36_hours_is_one_row(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    created = siti.post("/pengingat/obat", obat).json
+    assert ledger() == states("pending", *COMING)
+    row = db.session.scalars(sa.select(Occurrence).order_by(Occurrence.due_at)).first()
+    assert row is not None
+    assert (row.reminder_id, row.tipe, row.judul, row.day) == (created["id"], "obat", "Obat diabetes", date(2026, 3, 2))
+    told = db.session.scalars(sa.select(Delivery.channel).filter_by(occurrence_id=row.id)).all()
+    assert sorted(told) == ["messaging", "push_fan_out"]
+
+
+def test_the_clock_tops_up_the_ledger_and_the_outbox_alike(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    siti.post("/pengingat/obat", obat)
+    for _ in range(20):
+        moment.move(hours=5)
+        jobs.top_up()
+        jobs.top_up()
+    assert [line.rsplit(" ", 2)[0] for line in ledger()] == waiting()
+
+
+def test_the_day_is_that_of_the_reminders_own_zone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    siti.post("/pengingat/obat", {**obat, "timezone": "Pacific/Kiritimati"})  # fourteen hours ahead
+    days = db.session.scalars(sa.select(Occurrence.day).order_by(Occurrence.due_at)).all()
+    assert days == [date(2026, 3, 3), date(2026, 3, 3), date(2026, 3, 4)]
+
+
+def test_nobody_answering_within_the_hour_is_missed(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    siti.post("/pengingat/obat", obat)
+    moment.move(hours=11, minutes=59)
+    jobs.miss_overdue()
+    assert ledger() == states("pending", *COMING)
+    moment.move(minutes=1)
+    jobs.miss_overdue()
+    assert ledger() == [*states("missed", COMING[0]), *states("pending", *COMING[1:])]
+
+
+@pytest.mark.parametrize(
+    ("channel", "state", "is_undelivered"),
+    [
+        (Channel.MESSAGING, "sent", False),
+        (Channel.PUSH, "sent", False),
+        (Channel.PUSH_FAN_OUT, "sent", True),  # became a push to each of no browsers
+        (Channel.MESSAGING, "failed", True),
+        (Channel.MESSAGING, "missed", True),
+    ],
+)
+def test_what_no_channel_got_out_is_undelivered(
+    siti: Client, moment: Time, obat: dict[str, Any], channel: str, state: str, is_undelivered: bool
+) -> None:
+    siti.post("/pengingat/obat", obat)
+    settle("failed", Delivery.due_at <= moment.now + timedelta(hours=11))
+    if channel == Channel.PUSH:
+        db.session.execute(sa.update(Delivery).filter_by(channel="push_fan_out").values(channel="push"))
+    settle(state, Delivery.channel == channel, Delivery.due_at <= moment.now + timedelta(hours=11))
+    moment.move(hours=12)
+    jobs.miss_overdue()
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
+    assert row.undelivered is is_undelivered
+
+
+def test_a_message_under_way_is_waited_for(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    siti.post("/pengingat/obat", obat)
+    moment.move(hours=12)
+    db.session.execute(
+        sa.update(Delivery)
+        .where(Delivery.channel == "messaging", Delivery.due_at < moment.now)
+        .values(state="claimed", next_try_at=moment.now + timedelta(seconds=20))
+    )
+    jobs.miss_overdue()
+    assert ledger()[0] == "02 12:00 1 pending"
+    settle("sent", Delivery.channel == "messaging", Delivery.due_at < moment.now)
+    jobs.miss_overdue()
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
+    assert row.undelivered is False
+
+
+def test_nothing_is_missed_while_the_databases_clock_is_wrong(
+    siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    siti.post("/pengingat/obat", obat)
+    moment.move(hours=12)
+    values = {**clock_steps.trusted(), "latest": clock_steps.trusted()["earliest"]}
+    monkeypatch.setattr(clock_steps, "trusted", lambda: values)
+    jobs.miss_overdue()
+    assert ledger() == states("pending", *COMING)
+
+
+def test_a_new_schedule_voids_what_nobody_answered(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    created = siti.post("/pengingat/obat", obat).json
+    details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
+    siti.put(f"/pengingat/{created['id']}", {"details": details})
+    assert ledger() == sorted([*states("void", *COMING), *states("pending", "02 05:00 0", "03 05:00 0")])
+    siti.put(f"/pengingat/{created['id']}", {"details": obat["details"]})
+    assert ledger() == sorted([*states("pending", *COMING), *states("void", "02 05:00 0", "03 05:00 0")])
+
+
+def test_a_new_title_changes_what_is_still_to_come(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    created = siti.post("/pengingat/obat", obat).json
+    moment.move(hours=11, minutes=5)
+    siti.put(f"/pengingat/{created['id']}", {"judul": "Gula darah"})
+    assert ledger()[:4] == states("pending", *COMING, "04 00:00 0")
+    titles = db.session.scalars(sa.select(Occurrence.judul).order_by(Occurrence.due_at)).all()
+    assert titles == ["Obat diabetes", "Gula darah", "Gula darah", "Gula darah"]
+
+
+def test_a_deleted_reminder_leaves_its_history(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    created = siti.post("/pengingat/obat", obat).json
+    moment.move(hours=12)
+    jobs.miss_overdue()
+    siti.delete(f"/pengingat/{created['id']}")
+    assert ledger() == [*states("missed", COMING[0]), *states("void", *COMING[1:])]
+    assert db.session.scalars(sa.select(Occurrence.reminder_id).distinct()).all() == [None]
+
+
+# --- `is_done` beside it --------------------------------------------------------------------------------------------
+
+
+def test_is_done_answers_the_current_occurrence_and_false_reopens_it(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    created = siti.post("/pengingat/obat", obat).json
+    moment.move(hours=11, minutes=5)
+    siti.put(f"/pengingat/{created['id']}", {"is_done": True})
+    assert ledger()[:2] == ["02 12:00 1 done", "03 00:00 0 pending"]
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
+    assert (row.answered_at, row.answered_via) == (moment.now, "app")
+    siti.put(f"/pengingat/{created['id']}", {"is_done": False})
+    assert ledger()[0] == "02 12:00 1 pending"
+
+
+def test_is_done_long_before_a_weekly_session_is_kept_for_it(siti: Client, moment: Time) -> None:
+    sent = {"tipe": "terapi", "judul": "T", "waktu": "2026-03-02T00:00:00Z"}
+    details = {"jadwal": [{"hari": "minggu", "jam": "02:00"}]}
+    created = siti.post("/pengingat/", {**sent, "details": details}).json
+    assert ledger() == []
+    siti.put(f"/pengingat/{created['id']}", {"is_done": True})
+    assert ledger() == ["08 02:00 0 done"]
+    for _ in range(14):
+        moment.move(hours=12)
+        jobs.top_up()
+        jobs.miss_overdue()
+    assert ledger() == ["08 02:00 0 done"]
+    assert waiting() == []
+
+
+def test_is_done_ends_a_visit_with_all_its_notices(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+    created = siti.post("/pengingat/", kontrol).json
+    moment.move(hours=2, minutes=5)  # the notice of the day before has left
+    siti.put(f"/pengingat/{created['id']}", {"is_done": True})
+    assert ledger() == ["02 03:00 1d done", "03 02:00 1h void"]
+    siti.put(f"/pengingat/{created['id']}", {"is_done": False})
+    assert ledger() == ["02 03:00 1d pending", "03 02:00 1h pending"]
+    assert waiting()[-1] == "03 02:00"
+
+
+# --- what is old ----------------------------------------------------------------------------------------------------
+
+
+def test_after_400_days_the_rows_become_daily_sums(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    created = siti.post("/pengingat/obat", obat).json
+    for state in ("done", "skipped", "missed", "missed", "void"):
+        db.session.add(
+            Occurrence(
+                reminder_id=created["id"],
+                user_id=db.session.scalars(sa.select(Pengingat.user_id)).one(),
+                tipe="obat",
+                judul="Obat diabetes",
+                slot=f"{state}{db.session.scalar(sa.select(sa.func.count()).select_from(Occurrence))}",
+                due_at=moment.now - timedelta(days=401),
+                day=date(2025, 1, 25),
+                state=state,
+                undelivered=state == "missed"
+                and not db.session.scalar(sa.select(sa.exists().where(Occurrence.undelivered))),
+            )
+        )
+        db.session.flush()
+    assert jobs.compact() == 5
+    assert jobs.compact() == 0
+    assert ledger() == states("pending", *COMING)
+    (row,) = db.session.scalars(sa.select(OccurrenceDay))
+    assert (row.due, row.done, row.skipped, row.missed, row.undelivered) == (4, 1, 1, 1, 1)
+    assert (row.day, row.reminder_id, row.judul) == (date(2025, 1, 25), created["id"], "Obat diabetes")
+
+
+def test_the_command_sums_up_what_is_old(app: Flask) -> None:
+    assert app.test_cli_runner().invoke(args=["pengingat", "compact"]).output == "0 occurrences summed up.\n"
+
+
+def test_the_migration_brings_the_planned_occurrences_of_the_version_before(
+    siti: Client, obat: dict[str, Any], kontrol: dict[str, Any]
+) -> None:
+    siti.post("/pengingat/obat", obat)
+    siti.post("/pengingat/", {**kontrol, "waktu": f"{clock.now() + timedelta(hours=30):%Y-%m-%dT%H:%M:00Z}"})
+
+    def told_of() -> list[tuple[object, ...]]:
+        columns = (Occurrence.reminder_id, Occurrence.slot, Occurrence.due_at, Occurrence.day, Occurrence.state)
+        rows = sa.select(*columns, Delivery.channel).join(Delivery, Delivery.occurrence_id == Occurrence.id)
+        return sorted(tuple(row) for row in db.session.execute(rows))
+
+    planned = told_of()
+    assert len(planned) >= 2 * 5
+    db.session.execute(sa.update(Delivery).values(occurrence_id=None))
+    db.session.execute(sa.delete(Occurrence))
+    (path,) = (ROOT / "migrations/versions").glob("*_ledger.py")
+    migration = runpy.run_path(str(path))
+    for statement in ("OCCURRENCES", "DELIVERIES"):
+        db.session.execute(sa.text(migration[statement]))
+    assert told_of() == planned
