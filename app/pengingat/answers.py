@@ -2,13 +2,118 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+import sqlalchemy as sa
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db
+from app.core.errors import Conflict, NotFound
+from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
-from app.pengingat import ledger, occurrences
-from app.pengingat.models import AnsweredVia, Pengingat, State
+from app.pengingat import ledger, occurrences, own
+from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, Tipe
 from app.pengingat.occurrences import NEVER
 from app.pengingat.schedule import AHEAD, Due
+from app.pengingat.texts import Recipient
+
+NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
+#: The last occurrences of a reminder, among which is the one that a person means.
+LATEST = 10
+
+
+class AlreadyClosed(Conflict):
+    code = "already_closed"
+    message = "Jadwal ini sudah ditutup, jadi tidak dapat dijawab lagi."
+
+
+class CannotSnooze(Conflict):
+    code = "cannot_snooze"
+    message = "Pengingat ini tidak dapat ditunda lagi."
+
+
+def confirm(user_id: int, pengingat_id: int, data: NewAnswer) -> Occurrence:
+    """The person's own answer in the application."""
+    now = database_clock.now()
+    pengingat = own.locked(user_id, pengingat_id)
+    return answer(pengingat, _asked(pengingat_id, data, now), data, AnsweredVia.APP, now)
+
+
+def answer(
+    pengingat: Pengingat, occurrence: Occurrence, data: NewAnswer, via: AnsweredVia, now: datetime
+) -> Occurrence:
+    """Note an answer, or put the question off. The same answer twice is as good as once; the reminder is locked."""
+    if data["status"] == "snooze":
+        return _snooze(pengingat, occurrence, timedelta(minutes=data["minutes"]), now)
+    state = State(data["status"])
+    answered = ledger.answer(occurrence.id, state, now, via, data.get("note"))
+    if answered is None:
+        if occurrence.state != state:
+            raise AlreadyClosed
+        return occurrence
+    outbox.cancel_occurrences([occurrence.id])
+    _follow(pengingat, answered, now)
+    return answered
+
+
+def _asked(pengingat_id: int, data: NewAnswer, now: datetime) -> Occurrence:
+    """The occurrence that an answer names, else the one that a person means now."""
+    rows = sa.select(Occurrence).where(Occurrence.reminder_id == pengingat_id)
+    if slot := data.get("slot"):
+        rows = rows.where(Occurrence.slot == slot)
+    if due_at := data.get("due_at"):
+        second = due_at.replace(microsecond=0)
+        rows = rows.where(Occurrence.due_at >= second, Occurrence.due_at < second + timedelta(seconds=1))
+        found = db.session.scalars(rows.order_by(Occurrence.state != State.PENDING, Occurrence.slot)).first()
+    else:
+        rows = rows.where(Occurrence.state != State.VOID, Occurrence.due_at <= now + AHEAD)
+        latest = rows.order_by(Occurrence.due_at.desc(), Occurrence.slot.desc()).limit(LATEST)
+        found = _meant(db.session.scalars(latest).all(), now)
+    if found is None:
+        raise NotFound(NOT_FOUND)
+    return found
+
+
+def _meant(latest: Sequence[Occurrence], now: datetime) -> Occurrence | None:
+    """Of the latest, newest first: the last that is due and open, else the next, else the last that was answered."""
+    is_open = [row for row in latest if row.state == State.PENDING]
+    due = [row for row in is_open if row.due_at <= now]
+    return next(iter([*due, *is_open[::-1], *latest]), None)
+
+
+def _follow(pengingat: Pengingat, occurrence: Occurrence, now: datetime) -> None:
+    """`is_done` is about the current occurrence alone; of a visit with its notices only the person ends it."""
+    dues = _current(pengingat, now)
+    if pengingat.tipe == Tipe.KONTROL or occurrence.due_at not in {due.at for due in dues}:
+        return
+    is_done = occurrence.state == State.DONE
+    pengingat.done_until = _quiet_until(pengingat, dues[-1].occurrence) if is_done else None
+
+
+def _snooze(pengingat: Pengingat, occurrence: Occurrence, span: timedelta, now: datetime) -> Occurrence:
+    """One more delivery later, in place of what has not left yet; never as late as the next occurrence."""
+    if occurrence.state != State.PENDING:
+        raise AlreadyClosed
+    until, due = max(now, occurrence.due_at) + span, occurrences.due_of(occurrence)
+    next_at = _next_at(pengingat, due)
+    snoozed = ledger.snooze(occurrence.id, until) if next_at is None or until < next_at else None
+    if snoozed is None:
+        raise CannotSnooze
+    person = db.session.execute(sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == pengingat.user_id)).one()
+    outbox.cancel_occurrences([occurrence.id])
+    outbox.add_all(list(occurrences.deliveries(pengingat, due, Recipient(*person), snoozed)))
+    return snoozed
+
+
+def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
+    """When the reminder falls due next; after a visit's last notice the visit itself."""
+    schedule = pengingat.schedule
+    if schedule.repeats:
+        return schedule.next_occurrence(due.at)
+    notices = [notice.at for notice in schedule.dues(due.at, NEVER)]
+    return min([*notices, *([due.occurrence] if due.occurrence > due.at else [])], default=None)
 
 
 def mark(pengingat: Pengingat, *, is_done: bool, now: datetime) -> None:

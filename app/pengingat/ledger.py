@@ -18,10 +18,8 @@ from app.core.database.session import autocommit, db
 from app.notifications.delivery import clock_steps
 from app.notifications.models import Channel, deliveries
 from app.notifications.models import State as DeliveryState
-from app.pengingat.models import Occurrence, State, occurrence_days, occurrences
+from app.pengingat.models import LATE, Occurrence, State, occurrence_days, occurrences
 
-#: How late a reminder is still of use: who has not answered by then has missed it.
-LATE = timedelta(minutes=60)
 #: How long after an answer the person may change it.
 CHANGEABLE = timedelta(hours=24)
 MOST_SNOOZES = 3

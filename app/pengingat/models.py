@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any, cast
 from zoneinfo import ZoneInfo
@@ -81,6 +81,10 @@ class Pengingat(Base, Timestamps):
         return once is not None and once <= clock.now()
 
 
+#: How late a reminder is still of use: who has not answered by then has missed it.
+LATE = timedelta(minutes=60)
+
+
 class State(StrEnum):
     """What became of an occurrence. Nothing is ever done by itself."""
 
@@ -135,6 +139,13 @@ class Occurrence(Base, Created):
         # Rows come in the order of their dues, or nearly: what is old lies together.
         sa.Index("ix_occurrences_due_at", "due_at", postgresql_using="brin"),
     )
+
+    @property
+    def late(self) -> bool:
+        """Whether it was done after it had been missed."""
+        if self.state != State.DONE or self.answered_at is None:
+            return False
+        return self.answered_at >= max(self.due_at, self.snoozed_until or self.due_at) + LATE
 
 
 class OccurrenceDay(Base):

@@ -10,9 +10,8 @@ from datetime import UTC, datetime, timedelta
 from app.notifications import outbox
 from app.notifications.models import Channel
 from app.pengingat import ledger, texts
-from app.pengingat.ledger import LATE
-from app.pengingat.models import Occurrence, Pengingat, State
-from app.pengingat.schedule import Due
+from app.pengingat.models import LATE, Occurrence, Pengingat, State, Tipe
+from app.pengingat.schedule import OFFSETS, Due
 from app.pengingat.texts import Recipient
 
 #: How far ahead occurrences are rows of the outbox.
@@ -75,6 +74,12 @@ def entry(pengingat: Pengingat, due: Due) -> ledger.Entry:
         due_at=due.at,
         day=due.at.astimezone(pengingat.zone).date(),
     )
+
+
+def due_of(row: Occurrence) -> Due:
+    """What a row of the ledger stands for."""
+    lead = OFFSETS.get(row.slot, timedelta()) if row.tipe == Tipe.KONTROL else timedelta()
+    return Due(row.due_at, row.due_at + lead, row.slot)
 
 
 def deliveries(pengingat: Pengingat, due: Due, recipient: Recipient, row: Occurrence) -> Iterator[outbox.Draft]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing
 from app.identity.access import authenticated, caller
-from app.pengingat import schemas, service
-from app.pengingat.models import Pengingat
+from app.pengingat import answers, history, ledger_schemas, schemas, service
+from app.pengingat.history import Adherence
+from app.pengingat.ledger_schemas import Days, HistoryQuery, NewAnswer
+from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query
 
 bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller")
@@ -66,3 +68,47 @@ def delete_reminder(pengingat_id: int) -> dict[str, str]:
     """Delete a reminder, and what it would have sent."""
     service.delete(caller.id, pengingat_id)
     return {"message": "Pengingat dihapus."}
+
+
+# --- the ledger -----------------------------------------------------------------------------------------------------
+
+
+@bp.post("/<int:pengingat_id>/konfirmasi")
+@authenticated
+@bp.arguments(ledger_schemas.AnswerCreate)
+@bp.response(200, ledger_schemas.Occurrence)
+@bp.alt_response(409, "CONFLICT")
+def answer_reminder(data: NewAnswer, pengingat_id: int) -> Occurrence:
+    """Answer an occurrence: done, skipped, or snooze.
+
+    Without `due_at` it is the last one that is due and unanswered, else the next within 60 minutes. 409
+    `already_closed` for answers that come too late, `cannot_snooze` after three times or past the next occurrence.
+    """
+    return answers.confirm(caller.id, pengingat_id, data)
+
+
+@bp.get("/riwayat")
+@authenticated
+@bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
+@bp.response(200, ledger_schemas.Occurrence(many=True))
+def list_history(query: HistoryQuery) -> Listing[Occurrence]:
+    """What has fallen due and what became of it, newest first; by default of the last 30 days."""
+    return history.list_all(caller.id, query)
+
+
+@bp.get("/<int:pengingat_id>/riwayat")
+@authenticated
+@bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
+@bp.response(200, ledger_schemas.Occurrence(many=True))
+def list_reminder_history(query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
+    """The same of one reminder."""
+    return history.list_of(caller.id, pengingat_id, query)
+
+
+@bp.get("/kepatuhan")
+@authenticated
+@bp.arguments(ledger_schemas.DaysSchema, location="query")
+@bp.plain_response(200, ledger_schemas.Adherence)
+def get_adherence(days: Days) -> Adherence:
+    """How the caller kept to their reminders, in sum, by day and by reminder."""
+    return history.adherence(caller.id, days)

@@ -117,6 +117,10 @@ ACCESS: dict[str, str] = {
     "PUT /pengingat/<int:pengingat_id>": "anybody",
     "DELETE /pengingat/<int:pengingat_id>": "anybody",
     "POST /pengingat/obat": "anybody",
+    "POST /pengingat/<int:pengingat_id>/konfirmasi": "anybody",
+    "GET /pengingat/riwayat": "anybody",
+    "GET /pengingat/<int:pengingat_id>/riwayat": "anybody",
+    "GET /pengingat/kepatuhan": "anybody",
     # web push
     "GET /push/public-key": "public",
     "POST /push/send": "public",

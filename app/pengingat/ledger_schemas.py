@@ -1,0 +1,152 @@
+"""Answers to occurrences, and what the ledger says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal, NotRequired, TypedDict
+
+from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
+
+from app.core.web.fields import Day, Text, Timestamp
+from app.core.web.pagination import Page, PageSchema
+from app.pengingat.models import AnsweredVia, State
+from app.pengingat.schemas import TIPES
+
+#: Days that one look into the ledger spans at most, and where nothing is said.
+MOST_DAYS = 92
+DEFAULT_DAYS = 30
+
+STATUSES = ["done", "skipped", "snooze"]
+STATES = [state.value for state in State]
+
+
+class NewAnswer(TypedDict):
+    status: Literal["done", "skipped", "snooze"]
+    minutes: int
+    due_at: NotRequired[datetime]
+    slot: NotRequired[str]
+    note: NotRequired[str]
+
+
+class AnswerCreate(Schema):
+    """An answer to one occurrence, by default to the one that a person means now."""
+
+    status = fields.String(required=True, validate=validate.OneOf(STATUSES), metadata={"example": "done"})
+    minutes = fields.Integer(
+        load_default=30,
+        strict=True,
+        validate=validate.Range(5, 120),
+        metadata={"example": 30, "description": "Of a snooze: until when, from now or from a dose still to come"},
+    )
+    due_at = Timestamp(metadata={"description": "Which occurrence, by the moment that it falls due"})
+    slot = Text(50, example="0", metadata={"description": "Which of several that fall due at one moment"})
+    note = Text(200)
+
+
+class Occurrence(Schema):
+    """One time that a reminder fell due, and what became of it."""
+
+    id = fields.Integer(metadata={"example": 1})
+    pengingat_id = fields.Integer(
+        attribute="reminder_id", allow_none=True, metadata={"example": 1, "description": "null: it was deleted"}
+    )
+    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={"example": "obat"})
+    judul = fields.String(metadata={"example": "Minum obat diabetes"})
+    slot = fields.String(metadata={"example": "0", "description": "Which dose, meal, session or offset"})
+    due_at = Timestamp()
+    state = fields.String(validate=validate.OneOf(STATES), metadata={"example": "done"})
+    late = fields.Boolean(metadata={"description": "Done after it had been missed"})
+    answered_at = Timestamp(allow_none=True)
+    answered_via = fields.String(
+        allow_none=True,
+        validate=validate.OneOf([*AnsweredVia, None]),
+        metadata={"example": "app"},
+    )
+    snoozed_until = Timestamp(allow_none=True)
+    undelivered = fields.Boolean(
+        metadata={"description": "No channel got it out: our failure, never the person's; known when it is missed"}
+    )
+
+
+@dataclass(frozen=True)
+class Days:
+    """Days of the reminders' own zones, both included; None: so many up to today."""
+
+    start: date | None = None
+    end: date | None = None
+
+
+class SpanSchema(Schema):
+    start = Day(metadata={"example": "2026-03-01", "description": "Of each reminder's own zone; default: 30 days"})
+    end = Day(metadata={"example": "2026-03-31", "description": "Included; at most 92 days after start"})
+
+    @validates_schema(skip_on_field_errors=True)
+    def check_span(self, data: dict[str, Any], **_: object) -> None:
+        start, end = data.get("start"), data.get("end")
+        if start is None or end is None:
+            return
+        if start > end:
+            raise ValidationError("tidak boleh sesudah end.", "start")
+        if (end - start).days >= MOST_DAYS:
+            raise ValidationError(f"paling banyak {MOST_DAYS} hari.", "end")
+
+
+class DaysSchema(SpanSchema):
+    @post_load
+    def to_days(self, data: dict[str, Any], **_: object) -> Days:
+        return Days(**data)
+
+
+@dataclass(frozen=True)
+class HistoryQuery:
+    """Which page of a person's occurrences, and which of them; None: all but what was edited away."""
+
+    page: Page
+    days: Days
+    tipe: str | None
+    state: str | None
+
+
+class HistoryQuerySchema(SpanSchema, PageSchema):
+    tipe = fields.String(validate=validate.OneOf(TIPES))
+    state = fields.String(
+        validate=validate.OneOf(STATES), metadata={"description": "void: what was edited away, else left out"}
+    )
+
+    @post_load
+    def to_page(self, data: dict[str, Any], **kwargs: object) -> HistoryQuery:
+        days = Days(data.pop("start", None), data.pop("end", None))
+        tipe, state = data.pop("tipe", None), data.pop("state", None)
+        return HistoryQuery(super().to_page(data, **kwargs), days, tipe, state)
+
+
+class Counts(Schema):
+    due = fields.Integer(metadata={"example": 60, "description": "Fell due, those that wait for an answer included"})
+    done = fields.Integer(metadata={"example": 54})
+    skipped = fields.Integer(metadata={"example": 2})
+    missed = fields.Integer(metadata={"example": 3, "description": "Nobody answered, although it got out"})
+    undelivered = fields.Integer(metadata={"example": 1, "description": "Nobody answered, and no channel got it out"})
+
+
+class CountsOfDay(Counts):
+    date = Day(metadata={"example": "2026-03-02"})
+
+
+class CountsOfPengingat(Counts):
+    id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null: it was deleted"})
+    judul = fields.String(metadata={"example": "Minum obat diabetes"})
+    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={"example": "obat"})
+
+
+class Adherence(Counts):
+    """What became of a person's occurrences, in sum, by day and by reminder."""
+
+    start = Day(metadata={"example": "2026-03-01"})
+    end = Day(metadata={"example": "2026-03-30"})
+    percent = fields.Float(
+        allow_none=True,
+        metadata={"example": 91.5, "description": "done of done, skipped and missed; null where there are none"},
+    )
+    days = fields.List(fields.Nested(CountsOfDay))
+    reminders = fields.List(fields.Nested(CountsOfPengingat))

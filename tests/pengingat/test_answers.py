@@ -1,0 +1,265 @@
+"""Answers to occurrences: which one is meant, what may still be said of it, and what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.notifications.models import Delivery
+from app.pengingat import jobs
+from app.pengingat.models import Occurrence
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.pengingat.conftest import Time, ledger, waiting
+
+
+class Reminder:
+    """A reminder and its owner's answers to it."""
+
+    def __init__(self, client: Client, id_: int) -> None:
+        self.client, self.id = client, id_
+
+    def say(self, status: str, **data: Any) -> Any:
+        return self.client.post(f"/pengingat/{self.id}/konfirmasi", {"status": status, **data})
+
+    @property
+    def is_done(self) -> bool:
+        return bool(self.client.get(f"/pengingat/{self.id}").json["is_done"])
+
+
+@pytest.fixture
+def metformin(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
+    """Due today at 12:00 UTC, tomorrow at 00:00 and 12:00; it is 01:00."""
+    return Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
+
+
+@pytest.fixture
+def visit(siti: Client, moment: Time, kontrol: dict[str, Any]) -> Reminder:
+    """Told of today at 03:00 UTC and tomorrow at 02:00."""
+    return Reminder(siti, siti.post("/pengingat/", kontrol).json["id"])
+
+
+def test_an_answer_gives_the_occurrence(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=11, minutes=5)
+    answer = metformin.say("done", note="sesudah bubur")
+    assert answer.status_code == 200
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
+    assert answer.json == {
+        "id": row.id,
+        "pengingat_id": metformin.id,
+        "tipe": "obat",
+        "judul": "Obat diabetes",
+        "slot": "1",
+        "due_at": "2026-03-02T12:00:00Z",
+        "state": "done",
+        "late": False,
+        "answered_at": "2026-03-02T12:05:00Z",
+        "answered_via": "app",
+        "snoozed_until": None,
+        "undelivered": False,
+    }
+    assert row.note == "sesudah bubur"
+    assert metformin.is_done
+
+
+def test_done_within_the_hour_before_silences_that_dose_alone(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=10, minutes=15)
+    assert metformin.say("done").json["due_at"] == "2026-03-02T12:00:00Z"
+    assert waiting() == waiting("push_fan_out") == ["03 00:00", "03 12:00"]
+    assert metformin.is_done
+
+
+def test_skipped_leaves_is_done_false(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=11, minutes=5)
+    assert metformin.say("skipped").json["state"] == "skipped"
+    assert not metformin.is_done
+    metformin.say("done")
+    assert metformin.is_done
+    metformin.say("skipped")
+    assert not metformin.is_done
+
+
+def test_long_before_the_next_dose_nothing_is_meant(metformin: Reminder) -> None:
+    assert_error(metformin.say("done"), 404, "not_found")
+    named = metformin.say("done", due_at="2026-03-02T12:00:00Z")
+    assert named.json["state"] == "done"
+    assert ledger()[0] == "02 12:00 1 done"
+
+
+def test_what_names_no_occurrence_is_no_record(metformin: Reminder) -> None:
+    for named in ({"due_at": "2026-03-02T12:00:01Z"}, {"due_at": "2026-03-02T12:00:00Z", "slot": "0"}):
+        assert_error(metformin.say("done", **named), 404, "not_found")
+
+
+def test_a_slot_tells_apart_what_falls_due_at_one_moment(siti: Client, moment: Time) -> None:
+    details = {"sarapan": {"jam": "02:00"}, "selingan": {"jam": "02:00"}}
+    sent = {"tipe": "makan", "judul": "M", "waktu": "2026-03-02T02:00:00Z", "details": details}
+    meals = Reminder(siti, siti.post("/pengingat/", sent).json["id"])
+    moment.move(hours=1)
+    for slot in ("selingan", "sarapan"):
+        answer = meals.say("done", due_at="2026-03-02T02:00:00Z", slot=slot)
+        assert (answer.json["slot"], answer.json["state"]) == (slot, "done")
+
+
+def test_the_same_answer_twice_is_as_good_as_once(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=11, minutes=5)
+    first = metformin.say("done").json
+    moment.move(minutes=1)
+    assert metformin.say("done").json == first
+
+
+def test_done_and_skipped_may_be_exchanged_for_a_day(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=11, minutes=5)
+    due_at = metformin.say("done").json["due_at"]
+    moment.move(hours=23)
+    assert metformin.say("skipped", due_at=due_at).json["state"] == "skipped"
+    moment.move(hours=25)
+    assert_error(metformin.say("done", due_at=due_at), 409, "already_closed")
+    assert ledger()[0] == "02 12:00 1 skipped"
+
+
+def test_what_was_missed_can_be_done_until_the_next_one_falls_due(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=13)
+    jobs.miss_overdue()
+    assert_error(metformin.say("skipped"), 409, "already_closed")
+    late = metformin.say("done").json
+    assert (late["state"], late["late"], late["due_at"]) == ("done", True, "2026-03-02T12:00:00Z")
+
+
+def test_what_was_missed_stays_so_once_the_next_one_fell_due(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=13)
+    jobs.miss_overdue()
+    moment.move(hours=10)  # at 00:00
+    assert_error(metformin.say("done", due_at="2026-03-02T12:00:00Z"), 409, "already_closed")
+    assert metformin.say("done").json["due_at"] == "2026-03-03T00:00:00Z"
+
+
+def test_what_was_edited_away_cannot_be_answered(metformin: Reminder, obat: dict[str, Any]) -> None:
+    details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
+    metformin.client.put(f"/pengingat/{metformin.id}", {"details": details})
+    assert_error(metformin.say("done", due_at="2026-03-02T12:00:00Z"), 409, "already_closed")
+
+
+def test_a_notice_of_a_visit_does_not_silence_the_next(visit: Reminder, moment: Time) -> None:
+    moment.move(hours=2, minutes=1)
+    assert visit.say("done").json["slot"] == "1d"
+    assert waiting() == ["03 02:00"]
+    assert not visit.is_done
+    visit.client.put(f"/pengingat/{visit.id}", {"is_done": True})
+    assert waiting() == []
+
+
+# --- snooze ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_snooze_asks_once_more(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=11, minutes=5)
+    answer = metformin.say("snooze").json
+    assert (answer["state"], answer["snoozed_until"]) == ("pending", "2026-03-02T12:35:00Z")
+    assert waiting()[0] == waiting("push_fan_out")[0] == "02 12:35"
+    text = db.session.scalars(sa.select(Delivery.payload["text"].astext).filter_by(channel="messaging")).all()
+    assert text.count("Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB.") == 3
+    moment.move(minutes=70)
+    jobs.miss_overdue()
+    assert ledger()[0] == "02 12:00 1 pending"  # it was put off, so its hour begins later
+    moment.move(minutes=30)
+    jobs.miss_overdue()
+    assert ledger()[0] == "02 12:00 1 missed"
+
+
+def test_a_snooze_before_the_dose_puts_the_dose_off(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=10, minutes=30)
+    assert metformin.say("snooze", minutes=20).json["snoozed_until"] == "2026-03-02T12:20:00Z"
+    assert waiting() == ["02 12:20", "03 00:00", "03 12:00"]
+
+
+def test_a_dose_is_put_off_three_times_at_most(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=11, minutes=1)
+    for _ in range(3):
+        assert metformin.say("snooze", minutes=5).status_code == 200
+    assert_error(metformin.say("snooze", minutes=5), 409, "cannot_snooze")
+    assert waiting()[0] == "02 12:06"
+
+
+def test_no_snooze_reaches_the_next_occurrence(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    jadwal = [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in ("01:10", "02:00")]
+    sent = {**obat, "details": {**obat["details"], "jadwal": jadwal}}
+    reminder = Reminder(siti, siti.post("/pengingat/obat", sent).json["id"])
+    moment.move(minutes=15)
+    assert_error(reminder.say("snooze", minutes=45), 409, "cannot_snooze")
+    assert reminder.say("snooze", minutes=44).json["snoozed_until"] == "2026-03-02T01:59:00Z"
+
+
+def test_no_snooze_reaches_the_visit(visit: Reminder, moment: Time) -> None:
+    moment.move(hours=25, minutes=10)
+    assert_error(visit.say("snooze", minutes=50), 409, "cannot_snooze")
+    assert visit.say("snooze", minutes=30).json["slot"] == "1h"
+
+
+def test_an_answer_takes_a_snooze_back(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=11, minutes=5)
+    metformin.say("snooze")
+    metformin.say("done")
+    assert waiting() == ["03 00:00", "03 12:00", "04 00:00"][: len(waiting())]
+    assert "02 12:35" not in waiting()
+    assert_error(metformin.say("snooze"), 409, "already_closed")
+
+
+def test_a_new_title_leaves_a_snooze_alone(metformin: Reminder, moment: Time) -> None:
+    moment.move(hours=11, minutes=5)
+    metformin.say("snooze")
+    metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Gula darah"})
+    assert waiting()[0] == "02 12:35"
+    moment.move(hours=11)  # an hour before 00:00
+    jobs.miss_overdue()
+    metformin.say("snooze", minutes=15)
+    metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Gula"})
+    assert "03 00:15" in waiting()
+    assert "03 00:00" not in waiting()
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("status", None),
+        ("status", "missed"),
+        ("status", "void"),
+        ("status", 7),
+        ("minutes", 4),
+        ("minutes", 121),
+        ("minutes", 7.5),
+        ("minutes", "lama"),
+        ("due_at", "besok"),
+        ("due_at", "2026-03-02T12:00:00"),
+        ("slot", "x" * 51),
+        ("note", "x" * 201),
+    ],
+)
+def test_a_wrong_answer_is_refused(metformin: Reminder, field: str, value: Any) -> None:
+    data = {"status": "snooze", field: value}
+    assert_error(metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi", data), 400, field=field)
+
+
+def test_an_answer_without_a_status_is_refused(metformin: Reminder) -> None:
+    assert_error(metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi", {}), 400, field="status")
+
+
+def test_nobody_answers_for_somebody_else(metformin: Reminder, client: Client, moment: Time) -> None:
+    moment.move(hours=11, minutes=5)
+    path = f"/pengingat/{metformin.id}/konfirmasi"
+    assert_error(metformin.client.as_(make_user()).post(path, {"status": "done"}), 404)
+    assert_error(client.post(path, {"status": "done"}), 401)
+    assert_error(metformin.client.post("/pengingat/999999/konfirmasi", {"status": "done"}), 404)
+    assert ledger()[0] == "02 12:00 1 pending"
+
+
+def test_an_answer_costs_a_fixed_number_of_statements(metformin: Reminder, moment: Time, statements: Any) -> None:
+    moment.move(hours=11, minutes=5)
+    with statements.at_most(6):  # session, reminder, which one, answer, deliveries, `is_done`
+        metformin.say("done")
