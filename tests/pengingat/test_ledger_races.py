@@ -1,0 +1,140 @@
+"""Answers, edits, deletions and clocks at the same moment: each occurrence ends in one state, and nothing it does not
+agree with is sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.errors import Conflict, NotFound
+from app.notifications.models import Delivery
+from app.pengingat import answers, jobs, service
+from app.pengingat.models import Occurrence, State
+from tests.pengingat.conftest import Time
+from tests.pengingat.test_races import make_reminders, run_together
+
+COUNT = 30
+
+#: What an answer met: the state that it left, or the name of its error.
+Outcomes = dict[int, str]
+
+
+@pytest.fixture
+def owned(committed: Flask, moment: Time, obat: dict[str, Any]) -> tuple[int, list[int]]:
+    """A person and their reminders, whose first dose fell due five minutes ago."""
+    user_id, ids = make_reminders(COUNT, obat)
+    moment.move(hours=11, minutes=5)
+    return user_id, ids
+
+
+def answering(user_id: int, ids: list[int], status: str, outcomes: Outcomes) -> Callable[[], None]:
+    def work() -> None:
+        for reminder_id in ids:
+            try:
+                with unit_of_work():
+                    data: Any = {"status": status, "minutes": 30}
+                    outcomes[reminder_id] = answers.confirm(user_id, reminder_id, data).state
+            except (Conflict, NotFound) as error:
+                outcomes[reminder_id] = error.code
+
+    return work
+
+
+def first_doses() -> dict[int | None, Occurrence]:
+    """By reminder what became of the dose of 12:00, of which there is one row."""
+    rows = db.session.scalars(sa.select(Occurrence).where(Occurrence.slot == "1").order_by(Occurrence.due_at)).all()
+    due = [row for row in rows if row.due_at == rows[0].due_at]
+    assert len(due) == COUNT
+    return {row.reminder_id: row for row in due}
+
+
+def open_deliveries(row: Occurrence) -> int:
+    open_ = sa.select(sa.func.count()).select_from(Delivery).filter_by(occurrence_id=row.id, state="pending")
+    return db.session.scalar(open_) or 0
+
+
+def test_two_answers_at_once_leave_one_state(committed: Flask, owned: tuple[int, list[int]]) -> None:
+    user_id, ids = owned
+    done, skipped = Outcomes(), Outcomes()
+    run_together(committed, answering(user_id, ids, "done", done), answering(user_id, ids, "skipped", skipped))
+    assert set(done.values()) == {"done"}
+    assert set(skipped.values()) == {"skipped"}
+    for row in first_doses().values():
+        assert row.state in (State.DONE, State.SKIPPED)
+        assert open_deliveries(row) == 0
+
+
+def test_an_answer_against_an_edit(committed: Flask, owned: tuple[int, list[int]], obat: dict[str, Any]) -> None:
+    user_id, ids = owned
+    details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
+    outcomes = Outcomes()
+
+    def edit() -> None:
+        for reminder_id in reversed(ids):
+            with unit_of_work():
+                service.update(user_id, reminder_id, {"details": details})
+
+    run_together(committed, edit, answering(user_id, ids, "done", outcomes), jobs.top_up)
+    for reminder_id, row in first_doses().items():
+        assert reminder_id is not None
+        assert (row.state, outcomes[reminder_id]) in (("done", "done"), ("void", "not_found"))
+        assert open_deliveries(row) == 0
+
+
+def test_an_answer_against_a_deletion(committed: Flask, owned: tuple[int, list[int]]) -> None:
+    user_id, ids = owned
+    outcomes = Outcomes()
+
+    def remove() -> None:
+        for reminder_id in reversed(ids):
+            with unit_of_work():
+                service.delete(user_id, reminder_id)
+
+    run_together(committed, remove, answering(user_id, ids, "done", outcomes), jobs.top_up)
+    due_at = sa.select(sa.func.min(Occurrence.due_at)).scalar_subquery()
+    states = Counter(db.session.scalars(sa.select(Occurrence.state).where(Occurrence.due_at == due_at)))
+    answered = Counter(outcomes.values())
+    assert states["done"] == answered["done"]
+    assert states["void"] == answered["not_found"] == COUNT - states["done"]
+
+
+def test_an_answer_against_the_sweep(committed: Flask, owned: tuple[int, list[int]], moment: Time) -> None:
+    user_id, ids = owned
+    moment.move(minutes=55)
+    outcomes = Outcomes()
+    run_together(committed, answering(user_id, ids, "skipped", outcomes), *[jobs.miss_overdue] * 3)
+    jobs.miss_overdue()
+    for reminder_id, row in first_doses().items():
+        assert reminder_id is not None
+        assert (row.state, outcomes[reminder_id]) in (("skipped", "skipped"), ("missed", "already_closed"))
+
+
+def test_an_answer_against_the_clocks_planning(committed: Flask, owned: tuple[int, list[int]], moment: Time) -> None:
+    user_id, ids = owned
+    moment.move(hours=20)  # less than 24 hours are planned ahead
+    jobs.miss_overdue()
+    outcomes = Outcomes()
+    run_together(committed, jobs.top_up, answering(user_id, ids, "done", outcomes), jobs.top_up)
+    rows = db.session.scalars(sa.select(Occurrence)).all()
+    assert len(rows) == len({(row.reminder_id, row.due_at, row.slot) for row in rows})
+    for row in rows:
+        if row.due_at > moment.now:
+            assert open_deliveries(row) == (2 if row.state == State.PENDING else 0)
+
+
+def test_snoozes_and_answers_at_once_leave_nothing_to_be_sent_of_what_is_answered(
+    committed: Flask, owned: tuple[int, list[int]]
+) -> None:
+    user_id, ids = owned
+    snoozed, done = Outcomes(), Outcomes()
+    run_together(committed, answering(user_id, ids, "snooze", snoozed), answering(user_id, ids, "done", done))
+    assert set(done.values()) == {"done"}
+    assert set(snoozed.values()) <= {"pending", "already_closed"}
+    for row in first_doses().values():
+        assert (row.state, open_deliveries(row)) == (State.DONE, 0)

@@ -1,0 +1,78 @@
+"""Ledger, deliveries and schedule say the same in every zone: over clock changes, midnights and 29 February."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.core.database.session import db
+from app.notifications.models import Delivery
+from app.pengingat import jobs, service
+from app.pengingat.models import Occurrence, Pengingat
+from tests.factories import make_user
+from tests.pengingat.conftest import Time
+
+ZONES = [
+    "Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura", "UTC", "Europe/Berlin", "America/New_York", "America/St_Johns",
+    "Australia/Lord_Howe", "Pacific/Apia", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Africa/Casablanca",
+    "America/Santiago", "Asia/Kathmandu",
+]  # fmt: skip
+#: Days around which clocks change somewhere, a leap day, and the turn of a year.
+DAYS = [
+    datetime(*day, tzinfo=UTC)
+    for day in ((2026, 3, 7), (2026, 3, 28), (2026, 4, 4), (2026, 10, 24), (2026, 12, 30), (2028, 2, 27))
+]
+
+times = st.times().map(lambda time: f"{time:%H:%M}")
+medicines = st.lists(times, min_size=1, max_size=3, unique=True).map(
+    lambda jam: {
+        "tipe": "obat",
+        "details": {
+            "nama_obat": "M",
+            "frekuensi": len(jam),
+            "aturan": "saat makan",
+            "jadwal": [{"jam": each, "jumlah": 1, "satuan": "tablet"} for each in jam],
+        },
+    }
+)
+sessions = st.tuples(st.sampled_from(["senin", "rabu", "minggu"]), times).map(
+    lambda session: {"tipe": "terapi", "details": {"jadwal": [{"hari": session[0], "jam": session[1]}]}}
+)
+NOTICES = {"reminder_offsets": [{"offset": "1h"}, {"offset": "1d"}]}
+visits = st.integers(30, 100).map(lambda hours: {"tipe": "kontrol", "ahead": hours, "details": NOTICES})
+
+
+@given(
+    sent=medicines | sessions | visits,
+    zone=st.sampled_from(ZONES),
+    day=st.sampled_from(DAYS),
+    minutes=st.integers(0, 24 * 60),
+    hops=st.lists(st.integers(1, 20), min_size=1, max_size=6),
+)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_ledger_and_deliveries_agree_with_the_schedule(
+    app: Any, moment: Time, sent: dict[str, Any], zone: str, day: datetime, minutes: int, hops: list[int]
+) -> None:
+    moment.now = begun = day + timedelta(minutes=minutes)
+    waktu = begun + timedelta(hours=sent.get("ahead", 1))
+    details: Any = {"judul": "J", "timezone": zone, "waktu": waktu, "tipe": sent["tipe"], "details": sent["details"]}
+    id_ = service.create(make_user().id, details).id
+    db.session.commit()
+    for hours in hops:
+        moment.move(hours=hours)
+        jobs.top_up()
+    pengingat = db.session.get_one(Pengingat, id_)
+    rows = db.session.scalars(sa.select(Occurrence).filter_by(reminder_id=id_)).all()
+    until = min(pengingat.planned_until, moment.now + timedelta(days=30))
+    expected = {(due.at, due.slot) for due in pengingat.schedule.dues(begun, until)}
+    assert sorted((row.due_at, row.slot) for row in rows) == sorted(expected)
+    for row in rows:
+        assert row.day == row.due_at.astimezone(pengingat.zone).date()
+        told = db.session.execute(sa.select(Delivery.channel, Delivery.due_at).filter_by(occurrence_id=row.id)).all()
+        assert sorted(told) == [("messaging", row.due_at), ("push_fan_out", row.due_at)]
+    sent_of = sa.select(sa.func.count()).where(Delivery.subject == f"pengingat:{id_}")
+    assert db.session.scalar(sent_of) == 2 * len(rows)
