@@ -17,6 +17,7 @@ from app.pengingat import ledger, own
 from app.pengingat.ledger_schemas import DEFAULT_DAYS, MOST_DAYS, Days, HistoryQuery
 from app.pengingat.models import Occurrence, Pengingat, State, occurrence_days, occurrences
 
+KEYS = ("day", "reminder_id", "tipe", "judul")
 COUNTS = ("due", "done", "skipped", "missed", "undelivered")
 #: By so much a day of any zone reaches beyond the same day of UTC, and a bit.
 ZONES = timedelta(days=1)
@@ -116,12 +117,12 @@ def adherence(user_id: int, days: Days) -> Adherence:
         rows = [row for query in _sums(user_id, start, end, now) for row in connection.execute(query).mappings()]
     by_day = [row for row in rows if row["day"] is not None]
     titles = {row.id: (row.judul, row.tipe) for row in known}
-    total = _total(by_day)
+    sums = total(by_day)
     return {
         "start": start.isoformat(),
         "end": end.isoformat(),
-        "percent": percent(total),
-        **total,
+        "percent": percent(sums),
+        **sums,
         "days": _of_days(by_day, start, end),
         "reminders": _of_reminders([row for row in rows if row["day"] is None], titles),
     }
@@ -132,45 +133,51 @@ def percent(sums: Sums) -> float | None:
     return round(100 * sums["done"] / judged, 1) if judged else None
 
 
+def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnySelect]:
+    """Sums by day and reminder, under the names of `KEYS`; of very old days those that the ledger keeps."""
+    return [sums.add_columns(*keys).group_by(*keys) for sums, keys in _sources(user_id, start, end, now)]
+
+
 def _sums(user_id: int, start: date, end: date, now: datetime) -> list[AnySelect]:
-    """Sums by day (`day`) and by reminder (the other keys); of very old days those that the ledger keeps."""
+    """Sums by day (`day`) and, in the same statement, by reminder (the other keys)."""
+    return [
+        sums.add_columns(day, *keys).group_by(sa.func.grouping_sets(sa.tuple_(day), sa.tuple_(*keys)))
+        for sums, (day, *keys) in _sources(user_id, start, end, now)
+    ]
+
+
+def _sources(user_id: int, start: date, end: date, now: datetime) -> list[tuple[AnySelect, list[Any]]]:
+    """What is counted, each with the columns that it may be grouped by."""
     rows, old = occurrences.c, occurrence_days.c
-    live = sa.select(*ledger.counts(rows)).where(
+    live: AnySelect = sa.select(*ledger.counts(rows)).where(
         rows.user_id == user_id, rows.state != State.VOID, *_within(start, end, now)
     )
-    queries: list[AnySelect] = [_grouped(live, rows)]
+    sources = [(live, [rows[name] for name in KEYS])]
     if start <= (now - timedelta(days=ledger.KEEP_DAYS) + ZONES).date():
-        kept = sa.select(*(sa.func.sum(old[name]).label(name) for name in COUNTS))
-        queries.append(_grouped(kept.where(old.user_id == user_id, old.day.between(start, end)), old))
-    return queries
+        kept: AnySelect = sa.select(*(sa.func.sum(old[name]).label(name) for name in COUNTS))
+        sources.append((kept.where(old.user_id == user_id, old.day.between(start, end)), [old[name] for name in KEYS]))
+    return sources
 
 
-def _grouped(sums: AnySelect, columns: Any) -> AnySelect:
-    keys = [columns[name] for name in ("reminder_id", "tipe", "judul")]
-    return sums.add_columns(columns.day, *keys).group_by(
-        sa.func.grouping_sets(sa.tuple_(columns.day), sa.tuple_(*keys))
-    )
-
-
-def _total(rows: Iterable[Mapping[Any, Any]]) -> Sums:
-    total = Sums(due=0, done=0, skipped=0, missed=0, undelivered=0)
+def total(rows: Iterable[Mapping[Any, Any]]) -> Sums:
+    sums = Sums(due=0, done=0, skipped=0, missed=0, undelivered=0)
     for row in rows:
-        _add(total, row)
-    return total
+        _add(sums, row)
+    return sums
 
 
-def _add(total: Sums, row: Mapping[Any, Any]) -> None:
-    total["due"] += int(row["due"])
-    total["done"] += int(row["done"])
-    total["skipped"] += int(row["skipped"])
-    total["missed"] += int(row["missed"])
-    total["undelivered"] += int(row["undelivered"])
+def _add(sums: Sums, row: Mapping[Any, Any]) -> None:
+    sums["due"] += int(row["due"])
+    sums["done"] += int(row["done"])
+    sums["skipped"] += int(row["skipped"])
+    sums["missed"] += int(row["missed"])
+    sums["undelivered"] += int(row["undelivered"])
 
 
 def _of_days(rows: Iterable[Mapping[Any, Any]], start: date, end: date) -> list[SumsOfDay]:
     """Every day of the span, also those without anything due."""
     days = [start + timedelta(days=n) for n in range((end - start).days + 1)]
-    sums: dict[date, SumsOfDay] = {day: {"date": day.isoformat(), **_total([])} for day in days}
+    sums: dict[date, SumsOfDay] = {day: {"date": day.isoformat(), **total([])} for day in days}
     for row in rows:
         _add(sums[row["day"]], row)
     return list(sums.values())
@@ -183,5 +190,5 @@ def _of_reminders(rows: Iterable[Mapping[Any, Any]], titles: Mapping[int, tuple[
         id_ = row["reminder_id"]
         judul, tipe = titles.get(id_, (row["judul"], row["tipe"]))
         key = (-id_, "", "") if id_ is not None else (0, tipe, judul)
-        _add(sums.setdefault(key, {"id": id_, "judul": judul, "tipe": tipe, **_total([])}), row)
+        _add(sums.setdefault(key, {"id": id_, "judul": judul, "tipe": tipe, **total([])}), row)
     return [sums[key] for key in sorted(sums)]

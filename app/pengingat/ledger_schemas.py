@@ -98,6 +98,21 @@ class DaysSchema(SpanSchema):
         return Days(**data)
 
 
+class ReportChoice(TypedDict):
+    days: Days
+    format: Literal["csv", "pdf", "xlsx"]
+
+
+class ReportQuerySchema(SpanSchema):
+    format = fields.String(
+        validate=validate.OneOf(["csv", "pdf", "xlsx"]), load_default="pdf", metadata={"example": "pdf"}
+    )
+
+    @post_load
+    def to_choice(self, data: dict[str, Any], **_: object) -> ReportChoice:
+        return {"format": data.pop("format"), "days": Days(**data)}
+
+
 @dataclass(frozen=True)
 class HistoryQuery:
     """Which page of a person's occurrences, and which of them; None: all but what was edited away."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from flask import Response
+
+from app.core.exports import streaming
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing
+from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller
-from app.pengingat import answers, history, ledger_schemas, schemas, service
+from app.pengingat import answers, history, ledger_schemas, report, schemas, service
 from app.pengingat.history import Adherence
-from app.pengingat.ledger_schemas import Days, HistoryQuery, NewAnswer
+from app.pengingat.ledger_schemas import Days, HistoryQuery, NewAnswer, ReportChoice
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query
 
@@ -112,3 +116,13 @@ def list_reminder_history(query: HistoryQuery, pengingat_id: int) -> Listing[Occ
 def get_adherence(days: Days) -> Adherence:
     """How the caller kept to their reminders, in sum, by day and by reminder."""
     return history.adherence(caller.id, days)
+
+
+@bp.get("/kepatuhan/laporan")
+@authenticated
+@limit("30 per hour", key=lambda: str(caller.id))
+@bp.arguments(ledger_schemas.ReportQuerySchema, location="query")
+@bp.response(200, {"type": "string", "format": "binary"}, content_type="application/pdf")
+def export_adherence(choice: ReportChoice) -> Response:
+    """Download how the caller kept to their reminders: a page for the doctor (pdf), or by day (csv, xlsx)."""
+    return streaming.download_response(report.export(caller.id, **choice))

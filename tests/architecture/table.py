@@ -121,6 +121,7 @@ ACCESS: dict[str, str] = {
     "GET /pengingat/riwayat": "anybody",
     "GET /pengingat/<int:pengingat_id>/riwayat": "anybody",
     "GET /pengingat/kepatuhan": "anybody",
+    "GET /pengingat/kepatuhan/laporan": "anybody",
     # web push
     "GET /push/public-key": "public",
     "POST /push/send": "public",

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.lib import clock
+from app.identity.models import User
 from app.notifications.models import Delivery
 from app.pengingat.models import Occurrence
 from tests.client import Client
@@ -71,6 +72,11 @@ def siti(client: Client) -> Client:
     return client.as_(make_user(nama_ktp="Siti Aminah"))
 
 
+@pytest.fixture
+def siti_id(siti: Client) -> int:
+    return db.session.scalars(sa.select(User.id).filter_by(nama_ktp="Siti Aminah")).one()
+
+
 def texts() -> list[str]:
     """What the waiting messages say, in alphabetical order."""
     rows = db.session.scalars(
@@ -101,3 +107,11 @@ def ledger() -> list[str]:
 def settle(state: str, *which: sa.ColumnElement[bool]) -> None:
     """Give deliveries the outcome that a worker would have recorded."""
     db.session.execute(sa.update(Delivery).where(*which).values(state=state))
+
+
+def past(user_id: int, day: int, state: str, *, month: int = 2, **fields: Any) -> None:
+    """An occurrence at 12:00 UTC (19:00 in Jakarta) of a day of February 2026, or another month."""
+    due_at = datetime(2026, month, day, 12, tzinfo=UTC)
+    values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "due_at": due_at, "day": due_at.date()}
+    db.session.add(Occurrence(user_id=user_id, state=state, **{**values, **fields}))
+    db.session.flush()

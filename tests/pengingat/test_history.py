@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.identity.models import User
 from app.pengingat import jobs
-from app.pengingat.models import Occurrence, OccurrenceDay
+from app.pengingat.models import OccurrenceDay
 from tests.client import Client, assert_error
 from tests.factories import make_user
-from tests.pengingat.conftest import NOW, Time
+from tests.pengingat.conftest import NOW, Time, past
 from tests.statements import Statements
-
-
-@pytest.fixture
-def siti_id(siti: Client) -> int:
-    return db.session.scalars(sa.select(User.id).order_by(User.id.desc())).first() or 0
-
-
-def past(user_id: int, day: int, state: str, *, month: int = 2, **fields: Any) -> None:
-    """An occurrence at 12:00 UTC (19:00 in Jakarta) of a day of February 2026, or another month."""
-    due_at = datetime(2026, month, day, 12, tzinfo=UTC)
-    values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "due_at": due_at, "day": due_at.date()}
-    db.session.add(Occurrence(user_id=user_id, state=state, **{**values, **fields}))
-    db.session.flush()
 
 
 def rows(client: Client, query: str = "", path: str = "/pengingat/riwayat") -> list[tuple[str, str]]:

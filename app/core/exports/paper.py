@@ -21,3 +21,5 @@ class Paper:
     end: date
     chart: Callable[[Rows, date, date], Chart] | None = None
     landscape: bool = True
+    #: Sentences above chart and table.
+    remarks: Sequence[str] = ()

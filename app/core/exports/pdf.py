@@ -27,6 +27,8 @@ PADDING = 1.3
 LINE_MM = 3.9
 HEADING_MM = 7.0
 FONT_PT = 7.5
+#: Size and line height of what is said above the table.
+REMARK_PT, REMARK_MM = 9, 5.0
 #: One cell holds so many lines at most; a text that needs more ends in an ellipsis.
 MOST_LINES = 12
 
@@ -54,8 +56,9 @@ def _document(columns: Sequence[Column], rows: Rows, paper: Paper) -> bytes:
     chart = paper.chart(rows, paper.start, paper.end) if paper.chart and rows else None
     with export_folder() as folder:
         pdf = _Pages(paper, columns, len(rows))
-        pdf.use_fonts(folder, [text for row in cells for text in row], chart.texts if chart else [])
-        pdf.fill(cells, chart)
+        remarks = [_text(Kind.TEXT, remark) for remark in paper.remarks]
+        pdf.use_fonts(folder, [*remarks, *(text for row in cells for text in row)], chart.texts if chart else [])
+        pdf.fill(remarks, cells, chart)
         return bytes(pdf.output())
 
 
@@ -67,6 +70,8 @@ def _text(kind: Kind, value: Any) -> str:
         case Kind.TIME:
             moment: datetime = value.astimezone(JAKARTA)
             return f"{moment:%d-%m-%Y %H.%M}"
+        case Kind.DAY:
+            return f"{value:%d-%m-%Y}"
         case Kind.FLAG:
             return "Ya" if value else "Tidak"
         case Kind.NUMBER:
@@ -118,8 +123,9 @@ class _Pages(FPDF):
 
     # --- pages ------------------------------------------------------------------------------------------------------
 
-    def fill(self, cells: list[list[str]], chart: Chart | None) -> None:
+    def fill(self, remarks: list[str], cells: list[list[str]], chart: Chart | None) -> None:
         self.add_page()
+        self._remarks(remarks)
         if chart:
             chart.draw(self, MARGIN, self.y, self.w - 2 * MARGIN)
             self.y += chart.height + 4
@@ -131,6 +137,15 @@ class _Pages(FPDF):
         if not cells:
             self.set_text_color(*FAINT)
             self.text(MARGIN + PADDING, self.y + 6, NOTHING)
+
+    def _remarks(self, remarks: list[str]) -> None:
+        self.set_font(FAMILY, "", REMARK_PT)
+        self.set_text_color(*INK)
+        width = self.w - 2 * MARGIN
+        for line in (line for remark in remarks for line in self._wrapped(remark, width)):
+            self._line(line, MARGIN, self.y, width, right=False)
+            self.y += REMARK_MM
+        self.y += REMARK_MM / 2 if remarks else 0
 
     def header(self) -> None:
         self.set_fill_color(*ACCENT)

@@ -18,6 +18,7 @@ class Kind(StrEnum):
     NAME = "name"
     NUMBER = "number"
     TIME = "time"
+    DAY = "day"
     FLAG = "flag"
 
 

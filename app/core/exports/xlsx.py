@@ -31,6 +31,7 @@ TEXTS = (Kind.TEXT, Kind.NAME)
 
 MOMENT_FORMAT = "dd-mm-yyyy hh:mm:ss"
 MOMENT_WIDTH = 20
+DAY_FORMAT = "dd-mm-yyyy"
 #: Characters of a column whose share is one, and what a heading needs beside its letters for the filter's arrow.
 SHARE_WIDTH = 12
 ARROW_WIDTH = 4
@@ -55,6 +56,7 @@ def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], ti
         sheet, n = next(sheets), 0
         quoted = book.add_format({"quote_prefix": True})
         moment = book.add_format({"num_format": MOMENT_FORMAT, "align": "left"})
+        day = book.add_format({"num_format": DAY_FORMAT, "align": "left"})
         kinds = [column.kind for column in columns]
         for row in rows:
             n += 1
@@ -68,6 +70,8 @@ def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], ti
                     sheet.write_string(n, c, value[:CELL_CHARACTERS], quoted if is_dangerous(value) else None)
                 elif kind is Kind.NUMBER:
                     sheet.write_number(n, c, value)
+                elif kind is Kind.DAY:
+                    sheet.write_datetime(n, c, value, day)
                 elif kind is Kind.FLAG:
                     sheet.write_boolean(n, c, value)
                 else:

@@ -1,0 +1,117 @@
+"""The report that a patient takes to the doctor."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import datetime
+from typing import Any
+
+import openpyxl
+import pypdf
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.pengingat.conftest import Time, past
+from tests.statements import Statements
+
+FEBRUARY = "start=2026-02-01&end=2026-02-28"
+
+
+@pytest.fixture
+def february(siti: Client, siti_id: int, moment: Time) -> Client:
+    """Twenty-eight evenings: four missed, one put down to us, one skipped."""
+    states = {5: "missed", 6: "missed", 12: "missed", 20: "missed", 25: "skipped"}
+    for day in range(1, 29):
+        past(siti_id, day, states.get(day, "done"), undelivered=day == 20)
+    past(siti_id, 3, "done", judul='=HYPERLINK("http://x")', tipe="makan")
+    past(siti_id, 4, "void", slot="1")
+    return siti
+
+
+def report(client: Client, format_: str, query: str = FEBRUARY) -> TestResponse:
+    response = client.get(f"/pengingat/kepatuhan/laporan?format={format_}&{query}")
+    assert response.status_code == 200, response.get_data(as_text=True)
+    return response
+
+
+def text_of(response: TestResponse) -> str:
+    (page,) = pypdf.PdfReader(io.BytesIO(response.get_data())).pages
+    return page.extract_text()
+
+
+def test_the_page_says_what_became_of_the_doses_and_who_noted_it(february: Client) -> None:
+    response = report(february, "pdf")
+    assert response.mimetype == "application/pdf"
+    assert response.headers["Content-Disposition"] == 'attachment; filename="kepatuhan_2026-02-01_2026-02-28.pdf"'
+    text = text_of(response)
+    for words in (
+        "Laporan kepatuhan pengingat",
+        "1 Februari 2026 – 28 Februari 2026",
+        "Siti Aminah",
+        "Pasien mencatat ini sendiri di aplikasi.",
+        "Dilakukan 85,7% dari jadwal yang terkirim dan sudah lewat.",
+        "1 jadwal tidak terkirim karena gangguan kami, dan tidak dihitung.",
+        "Dilakukan per minggu, dalam persen",
+        "Metformin",
+    ):
+        assert words in text
+
+
+def test_a_spreadsheet_has_a_row_a_day_and_reminder(february: Client) -> None:
+    (heading, *rows) = list(csv.reader(io.StringIO(report(february, "csv").get_data().decode("utf-8-sig"))))
+    assert heading == ["date", "judul", "tipe", "due", "done", "skipped", "missed", "undelivered", "percent"]
+    assert len(rows) == 29
+    assert ["2026-02-05", "Metformin", "obat", "1", "0", "0", "1", "0", "0.0"] in rows
+    assert ["2026-02-20", "Metformin", "obat", "1", "0", "0", "0", "1", ""] in rows
+    assert ["2026-02-03", '\'=HYPERLINK("http://x")', "makan", "1", "1", "0", "0", "0", "100.0"] in rows
+
+
+def test_a_workbook_has_real_dates_under_indonesian_headings(february: Client) -> None:
+    sheet = openpyxl.load_workbook(io.BytesIO(report(february, "xlsx").get_data())).active
+    rows = [[cell.value for cell in row] for row in sheet.iter_rows()]
+    assert rows[0] == ["Tanggal", "Pengingat", "Jenis", "Jadwal", "Dilakukan", "Dilewati", "Tidak dijawab",
+                       "Tidak terkirim", "Persen"]  # fmt: skip
+    assert rows[1] == [datetime(2026, 2, 1), "Metformin", "obat", 1, 1, 0, 0, 0, 100]  # noqa: DTZ001  # a cell's day
+    assert not any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row)
+
+
+def test_many_reminders_stay_on_one_page(siti: Client, siti_id: int, moment: Time) -> None:
+    """Each with a title too long for its line."""
+    for n in range(100):
+        past(siti_id, 1 + n % 28, "done", judul=f"Obat nomor {n} {'dengan nama panjang ' * 9}", slot=str(n))
+    text = text_of(report(siti, "pdf", "start=2026-01-01&end=2026-04-02"))
+    assert "Halaman ini memuat 20 pengingat. 80 pengingat lain ikut dihitung di grafik." in text
+
+
+def test_nothing_due_is_a_page_too(siti: Client, moment: Time) -> None:
+    assert "Belum ada jadwal yang dapat dihitung." in text_of(report(siti, "pdf", ""))
+    assert len(report(siti, "csv", "").get_data().splitlines()) == 1
+
+
+def test_a_reminder_stands_under_the_title_that_it_has_now(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]
+) -> None:
+    created = siti.post("/pengingat/obat", obat).json
+    past(siti_id, 1, "done", reminder_id=created["id"])
+    assert b"2026-02-01,Obat diabetes,obat" in report(siti, "csv").get_data()
+
+
+def test_the_report_is_the_callers(february: Client, client: Client) -> None:
+    assert "Belum ada jadwal" in text_of(report(february.as_(make_user()), "pdf"))
+    assert_error(client.get("/pengingat/kepatuhan/laporan"), 401)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [("format=docx", "format"), ("start=2026-03-02&end=2026-03-01", "start"), ("start=2025-01-01", "start")],
+)
+def test_a_wrong_choice_is_refused(siti: Client, moment: Time, query: str, field: str) -> None:
+    assert_error(siti.get(f"/pengingat/kepatuhan/laporan?{query}"), 400, field=field)
+
+
+def test_a_report_costs_a_fixed_number_of_statements(february: Client, statements: Statements) -> None:
+    with statements.at_most(5):  # the session, the reminders, the sums, the name, the rows
+        report(february, "pdf")
