@@ -11,7 +11,7 @@ from app.core.database.session import autocommit
 from app.core.exports import csv
 from app.core.exports.charts import Chart
 from app.core.exports.paper import Paper
-from app.core.exports.streaming import Download, begun
+from app.core.exports.streaming import MIMETYPES, Download, begun
 from app.core.exports.table import Column, Kind, Table
 from app.core.lib import clock
 from app.identity.models import User
@@ -36,14 +36,14 @@ def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -
         case "pdf":
             from app.core.exports import pdf
 
-            mimetype, chunks = pdf.MIMETYPE, pdf.stream(_by_reminder(source), _paper(user_id, sums, start, end))
+            chunks = pdf.stream(_by_reminder(source), _paper(user_id, sums, start, end))
         case "xlsx":
             from app.core.exports import xlsx
 
-            mimetype, chunks = xlsx.MIMETYPE, xlsx.stream(_by_day(source), title="Kepatuhan")
+            chunks = xlsx.stream(_by_day(source), title="Kepatuhan")
         case _:
-            mimetype, chunks = csv.MIMETYPE, csv.stream(_by_day(source))
-    return Download(f"kepatuhan_{start}_{end}.{format}", mimetype, begun(chunks))
+            chunks = csv.stream(_by_day(source))
+    return Download(f"kepatuhan_{start}_{end}.{format}", MIMETYPES[format], begun(chunks))
 
 
 # --- the rows -------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from app.core.exports import streaming
+from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing
 from app.core.web.rate_limits import limit
@@ -122,7 +123,9 @@ def get_adherence(days: Days) -> Adherence:
 @authenticated
 @limit("30 per hour", key=lambda: str(caller.id))
 @bp.arguments(ledger_schemas.ReportQuerySchema, location="query")
-@bp.response(200, {"type": "string", "format": "binary"}, content_type="application/pdf")
+@bp.response(200, streaming.FILE, content_type=MIMETYPES["pdf"])
+@bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["csv"])
+@bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
 def export_adherence(choice: ReportChoice) -> Response:
     """Download how the caller kept to their reminders: a page for the doctor (pdf), or by day (csv, xlsx)."""
     return streaming.download_response(report.export(caller.id, **choice))

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0014"
-down_revision = "0010"
+down_revision = "0013"
 
 #: From the deliveries that are planned already. A zone that this PostgreSQL does not know counts its days as Jakarta's.
 OCCURRENCES = """
