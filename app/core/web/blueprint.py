@@ -201,7 +201,10 @@ api = Api(
         "openapi_version": "3.1.0",
         "info": {
             "description": "Accounts, forum, content, places, reminders and administration of a health-support "
-            "application in Indonesia. Every error has one shape; every list is bounded and paged.",
+            "application in Indonesia. Every error has one shape; every list is bounded and paged. `q` is a part of "
+            "what a row shows, to the letter, whatever the case; a text without three letters or digits in a row is "
+            "looked for in the newest rows alone. Unknown query parameters are 400 in development and ignored in "
+            "production. Limited routes say what is left in `RateLimit` and `RateLimit-Policy`.",
             "contact": {"name": "The operators of this service"},
         },
         "servers": [{"url": "/"}],
