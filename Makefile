@@ -14,7 +14,7 @@ $(EVERYTHING): requirements-dev.txt requirements-s3.txt requirements.txt dev/req
 	@dev/bootstrap $@ requirements-dev.txt
 	@touch $(SERVICE)
 
-.PHONY: help run test test-browser lint format migrate migration worker openapi bench chaos load fuzz clean
+.PHONY: help run test test-browser client lint format migrate migration worker openapi bench chaos load fuzz clean
 
 help: # the list, from the comments behind the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -24,11 +24,16 @@ run: $(SERVICE) ## serve it here, with its own PostgreSQL and Valkey (PORT=8000,
 
 test: $(EVERYTHING) ## all tests, on servers of their own (ARGS="-k forum")
 	@$(PY) -m dev.system_packages test
+	@$(PY) -m dev.node_packages
 	@$(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not browser" $(ARGS)
 
 test-browser: $(EVERYTHING) ## the tests that need Chromium
 	@$(PY) -m dev.system_packages test-browser
 	@$(PY) -m pytest -m browser $(ARGS)
+
+client: $(EVERYTHING) ## lint the OpenAPI document, and compile and run a strict TypeScript client (needs npm)
+	@$(PY) -m dev.node_packages
+	@$(PY) -m pytest -rs tests/e2e/test_typed_client.py
 
 lint: $(EVERYTHING) ## style, types, import directions, pinned requirements
 	@$(PY) -m ruff check
@@ -72,4 +77,5 @@ fuzz: $(EVERYTHING) ## 20,000 requests made from the OpenAPI document, and 10,00
 
 clean: ## remove .venv and caches; the data in instance/ stays
 	@rm -rf .venv .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf dev/client/node_modules dev/client/build
 	@find . -name __pycache__ -type d -not -path './instance/*' -prune -exec rm -rf {} +

@@ -1,0 +1,60 @@
+"""What others make of the OpenAPI document: two linters without a finding, a strict TypeScript client that works.
+
+`make` installs the programs (`dev/node_packages.py`); without them all of this is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.core.web.blueprint import api
+from dev.node_packages import CLIENT, are_installed
+from dev.simulators import Server
+from dev.stack.processes import Stack
+
+pytestmark = [
+    pytest.mark.skipif(not are_installed(), reason="dev/client is not installed: `make client` does it where npm is"),
+    pytest.mark.takes(seconds=40),
+]
+
+
+@pytest.fixture(scope="module")
+def document(real_app: Flask) -> Path:
+    """The document in a file, where the linters' settings look for it."""
+    file = CLIENT / "build" / "openapi.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(api.spec.to_dict()))
+    return file
+
+
+def run(*command: str) -> str:
+    done = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def package(name: str) -> str:
+    return str(CLIENT / "node_modules" / ".bin" / name)
+
+
+def test_redocly_finds_nothing(document: Path) -> None:
+    said = run(package("redocly"), "lint", "build/openapi.json", "--format", "json")
+    totals = json.loads(said)["totals"]
+    assert totals["errors"] == totals["warnings"] == 0, said
+
+
+def test_spectral_finds_nothing(document: Path) -> None:
+    run(package("spectral"), "lint", "--fail-severity", "hint", "build/openapi.json")
+
+
+def test_a_strict_client_compiles_and_walks_through_the_service(document: Path, stack: Stack, sim: Server) -> None:
+    run("node", "generate.mjs")
+    run(package("tsc"))
+    said = run("node", "build/walk.js", f"http://127.0.0.1:{stack.port}", sim.captcha.solve())
+    assert said.splitlines()[:3] == ["Melati", "Metformin 00:00", "Melati"]
+    assert said.splitlines()[3].startswith("/media/")
