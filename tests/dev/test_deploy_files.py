@@ -124,6 +124,19 @@ def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
     assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
 
 
+def test_what_the_image_writes_outlives_a_container() -> None:
+    """The containers' own disks are read-only."""
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    folders = re.findall(r"(?:MEDIA_ROOT|OUTCOMES_FOLDER)=(\S+)", (DEPLOY / "Dockerfile").read_text())
+    assert len(folders) == 2
+    for name in ("web", "worker"):
+        mounted = {
+            volume.partition(":")[2]: volume.partition(":")[0] for volume in compose["services"][name]["volumes"]
+        }
+        assert set(folders) <= set(mounted), name
+        assert {mounted[folder] for folder in folders} <= set(compose["volumes"]), name
+
+
 def test_the_image_copies_what_there_is_and_is_not_root() -> None:
     text = (DEPLOY / "Dockerfile").read_text()
     for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
