@@ -243,7 +243,7 @@ logs = CommandGroup("logs", help="Activity logs.")
 
 
 @logs.command("prune")
-@click.option("--days", required=True, type=click.IntRange(min=1), help="Rows older than this go; daily sums stay.")
+@click.option("--days", required=True, type=click.IntRange(1, 36_500), help="Rows older than this go; daily sums stay.")
 def prune_logs(days: int) -> None:
     """Delete old activity logs."""
     months, rows = log_jobs.prune(days)

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from flask import current_app, g
 from flask_migrate import cli as migrate_cli
 from sqlalchemy.exc import OperationalError
@@ -69,6 +70,8 @@ def _warn(revision: str, directory: str | None) -> None:
         lines = removals(revision, directory)
     except OperationalError as error:
         raise click.ClickException(f"The database: {str(error.orig).strip().splitlines()[0]}") from None
+    except CommandError as error:  # no such revision
+        raise click.ClickException(str(error)) from None
     click.echo("\n".join(["This removes for good:", *(f"  {line}" for line in lines)] if lines else ["No data goes."]))
 
 

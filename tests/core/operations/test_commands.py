@@ -74,3 +74,16 @@ def test_a_person_that_was_made_is_told_in_a_sentence(app: Flask) -> None:
     result = app.test_cli_runner().invoke(args=words)
     assert result.exit_code == 0, result.output
     assert result.output.startswith("siti99 was created as pasien, with the id ")
+
+
+def test_a_revision_that_does_not_exist_is_a_sentence(variables: dict[str, str]) -> None:
+    for words in (("db", "upgrade", "nonsense"), ("db", "downgrade", "nonsense")):
+        assert "Can't locate revision identified by 'nonsense'" in refusal(
+            flask(*words, ENVIRONMENT="testing", **variables)
+        )
+
+
+def test_more_days_than_a_calendar_has_are_refused(app: Flask) -> None:
+    result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "99999999999"])
+    assert result.exit_code == 2
+    assert "is not in the range" in result.output
