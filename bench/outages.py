@@ -27,15 +27,12 @@ NOTICED_S = watchdog.PATIENCE_S + watchdog.LOOK_EVERY_S + watchdog.LOGIN_S
 
 
 def run(_: BenchEnvironment) -> Iterator[Result]:
-    with tempfile.TemporaryDirectory(prefix="outage-") as name:
-        folder = Path(name)
-        folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
-        with IsolatedStack.opened(folder) as isolated:
-            isolated.stack.call("POST", "/register", json=PERSON).raise_for_status()
-            yield from without_postgres(isolated, "stopped", refused_s=0.5, noticed_s=0.0, back_s=1)
-            yield from without_postgres(isolated, "frozen", refused_s=0.5, noticed_s=NOTICED_S + 0.5, back_s=2)
-            for how in ("stopped", "frozen"):
-                yield from without_redis(isolated, how)
+    with tempfile.TemporaryDirectory(prefix="outage-") as name, IsolatedStack.opened(Path(name)) as isolated:
+        isolated.stack.call("POST", "/register", json=PERSON).raise_for_status()
+        yield from without_postgres(isolated, "stopped", refused_s=0.5, noticed_s=0.0, back_s=1)
+        yield from without_postgres(isolated, "frozen", refused_s=0.5, noticed_s=NOTICED_S + 0.5, back_s=2)
+        for how in ("stopped", "frozen"):
+            yield from without_redis(isolated, how)
     with opened(Plan(reminders=200, seconds=AWAY_S)) as world:
         world.start_workers()
         for server in ("redis", "postgres"):

@@ -113,12 +113,13 @@ class IsolatedStack:
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, folder: Path) -> Iterator[IsolatedStack]:
+    def opened(cls, folder: Path, kind: type[Stack] = Stack, **settings: str) -> Iterator[IsolatedStack]:
+        folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
         with Supervisor(folder / "logs") as supervisor:
             postgres = start_postgres(supervisor, folder / "postgres", durable=False)
             valkey = start_valkey(supervisor, folder / "valkey")
-            env = {"DATABASE_URL": postgres.url(), "REDIS_URL": valkey.url, "RATE_LIMITS": "off"}
-            stack = Stack(env, folder)
+            env = {"DATABASE_URL": postgres.url(), "REDIS_URL": valkey.url, "RATE_LIMITS": "off", **settings}
+            stack = kind(env, folder)
             stack.flask("db", "upgrade")
             stack.flask("seed")
             with stack:

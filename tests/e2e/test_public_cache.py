@@ -1,0 +1,204 @@
+"""Public reads through nginx as it is deployed: seen in time, nobody's own, and there while PostgreSQL is away."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import parsedate_to_datetime
+from itertools import count
+from typing import Any
+
+import pytest
+import requests
+
+from app import create_app
+from app.core.database.session import db, unit_of_work
+from app.dokter.models import Dokter
+from app.faskes.models import Faskes
+from app.identity import sessions
+from app.identity.models import RoleName
+from app.komunitas.models import Komunitas
+from config import Config
+from dev.simulators import Server
+from dev.stack.outages import IsolatedStack
+from dev.stack.site import DeployedStack
+from dev.stack.waiting import PATIENCE_S, wait_until
+from tests.architecture.table import ACCESS
+from tests.architecture.test_caching import NOT_KEPT, PUBLIC_READS
+from tests.factories import make_article, make_user, make_video
+from tests.programs import needed
+
+pytestmark = pytest.mark.takes(seconds=60)
+
+KEPT = PUBLIC_READS - set(NOT_KEPT)
+MARKER = "penanda"
+
+#: What a read needs to find something.
+QUESTIONS = {
+    "GET /emergency/nearby": "lat=-6.88&lng=107.55",
+    "GET /province-config/nearby": "lat=-6.88&lng=107.55",
+    "GET /faskes/search": "keyword=rsud",
+    "GET /articles/search": "title=artikel",
+    "GET /articles/url": "url=https://contoh.id/artikel",
+    "GET /videoplatform/search": "q=gizi",
+}
+_numbers = count(1)
+
+
+def path_of(route: str) -> str:
+    """The address of something that is there, where the test made it."""
+    path = re.sub(r"<int:\w+>", "1", route.removeprefix("GET "))
+    names = {"<province>": "default", "<faskes_id>": "rsud", "<username>": f"{MARKER}.admin", "<report>": "users"}
+    names |= {"<table_name>": "users", "<string:video_id>": "1", "<string:channel_id>": "UCkemenkesSimulasi0000001"}
+    for name, value in names.items():
+        path = path.replace(name, value)
+    return f"{path}?{QUESTIONS[route]}" if route in QUESTIONS else path
+
+
+def found_by(site: DeployedStack, route: str) -> str:
+    """As `path_of`; the ministry's simulator alone knows the addresses of its articles."""
+    if route != "GET /articles/detail":
+        return path_of(route)
+    return f"/articles/detail?url={site.call('GET', '/articles').json()[0]['url']}"
+
+
+@pytest.fixture(scope="module")
+def isolated(running: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack]:
+    needed("nginx")
+    outside = running.ministry.env() | running.videos.env() | running.places.env() | running.messaging.env()
+    env = {**outside, "FRONTEND_URL": "https://app.example.org"}
+    with IsolatedStack.opened(tmp_path_factory.mktemp("public"), DeployedStack, **env) as isolated:
+        yield isolated
+
+
+@pytest.fixture(scope="module")
+def site(isolated: IsolatedStack) -> DeployedStack:
+    assert isinstance(isolated.stack, DeployedStack)
+    return isolated.stack
+
+
+@pytest.fixture(scope="module")
+def tokens(site: DeployedStack) -> dict[str, str]:
+    """One person of each role, whose own data all say so, and what there is to read."""
+    app = create_app(Config.from_env(site.env))
+    with app.app_context():
+        with unit_of_work():
+            people = {
+                role.value: make_user(role, username=f"{MARKER}.{role.value}", nama_ktp=f"{MARKER} {role.value}")
+                for role in RoleName
+            }
+            found = {name: sessions.begin(user).access_token for name, user in people.items()}
+            found["console"] = sessions.begin_superadmin(people[RoleName.SUPERADMIN])
+            make_article(url="https://contoh.id/artikel")
+            make_video(video_id="hdMaxres001")
+            db.session.add(Komunitas(nama="Komunitas Diabetes"))
+            db.session.add(Dokter(nama="dr. Ani"))
+            db.session.add(Faskes(id="rsud", nama="RSUD Cibabat", lat=-6.88, lng=107.55, jenis="rumah_sakit"))
+        db.engine.dispose()
+    layout = {"sections": [{"id": "video", "enabled": True}]}
+    for province in ("default", "Jawa Barat"):
+        assert site.call("PUT", f"/province-config/{province}", found["admin"], json=layout).status_code == 200
+    write_thread(site, found["pasien"])
+    return found
+
+
+def write_thread(site: DeployedStack, token: str) -> dict[str, Any]:
+    """A thread under a pseudonym, liked by who wrote it."""
+    category = site.call("GET", "/forum/categories", token).json()[0]["id"]
+    thread = {"category_id": category, "title": "Menu sehat", "content": "Apa menu Anda?", "use_pseudonym": True}
+    written = site.call("POST", "/forum/threads", token, json=thread)
+    assert written.status_code == 201, written.text
+    record: dict[str, Any] = written.json()
+    assert site.call("POST", f"/forum/threads/{record['id']}/like", token).json() == {"is_liked": True}
+    return record
+
+
+def forget_copies(site: DeployedStack) -> None:
+    for file in (site.folder / "cache").glob("*/*/*"):
+        file.unlink()
+
+
+@pytest.mark.parametrize("route", sorted(KEPT))
+def test_a_public_read_is_kept_for_nobody_in_particular_alone(
+    site: DeployedStack, tokens: dict[str, str], route: str
+) -> None:
+    path = found_by(site, route)
+    first, second = site.call("GET", path), site.call("GET", path)
+    assert first.status_code == 200, first.text
+    assert second.headers["Cache-Status"].startswith("nginx; hit")
+    assert (second.content, second.headers["ETag"]) == (first.content, first.headers["ETag"])
+    assert site.call("GET", path, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+    own = site.call("GET", path, tokens["pasien"])
+    assert (own.status_code, own.headers["Cache-Control"]) == (200, "no-store")
+    assert "Cache-Status" not in own.headers
+    assert "ETag" not in own.headers
+
+
+@pytest.mark.parametrize("nobody_is", ["first", "last"])
+def test_nothing_of_a_person_is_kept(site: DeployedStack, tokens: dict[str, str], nobody_is: str) -> None:
+    """Everybody asks for everything, twice, while there are no copies yet and when there are."""
+    forget_copies(site)
+    persons = [*tokens.values(), "expired"]
+    identities: list[str | None] = [None, *persons] if nobody_is == "first" else [*persons, None]
+    reads = [route for route in ACCESS if route.startswith("GET ")]
+
+    def walk(route: str) -> None:
+        with requests.Session() as session:
+            session.trust_env, session.verify = False, str(site.certificate)
+            for identity in [*identities, *identities]:
+                headers = {"Authorization": f"Bearer {identity}"} if identity else {}
+                answer = session.get(site.url + path_of(route), headers=headers, timeout=PATIENCE_S)
+                if identity:
+                    assert answer.headers["Cache-Control"] == "no-store", route
+                    assert not answer.headers.get("Cache-Status"), route
+                else:
+                    assert MARKER not in answer.text, route
+                    assert not re.search(r'"is_(liked|saved|owner)":true', answer.text), route
+
+    with ThreadPoolExecutor(4) as walkers:
+        list(walkers.map(walk, reads))
+    copies = [file.read_bytes() for file in (site.folder / "cache").glob("*/*/*")]
+    assert copies
+    for secret in (MARKER, *tokens.values()):
+        assert not any(secret.encode() in copy for copy in copies)
+
+
+def test_what_people_write_is_seen_in_time(site: DeployedStack, tokens: dict[str, str]) -> None:
+    thread = write_thread(site, tokens["pasien"])
+    path = f"/forum/threads/{thread['id']}"
+
+    def titles() -> tuple[str, str]:
+        return site.call("GET", "/forum/threads").json()[0]["title"], site.call("GET", path).json().get("title")
+
+    wait_until(lambda: titles() == ("Menu sehat", "Menu sehat"))
+    site.call("PUT", path, tokens["pasien"], json={"title": "Menu baru"})
+    assert site.call("GET", path, tokens["pendamping"]).json()["title"] == "Menu baru"  # at once, to who has a token
+    wait_until(lambda: titles() == ("Menu baru", "Menu baru"))
+    site.call("DELETE", path, tokens["pasien"])
+    wait_until(lambda: site.call("GET", path).status_code == 404)
+
+
+def test_while_postgresql_is_away_what_was_read_is_there(
+    isolated: IsolatedStack, site: DeployedStack, tokens: dict[str, str]
+) -> None:
+    reads = ["/forum/threads", "/forum/threads/1", "/emergency/nearby?lat=-6.88&lng=107.55", "/provinces"]
+    before = {path: site.call("GET", path) for path in reads}
+    with isolated.without_postgres("stopped"):
+        # Until the copies of what people write are older than one that is only shown while the next is fetched.
+        asked = [site.call("GET", path) for path in reads]
+        made = parsedate_to_datetime(before["/forum/threads"].headers["Date"]).timestamp()
+        while time.time() < made + 8:
+            asked += [site.call("GET", path) for path in reads]
+        assert {answer.status_code for answer in asked} == {200}
+        assert [answer.content for answer in asked[-len(reads) :]] == [answer.content for answer in before.values()]
+        for refused in (
+            site.call("GET", f"/forum/threads?per_page={next(_numbers)}"),
+            site.call("GET", "/forum/threads", tokens["pasien"]),
+            site.call("POST", "/forum/threads/1/like", tokens["pasien"]),
+        ):
+            assert (refused.status_code, refused.json()["error"]) == (503, "service_unavailable")
+            assert (refused.headers["Cache-Control"], refused.headers["Retry-After"]) == ("no-store", "5")
+    wait_until(lambda: site.call("POST", "/forum/threads/1/like", tokens["pendamping"]).status_code == 200)
+    wait_until(lambda: site.call("GET", "/forum/threads/1").json()["likes_count"] == 2)
