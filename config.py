@@ -199,6 +199,13 @@ class Config:
         default=None,
         secret=True,
     )
+    database_replica_url: str | None = setting(
+        "A streaming replica of `DATABASE_URL`: while it is at most 5 s behind, it serves anonymous reads, exports, the"
+        " overview, and SQL in mode `ro`",
+        _database_url,
+        default=None,
+        secret=True,
+    )
     database_pool_size: int = setting("Connections that one process keeps", _integer(1, 200), default=8)
     redis_url: str = setting("Redis 7 or Valkey 8, or newer", _redis_url, secret=True)
     media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` is a field

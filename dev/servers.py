@@ -87,17 +87,47 @@ def start_postgres(
     account = _stand_in(data, folder / "postgres")
     if not data.exists():
         _initialise(supervisor, folder, data, account)
+    postgres = _serve_postgres(supervisor, folder, data, account, {} if durable else FORGETFUL, env or {})
+    _ensure_database(postgres)
+    return postgres
+
+
+def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Postgres:
+    """Start a streaming replica of a durable PostgreSQL of ours on the folder `data`, copied from it when not there."""
+    folder, data = programs(), data.absolute()
+    data.parent.mkdir(parents=True, exist_ok=True)
+    account = _stand_in(data, folder / "postgres")
+    if not data.exists():
+        data.mkdir(mode=0o700)
+        if account:
+            os.chown(data, account.uid, account.gid)
+        where = ["-h", str(primary.sockets), "-U", "postgres", "-D", data]
+        copy = [folder / "pg_basebackup", *where, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
+        supervisor.complete(supervisor.spawn("pg_basebackup", copy, cwd=data.parent, account=account))
+        for socket_of_primary in data.glob(".s.PGSQL.*"):  # the lock beside it, when it lies in the folder of the data
+            socket_of_primary.unlink()
+    return _serve_postgres(supervisor, folder, data, account, {}, {})
+
+
+def _serve_postgres(
+    supervisor: Supervisor,
+    folder: Path,
+    data: Path,
+    account: Account | None,
+    settings: Mapping[str, str],
+    env: Mapping[str, str],
+) -> Postgres:
     _check_owner(data, account)
     _forget_reused_pid(data)
     sockets = _socket_folder(data, account)
     if sockets != data:
         supervisor.afterwards.callback(shutil.rmtree, sockets, ignore_errors=True)
-    settings = POSTGRES_SETTINGS | ({} if durable else FORGETFUL) | {"unix_socket_directories": str(sockets)}
+    settings = {**POSTGRES_SETTINGS, **settings, "unix_socket_directories": str(sockets)}
     options = [f"--{name}={value}" for name, value in settings.items()]
     child = supervisor.spawn(
         "postgres",
         [folder / "postgres", "-D", data, *options],
-        env={**os.environ, **(env or {})},
+        env={**os.environ, **env},
         cwd=data.parent,
         account=account,
         stop_with=signal.SIGINT,  # its "fast" shutdown; SIGTERM would wait for the clients
@@ -105,7 +135,6 @@ def start_postgres(
     )
     postgres = Postgres(child, sockets)
     supervisor.wait_until(lambda: _answers(postgres), child)
-    _ensure_database(postgres)
     return postgres
 
 

@@ -20,6 +20,7 @@ MARKS = {
     "optional",
     "optional_reader",
     "cached",
+    "may_be_old",
     "authenticated",
     "requires",
     "limit",

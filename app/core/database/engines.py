@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.prepared import without_detail
+from app.core.database.replica import Replica
 from app.core.database.session import db, migrate
 from app.core.database.watchdog import Watchdog
 from app.core.settings import settings
@@ -86,24 +87,32 @@ def init_app(app: Flask, config: Config) -> None:
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = pool
     db.init_app(app)
     migrate.init_app(app, db)
-    autocommitting = sa.create_engine(
-        address,
-        isolation_level="AUTOCOMMIT",
-        skip_autocommit_rollback=True,
-        pool_reset_on_return=None,
-        **pool,
-    )
-    app.extensions["autocommit"] = autocommitting
-    streams = sa.create_engine(
-        config.database_url,
-        poolclass=sa.NullPool,
-        connect_args={**connect, **_options(STREAM)},
-        json_deserializer=orjson.loads,
-        hide_parameters=True,
-    )
-    app.extensions["streams"] = streams
+    autocommitting, streams = _autocommitting(address, pool), _streaming(config.database_url, connect)
+    app.extensions["autocommit"], app.extensions["streams"] = autocommitting, streams
+    if replica_url := config.database_replica_url:
+        pool["connect_args"] = {**connect, **_options(REQUEST)}
+        engines = _autocommitting(replica_url, pool), _streaming(replica_url, connect)
+        _keep_values_out_of_errors(*engines)
+        Watchdog(engines[0].url, engines)
+        app.extensions["replica"] = Replica(streams.url, *engines)
     with app.app_context():
         _forget_together(db.engine, autocommitting)
         _keep_values_out_of_errors(db.engine, autocommitting, streams)
         Watchdog(db.engine.url, [db.engine, autocommitting])
     Watchdog(streams.url, [streams])
+
+
+def _autocommitting(address: str, pool: Mapping[str, Any]) -> sa.Engine:
+    return sa.create_engine(
+        address, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True, pool_reset_on_return=None, **pool
+    )
+
+
+def _streaming(address: str, connect: Mapping[str, Any]) -> sa.Engine:
+    return sa.create_engine(
+        address,
+        poolclass=sa.NullPool,
+        connect_args={**connect, **_options(STREAM)},
+        json_deserializer=orjson.loads,
+        hide_parameters=True,
+    )

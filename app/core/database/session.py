@@ -17,10 +17,12 @@ import sqlalchemy as sa
 from flask import current_app
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
+from flask_sqlalchemy.session import Session
 from psycopg2 import errors as pg
 from sqlalchemy import orm
 from sqlalchemy.exc import IntegrityError
 
+from app.core.database.replica import Replica
 from app.core.errors import AppError, NotFound
 from config import ROOT
 
@@ -70,7 +72,22 @@ class Timestamps(Created):
     updated_at: orm.Mapped[datetime] = orm.mapped_column(server_default=sa.func.now(), onupdate=sa.func.now())
 
 
-db = SQLAlchemy(model_class=Base, session_options={"expire_on_commit": False}, disable_autonaming=True)
+class RoutingSession(Session):
+    """Reads from the replica what the open unit of work may read there; what is written goes to the primary."""
+
+    def get_bind(
+        self, mapper: Any = None, clause: Any = None, bind: sa.Engine | sa.Connection | None = None, **options: Any
+    ) -> sa.Engine | sa.Connection:
+        if isinstance(clause, sa.Select) and (replica := usable_replica()) is not None:
+            return replica.engine
+        return super().get_bind(mapper, clause, bind, **options)
+
+
+db = SQLAlchemy(
+    model_class=Base,
+    session_options={"expire_on_commit": False, "class_": RoutingSession},
+    disable_autonaming=True,
+)
 migrate = Migrate(directory=str(ROOT / "migrations"))
 
 
@@ -82,21 +99,26 @@ class UnitOfWork:
     rollback: list[Callable[[], object]] = field(default_factory=list)
     #: Whether something happened in it that a rollback does not undo.
     has_left_traces: bool = False
+    #: Whether what it reads may be a few seconds old, and whether some of it is.
+    may_read_replica: bool = False
+    has_read_replica: bool = False
 
 
 _open: ContextVar[UnitOfWork | None] = ContextVar("unit_of_work", default=None)
 
 
 @contextmanager
-def unit_of_work() -> Iterator[UnitOfWork]:
+def unit_of_work(*, may_read_replica: bool = False) -> Iterator[UnitOfWork]:
     """Commit what happens inside, or nothing of it; then call what was to be called after that end.
+
+    With `may_read_replica` its reads go to the replica, where there is one and it is near.
 
     A call after the end that fails is logged and passed over: the data is saved, and the sweeps make the effect
     good. Units do not nest, so that nobody below an edge commits by mistake.
     """
     if _open.get() is not None:
         raise RuntimeError("a unit of work is open already")
-    unit = UnitOfWork()
+    unit = UnitOfWork(may_read_replica=may_read_replica)
     token = _open.set(unit)
     due = unit.rollback
     try:
@@ -145,13 +167,29 @@ def _open_unit(asked_by: str) -> UnitOfWork:
     return unit
 
 
+def near_replica() -> Replica | None:
+    """The replica, where there is one and it is near."""
+    replica: Replica | None = current_app.extensions.get("replica")
+    return replica if replica is not None and replica.is_near else None
+
+
+def usable_replica() -> Replica | None:
+    """The replica, where the open unit of work may read there and it is near."""
+    unit = _open.get()
+    if unit is None or not unit.may_read_replica or (replica := near_replica()) is None:
+        return None
+    unit.has_read_replica = True
+    return replica
+
+
 @contextmanager
 def autocommit() -> Iterator[sa.Connection]:
     """A connection on which each statement is a transaction of its own, without BEGIN, COMMIT or a reset on return.
 
     For reads, and for what one statement writes. It sees what is committed, not what the open unit of work has written.
     """
-    engine: sa.Engine = current_app.extensions["autocommit"]
+    replica = usable_replica()
+    engine: sa.Engine = current_app.extensions["autocommit"] if replica is None else replica.engine
     with engine.connect() as connection:
         yield connection
 
@@ -162,7 +200,8 @@ def streaming() -> Iterator[sa.Connection]:
 
     It may be left, and given up, in another thread or outside of any context.
     """
-    engine: sa.Engine = current_app.extensions["streams"]
+    replica = usable_replica()
+    engine: sa.Engine = current_app.extensions["streams"] if replica is None else replica.streams
     with engine.connect() as connection:
         yield connection
 

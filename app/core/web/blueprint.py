@@ -12,10 +12,11 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import flask_smorest
-from flask import Flask, request
+from flask import Flask, current_app, request
 from marshmallow import Schema, fields
 from psycopg2 import errors as pg
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm.exc import StaleDataError
 from werkzeug import Response
 from werkzeug.exceptions import HTTPException
@@ -24,7 +25,7 @@ from werkzeug.routing import IntegerConverter
 from app.core import errors
 from app.core.database.session import unit_of_work
 from app.core.settings import settings
-from app.core.web import pagination
+from app.core.web import pagination, recent_writes
 from app.core.web.caching import Caching
 from app.core.web.openapi import document, operations
 from app.core.web.openapi.variants import Plugin
@@ -245,19 +246,26 @@ def _without_query(schema: Schema, decorate: Callable[[V], View], view: V) -> Vi
 
 
 def _edge(view: View, access: Access, query_names: Collection[str]) -> Callable[..., Response]:
+    is_public_read = hasattr(view, "caching")
+    may_be_old: bool = getattr(view, "may_be_old", False)
+
     @wraps(view)
     def call(*args: object, **kwargs: Any) -> Response:
         access.enforce()
         if request.query_string and settings.is_development:
             _refuse_unknown_names(query_names)
         try:
-            return _serve(view, access, args, kwargs, repeats=1)
+            allow_replica = recent_writes.allow_replica(is_public_read=is_public_read, may_be_old=may_be_old)
+            response = _serve(view, access, args, kwargs, repeats=1, may_read_replica=allow_replica)
         except (IntegrityError, StaleDataError) as error:
             if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
                 raise
             logger.warning("a request met another that took away what it referred to: %s", type(error).__name__)
             access.enforce()  # `Unauthorized` when it is the caller who is gone
             raise errors.Conflict(CHANGED_MEANWHILE, code="changed_meanwhile") from None
+        if not may_be_old:
+            recent_writes.note()
+        return response
 
     return call
 
@@ -269,14 +277,25 @@ def _refuse_unknown_names(query_names: Collection[str]) -> None:
         raise errors.ValidationFailed({name: [UNKNOWN_NAME] for name in unknown})
 
 
-def _serve(view: View, access: Access, args: Any, kwargs: Any, *, repeats: int) -> Response:
-    """One unit of work, done over when PostgreSQL ended it as the victim of a deadlock and nothing has left it."""
+def _serve(
+    view: View, access: Access, args: Any, kwargs: Any, *, repeats: int, may_read_replica: bool = False
+) -> Response:
+    """One unit of work.
+
+    It is done over when PostgreSQL ended it as the victim of a deadlock and nothing has left it, and on the primary
+    when the replica failed it.
+    """
     try:
-        with unit_of_work() as unit:
+        with unit_of_work(may_read_replica=may_read_replica) as unit:
             response: Response = view(*args, **kwargs)
             access.record()
-    except OperationalError as error:
-        if not repeats or unit.has_left_traces or not isinstance(error.orig, pg.DeadlockDetected):
+    except (DBAPIError, PoolTimeout) as error:
+        if may_read_replica and unit.has_read_replica and not unit.has_left_traces:
+            logger.warning("the replica failed a request, which is done over on the primary: %s", type(error).__name__)
+            current_app.extensions["replica"].leave_out()
+            return _serve(view, access, args, kwargs, repeats=repeats)
+        is_deadlock = isinstance(getattr(error, "orig", None), pg.DeadlockDetected)
+        if not repeats or unit.has_left_traces or not is_deadlock:
             raise
     else:
         return response

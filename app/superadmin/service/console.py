@@ -22,9 +22,11 @@ import psycopg2
 import sqlalchemy as sa
 
 from app.core.bulkhead import Bulkhead
+from app.core.database.session import near_replica
 from app.core.errors import BadRequest, TooManyRequests, Unavailable
 from app.core.exports.streaming import MIMETYPES, Chunks, Download, begun
 from app.core.settings import settings
+from app.core.web import recent_writes
 from app.identity import audit
 from app.identity.sessions import Caller
 from app.superadmin.runner.frames import HEAD, Backend, Failure, Kind, Request, Result
@@ -83,31 +85,50 @@ def run(sql: str, by: Caller) -> TimedResult:
     """Run `sql`; returns the result of its last statement, with 1,000 rows at most."""
     audit.record_now(by, audit.Action.SQL, "query", query=sql)
     started = monotonic()
-    with RUNS.slot(), Run(sql, as_csv=False) as process:
+    with RUNS.slot(), Run(sql, as_csv=False, from_replica=_may_read_replica(by)) as process:
         for _ in process.chunks():
             raise RuntimeError("the runner sent CSV without being asked for it")
+    _note_writes()
     return {**process.result, "duration_ms": round((monotonic() - started) * 1000)}
 
 
 def export(sql: str, by: Caller) -> Download:
     """Run `sql`, and stream all rows of its last statement as CSV."""
     audit.record_now(by, audit.Action.SQL, "query/export", query=sql)
-    return Download("query.csv", MIMETYPES["csv"], begun(_csv(sql)))
+    _note_writes()
+    return Download("query.csv", MIMETYPES["csv"], begun(_csv(sql, from_replica=_may_read_replica(by))))
 
 
-def _csv(sql: str) -> Chunks:
-    with RUNS.slot(), Run(sql, as_csv=True) as run:
+def _csv(sql: str, *, from_replica: bool) -> Chunks:
+    with RUNS.slot(), Run(sql, as_csv=True, from_replica=from_replica) as run:
         yield from run.chunks()
+
+
+def _note_writes() -> None:
+    if settings.superadmin_sql_mode == "rw":
+        recent_writes.note()
+
+
+def _may_read_replica(by: Caller) -> bool:
+    """Whether a statement runs on the replica: it cannot write, the replica is near, and the caller has not written."""
+    is_near = settings.superadmin_sql_mode == "ro" and near_replica() is not None
+    return is_near and not recent_writes.has_written(by.id)
+
+
+def _at_replica(login: sa.URL) -> tuple[sa.URL, sa.URL]:
+    """Where the console logs in on the replica, and where its statements are ended."""
+    replica = sa.make_url(settings.database_replica_url or "")
+    return login.set(host=replica.host, port=replica.port, database=replica.database, query=replica.query), replica
 
 
 class Run:
     """One runner process; at the end of the `with` block it and its backend have ended, whatever happened."""
 
-    def __init__(self, sql: str, *, as_csv: bool) -> None:
+    def __init__(self, sql: str, *, as_csv: bool, from_replica: bool) -> None:
         self.result: Result = {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
         self._limit_each_piece = as_csv
-        self._url = sa.make_url(settings.superadmin_database_url or settings.database_url)
-        self._own_url = sa.make_url(settings.database_url)
+        login = sa.make_url(settings.superadmin_database_url or settings.database_url)
+        self._url, self._own_url = _at_replica(login) if from_replica else (login, sa.make_url(settings.database_url))
         self._backend: Backend | None = None
         self._request: Request = {
             "query": sql,
