@@ -74,12 +74,12 @@ def _faults(schema: bytes, body: object) -> str:
 
 
 def _operation(app: Flask, method: str, path: str) -> Node | None:
-    """The operation that a request is one of; None for what is no operation: the document itself and its page."""
+    """The operation that a request is one of; None for what no section has: the document, its page, where to begin."""
     try:
         rule, _ = app.url_map.bind("").match(path, method, return_rule=True)
     except HTTPException:
         return ELSEWHERE
-    if rule.endpoint.startswith(("api-docs.", "swagger_ui.")):
+    if "." not in rule.endpoint or rule.endpoint.startswith(("api-docs.", "swagger_ui.")):
         return None
     shape = re.sub("<[^>]*>", "{}", rule.rule)
     return _operations()[shape, method.replace("HEAD", "GET").lower()]

@@ -25,11 +25,16 @@ LETS_IN = {
 IDENTITIES = ("nobody", "pasien", "pendamping", "admin", "superadmin", "superadmin console")
 
 
+#: The OpenAPI document, its page, and where a program begins.
+NO_SECTION = ("api-docs.", "swagger_ui.", "list_entry_points")
+
+
 def routes(app: Flask) -> set[str]:
     return {
         f"{method} {rule.rule.removeprefix('/api')}"
         for rule in app.url_map.iter_rules()
-        if rule.rule.startswith("/api/") and not rule.endpoint.startswith(("api-docs", "swagger_ui"))
+        if rule.rule.startswith("/api/")
+        and not rule.endpoint.startswith(("api-docs", "swagger_ui", "list_entry_points"))
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
 
