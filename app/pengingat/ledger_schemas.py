@@ -8,10 +8,10 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
-from app.core.web.fields import Day, Text, Timestamp
+from app.core.web.fields import Day, Text, Timestamp, enumeration
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat.models import AnsweredVia, State
-from app.pengingat.schemas import TIPES
+from app.pengingat.schemas import TIPE, TIPES
 
 #: Days that one look into the ledger spans at most, and where nothing is said.
 MOST_DAYS = 92
@@ -19,6 +19,7 @@ DEFAULT_DAYS = 30
 
 STATUSES = ["done", "skipped", "snooze"]
 STATES = [state.value for state in State]
+STATE = enumeration("OccurrenceState", STATES)
 
 
 class NewAnswer(TypedDict):
@@ -51,11 +52,11 @@ class Occurrence(Schema):
     pengingat_id = fields.Integer(
         attribute="reminder_id", allow_none=True, metadata={"example": 1, "description": "null: it was deleted"}
     )
-    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={"example": "obat"})
+    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
     slot = fields.String(metadata={"example": "0", "description": "Which dose, meal, session or offset"})
     due_at = Timestamp()
-    state = fields.String(validate=validate.OneOf(STATES), metadata={"example": "done"})
+    state = fields.String(validate=validate.OneOf(STATES), metadata={**STATE, "example": "done"})
     late = fields.Boolean(metadata={"description": "Done after it had been missed"})
     answered_at = Timestamp(allow_none=True)
     answered_via = fields.String(
@@ -124,9 +125,9 @@ class HistoryQuery:
 
 
 class HistoryQuerySchema(SpanSchema, PageSchema):
-    tipe = fields.String(validate=validate.OneOf(TIPES))
+    tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
     state = fields.String(
-        validate=validate.OneOf(STATES), metadata={"description": "void: what was edited away, else left out"}
+        validate=validate.OneOf(STATES), metadata={**STATE, "description": "void: what was edited away, else left out"}
     )
 
     @post_load
@@ -151,7 +152,7 @@ class CountsOfDay(Counts):
 class CountsOfPengingat(Counts):
     id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null: it was deleted"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
-    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={"example": "obat"})
+    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
 
 
 class Adherence(Counts):
