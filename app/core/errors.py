@@ -16,6 +16,7 @@ from marshmallow import Schema, fields
 from psycopg2 import errors as pg
 from werkzeug.exceptions import HTTPException
 
+from app.core.error_codes import ERROR_CODES
 from app.core.lib import sentences
 
 #: The sentences of each field, by its dotted path (`details.jadwal.0.jam`).
@@ -167,7 +168,7 @@ class ApiErrorSchema(Schema):
     """The one shape of every error answer."""
 
     error = fields.String(
-        required=True, metadata={"description": "Stable snake_case code", "example": "validation_error"}
+        required=True, metadata={"title": "ErrorCode", "enum": list(ERROR_CODES), "example": "validation_error"}
     )
     message = fields.String(
         required=True,

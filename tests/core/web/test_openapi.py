@@ -83,6 +83,7 @@ def test_enumerations_are_types_of_their_own(document: Node) -> None:
     assert schemas["Province"] == {"type": "string", "enum": list(PROVINCES)}
     assert schemas["Tipe"] == {"type": "string", "enum": ["obat", "makan", "terapi", "kontrol"]}
     assert "nik_read" in schemas["AuditAction"]["enum"]
+    assert {"validation_error", "username_taken", "provider_timeout"} < set(schemas["ErrorCode"]["enum"])
 
 
 @pytest.mark.parametrize("name", ["Pengingat", "PengingatCreate"])

@@ -1,0 +1,32 @@
+"""Every code that an error can have is in the list that clients are typed by."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from app.core.error_codes import ERROR_CODES
+from app.core.errors import HTTP_ERRORS
+from tests.architecture.test_rules import SOURCES
+
+
+def codes(tree: ast.AST) -> Iterator[str]:
+    """What is written as `code="..."` in a call, or as `code = "..."` in a class."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.keyword(arg="code", value=ast.Constant(value=str(code))):
+                yield code
+            case ast.ClassDef(body=body):
+                for each in body:
+                    match each:
+                        case ast.Assign(targets=[ast.Name(id="code")], value=ast.Constant(value=str(code))):
+                            yield code
+
+
+def test_the_list_has_every_code_and_no_other() -> None:
+    raised = {code for path in SOURCES for code in codes(ast.parse(path.read_text(encoding="utf-8")))}
+    assert set(ERROR_CODES) == raised | {code for code, _ in HTTP_ERRORS.values()}
+
+
+def test_the_list_is_in_order_and_names_each_code_once() -> None:
+    assert list(ERROR_CODES) == sorted(set(ERROR_CODES))
