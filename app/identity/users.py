@@ -46,13 +46,18 @@ def get_own(caller: Caller, *, to_change: bool = False) -> User:
         raise _gone() from None
 
 
-def lock_own(user_id: int) -> sa.Row[str, bool]:
-    """Lock the caller's row before rows of theirs, as their deletion does; returns nama_ktp and `PHONE_IS_PROVEN`.
+def lock(user_id: int) -> sa.Row[str, bool] | None:
+    """Lock a person's row before rows of theirs, as their deletion does; returns nama_ktp and `PHONE_IS_PROVEN`.
 
-    Nobody else who locks it, changes or deletes it comes in between; `Unauthorized` when they were deleted meanwhile.
+    Nobody else who locks it, changes or deletes it comes in between. None when there is nobody.
     """
-    own = sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == user_id).with_for_update(of=User, key_share=True)
-    row = db.session.execute(own).one_or_none()
+    row = sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == user_id).with_for_update(of=User, key_share=True)
+    return db.session.execute(row).one_or_none()
+
+
+def lock_own(user_id: int) -> sa.Row[str, bool]:
+    """As `lock`, for the caller; `Unauthorized` when they were deleted meanwhile."""
+    row = lock(user_id)
     if row is None:
         raise _gone()
     return row

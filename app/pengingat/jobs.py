@@ -34,7 +34,11 @@ def top_up() -> None:
 
 
 def top_up_page() -> int:
-    """Plan one page of reminders in one transaction; returns how many there were."""
+    """Plan one page of reminders in one transaction; returns how many there were.
+
+    The reminders of somebody who is being deleted are left alone: the deletion waits for what is locked here, so this
+    must not wait for the deletion.
+    """
     now = database_clock.now()
     page = (
         sa.select(Pengingat, User.nama_ktp, PHONE_IS_PROVEN)
@@ -46,14 +50,17 @@ def top_up_page() -> int:
     )
     with unit_of_work():
         rows = db.session.execute(page).all()
+        people = sa.select(User.id).where(User.id.in_({row.user_id for row, *_ in rows}))
+        staying = set(db.session.scalars(people.with_for_update(read=True, key_share=True, skip_locked=True)))
         # After a long outage what is too late is still recorded as missed, but not for weeks back.
         earliest = now - HORIZON
         extensions = [
             Extension(row, Recipient(name, phone_is_proven=phone_is_proven), max(row.planned_until, earliest))
             for row, name, phone_is_proven in rows
+            if row.user_id in staying
         ]
         plan(extensions, now)
-    return len(rows)
+    return len(extensions)
 
 
 def miss_overdue() -> None:

@@ -14,6 +14,7 @@ from app.core.database.session import db, translating
 from app.core.errors import AppError, NotFound, PayloadTooLarge, ProviderFailed, ValidationFailed
 from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
+from app.identity import users
 from app.notifications import outbox
 from app.notifications.models import Channel
 from app.providers import webpush
@@ -42,11 +43,16 @@ def public_key() -> str:
 def subscribe(data: NewSubscription, *, caller_id: int | None) -> tuple[PushSubscription, bool]:
     """Store a browser's subscription, or give a known one its new owner and keys; returns it and whether it is new.
 
-    With a token it belongs to the token's owner and is verified; `user_id` alone is a claim.
+    With a token it belongs to the token's owner and is verified; `user_id` alone is a claim. The owner is locked, so
+    of two browsers at once the second counts the first.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["harus berupa alamat https layanan push."]})
     owner_id = caller_id or data["user_id"]
+    if caller_id is not None:
+        users.lock_own(caller_id)
+    elif owner_id is not None:
+        users.lock(owner_id)
     values = {
         "p256dh": data["keys"]["p256dh"],
         "auth": data["keys"]["auth"],

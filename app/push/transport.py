@@ -11,6 +11,7 @@ import orjson
 import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db, unit_of_work
+from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, UndeliverableError
@@ -45,6 +46,9 @@ _subscription = sa.select(
 def fan_out(delivery: Claimed) -> None:
     """Add one delivery for each subscription that the person has now. Done twice, it adds nothing."""
     with unit_of_work():
+        # The person before their deliveries, as their deletion locks them.
+        person = sa.select(User.id).where(User.id == delivery.user_id)
+        db.session.execute(person.with_for_update(read=True, key_share=True))
         open_id = db.session.scalar(
             sa.select(deliveries.c.id)
             .where(

@@ -4,13 +4,12 @@ same on a row and the one that it refers to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.races.meeting import Call, Response, Scene, encounter, statuses
+from tests.races.meeting import Scene, Script, encounter, statuses
 
-Script = Generator[list[Call], list[Response], None]
 Record = Callable[[int], dict[str, Any]]
 
 

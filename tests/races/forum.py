@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 from app.identity.models import RoleName
-from tests.races.meeting import Call, Person, Response, Scene, encounter
+from tests.races.meeting import Call, Person, Scene, Script, encounter
 from tests.races.people import remove
-
-Script = Generator[list[Call], list[Response], None]
 
 
 def write(author: Person, category_id: int = 1) -> Call:

@@ -47,6 +47,9 @@ class Call:
     token: str | None = None
     upload: bytes | None = None
 
+    def __str__(self) -> str:
+        return f"{self.method} {self.path} {self.body}"
+
     def content(self) -> tuple[bytes | None, dict[str, str]]:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         if self.upload is not None:
@@ -58,6 +61,16 @@ class Call:
         if self.body is None:
             return None, headers
         return json.dumps(self.body).encode(), {**headers, "Content-Type": "application/json"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker or a clock does in the same moment; it is answered 200, or 500 when it breaks."""
+
+    work: Callable[[], object]
+
+    def __str__(self) -> str:
+        return f"job {self.work}"
 
 
 @dataclass(frozen=True)
@@ -123,6 +136,11 @@ class Scene:
         with db.engine.connect() as connection:
             return connection.execute(sa.text(text), values).scalar()
 
+    def change(self, text: str, **values: Any) -> None:
+        """Arrange rows as no call can."""
+        with db.engine.begin() as connection:
+            connection.execute(sa.text(text), values)
+
     def send(self, call: Call, barrier: Barrier | None = None) -> Response:
         body, headers = call.content()
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
@@ -135,14 +153,27 @@ class Scene:
             is_json = response.headers.get_content_type() == "application/json"
             return Response(response.status, json.loads(text) if is_json and text else text)
 
-    def meet(self, calls: Sequence[Call]) -> list[Response]:
+    def run(self, job: Job, barrier: Barrier) -> Response:
+        with self.app.app_context():
+            barrier.wait(PATIENCE_S)
+            try:
+                return Response(200, job.work())
+            except Exception as error:  # noqa: BLE001  # as a worker logs it
+                return Response(500, repr(error))
+
+    def meet(self, calls: Sequence[Call | Job]) -> list[Response]:
         """Send all calls in the same moment."""
         barrier = Barrier(len(calls))
+
+        def start(call: Call | Job) -> Response:
+            return self.run(call, barrier) if isinstance(call, Job) else self.send(call, barrier)
+
         with ThreadPoolExecutor(len(calls)) as pool:
-            return list(pool.map(lambda call: self.send(call, barrier), calls))
+            return list(pool.map(start, calls))
 
 
-Encounter = Callable[[Scene], Generator[list[Call], list[Response], None]]
+Script = Generator[Sequence[Call | Job], list[Response], None]
+Encounter = Callable[[Scene], Script]
 
 
 @dataclass(frozen=True)
@@ -170,10 +201,7 @@ def play(scene: Scene, registered: Registered) -> None:
     script = registered.run(scene)
     calls = next(script)
     responses = scene.meet(calls)
-    told = [
-        f"{call.method} {call.path} {call.body}: {response.status} {response.body}"
-        for call, response in zip(calls, responses, strict=True)
-    ]
+    told = [f"{call}: {response.status} {response.body}" for call, response in zip(calls, responses, strict=True)]
     assert {response.status for response in responses} <= registered.statuses, "\n".join(told)
     try:
         script.send(responses)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
@@ -10,9 +9,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.identity import tokens
 from app.identity.models import PasswordReset, RoleName, User, user_roles
-from tests.races.meeting import NOBODY, Call, Person, Response, Scene, encounter, statuses
-
-Script = Generator[list[Call], list[Response], None]
+from tests.races.meeting import NOBODY, Call, Person, Scene, Script, encounter, statuses
 
 
 def registration(n: int, **data: object) -> Call:

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.core.media import pictures
 from config import environment
-from tests.races import content, forum, people  # noqa: F401  # they register their encounters
+from tests.races import content, forum, people, reminders  # noqa: F401  # they register their encounters
 from tests.races.meeting import ENCOUNTERS, Registered, Scene, play, serving
 
 pytestmark = pytest.mark.takes(seconds=60)
@@ -43,6 +43,11 @@ WRONG = {
             SELECT count(*) FROM users WHERE (created_at AT TIME ZONE 'Asia/Jakarta')::date = d.day)""",
     "people without a role": """
         SELECT count(*) FROM users WHERE NOT EXISTS (SELECT FROM user_roles WHERE user_id = users.id)""",
+    "messages of reminders that are gone": """
+        SELECT count(*) FROM deliveries WHERE state = 'pending' AND subject ~ '^pengingat:[0-9]+'
+        AND NOT EXISTS (SELECT FROM reminders WHERE id = substring(subject FROM '[0-9]+')::bigint)""",
+    "people with too many browsers": """
+        SELECT count(*) FROM (SELECT FROM push_subscriptions GROUP BY user_id HAVING count(user_id) > 10) AS crowds""",
     "notices of threads that are gone": """
         SELECT count(*) FROM deliveries WHERE state = 'pending' AND subject ~ '^forum_thread:[0-9]+'
         AND NOT EXISTS (SELECT FROM forum_threads WHERE id = substring(subject FROM '[0-9]+')::bigint)""",

@@ -1,0 +1,279 @@
+"""Encounters over reminders and the browsers that they go to: changes, the clock's topping up, deletions of people."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from functools import partial
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from app.identity.models import RoleName
+from app.notifications.delivery import claims
+from app.notifications.models import Channel
+from app.pengingat import jobs
+from app.pengingat.limits import MOST
+from app.push import transport
+from app.push.service import MOST_A_USER
+from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encounter, statuses
+from tests.races.people import remove
+
+TOP_UP = Job(jobs.top_up_page)
+
+
+def medicine(*hours: int) -> dict[str, Any]:
+    jadwal = [{"jam": f"{hour:02d}:00", "jumlah": 1, "satuan": "tablet"} for hour in hours]
+    return {"nama_obat": "Metformin", "frekuensi": len(hours), "aturan": "saat makan", "jadwal": jadwal}
+
+
+def remind(person: Person, *hours: int) -> Call:
+    return person.post("/pengingat/obat", judul="Obat", details=medicine(*(hours or (1, 9, 17))))
+
+
+def pengingat(scene: Scene, person: Person) -> tuple[str, int]:
+    """The path and id of a reminder that the clock is about to top up."""
+    id_ = scene.new(remind(person))
+    forget_plans(scene, person)
+    return f"/pengingat/{id_}", id_
+
+
+def forget_plans(scene: Scene, person: Person) -> None:
+    """As if the reminders of a person had been planned for no more than the next minute."""
+    scene.change("DELETE FROM deliveries WHERE user_id = :id AND subject LIKE 'pengingat:%'", id=person.id)
+    scene.change("UPDATE reminders SET planned_until = now() + interval '1 minute' WHERE user_id = :id", id=person.id)
+
+
+def hours_waiting(scene: Scene, id_: int) -> set[int]:
+    """The hours (UTC) at which messages of a reminder are still to go out."""
+    query = """
+        SELECT array_agg(DISTINCT extract(hour FROM due_at AT TIME ZONE 'UTC')::int) FROM deliveries
+        WHERE subject = :subject AND state = 'pending' AND channel = 'messaging'"""
+    return set(scene.sql(query, subject=f"pengingat:{id_}") or [])
+
+
+def left_of(scene: Scene, person: Person) -> int:
+    """Rows that name a person who is gone, and messages to them."""
+    return int(
+        scene.sql(
+            """SELECT (SELECT count(*) FROM reminders WHERE user_id = :id)
+            + (SELECT count(*) FROM deliveries WHERE user_id = :id)
+            + (SELECT count(*) FROM push_subscriptions WHERE user_id = :id)""",
+            id=person.id,
+        )
+    )
+
+
+# --- reminders ------------------------------------------------------------------------------------------------------
+
+
+@encounter(201, 409)
+def creates_of_a_persons_last_reminder(scene: Scene) -> Script:
+    person = scene.person()
+    fill = """
+        INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
+        SELECT :id, 'kontrol', 'Kontrol', now(), 'UTC', '{}',
+            jsonb_build_object('once', (now() + n * interval '30 days')::text, 'before', '[]'::jsonb), now(), now()
+        FROM generate_series(1, :count) AS n"""
+    scene.change(fill, id=person.id, count=MOST - 1)
+    responses = yield [remind(person), remind(person), remind(person)]
+    assert statuses(responses) == [201, 409, 409]
+    assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=person.id) == MOST
+
+
+@encounter(200)
+def changes_of_different_fields_of_a_reminder(scene: Scene) -> Script:
+    person = scene.person()
+    path, id_ = pengingat(scene, person)
+    yield [person.put(path, judul="Lain"), person.put(path, details=medicine(3, 15)), TOP_UP]
+    assert scene.sql("SELECT judul FROM reminders WHERE id = :id", id=id_) == "Lain"
+    assert hours_waiting(scene, id_) == {3, 15}
+
+
+@encounter(200)
+def two_schedules_of_one_reminder(scene: Scene) -> Script:
+    person = scene.person()
+    path, id_ = pengingat(scene, person)
+    yield [person.put(path, details=medicine(3, 15)), TOP_UP, person.put(path, details=medicine(5, 20))]
+    last = scene.sql("SELECT details->'jadwal'->0->>'jam' FROM reminders WHERE id = :id", id=id_)
+    assert hours_waiting(scene, id_) == ({3, 15} if last == "03:00" else {5, 20})
+
+
+@encounter(200, 404)
+def reminder_is_changed_while_deleted(scene: Scene) -> Script:
+    person = scene.person()
+    path, id_ = pengingat(scene, person)
+    yield [person.put(path, details=medicine(3)), person.delete(path), TOP_UP, person.put(path, is_done=True)]
+    assert scene.sql("SELECT count(*) FROM reminders WHERE id = :id", id=id_) == 0
+    assert hours_waiting(scene, id_) == set()
+
+
+@encounter(200, 404)
+def reminder_is_deleted_twice(scene: Scene) -> Script:
+    person = scene.person()
+    path, id_ = pengingat(scene, person)
+    responses = yield [person.delete(path), person.delete(path), TOP_UP, person.delete(path)]
+    assert statuses(responses) == [200, 200, 404, 404]
+    assert hours_waiting(scene, id_) == set()
+
+
+@encounter(200)
+def reminder_is_done_and_changed(scene: Scene) -> Script:
+    """A new schedule is not done: whoever is last decides, and what waits is what that leaves."""
+    person = scene.person()
+    path, id_ = pengingat(scene, person)
+    yield [person.put(path, is_done=True), person.put(path, details=medicine(3, 15)), TOP_UP]
+    assert hours_waiting(scene, id_) == {3, 15}  # of a day and a half, one occurrence at most is done
+
+
+@encounter(200)
+def reminder_is_done_and_not_done(scene: Scene) -> Script:
+    person = scene.person()
+    path, id_ = pengingat(scene, person)
+    yield [person.put(path, is_done=True), person.put(path, is_done=False), TOP_UP, person.put(path, is_done=True)]
+    expected = """
+        SELECT count(*) FROM deliveries AS d JOIN reminders AS r ON d.subject = 'pengingat:' || r.id
+        WHERE r.id = :id AND d.state = 'pending' AND d.due_at < r.done_until"""
+    assert scene.sql(expected, id=id_) == 0
+
+
+@encounter(200, 201, 401, 404)
+def reminders_meet_delete_of_the_person(scene: Scene) -> Script:
+    """Until the person is locked before their reminders, each of these holds what the deletion needs."""
+    admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
+    (first, _), (second, _) = pengingat(scene, leaving), pengingat(scene, leaving)
+    yield [
+        leaving.put(first, details=medicine(3, 15)),
+        remove(admin, leaving),
+        leaving.delete(second),
+        remind(leaving),
+        leaving.put(first, is_done=True),
+    ]
+    assert left_of(scene, leaving) == 0
+
+
+@encounter(200)
+def topping_up_meets_delete_of_the_person(scene: Scene) -> Script:
+    admin, leaving, other = scene.admin(), scene.person(RoleName.ADMIN), scene.person()
+    for _ in range(5):
+        pengingat(scene, leaving)
+    _, id_ = pengingat(scene, other)
+    forget_plans(scene, leaving)
+    yield [TOP_UP, remove(admin, leaving), TOP_UP]
+    jobs.top_up_page()
+    assert left_of(scene, leaving) == 0
+    assert hours_waiting(scene, id_) == {1, 9, 17}
+
+
+# --- the browsers of a person ---------------------------------------------------------------------------------------
+
+
+def browser(scene: Scene) -> dict[str, Any]:
+    key = ec.generate_private_key(ec.SECP256R1()).public_key()
+    point = key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    return {
+        "endpoint": f"https://push.example.com/{scene.number()}/{secrets.token_hex(8)}",
+        "keys": {"p256dh": _encoded(point), "auth": _encoded(secrets.token_bytes(16))},
+    }
+
+
+def _encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def subscribe(person: Person, data: dict[str, Any]) -> Call:
+    return person.post("/push/subscribe", **data)
+
+
+def unsubscribe(data: dict[str, Any]) -> Call:
+    return NOBODY.delete("/push/subscribe", endpoint=data["endpoint"])
+
+
+def subscriptions(scene: Scene, endpoint: str) -> int:
+    return int(scene.sql("SELECT count(*) FROM push_subscriptions WHERE endpoint = :endpoint", endpoint=endpoint))
+
+
+@encounter(200, 201)
+def subscription_twins(scene: Scene) -> Script:
+    person, data = scene.person(), browser(scene)
+    responses = yield [subscribe(person, data)] * 3
+    assert statuses(responses) == [200, 200, 201]
+    assert subscriptions(scene, data["endpoint"]) == 1
+
+
+@encounter(200, 201)
+def two_people_on_one_browser(scene: Scene) -> Script:
+    a, b, data = scene.person(), scene.person(), browser(scene)
+    yield [subscribe(a, data), subscribe(b, data), subscribe(NOBODY, data)]
+    assert subscriptions(scene, data["endpoint"]) == 1
+
+
+@encounter(200, 201, 404)
+def subscribing_meets_unsubscribing(scene: Scene) -> Script:
+    person, data = scene.person(), browser(scene)
+    scene.send(subscribe(person, data))
+    yield [subscribe(person, data), unsubscribe(data), subscribe(person, data), unsubscribe(data)]
+    assert subscriptions(scene, data["endpoint"]) <= 1
+
+
+@encounter(201)
+def more_browsers_than_a_person_may_have(scene: Scene) -> Script:
+    person = scene.person()
+    for _ in range(MOST_A_USER - 1):
+        scene.send(subscribe(person, browser(scene)))
+    yield [subscribe(person, browser(scene)) for _ in range(4)]
+    assert scene.sql("SELECT count(*) FROM push_subscriptions WHERE user_id = :id", id=person.id) == MOST_A_USER
+
+
+@encounter(200, 201)
+def all_browsers_subscribe_anew(scene: Scene) -> Script:
+    """An invitation to deadlock: there are more than a person may have, and for each these are the others' oldest."""
+    person = scene.person()
+    browsers = [browser(scene) for _ in range(4)]
+    for data in browsers:
+        scene.send(subscribe(person, data))
+    scene.change(
+        """INSERT INTO push_subscriptions (endpoint, p256dh, auth, user_id, is_verified)
+        SELECT 'https://push.example.com/' || :id || '/' || n, '', '', :id, true
+        FROM generate_series(1, :count) AS n""",
+        id=person.id,
+        count=MOST_A_USER,
+    )
+    yield [subscribe(person, data) for data in browsers]
+    assert scene.sql("SELECT count(*) FROM push_subscriptions WHERE user_id = :id", id=person.id) == MOST_A_USER
+
+
+@encounter(200, 201, 400, 401, 404)
+def subscriptions_meet_delete_of_the_person(scene: Scene) -> Script:
+    admin, leaving, other = scene.admin(), scene.person(RoleName.ADMIN), scene.person()
+    known, taken = browser(scene), browser(scene)
+    scene.send(subscribe(leaving, known))
+    scene.send(subscribe(leaving, taken))
+    yield [
+        subscribe(leaving, known),
+        subscribe(leaving, browser(scene)),
+        remove(admin, leaving),
+        subscribe(other, taken),
+        NOBODY.post("/push/subscribe", **browser(scene), user_id=leaving.id),
+        unsubscribe(known),
+        NOBODY.post("/push/send", user_id=leaving.id, payload={"title": "Halo", "body": "Halo"}),
+    ]
+    assert left_of(scene, leaving) == 0
+    assert subscriptions(scene, taken["endpoint"]) <= 1
+
+
+@encounter(200)
+def fanning_out_meets_delete_of_the_person(scene: Scene) -> Script:
+    """The worker adds a delivery for each browser of somebody who is being deleted with their deliveries."""
+    admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
+    for _ in range(3):
+        scene.send(subscribe(leaving, browser(scene)))
+    scene.change("DELETE FROM deliveries WHERE channel = 'push_fan_out'")
+    scene.new(remind(leaving))
+    due = "UPDATE deliveries SET next_try_at = now() WHERE user_id = :id AND channel = 'push_fan_out'"
+    scene.change(due, id=leaving.id)
+    delivery = claims.claim("urgent", Channel.PUSH_FAN_OUT)
+    assert delivery is not None
+    yield [Job(partial(transport.fan_out, delivery)), remove(admin, leaving)]
+    assert left_of(scene, leaving) == 0

@@ -1,0 +1,95 @@
+"""Whoever touches what belongs to a person locks the person first, or does not wait for them: no circle can close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.identity.models import User
+from app.notifications.delivery import claims
+from app.notifications.models import Channel, Delivery
+from app.pengingat import jobs
+from app.push import service as push
+from app.push import transport
+from app.push.models import PushSubscription
+from dev.stack.waiting import wait_until
+from tests.overlap import IS_WAITING, done_twice_at_once
+from tests.races.meeting import Scene, serving
+from tests.races.reminders import browser, forget_plans, hours_waiting, remind, subscribe
+
+
+@pytest.fixture
+def scene(committed: Flask) -> Iterator[Scene]:
+    with serving(committed) as port:
+        yield Scene(committed, port)
+
+
+@contextmanager
+def being_deleted(user_id: int) -> Iterator[sa.Connection]:
+    """Somebody whose row a deletion holds, but not yet what belongs to them."""
+    with db.engine.connect() as connection, connection.begin():
+        connection.execute(sa.select(User.id).where(User.id == user_id).with_for_update())
+        yield connection
+
+
+@contextmanager
+def running(app: Flask, work: Callable[[], object]) -> Iterator[Future[object]]:
+    """`work` in another thread, which has ended or waits for a lock."""
+
+    def run() -> object:
+        with app.app_context():
+            return work()
+
+    def is_waiting() -> bool:
+        with db.engine.connect() as connection:
+            return bool(connection.execute(sa.text(IS_WAITING)).scalar())
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run)
+        wait_until(lambda: future.done() or is_waiting())
+        yield future
+
+
+def test_topping_up_does_not_wait_for_somebody_who_is_being_deleted(scene: Scene) -> None:
+    leaving, other = scene.person(), scene.person()
+    ids = {person: scene.new(remind(person)) for person in (leaving, other)}
+    for person in ids:
+        forget_plans(scene, person)
+    with being_deleted(leaving.id), running(scene.app, jobs.top_up_page) as page:
+        assert page.done()
+        assert page.result() == 1
+        assert (hours_waiting(scene, ids[leaving]), hours_waiting(scene, ids[other])) == (set(), {1, 9, 17})
+    jobs.top_up_page()  # the deletion was given up
+    assert hours_waiting(scene, ids[leaving]) == {1, 9, 17}
+
+
+def test_fanning_out_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
+    leaving = scene.person()
+    scene.send(subscribe(leaving, browser(scene)))
+    scene.new(remind(leaving))
+    scene.change("UPDATE deliveries SET next_try_at = now() WHERE channel = 'push_fan_out'")
+    delivery = claims.claim("urgent", Channel.PUSH_FAN_OUT)
+    assert delivery is not None
+    with being_deleted(leaving.id) as deletion, running(scene.app, lambda: transport.fan_out(delivery)) as job:
+        held = sa.select(Delivery.id).where(Delivery.id == delivery.id).with_for_update(nowait=True)
+        assert deletion.execute(held).scalar() == delivery.id
+        deletion.rollback()
+        assert job.result() is None
+
+
+def test_of_two_browsers_at_once_the_second_counts_the_first(scene: Scene) -> None:
+    person = scene.person()
+    for _ in range(push.MOST_A_USER - 1):
+        with unit_of_work():
+            push.subscribe({**browser(scene), "user_id": None}, caller_id=person.id)
+    done_twice_at_once(
+        scene.app, lambda: push.subscribe({**browser(scene), "user_id": None}, caller_id=person.id)
+    ).result()
+    count = sa.select(sa.func.count()).select_from(PushSubscription).where(PushSubscription.user_id == person.id)
+    assert db.session.scalar(count) == push.MOST_A_USER
