@@ -59,6 +59,7 @@ def left_of(scene: Scene, person: Person) -> int:
         scene.sql(
             """SELECT (SELECT count(*) FROM reminders WHERE user_id = :id)
             + (SELECT count(*) FROM deliveries WHERE user_id = :id)
+            + (SELECT count(*) FROM occurrences WHERE user_id = :id)
             + (SELECT count(*) FROM push_subscriptions WHERE user_id = :id)""",
             id=person.id,
         )
@@ -136,6 +137,53 @@ def reminder_is_done_and_not_done(scene: Scene) -> Script:
         SELECT count(*) FROM deliveries AS d JOIN reminders AS r ON d.subject = 'pengingat:' || r.id
         WHERE r.id = :id AND d.state = 'pending' AND d.due_at < r.done_until"""
     assert scene.sql(expected, id=id_) == 0
+
+
+def confirm(person: Person, path: str, status: str) -> Call:
+    return person.post(f"{path}/konfirmasi", status=status)
+
+
+def fall_due(scene: Scene, id_: int) -> None:
+    """As if the first occurrence of a reminder had been a minute ago."""
+    scene.change(
+        """UPDATE occurrences SET due_at = date_trunc('second', now()) - interval '1 minute' WHERE id = (
+            SELECT min(id) FROM occurrences WHERE reminder_id = :id)""",
+        id=id_,
+    )
+
+
+@encounter(200)
+def an_occurrence_is_done_and_skipped(scene: Scene) -> Script:
+    person = scene.person()
+    id_ = scene.new(remind(person))
+    path = f"/pengingat/{id_}"
+    fall_due(scene, id_)
+    responses = yield [confirm(person, path, "done"), confirm(person, path, "skipped"), confirm(person, path, "done")]
+    answered = {response.body["id"] for response in responses}
+    assert len(answered) <= 2  # whoever finds the one that is due answered means the next
+    states = "SELECT count(*) FROM occurrences WHERE reminder_id = :id AND state IN ('done', 'skipped')"
+    assert scene.sql(states, id=id_) == len(answered)
+
+
+@encounter(200, 201, 401, 404, 409)
+def answers_meet_delete_of_the_person(scene: Scene) -> Script:
+    admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
+    ids = [scene.new(remind(leaving)) for _ in range(3)]
+    for id_ in ids:
+        fall_due(scene, id_)
+    words = zip(ids, ("done", "snooze", "skipped"), strict=True)
+    yield [*(confirm(leaving, f"/pengingat/{id_}", word) for id_, word in words), remove(admin, leaving)]
+    assert left_of(scene, leaving) == 0
+
+
+@encounter(200, 404)
+def answer_meets_delete_of_its_reminder(scene: Scene) -> Script:
+    person = scene.person()
+    id_ = scene.new(remind(person))
+    path = f"/pengingat/{id_}"
+    fall_due(scene, id_)
+    yield [confirm(person, path, "snooze"), person.delete(path), confirm(person, path, "done"), TOP_UP]
+    assert hours_waiting(scene, id_) == set()
 
 
 @encounter(200, 201, 401, 404)

@@ -14,14 +14,15 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery
-from app.pengingat import jobs
+from app.pengingat import answers, jobs
+from app.pengingat.models import Pengingat
 from app.push import service as push
 from app.push import transport
 from app.push.models import PushSubscription
 from dev.stack.waiting import wait_until
 from tests.overlap import IS_WAITING, done_twice_at_once
 from tests.races.meeting import Scene, serving
-from tests.races.reminders import browser, forget_plans, hours_waiting, remind, subscribe
+from tests.races.reminders import browser, fall_due, forget_plans, hours_waiting, remind, subscribe
 
 
 @pytest.fixture
@@ -81,6 +82,23 @@ def test_fanning_out_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -
         assert deletion.execute(held).scalar() == delivery.id
         deletion.rollback()
         assert job.result() is None
+
+
+def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
+    leaving = scene.person()
+    id_ = scene.new(remind(leaving))
+    fall_due(scene, id_)
+
+    def snooze() -> None:
+        with unit_of_work():
+            answers.confirm(leaving.id, id_, {"status": "snooze", "minutes": 30})
+
+    with being_deleted(leaving.id) as deletion, running(scene.app, snooze) as answering:
+        held = sa.select(Pengingat.id).where(Pengingat.id == id_).with_for_update(nowait=True)
+        assert deletion.execute(held).scalar() == id_
+        deletion.rollback()
+        assert answering.result() is None
+    assert scene.sql("SELECT max(snoozes) FROM occurrences WHERE reminder_id = :id", id=id_) == 1
 
 
 def test_of_two_browsers_at_once_the_second_counts_the_first(scene: Scene) -> None:
