@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dev.demo import activity, content, conversations, crowd, forum, people, places, reminders
+from dev.demo import activity, adherence, content, conversations, crowd, forum, people, places, reminders
 
 #: In this order: later parts refer to earlier ones.
 PARTS: tuple[Callable[[], None], ...] = (
@@ -18,6 +18,7 @@ PARTS: tuple[Callable[[], None], ...] = (
     conversations.fill,
     forum.fill,
     reminders.fill,
+    adherence.fill,
     activity.fill,
 )
 

@@ -56,6 +56,18 @@ def test_administrators_see_ninety_lively_days(client: Client) -> None:
     assert len(admin.get("/admins/caregiver-patient/all").json) > 15
 
 
+def test_siti_has_ninety_days_to_show_her_doctor(client: Client) -> None:
+    with unit_of_work():
+        demo.fill()
+    siti = client.as_(db.session.scalars(sa.select(User).where(User.username == "siti")).one())
+    start = today() - timedelta(days=85)
+    sums = siti.get(f"/pengingat/kepatuhan?start={start}").json
+    assert 60 < sums["percent"] < 95
+    assert sum(day["due"] > 0 for day in sums["days"]) > 80
+    assert {row["tipe"] for row in sums["reminders"]} >= {"obat", "makan", "terapi"}
+    assert all(sums[name] for name in ("done", "skipped", "missed", "undelivered"))
+
+
 def test_the_forum_counts_right_and_is_newest_first(client: Client) -> None:
     with unit_of_work():
         demo.fill()

@@ -1,0 +1,54 @@
+"""What became of ninety days of doses, meals and sessions: mostly done, now and then skipped or forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.core.lib.clock import now
+from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, Tipe
+from dev.demo import crowd
+
+#: How the days are spread over what one can do; of what was missed, so much never went out.
+OUTCOMES = {State.DONE: 82, State.SKIPPED: 5, State.MISSED: 13}
+UNDELIVERED = 0.1
+WAYS = {AnsweredVia.APP: 6, AnsweredVia.MESSAGE: 3, AnsweredVia.LINK: 1}
+
+
+def fill() -> None:
+    """Nothing is added where an occurrence is over already: that is somebody's own history."""
+    if db.session.scalar(sa.select(sa.exists().where(Occurrence.due_at < now() - timedelta(days=1)))):
+        return
+    chance, since = Random("adherence"), now() - timedelta(days=crowd.DAYS)
+    repeated = sa.select(Pengingat).where(Pengingat.tipe != Tipe.KONTROL).order_by(Pengingat.id)
+    rows: list[dict[str, Any]] = []
+    for reminder in db.session.scalars(repeated).all():
+        reminder.created_at = reminder.active_from = since
+        rows += _occurrences(reminder, since, chance)
+    db.session.execute(sa.insert(Occurrence), rows)
+
+
+def _occurrences(reminder: Pengingat, since: datetime, chance: Random) -> Iterator[dict[str, Any]]:
+    # What fell due today is left to the clock, which may have planned it already.
+    for due in reminder.schedule.dues(since, now() - timedelta(days=1)):
+        state = chance.choices(list(OUTCOMES), list(OUTCOMES.values()))[0]
+        is_answered = state is not State.MISSED
+        yield {
+            "reminder_id": reminder.id,
+            "user_id": reminder.user_id,
+            "tipe": reminder.tipe,
+            "judul": reminder.judul,
+            "slot": due.slot,
+            "due_at": due.at,
+            "day": due.at.astimezone(reminder.zone).date(),
+            "state": state,
+            "answered_at": due.at + timedelta(minutes=chance.randint(1, 50)) if is_answered else None,
+            "answered_via": chance.choices(list(WAYS), list(WAYS.values()))[0] if is_answered else None,
+            "undelivered": not is_answered and chance.random() < UNDELIVERED,
+            "created_at": due.at - timedelta(hours=36),
+        }
