@@ -6,11 +6,11 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from config import ROOT
+from tests.client import Client
 from tests.e2e.launcher import Launcher, copy_checkout
 from tests.programs import needed
 
@@ -61,9 +61,26 @@ def assert_same_shape(shown: dict[str, object], got: dict[str, object]) -> None:
         assert shown.get(name) == (got.get(name) if name in shown else None), got
 
 
-def test_the_paths_it_names_exist(answers: list[str]) -> None:
-    del answers
-    rules = Path(ROOT / "tests/architecture/table.py").read_text()
+def test_the_paths_it_names_exist() -> None:
+    rules = (ROOT / "tests/architecture/table.py").read_text()
     for path in set(re.findall(r"`(?:GET |POST |PUT |DELETE )?(/[a-z][a-z/-]+)(?:/:\w+)?(?:\?[^`]*)?`", PAGE)):
         if not path.startswith(("/api", "/dev", "/media")):
             assert path in rules, path
+
+
+def test_the_filters_it_names_exist(client: Client) -> None:
+    paths = client.get("/api/openapi.json").json["paths"]
+    parameters = {
+        re.sub(r"\{\w+\}", ":", path): {each["name"] for each in methods["get"].get("parameters", [])}
+        for path, methods in paths.items()
+        if "get" in methods
+    }
+    (table,) = re.findall(r"^\| list \| filters \|\n\|---\|---\|\n(.*?)\n\n", PAGE, re.MULTILINE | re.DOTALL)
+    rows = [row.strip("|").split(" | ") for row in table.splitlines()]
+    assert len(rows) > 10
+    for lists, filters in rows:
+        named_lists = [re.sub(r":\w+", ":", path) for path in re.findall(r"`(/[^`]+)`", lists)]
+        known = set().union(*(parameters[f"/api{path}"] for path in named_lists))
+        named = re.findall(r"`([a-z_]+)`", re.sub(r"\(.*?\)|: .*", "", filters))
+        assert named
+        assert set(named) <= known, lists
