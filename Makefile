@@ -65,7 +65,8 @@ bench: $(EVERYTHING) ## measure, and compare with the targets (T=forum for one)
 	@$(PY) -m dev.system_packages bench
 	@$(PY) -m bench $(T)
 
-chaos: $(EVERYTHING) ## reminders while everything is killed at random
+chaos: $(EVERYTHING) ## reminders while all kinds of things go wrong (ARGS=--short, ARGS="kills freezes")
+	@$(PY) -m dev.system_packages chaos
 	@$(PY) -m bench.chaos $(ARGS)
 
 load: $(EVERYTHING) ## mixed traffic through the whole stack

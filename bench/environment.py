@@ -42,12 +42,15 @@ class Result:
 
 
 def at_least(name: str, ratio: float, target: float, unit: str = "F1") -> Result:
-    return Result(name, f"at least {target:g} {unit}", f"{ratio:.2f} {unit}", ratio >= target)
+    return Result(name, f"at least {target:g} {unit}", f"{_figure(ratio)} {unit}", ratio >= target)
 
 
 def at_most(name: str, value: float, target: float, unit: str) -> Result:
-    reached = f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
-    return Result(name, f"at most {target:g} {unit}", f"{reached} {unit}", value <= target)
+    return Result(name, f"at most {target:g} {unit}", f"{_figure(value)} {unit}", value <= target)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
 
 
 def print_table(results: Iterable[Result]) -> None:

@@ -40,7 +40,7 @@ def run(_: BenchEnvironment) -> Iterator[Result]:
                 outcome = through(world, server, how, lambda: time.sleep(AWAY_S))
                 name = f"reminders while {server} is {how}"
                 yield at_most(f"{name}: lost", outcome.lost + outcome.lost_pushes, 0, "messages and pushes")
-                cut = outcome.deaths if server == "postgres" else 0
+                cut = outcome.unknown if server == "postgres" else 0
                 yield at_most(f"{name}: sent twice", outcome.doubled, cut, "messages")
                 latest_s = 4 if server == "redis" else AWAY_S + 15
                 yield at_most(f"{name}: latest", outcome.latest_s, latest_s, "s after due")

@@ -124,10 +124,11 @@ def _serve_postgres(
         supervisor.afterwards.callback(shutil.rmtree, sockets, ignore_errors=True)
     settings = {**POSTGRES_SETTINGS, **settings, "unix_socket_directories": str(sockets)}
     options = [f"--{name}={value}" for name, value in settings.items()]
+    # Not given to our own starter: a library that is loaded would begin as root and go on as another.
+    variables = ["/usr/bin/env", *(f"{name}={value}" for name, value in env.items())] if env else []
     child = supervisor.spawn(
         "postgres",
-        [folder / "postgres", "-D", data, *options],
-        env={**os.environ, **env},
+        [*variables, folder / "postgres", "-D", data, *options],
         cwd=data.parent,
         account=account,
         stop_with=signal.SIGINT,  # its "fast" shutdown; SIGTERM would wait for the clients

@@ -38,7 +38,7 @@ PACKAGES = {
         ("/usr/lib/postgresql/*/bin/postgres",), "the service on Debian's own PostgreSQL", service="postgresql"
     ),
     "redis-server": Package(("redis-server",), "the service on Debian's own Redis", service="redis-server"),
-    "libfaketime": Package(("/usr/lib/*/faketime/libfaketime.so.1",), "workers whose clock jumps"),
+    "libfaketime": Package(("/usr/lib/*/faketime/libfaketime.so.1",), "clocks that jump", ("test", "chaos")),
     "curl": Package(("curl",), "deploy/rolling-restart"),
     "systemd": Package(("systemd-analyze",), "the check of deploy/systemd"),
     "chromium": Package(("chromium", "chromium-browser", "google-chrome"), "the pages in a browser", ("test-browser",)),

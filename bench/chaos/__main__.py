@@ -12,12 +12,19 @@ import time
 from dataclasses import replace
 from types import ModuleType
 
-from bench.chaos import kills
+from bench.chaos import backlog, clock_steps, cut_lines, freezes, hung_worker, kills, outages, poison
 from bench.environment import Result, print_table
 
 #: Each has `run(plan)`, which yields its results, and its plans: WHOLE and SHORT.
 ROWS: dict[str, ModuleType] = {
     "kills": kills,
+    "freezes": freezes,
+    "outages": outages,
+    "lines": cut_lines,
+    "hung": hung_worker,
+    "poison": poison,
+    "clock": clock_steps,
+    "backlog": backlog,
 }
 
 

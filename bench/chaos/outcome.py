@@ -29,8 +29,8 @@ class Outcome:
     arrived: Counter[str] = field(default_factory=Counter)
     late_s: dict[str, float] = field(default_factory=dict)
     pushes: Counter[str] = field(default_factory=Counter)
-    #: Calls that were under way when something was killed.
-    deaths: int = 0
+    #: Messages of which nobody knows whether an earlier call sent them: its worker died, or no answer came in time.
+    unknown: int = 0
     unsettled: int = 0
 
     @property
@@ -55,10 +55,10 @@ class Outcome:
 
     @property
     def keeps_promises(self) -> bool:
-        """Nothing lost, nothing early, nothing twice but what was under way at a kill: however slow the machine is."""
+        """Nothing lost, nothing early, nothing twice but what nobody knew of: however slow the machine is."""
         return (
             self.lost == self.lost_pushes == self.unsettled == self.early == 0
-            and self.doubled <= self.deaths
+            and self.doubled <= self.unknown
             and max(self.arrived.values(), default=0) <= 2
         )
 
@@ -68,7 +68,7 @@ class Outcome:
         yield at_most(f"{name}: left open", self.unsettled, 0, "deliveries")
         yield at_most(f"{name}: early", self.early, 0, "messages")
         yield at_most(f"{name}: sent twice", self.doubled, doubled, "messages")
-        yield at_most(f"{name}: copies of one message", max(self.arrived.values(), default=0), 2, "at most")
+        yield at_most(f"{name}: most of one message", max(self.arrived.values(), default=0), 2, "copies")
         yield at_most(f"{name}: latest", self.latest_s, latest_s, "s after due")
 
     def __str__(self) -> str:
@@ -77,5 +77,5 @@ class Outcome:
         return (
             f"{self.plan.reminders} reminders within {self.plan.seconds:.0f} s; {faults or 'no random faults'}; "
             f"lost {self.lost} messages and {self.lost_pushes} pushes; left open {self.unsettled}; "
-            f"sent twice {self.doubled}, cut {self.deaths}; late {late[0]:.2f} to {late[-1]:.1f} s"
+            f"sent twice {self.doubled}, unknown {self.unknown}; late {late[0]:.2f} to {late[-1]:.1f} s"
         )

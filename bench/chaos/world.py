@@ -50,6 +50,7 @@ HEAD_START_S = 3.0
 SETTLE_S = 300.0
 
 OPEN = "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AND due_at < now() + interval '5 minutes'"
+UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unknowns > 0"
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ class World:
         self.redis_child: Child = self.valkey.child
         self.wanted = workers
         self.workers: list[Child] = []
-        self._rounds = self._people = self._deaths_before = 0
+        self._rounds = self._named = self._unknown_before = 0
+        #: Who is reminded in this round, and when each reminder is due.
+        self.people: list[int] = []
         self.due: dict[str, datetime] = {}
         with self.app.app_context():
             upgrade()
@@ -109,8 +112,8 @@ class World:
         self.due.clear()
         self._rounds += 1
         with self.app.app_context():
-            people = self._new_people(1 + self.plan.reminders // EACH)
-            self._deaths_before = self._deaths()
+            self.people = self._new_people(1 + self.plan.reminders // EACH)
+            self._unknown_before = self.figure(UNKNOWN)
             self.sim.messaging.sent.clear()
             self.sim.push.messages.clear()
             head_start = timedelta(seconds=HEAD_START_S)
@@ -120,7 +123,7 @@ class World:
                 # Never due before it is there: a slow machine stretches the plan.
                 due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
                 name = f"pengingat-{self._rounds}-{n:05d}"
-                self.remind_of(name, due, people[n % len(people)])
+                self.remind_of(name, due, self.people[n % len(self.people)])
                 self.due[name] = due
 
     def remind_of(self, name: str, due: datetime, user_id: int) -> None:
@@ -130,7 +133,7 @@ class World:
 
     def _new_people(self, count: int) -> list[int]:
         """Ids of so many with a telephone and a browser."""
-        first, self._people = self._people, self._people + count
+        first, self._named = self._named, self._named + count
         with unit_of_work():
             ids = [
                 users.create(
@@ -142,7 +145,7 @@ class World:
                     },
                     ["pasien"],
                 ).id
-                for n in range(first, self._people)
+                for n in range(first, self._named)
             ]
         for user_id in ids:
             browser = self.sim.push.subscribe(self.settings["VAPID_PUBLIC_KEY"])
@@ -258,14 +261,10 @@ class World:
         except psycopg2.Error:
             return False
 
-    def _deaths(self) -> int:
-        """Messages whose sender died over them."""
-        return self.figure("SELECT coalesce(sum(deaths), 0) FROM deliveries WHERE channel = 'messaging'")
-
     def _judge(self) -> Outcome:
         self._count_arrivals(self.outcome)
         self.outcome.unsettled = self.figure(OPEN)
-        self.outcome.deaths = self._deaths() - self._deaths_before
+        self.outcome.unknown = self.figure(UNKNOWN) - self._unknown_before
         with self.app.app_context():
             db.engine.dispose()
             self.app.extensions["autocommit"].dispose()

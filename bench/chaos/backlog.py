@@ -1,0 +1,67 @@
+"""Workers come back after an hour: what falls due from then on does not wait behind the 10,000 that have piled up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from app.core.database.session import unit_of_work
+from app.notifications import outbox
+from app.notifications.models import Channel
+from bench.chaos.outcome import Plan
+from bench.chaos.world import SETTLE_S, World, opened
+from bench.environment import Result, at_most
+from dev.stack.waiting import wait_until
+
+
+@dataclass(frozen=True)
+class Backlog(Plan):
+    """So many wait from before; the reminders fall due from the workers' return on."""
+
+    waiting: int = 0
+
+
+WHOLE = Backlog(reminders=120, seconds=45, waiting=10_000)
+SHORT = Backlog(reminders=60, seconds=15, waiting=4_000)
+
+AWAY = timedelta(hours=1)
+LATEST_S = 10.0
+WAITING = "SELECT count(*) FROM deliveries WHERE dedupe_key LIKE 'tunggakan:%' AND state <> 'sent'"
+
+
+def run(plan: Backlog) -> Iterator[Result]:
+    with opened(plan) as world:
+        _pile_up(world, plan.waiting)
+        started = time.time()
+        world.start_workers()
+        world.remind()
+        wait_until(lambda: world.figure(WAITING) == 0, SETTLE_S)
+        cleared_s = time.time() - started
+        outcome = world.finish()
+        copies = len([message for message in world.sim.messaging.sent if "tunggakan" in message.text])
+    print(f"{outcome}; the backlog was gone after {cleared_s:.0f} s")
+    name = f"backlog of {plan.waiting:,}"
+    yield at_most(f"{name}: its messages", copies, plan.waiting, f"of {plan.waiting:,}")
+    yield from outcome.results(f"{name}, what falls due now", latest_s=LATEST_S)
+
+
+def _pile_up(world: World, count: int) -> None:
+    """Everything that fell due within the last hour."""
+    now = datetime.now(UTC)
+    with world.app.app_context(), unit_of_work():
+        outbox.add_all(
+            [
+                outbox.Draft(
+                    kind="bench",
+                    channel=Channel.MESSAGING,
+                    dedupe_key=f"tunggakan:{n}",
+                    payload={"text": f"tunggakan {n}"},
+                    target=f"+62898{n:08d}",
+                    due_at=now - AWAY * (count - n) / count,
+                    expires_at=now + AWAY,
+                )
+                for n in range(count)
+            ]
+        )

@@ -1,0 +1,70 @@
+"""The database's clock steps, forwards and back, for 15 s each: nothing is sent early, and nothing is missed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from bench.chaos.outcome import Plan
+from bench.chaos.world import World, opened
+from bench.environment import Result, at_most
+from dev.system_packages import require
+
+WHOLE = Plan(reminders=300, seconds=75)
+SHORT = Plan(reminders=120, seconds=30)
+
+STEPS = ("+2h", "-2h", "+50m")
+#: How long a step lasts, and the time between two, in parts of the plan's seconds: 15 s and 5 s of the whole.
+STEPPED, CALM = 1 / 5, 1 / 15
+#: Reminders of the next two hours, which a clock that runs ahead takes for due.
+LATER = [timedelta(minutes=10 * n) for n in range(1, 12)]
+
+MISSED = "SELECT count(*) FROM deliveries WHERE state = 'missed'"
+LATER_SENT = "SELECT count(*) FROM deliveries WHERE due_at > now() + interval '5 minutes' AND state <> 'pending'"
+
+
+def run(plan: Plan) -> Iterator[Result]:
+    with tempfile.TemporaryDirectory(prefix="clock-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        clock = folder / "clock"
+        _step(clock, "+0")
+        env = {
+            "LD_PRELOAD": str(require("libfaketime")),
+            "FAKETIME_TIMESTAMP_FILE": str(clock),
+            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        }
+        with opened(plan, postgres_env=env) as world:
+            yield from _play(world, clock)
+
+
+def _play(world: World, clock: Path) -> Iterator[Result]:
+    world.start_workers()
+    world.remind()
+    with world.app.app_context():
+        for minutes in LATER:
+            world.remind_of("nanti", datetime.now(UTC) + minutes, world.people[0])
+    world.go_on_until(world.first_due)
+    for step in STEPS:
+        world.go_on(world.plan.seconds * CALM)
+        _step(clock, step)
+        world.go_on(world.plan.seconds * STEPPED)
+        _step(clock, "+0")
+    outcome = world.finish()
+    print(outcome)
+    name = f"clock steps {', '.join(STEPS)} for {world.plan.seconds * STEPPED:.0f} s"
+    later = world.figure(LATER_SENT) + sum("nanti" in message.text for message in world.sim.messaging.sent)
+    yield at_most(f"{name}: missed", world.figure(MISSED), 0, "deliveries")
+    yield at_most(f"{name}: of a later hour sent", later, 0, "deliveries")
+    yield from outcome.results(name)
+
+
+def _step(clock: Path, by: str) -> None:
+    """Whole or not at all: PostgreSQL reads the file whenever it looks at its clock."""
+    draft = clock.with_suffix(".new")
+    draft.write_text(by)
+    draft.chmod(0o644)
+    draft.replace(clock)

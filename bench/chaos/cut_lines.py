@@ -1,0 +1,31 @@
+"""A provider takes every message and cuts the line before it answers: nobody knows what came of the call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.chaos.outcome import Plan
+from bench.chaos.world import opened
+from bench.environment import Result
+
+#: `seconds` is how long the provider does so.
+WHOLE = Plan(reminders=300, seconds=70)
+SHORT = Plan(reminders=150, seconds=25)
+
+#: From when the provider is sound: it rests for seconds, and what is unknown is repeated after 30 s and a quarter.
+BACK_S = 60.0
+
+
+def run(plan: Plan) -> Iterator[Result]:
+    with opened(plan) as world:
+        world.start_workers()
+        world.remind()
+        world.go_on_until(world.first_due - 1)
+        world.sim.fault("messaging", "drop", times=None, after=True)
+        world.go_on(plan.seconds)
+        world.sim.clear_faults()
+        outcome = world.finish()
+    print(outcome)
+    yield from outcome.results(
+        f"line cut for {plan.seconds:.0f} s", doubled=outcome.unknown, latest_s=plan.seconds + BACK_S
+    )

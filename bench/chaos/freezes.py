@@ -1,0 +1,43 @@
+"""Workers stand still (SIGSTOP) for 15 to 25 s, shorter than a claim's lease, with calls under way."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+
+from bench.chaos.outcome import Plan
+from bench.chaos.world import opened
+from bench.environment import Result
+from dev.stack.outages import frozen
+from dev.stack.waiting import wait_until
+
+#: `faults` is the number of freezes.
+WHOLE = Plan(reminders=800, seconds=120, faults=5)
+SHORT = Plan(reminders=200, seconds=25, faults=1)
+
+FROZEN_S = (15.0, 25.0)
+#: The provider takes its time, so that there is always a call under way.
+LATENCY_S = 1.5
+
+
+def run(plan: Plan) -> Iterator[Result]:
+    with opened(plan) as world:
+        world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
+        world.start_workers()
+        world.remind()
+        world.go_on_until(world.first_due)
+        for number in range(plan.faults):
+            calls = len(world.sim.messaging.calls)
+            wait_until(lambda: len(world.sim.messaging.calls) > calls or time.time() > world.last_due)  # noqa: B023
+            # All at once first, as on a machine that is paused; then some of them.
+            some = world.random.sample(world.workers, len(world.workers) - number % len(world.workers))
+            with contextlib.ExitStack() as freeze:
+                for worker in some:
+                    freeze.enter_context(frozen(worker.process.pid))
+                time.sleep(world.random.uniform(*FROZEN_S))
+            world.outcome.faults["freeze"] += 1
+            world.go_on(world.random.uniform(1, 4))
+        outcome = world.finish()
+    print(outcome)
+    yield from outcome.results(f"{plan.faults} freezes of {FROZEN_S[0]:.0f} to {FROZEN_S[1]:.0f} s")

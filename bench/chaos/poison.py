@@ -1,0 +1,95 @@
+"""Deliveries over which every process dies that takes them up: the others must not suffer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from app.core.database.session import unit_of_work
+from app.notifications import outbox
+from app.notifications.delivery import claims, drain
+from app.notifications.delivery.claims import Claimed
+from app.notifications.models import Channel
+from bench.chaos.outcome import Plan
+from bench.chaos.world import SETTLE_S, Workers, World, opened
+from bench.environment import Result, at_least, at_most
+
+#: `faults` is the number of poisonous deliveries; they come with the first reminders.
+WHOLE = Plan(reminders=1500, seconds=120, faults=2)
+SHORT = Plan(reminders=300, seconds=20, faults=1)
+
+#: The provider takes its time, so that there are always calls under way.
+LATENCY_S = 0.5
+
+POISON = "racun"
+#: What a worker runs with in place of its own class: see `Worker` of `bench.chaos.poisoned`.
+WORKERS = Workers(kind="bench.chaos.poisoned.Worker")
+
+#: How often the poisonous ones have killed, how many of them are settled, and how many of the others have failed.
+STATES = f"""
+    SELECT
+        coalesce(sum(deaths) FILTER (WHERE dedupe_key LIKE '{POISON}:%'), 0),
+        count(*) FILTER (WHERE dedupe_key LIKE '{POISON}:%' AND state NOT IN ('pending', 'claimed')),
+        count(*) FILTER (WHERE dedupe_key NOT LIKE '{POISON}:%' AND state = 'failed')
+    FROM deliveries
+"""
+HARMLESS = f"SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AND dedupe_key NOT LIKE '{POISON}:%'"
+
+
+def poisoned(transport: drain.Transport) -> drain.Transport:
+    """A transport that kills its process over a poisonous delivery."""
+
+    def send(delivery: Claimed) -> str | None:
+        if POISON in str(delivery.payload.get("text")):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return transport(delivery)
+
+    return send
+
+
+def run(plan: Plan) -> Iterator[Result]:
+    with opened(plan, workers=WORKERS) as world:
+        world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
+        world.start_workers()
+        world.remind()
+        world.go_on_until(world.first_due + 2)
+        _poison(world)
+        world.go_on(plan.seconds)
+        while world.figure(HARMLESS) and time.time() < world.last_due + SETTLE_S:
+            world.go_on(1)
+        with world.database() as cursor:
+            cursor.execute(STATES)
+            deaths, settled, failed = map(int, cursor.fetchone())
+            cursor.execute("UPDATE deliveries SET state = 'cancelled' WHERE dedupe_key LIKE %s", [f"{POISON}:%"])
+            cursor.connection.commit()
+        outcome = world.finish()
+    print(outcome)
+    name = f"{plan.faults} poisonous deliveries"
+    # The first dies at once, the next when the lease of the one before has ended.
+    expected = plan.faults * min(claims.POISON_DEATHS, int(plan.seconds // (claims.LEASE_S + 5)))
+    yield at_least(f"{name}: processes that died and were missed", deaths, expected, "processes")
+    yield at_most(f"{name}: given up", settled, 0, "of them")
+    yield at_most(f"{name}: others that failed", failed, 0, "deliveries")
+    yield from outcome.results(f"{name}, the others", doubled=outcome.unknown)
+
+
+def _poison(world: World) -> None:
+    now = datetime.now(UTC)
+    with world.app.app_context(), unit_of_work():
+        outbox.add_all(
+            [
+                outbox.Draft(
+                    kind="bench",
+                    channel=Channel.MESSAGING,
+                    dedupe_key=f"{POISON}:{n}",
+                    payload={"text": f"{POISON} {n}"},
+                    target=f"+628990000{n:04d}",
+                    due_at=now,
+                    expires_at=now + timedelta(hours=1),
+                )
+                for n in range(world.plan.faults)
+            ]
+        )
