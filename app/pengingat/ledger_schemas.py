@@ -88,9 +88,9 @@ class SpanSchema(Schema):
         if start is None or end is None:
             return
         if start > end:
-            raise ValidationError("tidak boleh sesudah end.", "start")
+            raise ValidationError("tidak boleh sesudah tanggal akhir.", "start")
         if (end - start).days >= MOST_DAYS:
-            raise ValidationError(f"paling banyak {MOST_DAYS} hari.", "end")
+            raise ValidationError(f"paling jauh {MOST_DAYS - 1} hari sesudah tanggal mulai.", "end")
 
 
 class DaysSchema(SpanSchema):

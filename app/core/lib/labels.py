@@ -55,6 +55,12 @@ LABELS = {
     "reminder_offsets": "Waktu pengingat",
     "offset": "Jarak",
     "is_done": "Tanda selesai",
+    "due_at": "Waktu jatuh tempo",
+    "slot": "Bagian jadwal",
+    "status": "Jawaban",
+    "minutes": "Menit",
+    "note": "Catatan",
+    "state": "Keadaan",
     # pushes
     "endpoint": "Alamat langganan",
     "keys": "Kunci langganan",
