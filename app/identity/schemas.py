@@ -64,7 +64,7 @@ def _check_username(value: str) -> None:
 
 def _check_phone(value: str) -> None:
     if len(value) > 30 or phones.normalise(value) is None:
-        raise ValidationError("bukan nomor telepon yang benar.")
+        raise ValidationError("tidak benar, tulis misalnya 081234567890.")
 
 
 class Role(Schema):

@@ -62,7 +62,7 @@ class TimeOfDay(fields.String):
         super().__init__(
             required=required,
             allow_none=allow_none,
-            validate=validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="harus berupa jam UTC, misalnya 07:30."),
+            validate=validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="harus ditulis seperti 07:30, dalam UTC."),
             metadata={"example": "00:00", "description": "HH:MM in UTC"},
         )
 

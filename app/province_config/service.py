@@ -34,7 +34,7 @@ def update(province: str, data: NewProvinceConfig) -> ProvinceConfig:
     """Save the layout, the first of the province or in place of the one before; each section's order is its place."""
     name = _canonical(province)
     if name is None:
-        raise ValidationFailed({"province": ["bukan provinsi di Indonesia."]})
+        raise ValidationFailed({"province": ["harus salah satu provinsi di Indonesia."]})
     sections = [{**section, "order": order} for order, section in enumerate(data["sections"])]
     new = insert(ProvinceConfig).values(province=name, sections=sections)
     query = new.on_conflict_do_update(

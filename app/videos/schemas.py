@@ -19,7 +19,7 @@ class VideoId(fields.String):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
-            validate=validate.Regexp(f"{VIDEO_ID.pattern}\\Z", error="bukan id video yang benar."),
+            validate=validate.Regexp(f"{VIDEO_ID.pattern}\\Z", error="tidak benar."),
             metadata={"example": "dQw4w9WgXcQ"},
             **kwargs,
         )

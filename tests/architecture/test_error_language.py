@@ -12,6 +12,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from app import sections
 from app.core.errors import ValidationFailed
 from app.core.lib.labels import LABELS, label
+from app.core.lib.sentences import for_a_person
 from app.core.web.fields import Items
 from app.identity.schemas import UserCreate
 from app.pengingat.schemas import DETAILS
@@ -106,7 +107,7 @@ def test_each_wrong_value_is_refused_in_indonesian(schema: Schema) -> None:
             assert error.errors
             for path, sentences in error.errors.items():
                 for sentence in sentences:
-                    assert_readable(f"{label(path.split('.'))} {sentence}")
+                    assert_readable(for_a_person({path: [sentence]}) or "")
                     assert sentence[0].islower(), f"{sentence} goes on after the label"
                     assert sentence.endswith(".")
 

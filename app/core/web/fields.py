@@ -21,7 +21,7 @@ class Timestamp(fields.AwareDateTime):
     """RFC 3339 with a zone in, loaded as UTC; UTC with `Z` out."""
 
     default_error_messages = {  # noqa: RUF012  # marshmallow reads a plain dict
-        "invalid": "harus berupa waktu, misalnya 2026-03-02T00:00:00Z.",
+        "invalid": "harus ditulis seperti 2026-03-02T00:00:00Z.",
         "invalid_awareness": "harus menyebut zona waktu, misalnya 2026-03-02T00:00:00Z.",
     }
 
@@ -59,7 +59,7 @@ class RecordId(fields.Integer):
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": 1})
-        super().__init__(validate=validate.Range(1, 2**63 - 1, error="bukan nomor yang benar."), **kwargs)
+        super().__init__(validate=validate.Range(1, 2**63 - 1, error="tidak dikenal."), **kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> int:
         # Digits in a form or a query are text; a fraction is nobody's identifier.
@@ -101,7 +101,7 @@ class ProvinceName(fields.String):
 class Province(fields.String):
     """One of the 38 provinces: any usual spelling in, the canonical one out."""
 
-    default_error_messages = {"invalid": "bukan provinsi di Indonesia."}  # noqa: RUF012
+    default_error_messages = {"invalid": "harus salah satu provinsi di Indonesia."}  # noqa: RUF012
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault(

@@ -48,9 +48,9 @@ def test_every_field_has_its_sentences_and_the_first_is_the_message(client: Clie
 def test_a_nested_field_has_a_dotted_path_and_is_told_with_its_place(siti: Client) -> None:
     details = {**OBAT, "jadwal": [{**DOSE, "jam": "25:00"}, {**DOSE, "jumlah": 0}]}
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": details}))
-    assert message == "Jam pada jadwal ke-1 harus berupa jam UTC, misalnya 07:30."
+    assert message == "Jam pada jadwal ke-1 harus ditulis seperti 07:30, dalam UTC."
     assert errors == {
-        "details.jadwal.0.jam": ["harus berupa jam UTC, misalnya 07:30."],
+        "details.jadwal.0.jam": ["harus ditulis seperti 07:30, dalam UTC."],
         "details.jadwal.1.jumlah": ["harus lebih dari 0, paling besar 100000."],
     }
 
@@ -93,11 +93,11 @@ def test_a_rule_over_a_query_is_told_of_a_field(rina: Client) -> None:
 def test_a_form_is_told_like_a_body(siti: Client) -> None:
     form = {"nama_ktp": "x" * 101, "role_ids": ["1", "dua"], "domicile": "Atlantis", "email": "siti"}
     message, errors = told(siti.put("/profile", data=form))
-    assert message == "E-mail bukan alamat e-mail yang benar."
+    assert message == "E-mail harus berupa alamat e-mail, misalnya siti@example.com."
     assert errors == {
-        "email": ["bukan alamat e-mail yang benar."],
+        "email": ["harus berupa alamat e-mail, misalnya siti@example.com."],
         "nama_ktp": ["wajib diisi, paling panjang 100 karakter."],
-        "domicile": ["bukan provinsi di Indonesia."],
+        "domicile": ["harus salah satu provinsi di Indonesia."],
         "role_ids.1": ["harus berupa bilangan bulat."],
     }
 
