@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from app.core.lib.labels import label
 
@@ -46,14 +47,17 @@ CATALOGUE = {
 MOST_CHOICES = 8
 TOO_MANY = "bukan salah satu dari pilihan."
 
+#: So many sentences at most: 1 MB of wrong items would be answered with 10 MB of them.
+MOST_SENTENCES = 100
+
 #: Where a sentence about what was sent as a whole stands, as marshmallow has it.
 WHOLE = "_schema"
 
 
 def flat(errors: object) -> dict[str, list[str]]:
-    """The sentences of each field, in Indonesian, under its dotted path, however marshmallow nests them."""
+    """The first sentences of the fields, in Indonesian, under their dotted paths, however marshmallow nests them."""
     sentences: dict[str, list[str]] = {}
-    for path, sentence in _leaves(errors, ()):
+    for path, sentence in islice(_leaves(errors, ()), MOST_SENTENCES):
         sentences.setdefault(".".join(path) or WHOLE, []).append(indonesian(sentence))
     return sentences
 

@@ -37,6 +37,12 @@ def test_nested_errors_become_dotted_paths() -> None:
     }
 
 
+def test_nobody_is_told_of_more_than_a_hundred_items() -> None:
+    nested = {"role_ids": {number: ["Not a valid integer."] for number in range(100_000)}}
+    errors = sentences.flat(nested)
+    assert list(errors) == [f"role_ids.{number}" for number in range(100)]
+
+
 def test_flat_errors_stay() -> None:
     errors = {"details.jadwal.0.jam": ["wajib diisi."]}
     assert sentences.flat(errors) == errors
