@@ -15,7 +15,7 @@ from ipaddress import IPv6Address, IPv6Network
 from time import monotonic, time
 from typing import Any, TypeVar
 
-from flask import Flask, Response, after_this_request, current_app, request
+from flask import Flask, Response, after_this_request, current_app, g, has_request_context, request
 from limits import RateLimitItem, parse, parse_many
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import MovingWindowRateLimiter
@@ -66,9 +66,13 @@ class RateLimits:
         self._ask(lambda limiter: limiter.hit(rate, *key))
 
     def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
-        """Ask Redis, and this process's memory while Redis is away: neither a 500 nor an open door."""
+        """Ask Redis, and this process's memory while Redis is away: neither a 500 nor an open door.
+
+        A request waits for a silent Redis once, however many limits count it.
+        """
         now = monotonic()
-        if now >= self._away_until:
+        in_request = has_request_context()
+        if now >= self._away_until and not (in_request and "redis_is_away" in g):
             self._away_until = now + self._pause_s  # one call at a time looks whether Redis is back
             try:
                 result = question(self._shared)
@@ -76,6 +80,8 @@ class RateLimits:
                 if not self._pause_s:
                     logger.warning("Redis is away (%s): each process counts rate limits alone", type(error).__name__)
                 self._pause_s = AWAY_S
+                if in_request:
+                    g.redis_is_away = True
             else:
                 self._away_until = self._pause_s = 0.0
                 return result

@@ -135,6 +135,18 @@ def test_a_dead_redis_is_asked_once_a_pause(moving: Redis, silent: socket.socket
     assert connections(silent) == 1
 
 
+def test_a_login_waits_once_for_a_silent_redis(
+    app: Flask, client: Client, moving: Redis, silent: socket.socket, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although two limits count it, and one of them once more when it fails."""
+    monkeypatch.setitem(app.extensions, "limits", RateLimits(moving, enabled=True))
+    waits = []
+    for _ in range(4):
+        assert client.post("/login", {"username": "siti", "password": "salah-sandi"}).status_code == 401
+        waits.append(connections(silent))
+    assert waits == [1, 1, 0, 0]
+
+
 def test_redis_counts_again_once_it_is_back(app: Flask, moving: Redis, clock: Clock) -> None:
     limits = RateLimits(moving, enabled=True)
     for n in range(3):
