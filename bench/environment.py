@@ -66,8 +66,10 @@ def print_table(results: Iterable[Result]) -> None:
 class BenchEnvironment:
     """Servers, database and environment of one benchmark run."""
 
-    def __init__(self, env: dict[str, str]) -> None:
+    def __init__(self, env: dict[str, str], *, short: bool = False) -> None:
         self.env = env
+        #: Whether what takes minutes takes seconds: to see that it works, rather than to measure.
+        self.short = short
         self.app: Flask = create_app(Config.from_env(env))
 
     @property
@@ -112,7 +114,7 @@ class BenchEnvironment:
 
 
 @contextlib.contextmanager
-def environment(**settings: str) -> Iterator[BenchEnvironment]:
+def environment(*, short: bool = False, **settings: str) -> Iterator[BenchEnvironment]:
     with temporary_servers() as servers, tempfile.TemporaryDirectory() as media:
         env = {
             "ENVIRONMENT": "testing",
@@ -122,7 +124,7 @@ def environment(**settings: str) -> Iterator[BenchEnvironment]:
             "MEDIA_ROOT": media,
             **settings,
         }
-        bench = BenchEnvironment(env)
+        bench = BenchEnvironment(env, short=short)
         with bench.app.app_context():
             upgrade()
             seed_all()

@@ -32,7 +32,7 @@ class Package:
 
 
 PACKAGES = {
-    "nginx": Package(("nginx",), "the service behind deploy/nginx.conf", ("test", "load"), "nginx"),
+    "nginx": Package(("nginx",), "the service behind deploy/nginx.conf", ("test", "bench", "load"), "nginx"),
     "pgbouncer": Package(("pgbouncer",), "the service behind a pooler", service="pgbouncer"),
     "postgresql": Package(
         ("/usr/lib/postgresql/*/bin/postgres",), "the service on Debian's own PostgreSQL", service="postgresql"
