@@ -82,13 +82,15 @@ def test_nginx_keeps_what_declares_it_and_nothing_else(real_app: Flask) -> None:
 
 def test_nginx_passes_on_what_may_be_asked_of_them_and_nothing_else(client: Client) -> None:
     asked = {
-        parameter["name"]
+        parameter["name"]: parameter["schema"].get("type")
         for item in client.get("/api/openapi.json").json["paths"].values()
         if "304" in item.get("get", {"responses": {}})["responses"]
         for parameter in item["get"].get("parameters", ())
         if parameter["in"] == "query"
     }
     maps = dict(re.findall(r'map \$args \$asked_(\w+) +\{ "~\(\?:\^\|&\)\(\?<\w+>(\w+)=\[\^&\]\*\)" ', NGINX))
-    assert set(maps) == set(maps.values()) == asked
+    assert set(maps) == set(maps.values()) == set(asked)
     (line,) = re.findall(r'default "((?:\$asked_\w+)+)"', NGINX)
     assert line == "".join(f"$asked_{name}" for name in sorted(asked))
+    (several,) = re.findall(r'"~\(\?:\^\|&\)\(([\w|]+)\)=\.\*&\\1=" 1;', NGINX)
+    assert set(several.split("|")) == {name for name, kind in asked.items() if kind == "array"}

@@ -286,6 +286,13 @@ def test_every_question_that_is_another_has_its_own_copy(edge: Edge, thread: str
     assert len({edge.get(thread + question).text for question in questions}) == len(questions)
 
 
+def test_who_asks_for_several_of_what_may_come_several_times_gets_them_all(edge: Edge) -> None:
+    for question in ("?tag=medical&page=1&tag=religion", "?tag=medical&tag=medical&page=1"):
+        assert edge.get(f"/articles/all{question}").text.endswith(f"/api/articles/all{question}")
+        assert edge.get(f"/articles/all{question}").headers.get("Cache-Status") is None
+    assert edge.get("/articles/all?page=1&tag=medical").text.endswith("/api/articles/all?&page=1&tag=medical")
+
+
 def test_a_path_that_holds_a_question_is_none(edge: Edge) -> None:
     """Nor does a line break in a path let its query through."""
     assert edge.get("/faskes/a%3Fpage=1").text.endswith("/api/faskes/a%3Fpage=1")
@@ -311,6 +318,13 @@ def test_nobody_gets_the_request_id_of_another(edge: Edge, thread: str) -> None:
     assert len(ids) == 4
     assert "request-of-siti" not in ids
     assert "request-of-budi" in ids
+
+
+def test_nobody_is_told_what_is_left_of_the_limit_of_another(edge: Edge, thread: str) -> None:
+    edge.service.headers |= {"RateLimit": '"60;w=60";r=3;t=9', "RateLimit-Policy": '"60;w=60";q=60;w=60'}
+    for response in (edge.get(thread), edge.get(thread)):
+        assert not {"RateLimit", "RateLimit-Policy"} & set(response.headers)
+    assert "RateLimit" in edge.get(thread, Authorization="Bearer x").headers
 
 
 def test_one_line_tells_what_an_answer_depends_on(edge: Edge, thread: str) -> None:
