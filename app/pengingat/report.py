@@ -23,7 +23,7 @@ from app.pengingat.models import Pengingat
 TITLE = "Laporan kepatuhan pengingat"
 OWN_WORDS = "Pasien mencatat ini sendiri di aplikasi. Tidak ada petugas yang memeriksanya."
 #: Reminders that fit on the page below the chart, and characters of a title in one line of it.
-MOST_ROWS = 20
+MOST_ROWS = 25
 TITLE_CHARACTERS = 40
 
 
@@ -67,9 +67,12 @@ def _by_reminder(sums: sa.Subquery) -> Table:
     cut = sa.func.left(sums.c.judul, TITLE_CHARACTERS - 1).concat("…")
     shown = sa.case((sa.func.length(sums.c.judul) <= TITLE_CHARACTERS, sums.c.judul), else_=cut)
     _, *columns = _columns(sums)
-    rows = sa.select(sums.c.judul).group_by(sums.c.judul, sums.c.tipe)
+    keys = (sums.c.judul, sums.c.tipe)
+    # Chosen below the rows, for whoever draws them sets a limit of their own.
+    first = sa.select(*keys).group_by(*keys).order_by(due.desc(), *keys).limit(MOST_ROWS)
+    rows = sa.select(sums.c.judul).where(sa.tuple_(*keys).in_(first)).group_by(*keys)
     table = (Column("judul", shown, label="Pengingat", share=4.5), *columns)
-    return Table(table, rows.order_by(due.desc(), sums.c.judul).limit(MOST_ROWS))
+    return Table(table, rows.order_by(due.desc(), *keys))
 
 
 def _by_day(sums: sa.Subquery) -> Table:

@@ -83,7 +83,7 @@ def test_many_reminders_stay_on_one_page(siti: Client, siti_id: int, moment: Tim
     for n in range(100):
         past(siti_id, 1 + n % 28, "done", judul=f"Obat nomor {n} {'dengan nama panjang ' * 9}", slot=str(n))
     text = text_of(report(siti, "pdf", "start=2026-01-01&end=2026-04-02"))
-    assert "Halaman ini memuat 20 pengingat. 80 pengingat lain ikut dihitung di grafik." in text
+    assert "Halaman ini memuat 25 pengingat. 75 pengingat lain ikut dihitung di grafik." in text
 
 
 def test_nothing_due_is_a_page_too(siti: Client, moment: Time) -> None:
