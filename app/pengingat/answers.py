@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
-from app.identity import users
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
 from app.pengingat import ledger, occurrences, own
@@ -37,9 +36,8 @@ class CannotSnooze(Conflict):
 
 def confirm(user_id: int, pengingat_id: int, data: NewAnswer) -> Occurrence:
     """The person's own answer in the application."""
-    users.lock_own(user_id)  # before the reminder, as by whoever deletes them
     now = database_clock.now()
-    pengingat = own.locked(user_id, pengingat_id)
+    pengingat = own.locked_after_person(user_id, pengingat_id)
     return answer(pengingat, _asked(pengingat_id, data, now), data, AnsweredVia.APP, now)
 
 
