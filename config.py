@@ -187,6 +187,11 @@ class Config:
         "Comma list of the origins whose pages may call the API (default: that of `FRONTEND_URL`)", _origins, default=()
     )
     frontend_url: str = setting("Address of the single-page application; reset links point there", _url)
+    public_url: str | None = setting(
+        "Address at which people reach this service: messages end with a link to answer by (default: no links)",
+        _url,
+        default=None,
+    )
     rate_limits: bool = setting("`on` or `off`", _boolean, default=True)
     metrics_token: str | None = setting("When set, `/metrics` asks for it as a bearer token", default=None, secret=True)
 

@@ -47,6 +47,6 @@ def create_app(config: Config) -> Flask:
     drain.init_app(app, wiring.ROUTING)
     health.init_app(app, wiring.HEALTH_CHECKS)
     metrics.init_app(app, config, wiring.METRIC_COLLECTORS)
-    pages.init_app(app)
+    pages.init_app(app, sections.pages())
     cli.init_app(app)
     return app

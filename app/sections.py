@@ -6,7 +6,7 @@ from app.accounts import routes as accounts
 from app.admins import routes as admins
 from app.articles import routes as articles
 from app.caregivers import routes as caregivers
-from app.core.web.blueprint import Blueprint
+from app.core.web.blueprint import Blueprint, PageBlueprint
 from app.dokter import routes as dokter
 from app.emergency import routes as emergency
 from app.faskes import routes as faskes
@@ -14,6 +14,8 @@ from app.forum import routes as forum
 from app.kategori import routes as kategori
 from app.komunitas import routes as komunitas
 from app.logs import routes as logs
+from app.pengingat import link_routes as pengingat_links
+from app.pengingat import pages as pengingat_pages
 from app.pengingat import routes as pengingat
 from app.province_config import routes as province_config
 from app.push import routes as push
@@ -26,6 +28,11 @@ def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
     people = (accounts, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
-    delivery = (pengingat, push, logs)
+    delivery = (pengingat, pengingat_links, push, logs)
     administration = (admins, superadmin)
     return [section.bp for section in (*people, *content, *delivery, *administration)]
+
+
+def pages() -> list[PageBlueprint]:
+    """The pages for people, at the root."""
+    return [pengingat_pages.bp]

@@ -29,6 +29,8 @@ def defaults(port: int, env: Mapping[str, str]) -> dict[str, str]:
     if not given(env, "FRONTEND_URL"):
         settings["FRONTEND_URL"] = f"http://localhost:{port}/dev"
         settings["CORS_ORIGINS"] = f"http://localhost:{port},http://127.0.0.1:{port},{CLIENT_ORIGIN}"
+    if not given(env, "PUBLIC_URL"):
+        settings["PUBLIC_URL"] = f"http://localhost:{port}"
     return settings
 
 

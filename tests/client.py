@@ -41,7 +41,7 @@ class Client:
             options["json"] = json
         prefix = (
             ""
-            if path.startswith(("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev")) or path == "/"
+            if path.startswith(("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/k/")) or path == "/"
             else "/api"
         )
         # Buffered: a streamed file is read and closed.

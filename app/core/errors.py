@@ -94,6 +94,14 @@ class Conflict(AppError):
     message = "Data bertentangan dengan data yang sudah ada."
 
 
+class Gone(AppError):
+    """It was there, and has ended for good."""
+
+    status = HTTPStatus.GONE
+    code = "gone"
+    message = "Data ini sudah tidak berlaku."
+
+
 class PayloadTooLarge(AppError):
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     code = "payload_too_large"

@@ -30,8 +30,13 @@ class NewAnswer(TypedDict):
     note: NotRequired[str]
 
 
-class AnswerCreate(Schema):
-    """An answer to one occurrence, by default to the one that a person means now."""
+class QuickAnswer(TypedDict):
+    status: Literal["done", "skipped", "snooze"]
+    minutes: int
+
+
+class QuickAnswerCreate(Schema):
+    """An answer to all that is open of a link or a push."""
 
     status = fields.String(required=True, validate=validate.OneOf(STATUSES), metadata={"example": "done"})
     minutes = fields.Integer(
@@ -40,9 +45,32 @@ class AnswerCreate(Schema):
         validate=validate.Range(5, 120),
         metadata={"example": 30, "description": "Of a snooze: until when, from now or from a dose still to come"},
     )
+
+
+class AnswerCreate(QuickAnswerCreate):
+    """An answer to one occurrence, by default to the one that a person means now."""
+
     due_at = Timestamp(metadata={"description": "Which occurrence, by the moment that it falls due"})
     slot = Text(50, example="0", metadata={"description": "Which of several that fall due at one moment"})
     note = Text(200)
+
+
+class LinkAnswer(TypedDict):
+    status: str
+    tipe: str
+    due_at: datetime
+    state: str
+    snoozed_until: datetime | None
+
+
+class LinkAnswerShown(Schema):
+    """What came of it: never a title, for whoever the link was forwarded to."""
+
+    status = fields.String(validate=validate.OneOf(STATUSES), metadata={"example": "done"})
+    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={"example": "obat"})
+    due_at = Timestamp()
+    state = fields.String(validate=validate.OneOf(STATES), metadata={"example": "done"})
+    snoozed_until = Timestamp(allow_none=True)
 
 
 class Occurrence(Schema):

@@ -3,13 +3,13 @@ or tops it up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from app.notifications import outbox
 from app.notifications.models import Channel
-from app.pengingat import ledger, texts
+from app.pengingat import ledger, texts, tokens
 from app.pengingat.models import LATE, Occurrence, Pengingat, State, Tipe
 from app.pengingat.schedule import OFFSETS, Due
 from app.pengingat.texts import Recipient
@@ -73,6 +73,7 @@ def entry(pengingat: Pengingat, due: Due) -> ledger.Entry:
         slot=due.slot,
         due_at=due.at,
         day=due.at.astimezone(pengingat.zone).date(),
+        link_hash=tokens.hash_of(tokens.link_token_of(tokens.push_token(pengingat.user_id, due.at))),
     )
 
 
@@ -86,9 +87,13 @@ def deliveries(pengingat: Pengingat, due: Due, recipient: Recipient, row: Occurr
     """What tells of an occurrence: at its time, or when it was put off, at the end of that."""
     at = row.snoozed_until or due.at
     again = f":snooze{row.snoozes}" if row.snoozed_until else ""
-    payloads = {
-        Channel.MESSAGING: {"text": texts.message(pengingat, due, recipient)},
-        Channel.PUSH_FAN_OUT: texts.push(pengingat, due, recipient),
+    payloads: dict[Channel, Mapping[str, object]] = {
+        Channel.MESSAGING: {"text": _with_link(texts.message(pengingat, due, recipient), pengingat.user_id, due)},
+        Channel.PUSH_FAN_OUT: {
+            **texts.push(pengingat, due, recipient),
+            "actions": texts.ACTIONS,
+            "token": tokens.push_token(pengingat.user_id, due.at),
+        },
     }
     for channel, payload in payloads.items():
         yield outbox.Draft(
@@ -102,3 +107,8 @@ def deliveries(pengingat: Pengingat, due: Due, recipient: Recipient, row: Occurr
             occurrence_id=row.id,
             subject=subject(pengingat.id),
         )
+
+
+def _with_link(text: str, user_id: int, due: Due) -> str:
+    link = tokens.link_of(user_id, due.at)
+    return f"{text}\nJawab di sini: {link}" if link else text

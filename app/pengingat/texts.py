@@ -27,6 +27,10 @@ LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 PUSH_CHARACTERS = 400
 
 
+#: The buttons of a push, as a service worker shows them.
+ACTIONS = ({"action": "done", "title": "Sudah"}, {"action": "snooze", "title": "Tunda 30 menit"})
+
+
 @dataclass(frozen=True)
 class Recipient:
     """Whom it is said to."""

@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 #: What an unverified browser shows of a reminder: the text is for the person's own, verified browsers.
 NEUTRAL = {"title": "Pengingat", "body": "Anda punya pengingat"}
 
+#: What a browser gets of a payload.
+SHOWN = ("title", "body", "url", "actions", "token")
+
 REMINDER = "reminder"
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
@@ -92,9 +95,7 @@ def send(delivery: Claimed) -> str | None:
     if row is None:
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
-    content: Mapping[str, object] = {
-        name: delivery.payload[name] for name in ("title", "body", "url") if delivery.payload.get(name)
-    }
+    content: Mapping[str, object] = {name: delivery.payload[name] for name in SHOWN if delivery.payload.get(name)}
     if is_reminder and not row.is_verified:
         content = NEUTRAL
     left_s = int((delivery.expires_at - row.now).total_seconds())

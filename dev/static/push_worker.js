@@ -9,7 +9,8 @@ self.addEventListener("push", (event) => {
 
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  event.waitUntil(self.clients.openWindow("/dev/push"));
+  const { token } = event.notification.data ?? {};
+  event.waitUntil(event.action && token ? answer(token, event.action) : self.clients.openWindow("/dev/push"));
 });
 
 function read(data) {
@@ -28,8 +29,19 @@ async function tell(payload) {
 // Without the permission a notification is refused; the page has been told all the same.
 async function show(payload) {
   try {
-    await self.registration.showNotification(payload.title, { body: payload.body, data: payload.url });
+    const { body, url, token, actions } = payload;
+    await self.registration.showNotification(payload.title, { body, data: { url, token }, actions });
   } catch {
     // nothing to show it on
   }
+}
+
+// A button of the notification answers the reminder, without a login; the pages are told what came of it.
+async function answer(token, status) {
+  const response = await fetch(`/api/konfirmasi/${token}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ status }),
+  });
+  await tell({ title: `answered: ${status}`, body: await response.text() });
 }

@@ -122,6 +122,7 @@ ACCESS: dict[str, str] = {
     "GET /pengingat/<int:pengingat_id>/riwayat": "anybody",
     "GET /pengingat/kepatuhan": "anybody",
     "GET /pengingat/kepatuhan/laporan": "anybody",
+    "POST /konfirmasi/<token>": "public",
     # web push
     "GET /push/public-key": "public",
     "POST /push/send": "public",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+import flask
 import flask_smorest
 from flask import Flask, current_app, request
 from marshmallow import Schema, fields
@@ -185,6 +186,23 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         def alt_response(self, status_code: int, response: str | None = None, **kwargs: object) -> Callable[[V], V]: ...
 
 
+class PageBlueprint(flask.Blueprint):
+    """Pages for people outside the API, open to everybody; each call is one unit of work."""
+
+    def add_url_rule(
+        self, rule: str, endpoint: str | None = None, view_func: View | None = None, *args: Any, **options: Any
+    ) -> None:
+        super().add_url_rule(rule, endpoint, _in_a_unit(view_func) if view_func else None, *args, **options)
+
+
+def _in_a_unit(view: View) -> View:
+    @wraps(view)
+    def call(*args: object, **kwargs: Any) -> Response:
+        return _serve(view, None, args, kwargs, repeats=1)
+
+    return call
+
+
 class Api(flask_smorest.Api):  # type: ignore[misc]
     """flask-smorest's registry with our error shape."""
 
@@ -278,7 +296,7 @@ def _refuse_unknown_names(query_names: Collection[str]) -> None:
 
 
 def _serve(
-    view: View, access: Access, args: Any, kwargs: Any, *, repeats: int, may_read_replica: bool = False
+    view: View, access: Access | None, args: Any, kwargs: Any, *, repeats: int, may_read_replica: bool = False
 ) -> Response:
     """One unit of work.
 
@@ -288,7 +306,8 @@ def _serve(
     try:
         with unit_of_work(may_read_replica=may_read_replica) as unit:
             response: Response = view(*args, **kwargs)
-            access.record()
+            if access is not None:
+                access.record()
     except (DBAPIError, PoolTimeout) as error:
         if may_read_replica and unit.has_read_replica and not unit.has_left_traces:
             logger.warning("the replica failed a request, which is done over on the primary: %s", type(error).__name__)

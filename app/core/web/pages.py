@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flask import Flask, Response, render_template
 from flask_swagger_ui import get_swaggerui_blueprint
 
+from app.core.web.blueprint import PageBlueprint
 from app.core.web.request import raw_json
 
 #: Swagger UI comes from the wheel; it writes inline styles, draws data: images, calls this host alone.
@@ -17,7 +20,9 @@ PAGE_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ances
 ENTRY_POINTS = {"docs": "/api/docs/", "openapi": "/api/openapi.json", "health": "/healthz"}
 
 
-def init_app(app: Flask) -> None:
+def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
+    for blueprint in blueprints:
+        app.register_blueprint(blueprint)
     docs = get_swaggerui_blueprint(
         "/api/docs",
         "/api/openapi.json",

@@ -1,0 +1,23 @@
+"""The answer without a login, for a push's service worker; the page of the link is in `pages`."""
+
+from __future__ import annotations
+
+from app.core.web.blueprint import Blueprint
+from app.core.web.rate_limits import limit
+from app.identity.access import public
+from app.pengingat import ledger_schemas, links
+from app.pengingat.ledger_schemas import LinkAnswer, QuickAnswer
+
+bp = Blueprint("konfirmasi", __name__, url_prefix="/konfirmasi", description="Answers by one tap, without a login")
+
+
+@bp.post("/<token>")
+@public
+@limit("60 per minute")
+@bp.arguments(ledger_schemas.QuickAnswerCreate)
+@bp.response(200, ledger_schemas.LinkAnswerShown)
+@bp.alt_response(409, "CONFLICT")
+@bp.alt_response(410, "GONE")
+def answer_link(data: QuickAnswer, token: str) -> LinkAnswer:
+    """Answer all that is open of a link or push; 410 a day after it fell due."""
+    return links.answer(token, data)

@@ -1,0 +1,93 @@
+"""Answers by one tap, without a login: by the link of a message, or from a push."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import sqlalchemy as sa
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db
+from app.core.errors import Conflict, Gone, NotFound
+from app.core.lib.clock import JAKARTA
+from app.pengingat import answers
+from app.pengingat.answers import AlreadyClosed
+from app.pengingat.ledger_schemas import LinkAnswer, NewAnswer, QuickAnswer
+from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
+from app.pengingat.tokens import hash_of, link_token_of
+
+#: How long after an occurrence fell due its link is of use.
+LIFETIME = timedelta(hours=24)
+
+NOT_FOUND = "Tautan ini tidak dikenal."
+EXPIRED = "Tautan ini sudah tidak berlaku."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a token is about: what its person was reminded of at one minute."""
+
+    occurrences: Sequence[Occurrence]
+    zone: ZoneInfo
+    via: AnsweredVia
+
+
+def look(token: str) -> Asked:
+    """What a token asks; it changes nothing, however often it is previewed. `NotFound`, or `Gone` after a day."""
+    return _asked(token, database_clock.now())
+
+
+def answer(token: str, data: QuickAnswer) -> LinkAnswer:
+    """Answer all that is open of a token, else what may still be said otherwise. The same twice is as good as once."""
+    now = database_clock.now()
+    asked = _asked(token, now)
+    reminders = _locked(asked.occurrences)
+    rows = [(reminders[row.reminder_id], row) for row in asked.occurrences if row.reminder_id in reminders]
+    said: NewAnswer = {"status": data["status"], "minutes": data["minutes"]}
+    answered, refusals = [], []
+    for pengingat, row in [each for each in rows if each[1].state == State.PENDING] or rows:
+        try:
+            answered.append(answers.answer(pengingat, row, said, asked.via, now))
+        except Conflict as refusal:  # what else falls due at this minute may still be open
+            refusals.append(refusal)
+    if not answered:
+        raise refusals[0] if refusals else AlreadyClosed
+    first = answered[0]
+    return {
+        "status": data["status"],
+        "tipe": first.tipe,
+        "due_at": first.due_at,
+        "state": first.state,
+        "snoozed_until": first.snoozed_until,
+    }
+
+
+def _asked(token: str, now: datetime) -> Asked:
+    by_link, by_push = hash_of(token), hash_of(link_token_of(token))
+    rows = db.session.execute(
+        sa.select(Occurrence, Pengingat.timezone)
+        .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
+        .where(Occurrence.link_hash.in_([by_link, by_push]))
+        .order_by(Occurrence.due_at, Occurrence.id)
+    ).all()
+    if not rows:
+        raise NotFound(NOT_FOUND)
+    occurrences = [row for row, _ in rows]
+    if max(row.due_at for row in occurrences) + LIFETIME < now:
+        raise Gone(EXPIRED)
+    zones = [zone for _, zone in rows if zone]
+    via = AnsweredVia.LINK if occurrences[0].link_hash == by_link else AnsweredVia.PUSH
+    return Asked(occurrences, ZoneInfo(zones[0]) if zones else JAKARTA, via)
+
+
+def _locked(occurrences: Sequence[Occurrence]) -> dict[int | None, Pengingat]:
+    """The reminders, held in one order; and the occurrences as they are then."""
+    ids = [row.reminder_id for row in occurrences if row.reminder_id is not None]
+    held = sa.select(Pengingat).where(Pengingat.id.in_(ids)).order_by(Pengingat.id).with_for_update()
+    reminders = db.session.scalars(held, execution_options={"populate_existing": True}).all()
+    again = sa.select(Occurrence).where(Occurrence.id.in_([row.id for row in occurrences]))
+    db.session.scalars(again, execution_options={"populate_existing": True}).all()
+    return {reminder.id: reminder for reminder in reminders}

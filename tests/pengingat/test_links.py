@@ -1,0 +1,189 @@
+"""Answers by one tap, without a login."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.core.database.session import db
+from app.notifications.models import Delivery
+from app.pengingat import jobs
+from app.pengingat.models import Occurrence
+from tests.client import Client, assert_error
+from tests.pengingat.conftest import Time, ledger, texts, waiting
+
+ADDRESS = "https://sehat.example.org"
+
+
+@pytest.fixture
+def public(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=ADDRESS))
+
+
+@pytest.fixture
+def token(public: None, siti: Client, moment: Time, obat: dict[str, Any]) -> str:
+    """That of the dose of 19:00 in Jakarta (12:00 UTC), which fell due five minutes ago."""
+    siti.post("/pengingat/obat", obat)
+    moment.move(hours=11, minutes=5)
+    text = str(payloads("messaging")[0]["text"])
+    (found,) = re.findall(rf"{ADDRESS}/k/([A-Za-z0-9_-]{{22}})\Z", text)
+    return str(found)
+
+
+def payloads(channel: str) -> Sequence[dict[str, object]]:
+    return db.session.scalars(sa.select(Delivery.payload).filter_by(channel=channel).order_by(Delivery.due_at)).all()
+
+
+def page(client: Client, token: str) -> TestResponse:
+    return client.get(f"/k/{token}")
+
+
+def tap(client: Client, token: str, status: str) -> TestResponse:
+    return client.post(f"/k/{token}", data={"status": status})
+
+
+def test_a_message_ends_with_its_link(token: str) -> None:
+    assert str(payloads("messaging")[0]["text"]).endswith(f"pukul 19.00 WIB.\nJawab di sini: {ADDRESS}/k/{token}")
+
+
+def test_without_an_address_there_are_no_links(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    siti.post("/pengingat/obat", obat)
+    assert all(text.endswith("WIB.") for text in texts())
+
+
+def test_the_token_is_kept_as_a_hash_alone(token: str) -> None:
+    hashes = db.session.scalars(sa.select(Occurrence.link_hash)).all()
+    assert len(set(hashes)) == 3
+    assert all(re.fullmatch("[0-9a-f]{64}", value or "") for value in hashes)
+    assert token not in str(hashes)
+
+
+def test_what_falls_due_at_one_minute_has_one_link_a_person(
+    public: None, siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    for _ in range(2):
+        siti.post("/pengingat/obat", obat)
+    links = {re.findall(r"/k/(.{22})", text)[0] for text in texts() if "19.00" in text}
+    assert len(links) == 2  # the doses of today and of tomorrow
+    moment.move(hours=11, minutes=5)
+    (today,) = {link for link in links if page(siti, link).json is None and "Senin" in page(siti, link).text}
+    answer = siti.post(f"/konfirmasi/{today}", {"status": "done"})
+    assert answer.json["state"] == "done"
+    assert ledger()[:2] == ["02 12:00 1 done", "02 12:00 1 done"]
+
+
+def test_the_page_shows_time_and_kind_and_no_name(token: str, client: Client) -> None:
+    response = page(client, token)
+    assert response.status_code == 200
+    text = response.text
+    assert "Obat pukul 19.00 WIB" in text
+    assert "Senin, 2 Maret 2026" in text
+    for word in ("Siti", "Metformin", "diabetes", "<script", "src="):
+        assert word not in text
+    assert re.findall(r'value="(\w+)"', text) == ["done", "snooze", "skipped"]
+    assert len(response.get_data()) < 6000
+
+
+def test_the_page_is_kept_nowhere_and_runs_nothing(token: str, client: Client) -> None:
+    headers = page(client, token).headers
+    assert headers["Cache-Control"] == "no-store"
+    assert "noindex" in headers["X-Robots-Tag"]
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert re.fullmatch(
+        r"default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        headers["Content-Security-Policy"],
+    )
+
+
+def test_previews_change_nothing(token: str, client: Client) -> None:
+    before = ledger()
+    for _ in range(50):
+        page(client, token)
+    assert ledger() == before
+
+
+def test_a_tap_answers_and_works_twice(token: str, client: Client, siti: Client) -> None:
+    for _ in range(2):
+        response = tap(client, token, "done")
+        assert (response.status_code, response.headers["Location"]) == (303, f"/k/{token}")
+    text = page(client, token).text
+    assert "Sudah dicatat: selesai. Terima kasih." in text
+    assert re.findall(r'value="(\w+)"', text) == ["skipped"]
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
+    assert row.answered_via == "link"
+    assert siti.get("/pengingat").json[0]["is_done"] is True
+
+
+def test_a_tap_puts_off_by_half_an_hour(token: str, client: Client) -> None:
+    tap(client, token, "snooze")
+    assert waiting()[0] == "02 12:35"
+    assert "Ditunda sampai pukul 19.35 WIB." in page(client, token).text
+    for _ in range(2):
+        tap(client, token, "snooze")
+    refused = tap(client, token, "snooze")
+    assert refused.status_code == 409
+    assert "Pengingat ini tidak dapat ditunda lagi." in refused.text
+
+
+def test_a_wrong_answer_shows_the_page_again(token: str, client: Client) -> None:
+    for data in ({}, {"status": "void"}):
+        response = client.post(f"/k/{token}", data=data)
+        assert (response.status_code, "Obat pukul" in response.text) == (400, True)
+    assert ledger()[0] == "02 12:00 1 pending"
+
+
+def test_a_link_is_of_use_for_a_day(token: str, client: Client, moment: Time) -> None:
+    moment.move(hours=11)
+    jobs.miss_overdue()
+    assert re.findall(r'value="(\w+)"', page(client, token).text) == ["done"]
+    moment.move(hours=12, minutes=55)
+    assert page(client, token).status_code == 200
+    moment.move(minutes=1)
+    for response in (page(client, token), tap(client, token, "done")):
+        assert (response.status_code, "Tautan ini sudah tidak berlaku." in response.text) == (410, True)
+    assert_error(client.post(f"/konfirmasi/{token}", {"status": "done"}), 410, "gone")
+
+
+@pytest.mark.parametrize("unknown", ["x" * 22, "x", "x" * 500, "%00", "..%2f"])
+def test_an_unknown_token_is_no_record(token: str, client: Client, unknown: str) -> None:
+    assert page(client, unknown).status_code == 404
+    assert_error(client.post(f"/konfirmasi/{unknown}", {"status": "done"}), 404)
+
+
+def test_what_was_deleted_can_be_looked_at_and_not_answered(token: str, siti: Client, client: Client) -> None:
+    (reminder,) = siti.get("/pengingat").json
+    siti.delete(f"/pengingat/{reminder['id']}")
+    text = page(client, token).text
+    assert "Jadwal ini sudah diubah atau dihapus." in text
+    assert "<button" not in text
+    assert tap(client, token, "done").status_code == 409
+    assert_error(client.post(f"/konfirmasi/{token}", {"status": "done"}), 409, "already_closed")
+
+
+def test_a_service_worker_answers_by_the_token_of_its_push(token: str, client: Client) -> None:
+    push = str(payloads("push_fan_out")[0]["token"])
+    assert push != token
+    answer = client.post(f"/konfirmasi/{push}", {"status": "snooze", "minutes": 10})
+    assert answer.json == {
+        "status": "snooze",
+        "tipe": "obat",
+        "due_at": "2026-03-02T12:00:00Z",
+        "state": "pending",
+        "snoozed_until": "2026-03-02T12:15:00Z",
+    }
+    client.post(f"/konfirmasi/{push}", {"status": "done"})
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
+    assert row.answered_via == "push"
+
+
+@pytest.mark.parametrize(("field", "value"), [("status", "missed"), ("status", None), ("minutes", 3)])
+def test_wrong_answers_to_a_token_are_refused(token: str, client: Client, field: str, value: Any) -> None:
+    data = {"status": "snooze", field: value}
+    assert_error(client.post(f"/konfirmasi/{token}", data), 400, field=field)
