@@ -10,7 +10,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from app.caregivers.schemas import Link
 from app.core.exports.streaming import MIMETYPES
-from app.core.web.fields import Form, Items, Province, ProvinceName, RecordId, Text, Timestamp, enumeration
+from app.core.web.fields import Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
@@ -106,7 +106,7 @@ class AdminCreate(AdminUpdate):
 
 class UserUpdate(Schema):
     is_verified = fields.Boolean()
-    role_ids = fields.List(RecordId(), validate=Items(max=50), metadata={"example": [4]})
+    role_ids = ListOf(RecordId(), most=50, metadata={"example": [4]})
 
 
 # --- caregivers and patients ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import BinaryIO, TypedDict
 from marshmallow import Schema, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, Items, Province, Text
+from app.core.web.fields import Form, ListOf, Province, Text
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 
@@ -46,7 +46,7 @@ class DokterUpdate(Form):
     nama = Text(150, minimum=1, example="dr. Ani")
     spesialisasi = Text(100, allow_none=True, example="Penyakit Dalam")
     telepon = Text(50, allow_none=True)
-    faskes_ids = fields.List(fields.String(validate=validate.Length(1, 255)), validate=Items(max=MOST_FASKES))
+    faskes_ids = ListOf(fields.String(validate=validate.Length(1, 255)), most=MOST_FASKES)
     image = Upload(allow_none=True)
 
 

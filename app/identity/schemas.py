@@ -9,7 +9,7 @@ from typing import BinaryIO, TypedDict
 from marshmallow import Schema, ValidationError, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, Items, Province, ProvinceName, RecordId, Text, Timestamp
+from app.core.web.fields import Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp
 from app.core.web.parsing import JsonText
 from app.identity import models, nik, phones, usernames
 
@@ -199,7 +199,7 @@ class PersonUpdate(Form):
     nik = Nik()
     domicile = Province(allow_none=True)
     preferences = Preferences()
-    role_ids = fields.List(RecordId(), validate=Items(max=50), metadata={"example": [4]})
+    role_ids = ListOf(RecordId(), most=50, metadata={"example": [4]})
 
 
 class UserCreate(PersonUpdate):

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import Items, RecordId, Text
+from app.core.web.fields import ListOf, RecordId, Text
 from app.core.web.pagination import Search, SearchSchema
 from app.identity.preferences import TAGS
 
@@ -26,13 +26,13 @@ class Kategori(KategoriCreate):
     id = fields.Integer(dump_only=True, metadata={"example": 1})
 
 
-class PreferenceTags(fields.List[str]):
+class PreferenceTags(ListOf):
     """Preference tags, by a parameter that may come several times."""
 
     def __init__(self) -> None:
         super().__init__(
             fields.String(validate=validate.OneOf(TAGS)),
-            validate=Items(max=len(TAGS)),
+            most=len(TAGS),
             metadata={
                 "description": "Those in a category that is named like one of these preferences",
                 "example": ["mental_health"],

@@ -24,7 +24,7 @@ from marshmallow import (
 
 from app.core.errors import ValidationFailed
 from app.core.lib.clock import rfc3339
-from app.core.web.fields import Day, Items, Text, Timestamp, enumeration
+from app.core.web.fields import Day, ListOf, Text, Timestamp, enumeration
 from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat import models
@@ -85,7 +85,7 @@ class Dose(Details):
 class ObatDetails(Details):
     nama_obat = Text(200, required=True, example="Metformin")
     frekuensi = fields.Integer(required=True, strict=True, validate=validate.Range(1, 3), metadata={"example": 2})
-    jadwal = fields.List(fields.Nested(Dose), required=True, validate=Items(1, 3))
+    jadwal = ListOf(fields.Nested(Dose), least=1, most=3, required=True)
     aturan = fields.String(
         required=True,
         validate=validate.OneOf([*RULES, *SYNONYMS]),
@@ -133,7 +133,7 @@ class TherapySession(Details):
 class TerapiDetails(Details):
     jenis_terapi = Text(200, allow_none=True, example="Fisioterapi")
     tempat_terapi = Text(200, allow_none=True, example="RSUD Cibabat")
-    jadwal = fields.List(fields.Nested(TherapySession), validate=Items(max=MAX_SESSIONS))
+    jadwal = ListOf(fields.Nested(TherapySession), most=MAX_SESSIONS)
 
     @pre_load
     def lower_days(self, data: object, **_: object) -> object:
@@ -165,7 +165,7 @@ class KontrolDetails(Details):
     nama_faskes = Text(200, allow_none=True)
     datetime = Timestamp(allow_none=True)
     frekuensi_kontrol = Text(100, allow_none=True, example="1 bulan")
-    reminder_offsets = fields.List(fields.Nested(ReminderOffset), validate=Items(max=10))
+    reminder_offsets = ListOf(fields.Nested(ReminderOffset), most=10)
 
     @pre_load
     def read_aliases(self, data: object, **_: object) -> object:

@@ -7,7 +7,7 @@ from typing import TypedDict
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from app.core.lib.provinces import PROVINCES
-from app.core.web.fields import Items, Timestamp, enumeration
+from app.core.web.fields import ListOf, Timestamp, enumeration
 from app.province_config.models import DEFAULT
 
 MOST_SECTIONS = 50
@@ -46,10 +46,11 @@ def _ids_are_unique(sections: list[NewSection]) -> None:
 class ProvinceConfigUpdate(Schema):
     """Also what creates one: PUT takes all of it."""
 
-    sections = fields.List(
+    sections = ListOf(
         fields.Nested(SectionUpdate(unknown=EXCLUDE)),
         required=True,
-        validate=[Items(max=MOST_SECTIONS), _ids_are_unique],
+        most=MOST_SECTIONS,
+        rules=[_ids_are_unique],
     )
 
 

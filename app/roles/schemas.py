@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, fields
 
-from app.core.web.fields import Items, RecordId, Text
+from app.core.web.fields import ListOf, RecordId, Text
 
 
 class NewRole(TypedDict):
@@ -34,4 +34,4 @@ class RoleUpdate(Schema):
 
 
 class RoleSelection(Schema):
-    role_ids = fields.List(RecordId(), required=True, validate=Items(1, 50), metadata={"example": [4]})
+    role_ids = ListOf(RecordId(), least=1, most=50, required=True, metadata={"example": [4]})

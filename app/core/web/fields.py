@@ -86,6 +86,22 @@ class Items(validate.Length):
     message_all = "harus berjumlah {min} sampai {max}."
 
 
+class ListOf(fields.List[Any]):
+    """A list of `least` to `most` items. One that is too long is refused before its items are looked at.
+
+    marshmallow asks for the length last: 200,000 wrong items of a megabyte cost 6 s.
+    """
+
+    def __init__(self, item: fields.Field[Any], *, most: int, least: int | None = None, **kwargs: Any) -> None:
+        self._length = Items(least, most)
+        super().__init__(item, validate=[self._length, *kwargs.pop("rules", [])], **kwargs)
+
+    def _deserialize(self, value: object, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if isinstance(value, list):
+            self._length(value)
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
 def enumeration(name: str, values: Iterable[str]) -> dict[str, object]:
     """Metadata of a text that is one of few, which are a type of that name in the OpenAPI document."""
     return {"title": name, "enum": list(values)}

@@ -6,7 +6,9 @@ import io
 from typing import Any
 
 import pytest
+from marshmallow import Schema, ValidationError, fields
 
+from app.core.web.fields import ListOf
 from tests.client import Client, assert_error
 from tests.factories import make_admin, make_user
 
@@ -130,3 +132,23 @@ def test_unknown_fields_inside_an_object_are_ignored_too(rina: Client) -> None:
     somebody = make_user()
     payload = {"title": "Halo", "body": "Kabar", "badge": 3}
     assert rina.post("/push/send", {"user_id": somebody.id, "payload": payload}).status_code == 200
+
+
+def test_a_list_that_is_too_long_is_refused_before_its_items_are_read() -> None:
+    read: list[object] = []
+
+    class Item(fields.Integer):
+        def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> int:
+            read.append(value)
+            raise self.make_error("invalid")
+
+    class Asked(Schema):
+        numbers = ListOf(Item(), least=1, most=3)
+
+    with pytest.raises(ValidationError) as caught:
+        Asked().load({"numbers": ["x"] * 200_000})
+    assert caught.value.messages == {"numbers": ["harus berjumlah 1 sampai 3."]}
+    assert read == []
+    with pytest.raises(ValidationError):
+        Asked().load({"numbers": ["x", "y"]})
+    assert read == ["x", "y"]
