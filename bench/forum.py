@@ -138,7 +138,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
         }
     )
     for name, target in (
-        ("list", 0.75), ("list, signed in", 0.6), ("thread", 0.6), ("like", 0.45),
+        ("list", 0.65), ("list, signed in", 0.55), ("thread", 0.65), ("like", 0.45),
         ("save a reply", 0.45),
     ):  # fmt: skip
         yield at_least(f"forum: {name}", rates[name] / rates["F1"], target)
