@@ -17,6 +17,7 @@ ERROR_CODES = (
     "email_taken",
     "faskes_taken",
     "forbidden",
+    "gone",
     "headers_too_large",
     "image_too_large",
     "internal_error",

@@ -13,6 +13,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.errors import Conflict, Gone, NotFound
 from app.core.lib.clock import JAKARTA
+from app.identity.models import User
 from app.pengingat import answers
 from app.pengingat.answers import AlreadyClosed
 from app.pengingat.ledger_schemas import LinkAnswer, NewAnswer, QuickAnswer
@@ -84,8 +85,11 @@ def _asked(token: str, now: datetime) -> Asked:
 
 
 def _locked(occurrences: Sequence[Occurrence]) -> dict[int | None, Pengingat]:
-    """The reminders, held in one order; and the occurrences as they are then."""
+    """The reminders, held in one order behind their person; and the occurrences as they are then."""
     ids = [row.reminder_id for row in occurrences if row.reminder_id is not None]
+    person = sa.select(User.id).where(User.id == occurrences[0].user_id).with_for_update(key_share=True)
+    if db.session.scalar(person) is None:
+        raise NotFound(NOT_FOUND)
     held = sa.select(Pengingat).where(Pengingat.id.in_(ids)).order_by(Pengingat.id).with_for_update()
     reminders = db.session.scalars(held, execution_options={"populate_existing": True}).all()
     again = sa.select(Occurrence).where(Occurrence.id.in_([row.id for row in occurrences]))
