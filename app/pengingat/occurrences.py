@@ -17,6 +17,9 @@ from app.pengingat.texts import Recipient
 #: How far ahead occurrences are rows of the outbox.
 HORIZON = timedelta(hours=36)
 
+#: How many minutes after a dose that nobody answered it may be told of again.
+AGAIN_MINUTES = range(10, 61)
+
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 KIND = "reminder"
@@ -84,11 +87,21 @@ def due_of(row: Occurrence) -> Due:
 
 
 def deliveries(pengingat: Pengingat, due: Due, recipient: Recipient, row: Occurrence) -> Iterator[outbox.Draft]:
-    """What tells of an occurrence: at its time, or when it was put off, at the end of that."""
+    """What tells of an occurrence: at its time, or when it was put off, at the end of that; and once again after it."""
     at = row.snoozed_until or due.at
-    again = f":snooze{row.snoozes}" if row.snoozed_until else ""
+    part = f":snooze{row.snoozes}" if row.snoozed_until else ""
+    yield from _told(pengingat, due, recipient, row.id, at, part)
+    if again := _again_at(pengingat, due, at):
+        yield from _told(pengingat, due, recipient, row.id, again, f"{part}:again")
+
+
+def _told(
+    pengingat: Pengingat, due: Due, recipient: Recipient, occurrence_id: int, at: datetime, part: str
+) -> Iterator[outbox.Draft]:
+    again = part.endswith(":again")
+    text = texts.message(pengingat, due, recipient, again=again)
     payloads: dict[Channel, Mapping[str, object]] = {
-        Channel.MESSAGING: {"text": _with_link(texts.message(pengingat, due, recipient), pengingat.user_id, due)},
+        Channel.MESSAGING: {"text": _with_link(text, pengingat.user_id, due)},
         Channel.PUSH_FAN_OUT: {
             **texts.push(pengingat, due, recipient),
             "actions": texts.ACTIONS,
@@ -99,14 +112,33 @@ def deliveries(pengingat: Pengingat, due: Due, recipient: Recipient, row: Occurr
         yield outbox.Draft(
             kind=KIND,
             channel=channel,
-            dedupe_key=f"pengingat:{pengingat.id}:{due.occurrence:%Y%m%dT%H%M%SZ}:{due.slot}{again}:{channel}",
+            dedupe_key=f"pengingat:{pengingat.id}:{due.occurrence:%Y%m%dT%H%M%SZ}:{due.slot}{part}:{channel}",
             payload=payload,
             due_at=at,
             expires_at=at + LATE,
             user_id=pengingat.user_id,
-            occurrence_id=row.id,
+            occurrence_id=occurrence_id,
             subject=subject(pengingat.id),
         )
+
+
+def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
+    """When a dose that nobody answered is told of once more, where the person wants that: before the next one, and at
+    night only where the dose itself is at night."""
+    minutes = pengingat.details.get("ingatkan_ulang_menit")
+    # Kept beside the known fields before it was one: anything.
+    if pengingat.tipe != Tipe.OBAT or type(minutes) is not int or minutes not in AGAIN_MINUTES:
+        return None
+    again, zone = at + timedelta(minutes=minutes), pengingat.zone
+    if is_night(again.astimezone(zone)) and not is_night(due.at.astimezone(zone)):
+        return None
+    following = pengingat.schedule.next_occurrence(due.at)
+    return again if following is None or again < following else None
+
+
+def is_night(local: datetime) -> bool:
+    """From 22.00 to 05.00."""
+    return local.hour >= 22 or local.hour < 5
 
 
 def _with_link(text: str, user_id: int, due: Due) -> str:

@@ -91,6 +91,12 @@ class ObatDetails(Details):
         validate=validate.OneOf([*RULES, *SYNONYMS]),
         metadata={"example": "setelah makan"},
     )
+    ingatkan_ulang_menit = fields.Integer(
+        strict=True,
+        allow_none=True,
+        validate=validate.Range(10, 60),
+        metadata={"example": 30, "description": "After so many minutes without an answer one more message; else none"},
+    )
 
     @validates_schema(skip_on_field_errors=True)
     def check_doses(self, data: models.Details, **_: object) -> None:

@@ -45,10 +45,11 @@ class Recipient:
         return text if self.phone_is_proven else without_addresses(text)
 
 
-def message(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
+def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:
     """`Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
     name = first_name(recipient.line(recipient.name))
-    return f"Halo{_after_blank(name)}, {_sentence(pengingat, due, recipient)}"
+    lead = "kami ingatkan sekali lagi, " if again else ""
+    return f"Halo{_after_blank(name)}, {lead}{_sentence(pengingat, due, recipient)}"
 
 
 def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]:

@@ -1,0 +1,67 @@
+"""Asked once more: `ingatkan_ulang_menit` of a medicine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.client import Client, assert_error
+from tests.pengingat.conftest import Time, ledger, texts, waiting
+
+
+def medicine(obat: dict[str, Any], minutes: Any, *jam: str) -> dict[str, Any]:
+    jadwal = [{"jam": each, "jumlah": 1, "satuan": "tablet"} for each in jam or ("12:00",)]
+    details = {**obat["details"], "frekuensi": len(jadwal), "jadwal": jadwal, "ingatkan_ulang_menit": minutes}
+    return {**obat, "details": details}
+
+
+def test_a_dose_without_an_answer_is_told_of_once_more(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    created = siti.post("/pengingat/obat", medicine(obat, 30)).json
+    assert waiting() == waiting("push_fan_out") == ["02 12:00", "02 12:30", "03 12:00", "03 12:30"]
+    again = "Halo Siti, kami ingatkan sekali lagi, waktunya minum Metformin (1 tablet, setelah makan) pukul 19.00 WIB."
+    assert texts().count(again) == 2
+    assert ledger() == ["02 12:00 0 pending", "03 12:00 0 pending"]
+    moment.move(hours=11, minutes=5)
+    siti.post(f"/pengingat/{created['id']}/konfirmasi", {"status": "done"})
+    assert "02 12:30" not in waiting()
+
+
+def test_a_change_of_it_reaches_what_is_still_to_come(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    created = siti.post("/pengingat/obat", medicine(obat, 30)).json
+    details = {name: value for name, value in created["details"].items() if name != "ingatkan_ulang_menit"}
+    siti.put(f"/pengingat/{created['id']}", {"details": details})
+    assert waiting() == ["02 12:00", "03 12:00"]
+    siti.put(f"/pengingat/{created['id']}", {"details": {**details, "ingatkan_ulang_menit": 30}})
+    assert waiting() == ["02 12:00", "02 12:30", "03 12:00", "03 12:30"]
+
+
+@pytest.mark.parametrize(
+    ("jam", "due"),
+    [
+        ("14:45", ["02 14:45"]),  # 21:45 in Jakarta, and again at 22:15
+        ("15:00", ["02 15:00", "02 15:30"]),  # the dose itself is at night
+        ("22:10", ["02 22:10", "02 22:40"]),  # 05:10 and 05:40
+    ],
+)
+def test_nobody_is_woken(siti: Client, moment: Time, obat: dict[str, Any], jam: str, due: list[str]) -> None:
+    siti.post("/pengingat/obat", medicine(obat, 30, jam))
+    assert [each for each in waiting() if each.startswith("02")] == due
+
+
+def test_it_does_not_reach_the_next_dose(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    siti.post("/pengingat/obat", medicine(obat, 30, "04:00", "04:30"))
+    assert waiting()[:3] == ["02 04:00", "02 04:30", "02 05:00"]
+    assert waiting().count("02 04:30") == 1
+
+
+def test_after_a_snooze_it_follows_that(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    created = siti.post("/pengingat/obat", medicine(obat, 20)).json
+    moment.move(hours=11, minutes=5)
+    siti.post(f"/pengingat/{created['id']}/konfirmasi", {"status": "snooze", "minutes": 15})
+    assert waiting()[:2] == ["02 12:20", "02 12:40"]
+
+
+@pytest.mark.parametrize("minutes", [9, 61, 10.5, "lama", True])
+def test_a_wrong_span_is_refused(siti: Client, moment: Time, obat: dict[str, Any], minutes: Any) -> None:
+    assert_error(siti.post("/pengingat/obat", medicine(obat, minutes)), 400, field="details.ingatkan_ulang_menit")
