@@ -40,7 +40,7 @@ def list_faskes_by_location(query: NearbyQuery) -> Results:
 @bp.arguments(schemas.KeywordSchema, location="query")
 @bp.plain_response(200, schemas.FaskesResults)
 def search_faskes(query: NameQuery) -> Results:
-    """Facilities whose name contains a keyword."""
+    """Facilities whose name contains a keyword; at most 10,000 are counted."""
     return lookup.search(query)
 
 

@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from app.core.database.session import db
 from tests.client import Client, assert_error
 from tests.factories import make_admin, make_user
 from tests.faskes.places import make_faskes
@@ -97,6 +99,15 @@ def test_search_takes_the_keyword_to_the_letter(
 @pytest.mark.parametrize("query", ["", "?keyword=", "?keyword=%20", "?keyword=" + "x" * 101])
 def test_search_without_a_keyword_is_400(client: Client, query: str) -> None:
     assert_error(client.get(f"/faskes/search{query}"), 400, "validation_error", "keyword")
+
+
+def test_a_search_counts_no_further_than_10000(client: Client) -> None:
+    db.session.execute(
+        sa.text("INSERT INTO faskes (id, nama, lat, lng) SELECT n, 'Klinik', 0, 110 FROM generate_series(1, 10001) n")
+    )
+    response = client.get("/faskes/search?keyword=klinik&per_page=2")
+    assert len(ids(response)) == 2
+    assert response.headers["X-Total-Count"] == "10000"
 
 
 # --- one ------------------------------------------------------------------------------------------------------------

@@ -102,7 +102,12 @@ _COUNT = sa.select(sa.func.count()).select_from(Faskes)
 
 _PREPARED_BY_ID = PreparedStatement(_BY_ID)
 _PREPARED_ALL, _PREPARED_COUNT = PreparedStatement(_ALL), PreparedStatement(_COUNT)
-_PREPARED_SEARCH, _PREPARED_SEARCH_COUNT = (PreparedStatement(query.where(_MATCHES)) for query in (_ALL, _COUNT))
+_PREPARED_SEARCH = PreparedStatement(_ALL.where(_MATCHES))
+_PREPARED_SEARCH_COUNT = PreparedStatement(
+    sa.select(sa.func.count()).select_from(
+        sa.select(Faskes.id).where(_MATCHES).limit(sa.literal_column(str(MOST_COUNTED), sa.Integer)).subquery()
+    )
+)
 
 
 def get(connection: sa.Connection, faskes_id: str) -> Record | None:
@@ -135,7 +140,10 @@ def list_narrowed(connection: sa.Connection, search: FaskesFilter) -> Results:
 
 
 def search(connection: sa.Connection, keyword: str, page: Page) -> Results:
-    """Facilities whose name contains `keyword` to the letter, whatever the case, newest first."""
+    """Facilities whose name contains `keyword` to the letter, whatever the case, newest first.
+
+    The total counts no further than `MOST_COUNTED`.
+    """
     return _page(connection, _PREPARED_SEARCH, _PREPARED_SEARCH_COUNT, page, {"pattern": contains(keyword)})
 
 
