@@ -109,3 +109,22 @@ def test_the_index_answers_and_not_a_look_at_every_row(client: Client) -> None:
         plan = "\n".join(db.session.scalars(sa.text(f"EXPLAIN {literal}")))
         assert "ix_faskes_position" in plan
         assert "Seq Scan" not in plan
+
+
+def test_its_plan_is_worth_keeping_however_many_facilities_there_are(client: Client) -> None:
+    rows = [{"id": f"i{n}", "nama": "x", "lat": n % 100 / 10, "lng": n / 1000} for n in range(30_000)]
+    db.session.execute(sa.insert(Faskes), rows)
+    db.session.execute(sa.text("ANALYZE faskes"))
+    connection = db.session.connection()
+    for lat, lng in ((5.0, 15.0), (5.0, 180.0)):
+        parts, params = reads.circle(lat, lng, 5000)
+        prepared = reads._PREPARED_AROUND[parts]
+        prepared.rows(connection, params)
+        # PostgreSQL compares these two, and plans each call anew as long as that is a few units cheaper.
+        costs = {}
+        for mode in ("force_custom_plan", "force_generic_plan"):
+            connection.exec_driver_sql(f"SET LOCAL plan_cache_mode = {mode}")
+            with connection.connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN (FORMAT JSON) {prepared._execute}", params)
+                costs[mode] = cursor.fetchone()[0][0]["Plan"]["Total Cost"]
+        assert costs["force_generic_plan"] - costs["force_custom_plan"] < 0.1, costs
