@@ -1,0 +1,50 @@
+"""What looks for due deliveries reads none that is settled, however many there are."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.core.jobs.queue import URGENT
+from app.notifications import jobs
+from app.notifications.delivery import claims, clock_steps
+from app.notifications.models import Channel
+from tests.plans import plan_of
+
+SETTLED = """
+INSERT INTO deliveries (dedupe_key, queue, channel, kind, payload, due_at, expires_at, next_try_at, state)
+SELECT 'lama:' || n, 'urgent', 'messaging', 'reminder', '{}', now() - n * interval '1 minute', now(),
+    now() - n * interval '1 minute', CASE WHEN n % 100 = 0 THEN 'missed' ELSE 'sent' END
+FROM generate_series(1, 20000) n
+"""
+
+
+@pytest.fixture(autouse=True)
+def settled(app: Flask) -> None:
+    db.session.execute(sa.text(SETTLED))
+    db.session.execute(sa.text("ANALYZE deliveries"))
+
+
+@pytest.mark.parametrize("name", ["_claim", "_claim_pending", "_claim_fresh", "_claim_abandoned", "_claim_alone"])
+def test_a_claim_reads_the_open_ones_alone(name: str) -> None:
+    values = {
+        "of_queue": URGENT,
+        "of_channel": Channel.MESSAGING,
+        "token": str(uuid.uuid4()),
+        **clock_steps.trusted(),
+    }
+    text = getattr(claims, name)._text
+    plan = "\n".join(db.session.connection().exec_driver_sql(f"EXPLAIN {text}", values).scalars())
+    assert "ix_deliveries_open" in plan
+    assert "Seq Scan" not in plan, plan
+
+
+@pytest.mark.parametrize("statement", [jobs._anything_due, jobs._due], ids=["idle", "due"])
+def test_a_tick_reads_the_open_ones_alone(statement: sa.Select[bool]) -> None:
+    plan = plan_of(statement)
+    assert "ix_deliveries_open" in plan
+    assert "Seq Scan on deliveries" not in plan, plan

@@ -1,0 +1,69 @@
+"""Neither the clock nor a person's pages read the reminders and occurrences of everybody."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.core.lib import clock
+from app.core.web.pagination import Page
+from app.pengingat import history, jobs, ledger, service
+from app.pengingat.ledger_schemas import Days, HistoryQuery
+from app.pengingat.models import LATE
+from app.pengingat.schemas import Query
+from tests.plans import plan_of, plans_of_all
+
+#: 400 people with 50 reminders each, all planned, and one answered occurrence of each.
+FILL = (
+    "INSERT INTO users (username, password_hash, nama_ktp) SELECT 'massa' || n, '', 'x' FROM generate_series(1, 400) n",
+    """
+    INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
+    SELECT id, 'makan', 'Makan', now(), 'Asia/Jakarta', '{}', '{"slots": []}', now(), now() + interval '36 hours'
+    FROM users, generate_series(1, 50)
+    """,
+    """
+    INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day, state)
+    SELECT id, user_id, tipe, judul, 'makan', due_at, due_at, 'done'
+    FROM reminders, LATERAL (SELECT now() - id % 60 * interval '1 day' AS due_at) moment
+    """,
+    "ANALYZE users, reminders, occurrences",
+)
+
+
+@pytest.fixture(autouse=True)
+def everybody(app: Flask) -> None:
+    for statement in FILL:
+        db.session.execute(sa.text(statement))
+
+
+@pytest.fixture
+def person() -> int:
+    return int(db.session.scalar(sa.text("SELECT min(id) FROM users WHERE username LIKE 'massa%'")) or 0)
+
+
+def test_the_sweep_reads_what_is_open_alone() -> None:
+    now = clock.now()
+    plan = plan_of(ledger._overdue, due_before=now - LATE, now=now)
+    assert "ix_occurrences_open" in plan
+    assert "Seq Scan on occurrences" not in plan, plan
+
+
+def test_the_top_up_reads_what_is_to_be_planned_alone() -> None:
+    with plans_of_all() as plans:
+        assert jobs.top_up_page() == 0
+    assert any("ix_reminders_planned_until" in plan for plan in plans)
+    assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
+
+
+def test_a_persons_pages_read_their_own_rows_alone(person: int) -> None:
+    today = clock.today()
+    days = Days(today - timedelta(days=80), today)
+    with plans_of_all() as plans:
+        assert service.list_all(person, Query(Page(1, 20), tipe=None, is_done=None, date=None)).total == 50
+        assert history.list_all(person, HistoryQuery(Page(1, 20), days, tipe=None, state=None)).total == 50
+    assert len(plans) == 5  # a page and a total each, and the zone of the person
+    assert not [plan for plan in plans if "Seq Scan" in plan]
