@@ -60,6 +60,7 @@ LABELS = {
     "status": "Jawaban",
     "minutes": "Menit",
     "note": "Catatan",
+    "ingatkan_ulang_menit": "Jarak pengingat ulang",
     "state": "Keadaan",
     # pushes
     "endpoint": "Alamat langganan",

@@ -48,7 +48,7 @@ def like_among_newest(
 ) -> sa.ColumnElement[bool]:
     """As `like`, of the newest rows alone: what it costs is bounded where no index knows the text."""
     model = newest_by.class_
-    newest = sa.select(model.id, *columns).order_by(newest_by.desc()).limit(most).subquery()
+    newest = sa.select(model.id, *columns).order_by(newest_by.desc(), model.id.desc()).limit(most).subquery()
     matches = like(pattern, *(newest.c[column.key] for column in columns))
     among_newest: sa.ColumnElement[bool] = model.id.in_(sa.select(newest.c.id).where(matches))
     return among_newest
