@@ -1,11 +1,13 @@
 """`make bench`: every benchmark, or one (`make bench T=forum`), and one table of targets and results at the end.
 
-`make bench T="edge --short"` makes what takes minutes take seconds. A benchmark is a module here with
-`run(environment)`, which yields its results. Each gets servers and a database of its own.
+`make bench T="edge --short"` makes what takes minutes take seconds, and `T="growth --most 100000"` stops at tables of
+that size. A benchmark is a module here with `run(environment)`, which yields its results. Each gets servers and a
+database of its own.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 import time
@@ -26,21 +28,26 @@ BENCHMARKS = (
     "users",
     "outages",
     "edge",
+    "growth",
 )
 
 
 def main(words: list[str]) -> int:
-    names = [word for word in words if word != "--short"]
-    unknown = set(names) - set(BENCHMARKS)
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--short", action="store_true", help="to see that it works, rather than to measure")
+    parser.add_argument("--most", type=int, help="rows of the largest table")
+    options = parser.parse_args(words)
+    unknown = set(options.names) - set(BENCHMARKS)
     if unknown:
         print(f"There is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}.")
         return 2
     results: list[Result] = []
-    for name in names or BENCHMARKS:
+    for name in options.names or BENCHMARKS:
         started = time.monotonic()
         print(f"{name} ...", flush=True)
         module = importlib.import_module(f"bench.{name}")
-        with environment(short="--short" in words) as bench:
+        with environment(short=options.short, most=options.most) as bench:
             results += module.run(bench)
         print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
     print_table(results)

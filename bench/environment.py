@@ -66,10 +66,12 @@ def print_table(results: Iterable[Result]) -> None:
 class BenchEnvironment:
     """Servers, database and environment of one benchmark run."""
 
-    def __init__(self, env: dict[str, str], *, short: bool = False) -> None:
+    def __init__(self, env: dict[str, str], *, short: bool = False, most: int | None = None) -> None:
         self.env = env
         #: Whether what takes minutes takes seconds: to see that it works, rather than to measure.
         self.short = short
+        #: Of what is measured at several sizes, the largest one; None: all.
+        self.most = most
         self.app: Flask = create_app(Config.from_env(env))
 
     @property
@@ -114,7 +116,7 @@ class BenchEnvironment:
 
 
 @contextlib.contextmanager
-def environment(*, short: bool = False, **settings: str) -> Iterator[BenchEnvironment]:
+def environment(*, short: bool = False, most: int | None = None, **settings: str) -> Iterator[BenchEnvironment]:
     with temporary_servers() as servers, tempfile.TemporaryDirectory() as media:
         env = {
             "ENVIRONMENT": "testing",
@@ -124,7 +126,7 @@ def environment(*, short: bool = False, **settings: str) -> Iterator[BenchEnviro
             "MEDIA_ROOT": media,
             **settings,
         }
-        bench = BenchEnvironment(env, short=short)
+        bench = BenchEnvironment(env, short=short, most=most)
         with bench.app.app_context():
             upgrade()
             seed_all()

@@ -38,7 +38,7 @@ def get(start: date | None = None, end: date | None = None) -> dict[str, object]
         growth = connection.execute(_GROWTH, {"start": start, "end": end}).all()
         before = connection.scalar(_BEFORE, {"start": start}) or 0
         activity = connection.execute(_ACTIVITY, {"start": start, "end": end}).all()
-        recent = connection.execute(_recent(start, end)).all()
+        latest = connection.execute(recent(start, end)).all()
     return {
         "range": {"start": start, "end": end, "timezone": JAKARTA.key},
         "totals": {
@@ -61,7 +61,7 @@ def get(start: date | None = None, end: date | None = None) -> dict[str, object]
             for tipe in Tipe
             for row in [reminders.get(tipe)]
         ],
-        "recent_activity": [row._asdict() for row in recent],
+        "recent_activity": [row._asdict() for row in latest],
     }
 
 
@@ -148,7 +148,7 @@ _BEFORE = sa.select(sa.func.sum(UserDay.users)).where(UserDay.day < _start)
 _ACTIVITY = sa.select(LogDay.day, LogDay.events, LogDay.active_users).where(LogDay.day.between(_start, _end))
 
 
-def _recent(start: date, end: date) -> sa.Select[int, int | None, str, str | None, str | None, str | None, datetime]:
+def recent(start: date, end: date) -> sa.Select[int, int | None, str, str | None, str | None, str | None, datetime]:
     """The latest entries of the activity log within the days, read from the end of an index."""
     return (
         sa.select(
