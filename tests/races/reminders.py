@@ -176,7 +176,7 @@ def answers_meet_delete_of_the_person(scene: Scene) -> Script:
     assert left_of(scene, leaving) == 0
 
 
-@encounter(200, 404)
+@encounter(200, 404, 409)
 def answer_meets_delete_of_its_reminder(scene: Scene) -> Script:
     person = scene.person()
     id_ = scene.new(remind(person))
