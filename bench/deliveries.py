@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
-from app.notifications import outbox
-from app.notifications.models import Channel, deliveries
+from app.notifications.models import deliveries
 from bench.environment import BenchEnvironment, Result, at_least, at_most
+from bench.messages import add_messages
 from config import ROOT
 
 WORKERS = 2
@@ -67,21 +67,8 @@ def working(environment: BenchEnvironment, settings: dict[str, str], count: int 
 
 def _add(name: str, count: int, due_in: timedelta = timedelta(0), within: timedelta = timedelta(0)) -> None:
     start = datetime.now(UTC) + due_in
-    with unit_of_work():
-        outbox.add_all(
-            [
-                outbox.Draft(
-                    kind="bench",
-                    channel=Channel.MESSAGING,
-                    dedupe_key=f"{name}:{n}",
-                    payload={"text": f"Halo {n}"},
-                    target=f"+62812{n:08d}",
-                    due_at=start + within * n / count,
-                    expires_at=start + timedelta(hours=1),
-                )
-                for n in range(count)
-            ]
-        )
+    dues = [start + within * n / count for n in range(count)]
+    add_messages(name, dues, expires_at=start + timedelta(hours=1), first_number=81_200_000_000)
 
 
 def _wait(name: str) -> None:

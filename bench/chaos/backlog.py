@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from app.core.database.session import unit_of_work
-from app.notifications import outbox
-from app.notifications.models import Channel
 from bench.chaos.outcome import Plan
 from bench.chaos.world import SETTLE_S, World, opened
 from bench.environment import Result, at_most
+from bench.messages import add_messages
 from dev.stack.waiting import wait_until
 
 
@@ -50,18 +48,6 @@ def run(plan: Backlog) -> Iterator[Result]:
 def _pile_up(world: World, count: int) -> None:
     """Everything that fell due within the last hour."""
     now = datetime.now(UTC)
-    with world.app.app_context(), unit_of_work():
-        outbox.add_all(
-            [
-                outbox.Draft(
-                    kind="bench",
-                    channel=Channel.MESSAGING,
-                    dedupe_key=f"tunggakan:{n}",
-                    payload={"text": f"tunggakan {n}"},
-                    target=f"+62898{n:08d}",
-                    due_at=now - AWAY * (count - n) / count,
-                    expires_at=now + AWAY,
-                )
-                for n in range(count)
-            ]
-        )
+    dues = [now - AWAY * (count - n) / count for n in range(count)]
+    with world.app.app_context():
+        add_messages("tunggakan", dues, expires_at=now + AWAY, first_number=89_800_000_000)

@@ -8,14 +8,12 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from app.core.database.session import unit_of_work
-from app.notifications import outbox
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery.claims import Claimed
-from app.notifications.models import Channel
 from bench.chaos.outcome import Plan
 from bench.chaos.world import SETTLE_S, Workers, World, opened
 from bench.environment import Result, at_least, at_most
+from bench.messages import add_messages
 
 #: `faults` is the number of poisonous deliveries; they come with the first reminders.
 WHOLE = Plan(reminders=1500, seconds=120, faults=2)
@@ -78,18 +76,7 @@ def run(plan: Plan) -> Iterator[Result]:
 
 def _poison(world: World) -> None:
     now = datetime.now(UTC)
-    with world.app.app_context(), unit_of_work():
-        outbox.add_all(
-            [
-                outbox.Draft(
-                    kind="bench",
-                    channel=Channel.MESSAGING,
-                    dedupe_key=f"{POISON}:{n}",
-                    payload={"text": f"{POISON} {n}"},
-                    target=f"+628990000{n:04d}",
-                    due_at=now,
-                    expires_at=now + timedelta(hours=1),
-                )
-                for n in range(world.plan.faults)
-            ]
+    with world.app.app_context():
+        add_messages(
+            POISON, [now] * world.plan.faults, expires_at=now + timedelta(hours=1), first_number=89_900_000_000
         )

@@ -1,0 +1,29 @@
+"""Messages straight in the outbox, past everything that would cause them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from app.core.database.session import unit_of_work
+from app.notifications import outbox
+from app.notifications.models import Channel
+
+
+def add_messages(name: str, dues: Iterable[datetime], *, expires_at: datetime, first_number: int) -> None:
+    """One message for each moment, `<name> <n>`, each to a number of its own: `first_number` is without `+62`."""
+    with unit_of_work():
+        outbox.add_all(
+            [
+                outbox.Draft(
+                    kind="bench",
+                    channel=Channel.MESSAGING,
+                    dedupe_key=f"{name}:{n}",
+                    payload={"text": f"{name} {n}"},
+                    target=f"+62{first_number + n}",
+                    due_at=due_at,
+                    expires_at=expires_at,
+                )
+                for n, due_at in enumerate(dues)
+            ]
+        )
