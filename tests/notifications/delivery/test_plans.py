@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 
 import pytest
@@ -12,7 +13,7 @@ from app.core.database.session import db
 from app.core.jobs.queue import URGENT
 from app.notifications import jobs
 from app.notifications.delivery import claims, clock_steps
-from app.notifications.models import Channel
+from app.notifications.models import Channel, deliveries
 from tests.plans import plan_of
 
 SETTLED = """
@@ -21,6 +22,21 @@ SELECT 'lama:' || n, 'urgent', 'messaging', 'reminder', '{}', now() - n * interv
     now() - n * interval '1 minute', CASE WHEN n % 100 = 0 THEN 'missed' ELSE 'sent' END
 FROM generate_series(1, 20000) n
 """
+
+
+#: The indexes that hold no settled row. Which of them is the cheaper depends on what other tests left in them.
+OF_OPEN_ROWS = {
+    str(index.name)
+    for index in deliveries.indexes
+    if "'pending', 'claimed'" in str(index.dialect_options["postgresql"]["where"])
+}
+
+
+def indexes_in(plan: str) -> set[str]:
+    """The indexes by which a plan looks for deliveries (a row found so is then read by its key): at least one."""
+    names = set(re.findall(r"using (ix_deliveries\w*)|Bitmap Index Scan on (ix_deliveries\w*)", plan))
+    assert names, plan
+    return {one or other for one, other in names}
 
 
 @pytest.fixture(autouse=True)
@@ -39,12 +55,12 @@ def test_a_claim_reads_the_open_ones_alone(name: str) -> None:
     }
     text = getattr(claims, name)._text
     plan = "\n".join(db.session.connection().exec_driver_sql(f"EXPLAIN {text}", values).scalars())
-    assert "ix_deliveries_open" in plan
+    assert indexes_in(plan) <= OF_OPEN_ROWS, plan
     assert "Seq Scan" not in plan, plan
 
 
 @pytest.mark.parametrize("statement", [jobs._anything_due, jobs._due], ids=["idle", "due"])
 def test_a_tick_reads_the_open_ones_alone(statement: sa.Select[bool]) -> None:
     plan = plan_of(statement)
-    assert "ix_deliveries_open" in plan
+    assert indexes_in(plan) <= OF_OPEN_ROWS, plan
     assert "Seq Scan on deliveries" not in plan, plan
