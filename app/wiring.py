@@ -35,6 +35,7 @@ PERIODIC = (
     Periodic(pengingat.top_up, every_s=60),
     Periodic(pengingat.compact, every_s=86400),
     Periodic(identity.drop_dead_sessions, every_s=3600),
+    Periodic(identity.drop_old_idempotency_keys, every_s=3600),
     Periodic(notifications.prune, every_s=3600),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(logs.make_months_ahead, every_s=3600),

@@ -19,6 +19,7 @@ ERROR_CODES = (
     "forbidden",
     "gone",
     "headers_too_large",
+    "idempotency_mismatch",
     "image_too_large",
     "internal_error",
     "invalid_code",

@@ -1,4 +1,4 @@
-"""What runs outside requests: the hourly sweep of sessions, and the operator's commands for NIK."""
+"""What runs outside requests: hourly sweeps of sessions and idempotency keys, and the operator's commands for NIK."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db, unit_of_work
 from app.core.settings import settings
+from app.core.web import idempotency
 from app.identity import nik, sessions
 from app.identity.models import User
 
@@ -17,6 +18,12 @@ def drop_dead_sessions() -> None:
     """Delete the sessions that have expired."""
     with unit_of_work():
         sessions.delete_expired()
+
+
+def drop_old_idempotency_keys() -> None:
+    """Delete the keys of creates that are answered anew by now."""
+    with unit_of_work():
+        idempotency.delete_old()
 
 
 def rotate_nik() -> int:

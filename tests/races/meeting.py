@@ -39,19 +39,22 @@ class Response:
 
 @dataclass(frozen=True)
 class Call:
-    """One request, not sent yet. `upload` is sent as the picture of a multipart form."""
+    """One request, not sent yet. `upload` is sent as the picture of a multipart form, `key` as `Idempotency-Key`."""
 
     method: str
     path: str
     body: Any = None
     token: str | None = None
     upload: bytes | None = None
+    key: str | None = None
 
     def __str__(self) -> str:
         return f"{self.method} {self.path} {self.body}"
 
     def content(self) -> tuple[bytes | None, dict[str, str]]:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        if self.key:
+            headers["Idempotency-Key"] = self.key
         if self.upload is not None:
             part = b'--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\n'
             return part + self.upload + b"\r\n--x--\r\n", {

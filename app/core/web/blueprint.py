@@ -26,7 +26,7 @@ from werkzeug.routing import IntegerConverter
 from app.core import errors
 from app.core.database.session import unit_of_work
 from app.core.settings import settings
-from app.core.web import pagination, recent_writes
+from app.core.web import idempotency, pagination, recent_writes
 from app.core.web.caching import Caching
 from app.core.web.openapi import document, operations
 from app.core.web.openapi.variants import Plugin
@@ -112,6 +112,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         caching: Caching | None = getattr(view_func, "caching", None)
         if caching and (options.get("methods") != ["GET"] or access.security not in ANYBODY):
             raise TypeError(f"{rule}: only a public read may be kept by others")
+        takes_key = idempotency.takes_key(view_func, options.get("methods"), access.security)
         described = operations.described(
             view_func,
             rule=rule,
@@ -120,8 +121,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             who=access.description,
             is_restricted=bool(access.roles),
             is_cached=caching is not None,
+            takes_key=takes_key,
         )
-        call = _edge(self.doc(**described)(view_func), access, getattr(view_func, "query_names", set()))
+        view = self.doc(**described)(view_func)
+        call = _edge(idempotency.once(view) if takes_key else view, access, getattr(view_func, "query_names", set()))
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, **kwargs: str) -> Callable[[V], View]:

@@ -13,10 +13,12 @@ from app.core.settings import settings
 PATHS = ("/api/", "/media/")
 METHODS = ("DELETE", "GET", "OPTIONS", "POST", "PUT")
 #: The client sends the three cache-busting headers with every request. In lower case, for lookups.
-CLIENT_HEADERS = frozenset({"authorization", "content-type", "cache-control", "pragma", "expires", "x-request-id"})
+CLIENT_HEADERS = frozenset(
+    {"authorization", "content-type", "cache-control", "pragma", "expires", "x-request-id", "idempotency-key"}
+)
 EXPOSED_HEADERS = (
-    "Cache-Status, Content-Disposition, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, X-Request-ID, "
-    "X-Total-Count"
+    "Cache-Status, Content-Disposition, ETag, Idempotency-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, "
+    "X-Request-ID, X-Total-Count"
 )
 #: How long a browser may keep what a preflight said.
 MAX_AGE_S = 7200

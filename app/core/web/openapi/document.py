@@ -66,6 +66,13 @@ CACHING_HEADERS = {
         "schema": {"type": "string", "example": '"3f0c1d0f8a5b4c6e"'},
     },
 }
+#: What the answer to a create tells that was given before.
+REPLAYED_HEADERS = {
+    "Idempotency-Replayed": {
+        "description": "The `Idempotency-Key` was answered before, and nothing was created now",
+        "schema": {"type": "string", "enum": ["true"]},
+    }
+}
 FILE_HEADERS = {
     "Content-Disposition": {
         "description": "RFC 6266: the name to save the file under",
@@ -140,6 +147,7 @@ def _describe_headers(document: Document) -> None:
         if name == "TOO_MANY_REQUESTS":
             response["headers"] |= LIMIT_HEADERS
     for operation in operations(document):
+        takes_key = any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ()))
         paged = any(parameter["name"] == "per_page" for parameter in operation.get("parameters", ()))
         for response in operation["responses"].values():
             if "$ref" in response:
@@ -149,6 +157,8 @@ def _describe_headers(document: Document) -> None:
                 response["headers"] = dict(FILE_HEADERS)
             elif paged and contents:
                 response["headers"] = dict(PAGE_HEADERS)
+            elif takes_key:
+                response["headers"] = dict(REPLAYED_HEADERS)
         if "304" in operation["responses"]:
             headers = operation["responses"]["200"].setdefault("headers", {})
             headers |= CACHING_HEADERS

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Any
 
+from app.core.web.idempotency import PARAMETER
 from app.core.web.openapi.document import Document
 
 
@@ -19,6 +20,7 @@ def described(
     who: str,
     is_restricted: bool,
     is_cached: bool,
+    takes_key: bool,
 ) -> Document:
     """Name, description and refusals; `who` says who may call it, `is_restricted` that a role is needed."""
     needs_token = {"bearer": []} in security
@@ -30,6 +32,7 @@ def described(
         "description": "\n\n".join(filter(None, [_description(view), who])),
         "security": security,
         "responses": responses,
+        **({"parameters": [PARAMETER]} if takes_key else {}),
     }
 
 

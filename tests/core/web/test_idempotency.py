@@ -1,0 +1,211 @@
+"""A create that is sent again with its `Idempotency-Key` gives the same answer, and creates nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from io import BytesIO
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.core.database.session import db
+from app.core.web import idempotency, recent_writes
+from app.core.web.blueprint import api
+from app.core.web.idempotency import IdempotencyKey
+from app.forum.models import ForumThread
+from app.forum.service import threads
+from tests.client import Client, assert_error
+from tests.core.media.samples import plain
+from tests.factories import make_user
+from tests.forum.posts import category_id
+from tests.races.meeting import Call, Person, Scene, serving, statuses
+from tests.statements import Statements
+
+KEY = "3f0c1d0f-8a5b-4c6e-9d2a-7b1e4f5c6d7e"
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user())
+
+
+def write(client: Client, key: str | None = KEY, **thread: object) -> TestResponse:
+    thread = {"title": "Menu", "content": "Nasi?", "category_id": 1} | thread
+    return client.post("/forum/threads", thread, headers={"Idempotency-Key": key} if key else {})
+
+
+def reply_to(client: Client, thread_id: int) -> TestResponse:
+    return client.post(f"/forum/threads/{thread_id}/reply", {"content": "Ya"}, headers={"Idempotency-Key": KEY})
+
+
+def count() -> int:
+    return db.session.scalar(sa.select(sa.func.count()).select_from(ForumThread)) or 0
+
+
+def test_the_second_try_gets_the_first_answer_and_creates_nothing(siti: Client) -> None:
+    first, second = write(siti), write(siti)
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.data == first.data
+    assert "Idempotency-Replayed" not in first.headers
+    assert second.headers["Idempotency-Replayed"] == "true"
+    assert count() == 1
+
+
+def test_without_a_key_each_try_creates_and_nothing_is_kept(siti: Client) -> None:
+    write(siti, key=None)
+    write(siti, key=None)
+    assert count() == 2
+    assert not db.session.scalars(sa.select(IdempotencyKey)).all()
+
+
+def test_a_key_costs_two_statements_and_a_replay_three(siti: Client, statements: Statements) -> None:
+    write(siti, key=None)
+    counts = []
+    for key in (None, KEY, KEY):
+        before = len(statements.seen)
+        write(siti, key=key)
+        counts.append(len(statements.seen) - before)
+    without, with_key, replay = counts
+    assert with_key == without + 2
+    assert replay == 3  # the session, the key, what was answered
+
+
+def test_the_same_fields_in_another_order_are_the_same_request(siti: Client) -> None:
+    body = {"title": "Menu", "content": "Nasi?", "category_id": category_id()}
+    headers = {"Idempotency-Key": KEY}
+    siti.post("/forum/threads", body, headers=headers)
+    again = siti.post("/forum/threads", dict(reversed(body.items())), headers=headers)
+    assert again.headers["Idempotency-Replayed"] == "true"
+
+
+def test_another_body_under_the_same_key_is_refused(siti: Client) -> None:
+    write(siti)
+    assert_error(write(siti, title="Minum"), 409, "idempotency_mismatch")
+    assert count() == 1
+
+
+def test_a_form_counts_by_its_fields_and_files(siti: Client) -> None:
+    def send(picture: bytes, boundary: str) -> TestResponse:
+        form = {"title": "Menu", "content": "Nasi?", "category_id": str(category_id()),
+                "image": (BytesIO(picture), f"{boundary}.png")}  # fmt: skip
+        content_type = f"multipart/form-data; boundary={boundary}"
+        return siti.open(
+            "POST", "/forum/threads", data=form, content_type=content_type, headers={"Idempotency-Key": KEY}
+        )
+
+    first = send(plain("PNG"), "one")
+    assert first.status_code == 201, first.text
+    again = send(plain("PNG"), "two")
+    assert again.data == first.data
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert_error(send(plain("PNG", size=(3, 3)), "one"), 409, "idempotency_mismatch")
+
+
+def test_a_key_belongs_to_its_person_and_its_route(client: Client, siti: Client) -> None:
+    thread = write(siti).json
+    other = write(client.as_(make_user()))
+    assert other.status_code == 201
+    assert other.json["id"] != thread["id"]
+    reply = reply_to(siti, thread["id"])
+    assert reply.status_code == 201
+    assert "Idempotency-Replayed" not in reply.headers
+
+
+def test_the_same_body_for_another_parent_is_another_request(siti: Client) -> None:
+    threads = [write(siti, key=None).json["id"] for _ in range(2)]
+    assert reply_to(siti, threads[0]).status_code == 201
+    assert_error(reply_to(siti, threads[1]), 409, "idempotency_mismatch")
+
+
+def test_a_refusal_is_not_kept(siti: Client) -> None:
+    assert_error(write(siti, title=""), 400, "validation_error")
+    assert write(siti).status_code == 201
+
+
+@pytest.mark.parametrize("key", ["short", "x" * 65, "with blank", "titik.titik", "ü" * 8])
+def test_what_is_no_key_is_refused(siti: Client, key: str) -> None:
+    response = write(siti, key=key)
+    assert_error(response, 400, "validation_error")
+    assert "Idempotency-Key" in response.json["errors"]
+
+
+def test_after_a_day_a_key_is_new_and_its_row_is_swept(siti: Client) -> None:
+    write(siti)
+    db.session.execute(sa.update(IdempotencyKey).values(created_at=IdempotencyKey.created_at - timedelta(hours=25)))
+    assert "Idempotency-Replayed" not in write(siti).headers
+    assert count() == 2
+    db.session.execute(sa.update(IdempotencyKey).values(created_at=IdempotencyKey.created_at - timedelta(hours=25)))
+    db.session.commit()
+    idempotency.delete_old()
+    assert not db.session.scalars(sa.select(IdempotencyKey)).all()
+
+
+def test_every_create_of_a_known_person_takes_a_key_and_says_so(app: Flask) -> None:
+    document = api.spec.to_dict()
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method not in ("get", "put", "delete", "post"):
+                continue
+            names = {parameter.get("name") for parameter in operation.get("parameters", ())}
+            is_create = method == "post" and "201" in operation["responses"]
+            takes_key = is_create and operation["security"] == [{"bearer": []}]
+            has_secret = operation["operationId"] in WITH_SECRETS
+            assert ("Idempotency-Key" in names) is (takes_key and not has_secret), f"{method} {path}"
+
+
+#: Creates whose answer holds what is stored nowhere else.
+WITH_SECRETS: set[str] = set()
+
+
+@pytest.fixture
+def scene(committed: Flask) -> Iterator[Scene]:
+    with serving(committed) as port, committed.app_context():
+        yield Scene(committed, port)
+
+
+def create(person: Person) -> Call:
+    return Call(
+        "POST", "/forum/threads", {"title": "Menu", "content": "Nasi?", "category_id": 1}, person.token, key=KEY
+    )
+
+
+@pytest.mark.takes(seconds=30)
+def test_a_hundred_equal_creates_at_once_are_one_row(scene: Scene) -> None:
+    siti = scene.person()
+    responses = scene.meet([create(siti) for _ in range(100)])
+    assert [response.status for response in responses] == [201] * 100
+    assert len({response.body["id"] for response in responses}) == 1
+    assert scene.sql("SELECT count(*) FROM forum_threads") == 1
+
+
+def test_a_twin_of_a_create_that_fails_does_the_work(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    siti, crashes = scene.person(), iter([True])
+    whole = threads.create
+
+    def crash_once(*args: object, **values: object) -> object:
+        created = whole(*args, **values)  # type: ignore[arg-type]
+        if next(crashes, False):
+            raise RuntimeError("the first one crashes")
+        return created
+
+    monkeypatch.setattr(threads, "create", crash_once)
+    monkeypatch.setitem(scene.app.config, "PROPAGATE_EXCEPTIONS", False)
+    assert statuses(scene.meet([create(siti), create(siti)])) == [201, 500]
+    assert scene.sql("SELECT count(*) FROM forum_threads") == 1
+
+
+def test_what_was_committed_before_a_crash_is_answered_at_the_next_try(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    siti = scene.person()
+    monkeypatch.setitem(scene.app.config, "PROPAGATE_EXCEPTIONS", False)
+    with monkeypatch.context() as broken:
+        broken.setattr(recent_writes, "note", lambda: 1 / 0)  # the first thing after the commit
+        assert scene.send(create(siti)).status == 500
+    again = scene.send(create(siti))
+    assert again.status == 201
+    assert scene.sql("SELECT id FROM forum_threads") == again.body["id"]
+    assert scene.sql("SELECT count(*) FROM forum_threads") == 1
