@@ -10,7 +10,6 @@ from app.admins.service import admins, exports, overview, relations, users
 from app.admins.service.relations import Relation
 from app.caregivers import schemas as caregiver_schemas
 from app.caregivers import service as caregivers
-from app.caregivers.models import CaregiverLink
 from app.caregivers.service import LinkedPerson
 from app.core.exports import streaming
 from app.core.exports.streaming import MIMETYPES
@@ -21,6 +20,7 @@ from app.identity import audit
 from app.identity import schemas as identity_schemas
 from app.identity.access import caller, requires
 from app.identity.audit import AuditSearch
+from app.identity.care import CaregiverLink
 from app.identity.models import RoleName, User
 from app.identity.uploads import limit_admin_uploads
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from app.caregivers import schemas, service
-from app.caregivers.models import CaregiverLink
 from app.caregivers.schemas import NewPatientLink
 from app.caregivers.service import LinkedPerson
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing, Page, PageSchema, Search, SearchSchema
 from app.identity import schemas as identity_schemas
 from app.identity.access import authenticated, caller, requires
+from app.identity.care import CaregiverLink
 from app.identity.models import RoleName, User
 
 bp = Blueprint("caregivers", __name__, description="Links between caregivers (pendamping) and patients (pasien)")

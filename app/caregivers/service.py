@@ -7,12 +7,12 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.caregivers.models import CaregiverLink
 from app.core.database.session import db, translating
 from app.core.errors import AppError, BadRequest, NotFound
 from app.core.web.pagination import Listing, Page, Search, paginate, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
 from app.identity import users
+from app.identity.care import CaregiverLink
 from app.identity.models import RoleName, User
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."

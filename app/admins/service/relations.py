@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
-from app.caregivers.models import CaregiverLink
 from app.core.web.pagination import Listing, Search, contains, paginate_rows
 from app.identity import audit
+from app.identity.care import CaregiverLink
 from app.identity.models import User
 from app.identity.sessions import Caller
 
