@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.caregivers import schemas, service
-from app.caregivers.schemas import NewPatientLink
+from app.caregivers.schemas import Consent, NewPatientLink
 from app.caregivers.service import LinkedPerson
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing, Page, PageSchema, Search, SearchSchema
@@ -30,7 +30,7 @@ def create_link(data: NewPatientLink) -> tuple[CaregiverLink, int]:
 @bp.get("/caregiver/patients")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.LinkedPerson(many=True))
+@bp.response(200, schemas.ConsentedPerson(many=True))
 def list_own_patients(page: Page) -> Listing[LinkedPerson]:
     """The caller's patients."""
     return service.list_patients(caller.id, page)
@@ -48,10 +48,19 @@ def delete_link(other_id: int) -> dict[str, str]:
 @bp.get("/patient/caregivers")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.LinkedPerson(many=True))
+@bp.response(200, schemas.ConsentedPerson(many=True))
 def list_own_caregivers(page: Page) -> Listing[LinkedPerson]:
     """The caller's caregivers."""
     return service.list_caregivers(caller.id, page)
+
+
+@bp.put("/patient/caregivers/<int:caregiver_id>")
+@authenticated
+@bp.arguments(schemas.ConsentUpdate)
+@bp.response(200, schemas.ConsentedPerson)
+def update_consent(data: Consent, caregiver_id: int) -> LinkedPerson:
+    """Say what a caregiver of the caller may do; what is taken away holds at once."""
+    return service.update_scopes(caller.id, caregiver_id, data["scopes"])
 
 
 @bp.get("/patients")

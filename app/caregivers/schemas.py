@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import RecordId, Timestamp
+from app.core.web.fields import ListOf, RecordId, Timestamp, enumeration
+from app.identity.care import Scope
 from app.identity.schemas import Person
+
+SCOPES = [scope.value for scope in Scope]
+SCOPE = {**enumeration("CareScope", SCOPES), "example": Scope.HISTORY}
 
 
 class NewPatientLink(TypedDict):
@@ -18,6 +22,21 @@ class PatientLinkCreate(Schema):
     """The link that a caregiver creates: the caller is the other end."""
 
     patient_id = RecordId(required=True, metadata={"example": 12})
+
+
+class Consent(TypedDict):
+    scopes: list[str]
+
+
+class ConsentUpdate(Schema):
+    """What the patient allows from now on; what is not named is allowed no more."""
+
+    scopes = ListOf(
+        fields.String(validate=validate.OneOf(SCOPES), metadata=SCOPE),
+        most=len(SCOPES),
+        required=True,
+        metadata={"description": "alerts: told of a missed dose; history: reads the history; manage: keeps reminders"},
+    )
 
 
 class Link(Schema):
@@ -32,3 +51,9 @@ class LinkedPerson(Person):
 
     link_id = fields.Integer(metadata={"example": 9})
     linked_at = Timestamp()
+
+
+class ConsentedPerson(LinkedPerson):
+    """A person at the other end of an own link, and what the patient allows the caregiver."""
+
+    scopes = fields.List(fields.String(validate=validate.OneOf(SCOPES), metadata=SCOPE))

@@ -1,7 +1,9 @@
-"""Links between caregivers and patients: a caregiver or an administrator creates them, either side deletes them."""
+"""Links between caregivers and patients: a caregiver or an administrator creates them, either side deletes them, and
+the patient alone says what they allow."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -11,16 +13,17 @@ from app.core.database.session import db, translating
 from app.core.errors import AppError, BadRequest, NotFound
 from app.core.web.pagination import Listing, Page, Search, paginate, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
-from app.identity import users
-from app.identity.care import CaregiverLink
+from app.identity import care, users
+from app.identity.care import CaregiverLink, Scope
 from app.identity.models import RoleName, User
+from app.notifications import outbox
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 #: A patient who was deleted after their role was checked.
 CONSTRAINTS: dict[str, AppError] = {"fk_caregiver_links_patient_id": NotFound(users.NOT_FOUND)}
 
-#: Id, username, nama_ktp, image and domicile of the person at the other end, then link_id and linked_at.
-LinkedPerson = sa.Row[int, str, str, str | None, str | None, int, datetime]
+#: Id, username, nama_ktp, image and domicile of the person at the other end, then link_id, linked_at and scopes.
+LinkedPerson = sa.Row[int, str, str, str | None, str | None, int, datetime, list[str]]
 
 
 def create(caregiver_id: int, patient_id: int) -> tuple[CaregiverLink, bool]:
@@ -41,6 +44,21 @@ def create(caregiver_id: int, patient_id: int) -> tuple[CaregiverLink, bool]:
             .returning(CaregiverLink, sa.literal_column("xmax = 0", sa.Boolean))
         ).one()
     return row[0], row[1]
+
+
+def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -> LinkedPerson:
+    """Set what the patient allows the caregiver; `NotFound` where they have no link."""
+    link = (CaregiverLink.patient_id == patient_id, CaregiverLink.caregiver_id == caregiver_id)
+    # In the order of the enumeration, each once.
+    allowed = [scope.value for scope in Scope if scope in scopes]
+    if (
+        db.session.scalar(sa.update(CaregiverLink).where(*link).values(scopes=allowed).returning(CaregiverLink.id))
+        is None
+    ):
+        raise NotFound(NOT_FOUND)
+    if Scope.ALERTS not in allowed:
+        outbox.cancel(care.subject(caregiver_id, patient_id))
+    return db.session.execute(_linked(CaregiverLink.caregiver_id, sa.and_(*link))).one()
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:
@@ -78,7 +96,7 @@ def list_with_role(role: RoleName, search: Search) -> Listing[User]:
 
 def _linked(
     other: sa.orm.InstrumentedAttribute[int], condition: sa.ColumnElement[bool]
-) -> sa.Select[int, str, str, str | None, str | None, int, datetime]:
+) -> sa.Select[int, str, str, str | None, str | None, int, datetime, list[str]]:
     """The people at the other end of the links that meet the condition, in one statement."""
     return (
         sa.select(
@@ -89,6 +107,7 @@ def _linked(
             User.domicile,
             CaregiverLink.id.label("link_id"),
             CaregiverLink.created_at.label("linked_at"),
+            CaregiverLink.scopes,
         )
         .join(CaregiverLink, other == User.id)
         .where(condition)
@@ -102,5 +121,9 @@ def _check_role(user_id: int, role: RoleName) -> None:
 
 
 def _delete(*conditions: sa.ColumnElement[bool]) -> None:
-    if db.session.scalar(sa.delete(CaregiverLink).where(*conditions).returning(CaregiverLink.id)) is None:
+    links = sa.delete(CaregiverLink).where(*conditions)
+    cut = db.session.execute(links.returning(CaregiverLink.caregiver_id, CaregiverLink.patient_id)).all()
+    if not cut:
         raise NotFound(NOT_FOUND)
+    for caregiver_id, patient_id in cut:
+        outbox.cancel(care.subject(caregiver_id, patient_id))

@@ -1,11 +1,29 @@
-"""Who cares for whom."""
+"""Who cares for whom, and what the patient allows them. A link shows a name; all else the patient grants by scopes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from enum import StrEnum
+
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.session import Base, Created
+from app.core.database.session import Base, Created, db
+from app.core.errors import NotFound
+
+NOT_FOUND = "Pasien tidak ditemukan."
+
+
+class Scope(StrEnum):
+    """What a patient may allow a caregiver."""
+
+    #: To be told of a missed dose.
+    ALERTS = "alerts"
+    #: To read what became of each dose.
+    HISTORY = "history"
+    #: To keep the reminders and answer them in the patient's place.
+    MANAGE = "manage"
 
 
 class CaregiverLink(Base, Created):
@@ -14,8 +32,48 @@ class CaregiverLink(Base, Created):
     id: Mapped[int] = mapped_column(primary_key=True)
     caregiver_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
     patient_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    scopes: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), server_default="{}", comment="what the patient allows: alerts, history, manage"
+    )
 
     __table_args__ = (
         sa.UniqueConstraint("caregiver_id", "patient_id"),
         sa.CheckConstraint("caregiver_id <> patient_id", name="two_people"),
     )
+
+
+def caregivers_with(patient_id: int, scope: Scope) -> Sequence[int]:
+    """The ids of those whom a patient allows this now, in the order of their ids."""
+    links = sa.select(CaregiverLink.caregiver_id).where(CaregiverLink.patient_id == patient_id, _has(scope))
+    return db.session.scalars(links.order_by(CaregiverLink.caregiver_id)).all()
+
+
+def allows(caregiver_id: int, patient_id: int, scope: Scope) -> bool:
+    """Whether the patient allows the caregiver this now; false where they have no link."""
+    return db.session.scalar(_links(caregiver_id, patient_id, scope)) is not None
+
+
+def check(caregiver_id: int, patient_id: int, scope: Scope) -> None:
+    """`NotFound` unless the patient allows the caregiver this now: not even that there is such a patient is told."""
+    if not allows(caregiver_id, patient_id, scope):
+        raise NotFound(NOT_FOUND)
+
+
+def check_locked(caregiver_id: int, patient_id: int, scope: Scope) -> None:
+    """As `check`, and nobody takes it away before the unit of work ends. The patient's row is locked before."""
+    if db.session.scalar(_links(caregiver_id, patient_id, scope).with_for_update(read=True)) is None:
+        raise NotFound(NOT_FOUND)
+
+
+def subject(caregiver_id: int, patient_id: int) -> str:
+    """What a caregiver is told of a patient has this subject in the outbox: a cut link cancels what is not sent yet."""
+    return f"care:{patient_id}:{caregiver_id}"
+
+
+def _links(caregiver_id: int, patient_id: int, scope: Scope) -> sa.Select[int]:
+    whose = (CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id)
+    return sa.select(CaregiverLink.id).where(*whose, _has(scope))
+
+
+def _has(scope: Scope) -> sa.ColumnElement[bool]:
+    return CaregiverLink.scopes.contains([scope])

@@ -20,6 +20,7 @@ ACCESS: dict[str, str] = {
     "POST /caregiver/patients": "pendamping",
     "GET /caregiver/patients": "anybody",
     "GET /patient/caregivers": "anybody",
+    "PUT /patient/caregivers/<int:caregiver_id>": "anybody",
     "GET /patients": "anybody",
     "GET /caregivers": "anybody",
     "DELETE /caregiver/patients/<int:other_id>": "anybody",

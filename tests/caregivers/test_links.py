@@ -38,7 +38,7 @@ def test_a_caregiver_links_a_patient_and_both_see_it(as_budi: Client, as_siti: C
     assert created.status_code == 201
     assert set(created.json) == {"id", "caregiver_id", "patient_id", "created_at"}
     (patient,) = as_budi.get("/caregiver/patients").json
-    assert set(patient) == PERSON | {"link_id", "linked_at"}
+    assert set(patient) == PERSON | {"link_id", "linked_at", "scopes"}
     assert (patient["id"], patient["link_id"], patient["domicile"]) == (siti.id, created.json["id"], "Bali")
     (caregiver,) = as_siti.get("/patient/caregivers").json
     assert (caregiver["username"], caregiver["linked_at"]) == ("budi", created.json["created_at"])

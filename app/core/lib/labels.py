@@ -29,6 +29,7 @@ LABELS = {
     "user_id": "Pengguna",
     "caregiver_id": "Pendamping",
     "patient_id": "Pasien",
+    "scopes": "Izin pendamping",
     # content
     "title": "Judul",
     "content": "Isi",
