@@ -14,7 +14,7 @@ from app.core.database.session import db
 from app.core.lib.clock import JAKARTA
 from app.core.web.pagination import Listing, Page
 from app.core.web.search import MOST_COUNTED, containing
-from app.identity import audit, users
+from app.identity import access_log, audit, users
 from app.identity.models import SEARCHED, LoginSession, Role, User, UserDay, user_roles
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
@@ -49,12 +49,18 @@ def with_last_seen() -> orm.interfaces.ORMOption:
 
 
 def get(user_id: int, by: Caller) -> User:
-    """The whole person; that their NIK and their pseudonym were shown, where they are, goes into the audit log."""
+    """The whole person; that their NIK and their pseudonym were shown, where they are, goes into the audit log.
+
+    The person reads in their access log that somebody looked.
+    """
     user = users.get(user_id)
+    access_log.note(by, user.id, access_log.Action.PROFILE_READ)
     shown = {audit.Action.NIK_READ: user.nik, audit.Action.PSEUDONYM_READ: user.nama_samaran}
     for action, value in shown.items():
         if value is not None:
             audit.record(by, action, f"user:{user.id}", username=user.username)
+    if user.nik is not None:
+        access_log.note(by, user.id, access_log.Action.NIK_READ)
     return user
 
 

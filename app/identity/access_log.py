@@ -1,0 +1,159 @@
+"""The access log: who looked at what of whose. People read their own part of it at `/profile/akses`.
+
+The audit log (`app.identity.audit`) tells administrators what privileged people did; this one tells each person what
+was seen of them. A row is written in the transaction that shows the data, so neither is ever there without the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, datetime
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.database.session import Base, Created, db
+from app.core.lib.clock import today
+from app.identity.models import RoleName, User
+from app.identity.sessions import Caller
+
+
+class Action(StrEnum):
+    """What was seen, or done in the person's place."""
+
+    NIK_READ = "nik_read"
+    #: The whole record, as administrators see it: contacts, preferences, pseudonym.
+    PROFILE_READ = "profile_read"
+    #: Contacts, in a list of many people.
+    LISTED = "listed"
+    #: A report or a table as a file.
+    EXPORT = "export"
+    #: A look into the database itself, which can hold any data.
+    DATABASE_READ = "database_read"
+    PSEUDONYM_LIFTED = "pseudonym_lifted"
+    #: By a caregiver: what became of each dose, the reminders themselves, and a change of them.
+    HISTORY_READ = "history_read"
+    REMINDERS_READ = "reminders_read"
+    REMINDERS_CHANGED = "reminders_changed"
+
+
+#: What a caregiver does; the person knows them, and reads their name.
+BY_CAREGIVERS = frozenset({Action.HISTORY_READ, Action.REMINDERS_READ, Action.REMINDERS_CHANGED})
+
+
+class Covers(StrEnum):
+    """Whom an access to many people at once concerned."""
+
+    EVERYBODY = "everybody"
+    #: Who registered from `since` until before `until`.
+    REGISTERED = "registered"
+    #: Of whom an activity was logged from `since` until before `until`.
+    ACTIVE = "active"
+
+
+class AccessLogEntry(Base, Created):
+    """One look at what is one person's."""
+
+    __tablename__ = "access_log"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), comment="whose data it was")
+    actor_id: Mapped[int | None] = mapped_column(
+        sa.ForeignKey("users.id", ondelete="SET NULL"), index=True, comment="who looked; null: gone, or the operator"
+    )
+    actor_role: Mapped[str | None] = mapped_column(comment="as what they looked; null: the operator, by a command")
+    action: Mapped[str]
+    reason: Mapped[str | None] = mapped_column(comment="as the one who looked wrote it")
+    day: Mapped[date | None] = mapped_column(comment="of Jakarta, of what is noted once a day; null: noted each time")
+
+    __table_args__ = (
+        sa.Index("ix_access_log_user_id", "user_id", "id"),
+        sa.Index(
+            "uq_access_log_day",
+            "user_id",
+            "action",
+            "day",
+            unique=True,
+            postgresql_where=sa.text("day IS NOT NULL"),
+        ),
+    )
+
+
+class BulkAccess(Base, Created):
+    """A look at what is many people's: one row however many they are, and once a day however often it is taken."""
+
+    __tablename__ = "bulk_accesses"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    actor_role: Mapped[str | None]
+    action: Mapped[str]
+    covers: Mapped[str]
+    since: Mapped[datetime | None]
+    until: Mapped[datetime | None]
+    day: Mapped[date] = mapped_column(comment="of Jakarta")
+
+    __table_args__ = (
+        sa.UniqueConstraint(
+            "day", "action", "actor_role", "covers", "since", "until", postgresql_nulls_not_distinct=True
+        ),
+    )
+
+
+def note(by: Caller | None, user_id: int, action: Action, reason: str | None = None) -> None:
+    """Note in the open unit of work that `by` (None: the operator) saw what is this person's. One's own is no news."""
+    if by is None or by.id != user_id:
+        db.session.execute(insert(AccessLogEntry).from_select(_COLUMNS, _rows(by, [user_id], action, reason, None)))
+
+
+def note_today(by: Caller | None, user_ids: Collection[int], action: Action) -> None:
+    """As `note`, of several people and once a day: who has the day's row already gets no other."""
+    others = {user_id for user_id in user_ids if by is None or by.id != user_id}
+    if others:
+        db.session.execute(
+            insert(AccessLogEntry)
+            .from_select(_COLUMNS, _rows(by, others, action, None, today()))
+            .on_conflict_do_nothing(
+                index_elements=["user_id", "action", "day"], index_where=AccessLogEntry.day.is_not(None)
+            )
+        )
+
+
+def note_many(
+    by: Caller | None, action: Action, covers: Covers, *, since: datetime | None = None, until: datetime | None = None
+) -> None:
+    """Note a look at many people's data by whom it `covers`, once a day; a null bound is none."""
+    values = {"covers": covers, "since": since, "until": until, "day": today()}
+    db.session.execute(
+        insert(BulkAccess).values(actor_role=_role(by, action), action=action, **values).on_conflict_do_nothing()
+    )
+
+
+_COLUMNS = ["user_id", "actor_id", "actor_role", "action", "reason", "day"]
+
+
+def _rows(
+    by: Caller | None, user_ids: Collection[int], action: Action, reason: str | None, day: date | None
+) -> sa.Select[int, int | None, str | None, str, str | None, date | None]:
+    """A row for each of these people who is still there, in one order: two at once do not wait for each other."""
+    return (
+        sa.select(
+            User.id,
+            sa.literal(by.id if by else None, sa.BigInteger),
+            sa.literal(_role(by, action), sa.Text),
+            sa.literal(action, sa.Text),
+            sa.literal(reason, sa.Text),
+            sa.literal(day, sa.Date),
+        )
+        .where(User.id.in_(user_ids))
+        .order_by(User.id)
+    )
+
+
+def _role(by: Caller | None, action: Action) -> RoleName | None:
+    if by is None:
+        return None
+    if action in BY_CAREGIVERS:
+        return RoleName.PENDAMPING
+    return RoleName.SUPERADMIN if by.is_superadmin else RoleName.ADMIN

@@ -1,0 +1,87 @@
+"""What is noted when somebody sees another's data."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.identity import access_log
+from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
+from app.identity.models import RoleName, SessionKind, User
+from app.identity.sessions import Caller
+from tests.client import Client
+from tests.factories import make_admin, make_user
+
+
+def as_caller(user: User) -> Caller:
+    return Caller(user.id, frozenset(user.role_names), uuid.uuid4(), SessionKind.USER)
+
+
+def entries() -> list[tuple[int, int | None, str | None, str, str | None]]:
+    columns = (AccessLogEntry.user_id, AccessLogEntry.actor_id, AccessLogEntry.actor_role, AccessLogEntry.action)
+    return [tuple(row) for row in db.session.execute(sa.select(*columns, AccessLogEntry.reason).order_by("id"))]
+
+
+@pytest.fixture
+def patient(app: Flask) -> User:
+    return make_user()
+
+
+def test_each_look_is_a_row_with_who_looked_and_why(patient: User) -> None:
+    caregiver = make_user(RoleName.PENDAMPING)
+    for _ in range(2):
+        access_log.note(as_caller(caregiver), patient.id, Action.HISTORY_READ, "Kontrol besok")
+    row = (patient.id, caregiver.id, "pendamping", "history_read", "Kontrol besok")
+    assert entries() == [row, row]
+
+
+def test_an_administrator_who_cares_for_somebody_looks_as_a_caregiver(patient: User) -> None:
+    both = as_caller(make_user(RoleName.PENDAMPING, RoleName.ADMIN))
+    access_log.note(both, patient.id, Action.HISTORY_READ)
+    access_log.note(both, patient.id, Action.NIK_READ)
+    access_log.note(None, patient.id, Action.NIK_READ)
+    assert [row[2] for row in entries()] == ["pendamping", "admin", None]
+
+
+def test_what_is_noted_once_a_day_is_one_row_of_each_person(patient: User) -> None:
+    admin, another = as_caller(make_admin()), make_user()
+    access_log.note_today(admin, [patient.id], Action.LISTED)
+    access_log.note_today(admin, [another.id, patient.id, admin.id, 999_999_999], Action.LISTED)
+    assert [row[0] for row in entries()] == [patient.id, another.id]
+
+
+def test_nobody_is_told_of_their_own_look(patient: User) -> None:
+    access_log.note(as_caller(patient), patient.id, Action.PROFILE_READ)
+    access_log.note_today(as_caller(patient), [patient.id], Action.LISTED)
+    assert entries() == []
+
+
+def test_a_look_at_many_is_one_row_a_day_whoever_takes_it(app: Flask) -> None:
+    for admin in (make_admin(), make_admin()):
+        access_log.note_many(as_caller(admin), Action.EXPORT, Covers.EVERYBODY)
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(BulkAccess)) == 1
+
+
+def test_an_administrator_who_opens_a_record_is_noted_with_the_nik(client: Client, app: Flask) -> None:
+    admin = make_admin()
+    with_nik, without = make_user(nik="3273014502900001"), make_user()
+    for user in (with_nik, without):
+        assert client.as_(admin).get(f"/admins/users/{user.id}").status_code == 200
+    assert [(row[0], row[3]) for row in entries()] == [
+        (with_nik.id, "profile_read"),
+        (with_nik.id, "nik_read"),
+        (without.id, "profile_read"),
+    ]
+
+
+def test_the_log_of_a_person_goes_with_them_and_outlives_who_looked(app: Flask, patient: User) -> None:
+    caregiver = make_user(RoleName.PENDAMPING)
+    access_log.note(as_caller(caregiver), patient.id, Action.HISTORY_READ)
+    db.session.execute(sa.delete(User).where(User.id == caregiver.id))
+    assert entries() == [(patient.id, None, "pendamping", "history_read", None)]
+    db.session.execute(sa.delete(User).where(User.id == patient.id))
+    assert entries() == []
