@@ -8,6 +8,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Timestamps, trigrams
 
 
@@ -28,6 +29,7 @@ class SavedArticle(Base):
     """An article that somebody saved, live or stored; with `saved` false the row is only the lock of double taps."""
 
     __tablename__ = "saved_articles"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     url: Mapped[str] = mapped_column(primary_key=True, comment="canonical, see app.core.lib.urls")

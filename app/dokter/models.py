@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app.core.database.personal import Impersonal
 from app.core.database.session import Base, Timestamps, trigrams
 from app.faskes.models import Faskes
 
@@ -18,6 +19,7 @@ dokter_faskes = sa.Table(
 
 class Dokter(Base, Timestamps):
     __tablename__ = "dokter"
+    __personal__ = Impersonal("Doctors as administrators entered them: they are nobody who registered")
 
     id: Mapped[int] = mapped_column(primary_key=True)
     nama: Mapped[str]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Impersonal
 from app.core.database.session import Base
 
 
 class EmergencyNumber(Base):
     __tablename__ = "emergency_numbers"
+    __personal__ = Impersonal("Numbers of public services")
 
     id: Mapped[int] = mapped_column(primary_key=True)
     province: Mapped[str]

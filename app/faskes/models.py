@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Impersonal
 from app.core.database.session import Base, Timestamps, trigrams
 from app.core.lib.geo import EARTH_RADIUS_KM
 
@@ -16,6 +17,7 @@ NOT_FOUND = "Fasilitas kesehatan tidak ditemukan."
 
 class Faskes(Base, Timestamps):
     __tablename__ = "faskes"
+    __personal__ = Impersonal("Facilities, not people")
 
     id: Mapped[str] = mapped_column(primary_key=True, comment="the places provider's identifier, or one of ours")
     nama: Mapped[str]

@@ -11,10 +11,14 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Custom, Personal, Rows
 from app.core.database.session import Base, Created, trigrams
 
 #: Levels of replies; a reply to one on the last level hangs beside it. A deeper tree is hard to read, and costs stack.
 MAX_DEPTH = 20
+
+ERASE_POSTS = Custom("Their author chose whether they go or stay without a name; replies of others stay in their place")
+ERASE_MARKS = Custom("The counters of what was liked and saved go down with them")
 
 
 def counter() -> Mapped[int]:
@@ -40,6 +44,7 @@ class ForumCategory(Base):
 
 class ForumThread(Base, Edited):
     __tablename__ = "forum_threads"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=ERASE_POSTS)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     category_id: Mapped[int] = mapped_column(sa.ForeignKey("forum_categories.id"))
@@ -68,6 +73,7 @@ class ForumThread(Base, Edited):
 
 class ForumReply(Base, Edited):
     __tablename__ = "forum_replies"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=ERASE_POSTS)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     thread_id: Mapped[int] = mapped_column(sa.ForeignKey("forum_threads.id", ondelete="CASCADE"))
@@ -103,6 +109,7 @@ class _Mark:
 
 class ThreadMark(Base, _Mark):
     __tablename__ = "forum_thread_marks"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=ERASE_MARKS)
 
     thread_id: Mapped[int] = mapped_column(
         sa.ForeignKey("forum_threads.id", ondelete="CASCADE"), primary_key=True, sort_order=-1
@@ -113,6 +120,7 @@ class ThreadMark(Base, _Mark):
 
 class ReplyMark(Base, _Mark):
     __tablename__ = "forum_reply_marks"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=ERASE_MARKS)
 
     reply_id: Mapped[int] = mapped_column(
         sa.ForeignKey("forum_replies.id", ondelete="CASCADE"), primary_key=True, sort_order=-1

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Custom, Impersonal, Personal, Rows
 from app.core.database.session import Base, Created, db
 from app.core.lib.clock import today
 from app.identity.models import RoleName, User
@@ -57,6 +58,11 @@ class AccessLogEntry(Base, Created):
     """One look at what is one person's."""
 
     __tablename__ = "access_log"
+    __personal__ = Personal(
+        of=("user_id", "actor_id"),
+        export=Rows(without=("user_id", "actor_id")),
+        erase=Custom("It goes with whose data it was; who looked is no longer named"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), comment="whose data it was")
@@ -85,6 +91,7 @@ class BulkAccess(Base, Created):
     """A look at what is many people's: one row however many they are, and once a day however often it is taken."""
 
     __tablename__ = "bulk_accesses"
+    __personal__ = Impersonal("It says as what somebody looked at how many, and names nobody")
 
     id: Mapped[int] = mapped_column(primary_key=True)
     actor_role: Mapped[str | None]

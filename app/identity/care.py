@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, db
 from app.core.errors import NotFound
 
@@ -28,6 +29,7 @@ class Scope(StrEnum):
 
 class CaregiverLink(Base, Created):
     __tablename__ = "caregiver_links"
+    __personal__ = Personal(of=("caregiver_id", "patient_id"), export=Rows(), erase=Delete())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     caregiver_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))

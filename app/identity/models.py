@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, query_expression, relationship
 
+from app.core.database.personal import Custom, Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps, trigrams
 
 
@@ -31,6 +32,7 @@ user_roles = sa.Table(
     sa.Column("user_id", sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
     # A role in use cannot be deleted: RESTRICT is what makes that a 409.
     sa.Column("role_id", sa.ForeignKey("roles.id", ondelete="RESTRICT"), primary_key=True, index=True),
+    info={"personal": Personal(of=("user_id",), export=Rows(), erase=Delete())},
 )
 
 
@@ -50,6 +52,9 @@ SEARCHED = ("username", "nama_ktp", "email", "nomor_hp", "phone")
 
 class User(Base, Timestamps):
     __tablename__ = "users"
+    __personal__ = Personal(
+        of=("id",), export=Rows(without=("password_hash",)), erase=Custom("It goes last, and leaves a tombstone")
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     username: Mapped[str]
@@ -139,6 +144,7 @@ class LoginSession(Base, Created):
     """One login on one device. Deleting the row ends it, its access tokens included."""
 
     __tablename__ = "sessions"
+    __personal__ = Personal(of=("user_id",), export=Rows(without=("refresh_hash",)), erase=Delete())
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
@@ -151,6 +157,7 @@ class PasswordReset(Base):
     """A person's open password reset; a new request replaces it."""
 
     __tablename__ = "password_resets"
+    __personal__ = Personal(of=("user_id",), export=Rows(without=("token_hash",)), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     token_hash: Mapped[str] = mapped_column(unique=True, comment="SHA-256 of the code in the link")
@@ -161,6 +168,7 @@ class OwnPicture(Base, Created):
     """A picture in somebody's profile or in what they wrote: a row is there as long as the picture is theirs."""
 
     __tablename__ = "own_pictures"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Custom("The pictures themselves go too"))
 
     name: Mapped[str] = mapped_column(primary_key=True, comment="in the media store")
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
@@ -171,6 +179,13 @@ class AuditEntry(Base, Created):
     """What somebody privileged did. A trigger refuses every change of a row, and its removal."""
 
     __tablename__ = "audit_entries"
+    __personal__ = Personal(
+        of=("actor_id",),
+        subjects=("subject",),
+        # Who looked is the person's to know. From which address, and what else they looked at with it, is not.
+        export=Rows(without=("details", "ip")),
+        erase=Custom("That something was done stays; what says to whom goes"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     actor_id: Mapped[int | None] = mapped_column(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Impersonal
 from app.core.database.session import Base, Timestamps, trigrams
 
 
 class Komunitas(Base, Timestamps):
     __tablename__ = "komunitas"
+    __personal__ = Impersonal("Communities as administrators entered them")
 
     id: Mapped[int] = mapped_column(primary_key=True)
     nama: Mapped[str]

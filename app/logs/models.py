@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base
 
 
@@ -20,6 +21,7 @@ class ActivityLog(Base):
     """
 
     __tablename__ = "activity_logs"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     created_at: Mapped[datetime] = mapped_column(primary_key=True, comment="when it was accepted")
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
@@ -57,6 +59,7 @@ class LogDayUser(Base):
     """Who was active on a day: what makes `active_users` count each person once."""
 
     __tablename__ = "log_day_users"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     day: Mapped[date] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(primary_key=True)

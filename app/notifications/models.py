@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Detach, Personal, Rows
 from app.core.database.session import Base, Created
 
 
@@ -43,6 +44,9 @@ class Delivery(Base, Created):
     """One message or push to one target."""
 
     __tablename__ = "deliveries"
+    __personal__ = Personal(
+        of=("user_id",), phones=("target",), export=Rows(without=("claim_token", "last_error")), erase=Delete()
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     dedupe_key: Mapped[str] = mapped_column(unique=True, comment="one effect, one key, however often it is added")
@@ -105,6 +109,7 @@ class Broadcast(Base, Created):
     """Something new that many may want to hear of: one row an event, fanned out to its recipients by the worker."""
 
     __tablename__ = "broadcasts"
+    __personal__ = Personal(of=("except_user_id",), export=Rows(), erase=Detach())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(comment="forum_thread, article or video")
@@ -134,6 +139,7 @@ class BroadcastDay(Base):
     """How many broadcasts a person gets on one day of theirs."""
 
     __tablename__ = "broadcast_days"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     day: Mapped[date] = mapped_column(primary_key=True, index=True)

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps
 from app.core.lib import clock
 from app.pengingat.schedule import Plan, Schedule
@@ -28,6 +29,7 @@ class Tipe(StrEnum):
 
 class Pengingat(Base, Timestamps):
     __tablename__ = "reminders"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
@@ -109,6 +111,7 @@ class Occurrence(Base, Created):
     """One time that a reminder falls due, and what became of it. It outlives the reminder."""
 
     __tablename__ = "occurrences"
+    __personal__ = Personal(of=("user_id",), export=Rows(without=("link_hash",)), erase=Delete())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     reminder_id: Mapped[int | None] = mapped_column(sa.ForeignKey("reminders.id", ondelete="SET NULL"))
@@ -152,6 +155,7 @@ class OccurrenceDay(Base):
     """What became of one day's occurrences of a reminder, once they are too old to be kept one by one."""
 
     __tablename__ = "occurrence_days"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))

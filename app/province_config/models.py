@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Impersonal
 from app.core.database.session import Base
 
 #: Governs the home page of those who are not logged in; it is not a province.
@@ -25,6 +26,7 @@ class Section(TypedDict):
 
 class ProvinceConfig(Base):
     __tablename__ = "province_configs"
+    __personal__ = Impersonal("What the home page of a province shows to everybody")
 
     province: Mapped[str] = mapped_column(primary_key=True, comment="a province, or `default`")
     sections: Mapped[list[Section]] = mapped_column(JSONB, comment="[{id, enabled, order}]")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Timestamps
 
 
 class PushSubscription(Base, Timestamps):
     __tablename__ = "push_subscriptions"
+    __personal__ = Personal(of=("user_id",), export=Rows(without=("p256dh", "auth")), erase=Delete())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     endpoint: Mapped[str] = mapped_column(unique=True)

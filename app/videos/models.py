@@ -8,6 +8,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Timestamps, trigrams
 
 
@@ -30,6 +31,7 @@ class SavedVideo(Base):
     """A video that somebody saved, live or stored; with `saved` false the row is only the lock of double taps."""
 
     __tablename__ = "saved_videos"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     video_id: Mapped[str] = mapped_column(primary_key=True, comment="the platform's id")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import sqlalchemy as sa
 from flask import current_app
@@ -22,6 +22,7 @@ from psycopg2 import errors as pg
 from sqlalchemy import orm
 from sqlalchemy.exc import IntegrityError
 
+from app.core.database.personal import Declaration
 from app.core.database.replica import Replica
 from app.core.errors import AppError, NotFound
 from config import ROOT
@@ -53,6 +54,14 @@ class Base(orm.DeclarativeBase):
         type_annotation_map={int: sa.BigInteger(), str: sa.Text(), datetime: sa.DateTime(timezone=True)},
     )
     __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012  # SQLAlchemy reads a plain dict
+
+    #: What the rows are to people. The table's `info` has it too, beside that of tables without a class.
+    __personal__: ClassVar[Declaration | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__personal__ is not None:
+            cast(sa.Table, cls.__table__).info["personal"] = cls.__personal__
 
 
 def trigrams(name: str, *columns: str) -> sa.Index:

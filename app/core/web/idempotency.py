@@ -19,6 +19,7 @@ from flask import Response, current_app, g, request
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Nothing, Personal
 from app.core.database.session import Base, db
 from app.core.errors import AppError, Conflict, ValidationFailed
 from app.core.web.parsing import FORM_TYPES, parse_json
@@ -43,6 +44,9 @@ PARAMETER = {
 
 class IdempotencyKey(Base):
     __tablename__ = "idempotency_keys"
+    __personal__ = Personal(
+        of=("user_id",), export=Nothing("For a day it repeats answers that the export holds anyway"), erase=Delete()
+    )
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     endpoint: Mapped[str] = mapped_column(sa.String(120), primary_key=True)

@@ -1,0 +1,126 @@
+"""Every table says what its rows are to people, so that none is forgotten by an export or by an erasure."""
+
+from __future__ import annotations
+
+import re
+
+import sqlalchemy as sa
+from flask import Flask
+from sqlalchemy.dialects.postgresql import JSONB
+
+from app.core.database.personal import Detach, Impersonal, Personal, Rows, declaration_of, personal_tables
+from app.core.database.session import db
+from app.identity.models import User, user_roles
+
+#: Words of a column's name that tell of a person, or of a number or address of one.
+PERSON = re.compile(
+    r"(^|_)(user|actor|author|patient|caregiver|reporter|sender|recipient|target|phone|nomor|telepon|kontak|email|ip)(_|$)"
+)
+
+#: Words of a column's name that tell of a key, or of what proves one.
+SECRET = re.compile(r"(^|_)(hash|secret|token|key|code|auth|p256dh)(_|$)")
+
+#: Columns with such a word that are no secret.
+NOT_SECRET = {"deliveries.dedupe_key"}
+
+
+def names_somebody(column: sa.Column[object]) -> bool:
+    """Whether a column refers to a user, can hold anything at all, or is called after a person."""
+    is_reference = any(key.target_fullname == "users.id" for key in column.foreign_keys)
+    return is_reference or isinstance(column.type, sa.JSON) or PERSON.search(column.name) is not None
+
+
+def tables() -> list[sa.Table]:
+    return db.metadata.sorted_tables
+
+
+def personal() -> list[tuple[sa.Table, Personal]]:
+    declared = [(table, declaration_of(table)) for table in tables()]
+    return [(table, declaration) for table, declaration in declared if isinstance(declaration, Personal)]
+
+
+def test_each_table_that_can_name_somebody_says_how_it_is_exported_and_erased(app: Flask) -> None:
+    silent = {
+        table.name: [column.name for column in table.columns if names_somebody(column)]
+        for table in tables()
+        if declaration_of(table) is None
+    }
+    forgotten = {name: columns for name, columns in silent.items() if columns}
+    assert forgotten == {}, f"say `__personal__ = Personal(...)` (or `Impersonal`) beside the models of {forgotten}"
+
+
+def test_a_table_that_says_nothing_is_noticed() -> None:
+    made_up = sa.Table(
+        "made_up",
+        sa.MetaData(),
+        sa.Column("reported_by", sa.ForeignKey("users.id")),
+        sa.Column("from_phone", sa.Text),
+        sa.Column("anything", JSONB),
+        sa.Column("title", sa.Text),
+    )
+    assert [column.name for column in made_up.columns if names_somebody(column)] == [
+        "reported_by",
+        "from_phone",
+        "anything",
+    ]
+    assert declaration_of(made_up) is None
+
+
+def test_each_reference_to_a_user_is_among_the_columns_that_name_whose_rows_they_are(app: Flask) -> None:
+    for table in tables():
+        referring = {
+            column.name
+            for column in table.columns
+            if any(key.target_fullname == "users.id" for key in column.foreign_keys)
+        }
+        declaration = declaration_of(table)
+        assert not referring or isinstance(declaration, Personal), table.name
+        if isinstance(declaration, Personal):
+            assert referring <= set(declaration.of), table.name
+
+
+def test_what_is_said_names_columns_that_are_there(app: Flask) -> None:
+    for table, declaration in personal():
+        named = {*declaration.of, *declaration.phones, *declaration.subjects}
+        assert named, f"{table.name}: whose are the rows?"
+        if isinstance(declaration.export, Rows):
+            named |= set(declaration.export.without)
+        if isinstance(declaration.erase, Detach):
+            named |= set(declaration.erase.clears)
+        assert named <= set(table.c.keys()) | {column.name for column in table.columns}, table.name
+
+
+def test_what_is_detached_can_be_null(app: Flask) -> None:
+    for table, declaration in personal():
+        if isinstance(declaration.erase, Detach):
+            emptied = (*declaration.of, *declaration.phones, *declaration.subjects, *declaration.erase.clears)
+            assert all(table.c[name].nullable for name in emptied), table.name
+
+
+def test_no_export_holds_a_key_or_a_hash(app: Flask) -> None:
+    for table, declaration in personal():
+        if isinstance(declaration.export, Rows):
+            exported = {column.name for column in table.columns} - set(declaration.export.without)
+            secrets = {name for name in exported if SECRET.search(name)}
+            assert {f"{table.name}.{name}" for name in secrets} <= NOT_SECRET
+
+
+def test_reasons_are_sentences(app: Flask) -> None:
+    for table in tables():
+        declaration = declaration_of(table)
+        reasons = [declaration] if isinstance(declaration, Impersonal) else []
+        if isinstance(declaration, Personal):
+            reasons = [way for way in (declaration.export, declaration.erase) if hasattr(way, "why")]
+        assert all(len(reason.why.split()) >= 3 for reason in reasons), table.name
+
+
+def test_tables_with_and_without_a_class_say_it_alike(app: Flask) -> None:
+    assert declaration_of(db.metadata.tables["users"]) is User.__personal__
+    assert isinstance(declaration_of(user_roles), Personal)
+
+
+def test_rows_can_be_deleted_in_the_order_of_the_tables(app: Flask) -> None:
+    order = [table for table, _ in personal_tables(db.metadata)]
+    for table in order:
+        parents = {key.column.table for key in table.foreign_keys} - {table}
+        assert all(order.index(table) < order.index(parent) for parent in parents if parent in order), table.name
