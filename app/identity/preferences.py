@@ -46,8 +46,27 @@ def tags(preferences: object) -> list[str]:
 
 def accepts_broadcasts(preferences: object) -> bool:
     """False only for `{"broadcast": false}`."""
+    return said_of_broadcasts(preferences) is not False
+
+
+def said_of_broadcasts(preferences: object) -> bool | None:
+    """Whether they say that broadcasts are welcome; None when they say nothing of it."""
     parsed = _parsed(preferences)
-    return not (isinstance(parsed, dict) and parsed.get("broadcast") in (False, "false", 0, "0"))
+    if not isinstance(parsed, dict) or "broadcast" not in parsed:
+        return None
+    return parsed["broadcast"] not in (False, "false", 0, "0")
+
+
+def with_broadcasts(preferences: object, *, accepted: bool) -> object:
+    """The preferences, saying whether broadcasts are welcome where they can: a list has no room for it.
+
+    Where nothing is said they are welcome, so that is not written into what says nothing.
+    """
+    parsed = {} if preferences is None else _parsed(preferences)
+    if not isinstance(parsed, dict) or accepts_broadcasts(parsed) == accepted:
+        return preferences
+    changed = {**parsed, "broadcast": accepted}
+    return json.dumps(changed, ensure_ascii=False) if isinstance(preferences, str) else changed
 
 
 def _selected(value: object, name: str | None = None) -> Iterator[str]:

@@ -12,7 +12,8 @@ from app.core.database import clock
 from app.core.database.session import db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized, ValidationFailed
 from app.core.media import pictures
-from app.identity import audit, nik, own_pictures, passwords, phones, preferences, sessions
+from app.identity import audit, consents, nik, own_pictures, passwords, phones, preferences, sessions
+from app.identity.consents import Purpose, Way
 from app.identity.models import PHONE_IS_PROVEN, SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.schemas import NewUser, UserChanges
 from app.identity.sessions import Caller
@@ -92,7 +93,7 @@ def update(user: User, data: UserChanges, *, keep_session: uuid.UUID | None = No
 
     A new password ends every session of the person but `keep_session`, that of whoever changes their own.
     """
-    phone = user.phone
+    phone, accepted_broadcasts = user.phone, user.accepts_broadcasts
     columns = pictures.columns(data, longest_edge=pictures.PROFILE_EDGE)
     own_pictures.keep(user.id, columns, replaces=user.image)
     with translating(CONSTRAINTS):
@@ -103,6 +104,8 @@ def update(user: User, data: UserChanges, *, keep_session: uuid.UUID | None = No
             set_password(user, password, keep_session=keep_session)
         if user.phone != phone:
             _remember_phone(user, phone)
+    if user.accepts_broadcasts != accepted_broadcasts:
+        consents.record(user.id, {Purpose.BROADCASTS: user.accepts_broadcasts}, Way.APP)
     return user
 
 
@@ -115,7 +118,11 @@ def _assign(user: User, columns: dict[str, object], data: NewUser | UserChanges)
     if "preferences" in data:
         user.preferences = data["preferences"]
         user.preference_tags = preferences.tags(data["preferences"])
-        user.accepts_broadcasts = preferences.accepts_broadcasts(data["preferences"])
+        # Who says nothing of broadcasts changes nothing: a client that does not know of them opts nobody in again.
+        if (accepted := preferences.said_of_broadcasts(data["preferences"])) is not None:
+            user.accepts_broadcasts = accepted
+        elif user.accepts_broadcasts is False:
+            user.preferences = preferences.with_broadcasts(data["preferences"], accepted=False)
 
 
 def _set_phone(user: User, nomor_hp: str | None) -> None:

@@ -17,9 +17,10 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
-from app.core.lib import clock, provinces
+from app.core.lib import clock
 from app.core.settings import settings
 from app.identity.models import User
+from app.identity.notification_settings import zone_of
 from app.notifications import outbox
 from app.notifications.broadcasts.service import PACE_ID, first_pace
 from app.notifications.delivery.claims import Claimed, PostponedError, UndeliverableError
@@ -111,10 +112,6 @@ def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> 
         user_id=user_id,
         subject=broadcast.subject,
     )
-
-
-def zone_of(domicile: str | None) -> ZoneInfo:
-    return ZoneInfo(provinces.timezone(domicile or ""))
 
 
 def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:

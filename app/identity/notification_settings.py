@@ -1,0 +1,86 @@
+"""How people want to be reached: by message, by push, when not at all, and whether broadcasts are welcome.
+
+Who never said has no row: messages and pushes come, at any hour. Whether broadcasts come is `User.accepts_broadcasts`
+alone, here, in the consents and in `preferences.broadcast`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.database.session import Base, db
+from app.core.lib import provinces
+from app.identity import consents, preferences
+from app.identity.consents import Purpose, Way
+from app.identity.models import User
+
+
+class NotificationSettings(Base):
+    __tablename__ = "notification_settings"
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    messages: Mapped[bool] = mapped_column(server_default=sa.true())
+    push: Mapped[bool] = mapped_column(server_default=sa.true())
+    quiet_start: Mapped[time | None] = mapped_column(comment="in the person's zone; may lie after quiet_end")
+    quiet_end: Mapped[time | None]
+
+    __table_args__ = (
+        sa.CheckConstraint("(quiet_start IS NULL) = (quiet_end IS NULL)", name="quiet_hours_have_two_ends"),
+    )
+
+
+def get(user_id: int) -> NotificationSettings:
+    """A person's settings, those of whoever never said included; nothing is stored by asking."""
+    row = db.session.get(NotificationSettings, user_id, populate_existing=True)
+    return row or NotificationSettings(user_id=user_id, messages=True, push=True)
+
+
+def switch_messages(user_id: int, on: bool) -> None:
+    """Let messages come or not, those queued already included; what a person asks for just then still comes."""
+    save(user_id, messages=on)
+
+
+def switch_broadcasts(user_id: int, on: bool, *, way: Way) -> None:
+    """Let broadcasts come or not, those that are queued already included."""
+    user = db.session.scalar(sa.select(User).where(User.id == user_id).with_for_update(key_share=True))
+    if user is not None:
+        set_broadcasts(user, on, way=way)
+
+
+def set_broadcasts(user: User, on: bool, *, way: Way) -> None:
+    """As `switch_broadcasts`, of a person whose row is locked."""
+    user.accepts_broadcasts = on
+    user.preferences = preferences.with_broadcasts(user.preferences, accepted=on)
+    db.session.flush()
+    consents.record(user.id, {Purpose.BROADCASTS: on}, way)
+
+
+def save(user_id: int, **values: object) -> None:
+    """Change these columns of a person's settings, in one statement."""
+    db.session.execute(
+        insert(NotificationSettings)
+        .values(user_id=user_id, **values)
+        .on_conflict_do_update(index_elements=["user_id"], set_=values)
+    )
+
+
+def zone_of(domicile: str | None) -> ZoneInfo:
+    """The zone in which a person lives."""
+    return ZoneInfo(provinces.timezone(domicile or ""))
+
+
+def quiet_until(start: time, end: time, zone: ZoneInfo, now: datetime) -> datetime | None:
+    """When the quiet hours end in which `now` lies; None when it lies in none."""
+    local = now.astimezone(zone)
+    begun = datetime.combine(local.date(), start, zone)
+    if begun > local:
+        begun -= timedelta(days=1)
+    ends = datetime.combine(begun.date(), end, zone)
+    if end <= start:
+        ends += timedelta(days=1)
+    return ends if local < ends else None

@@ -1,0 +1,109 @@
+"""How people want to be reached, and that whether broadcasts are welcome is one value wherever it is said."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, time
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import db
+from app.identity import consents, notification_settings
+from app.identity.consents import Purpose, Way
+from app.identity.models import User
+from tests.client import Client
+from tests.factories import make_user
+
+JAKARTA, JAYAPURA = ZoneInfo("Asia/Jakarta"), ZoneInfo("Asia/Jayapura")
+
+
+def test_who_never_said_is_reached_by_both_at_any_hour(app: Flask) -> None:
+    wishes = notification_settings.get(make_user().id)
+    assert (wishes.messages, wishes.push, wishes.quiet_start, wishes.quiet_end) == (True, True, None, None)
+
+
+def test_messages_are_switched_off_and_on_and_nothing_else_with_them(app: Flask) -> None:
+    user = make_user()
+    notification_settings.save(user.id, push=False, quiet_start=time(22), quiet_end=time(5))
+    for on in (False, True):
+        notification_settings.switch_messages(user.id, on)
+        wishes = notification_settings.get(user.id)
+        assert (wishes.messages, wishes.push, wishes.quiet_start, wishes.quiet_end) == (on, False, time(22), time(5))
+
+
+@pytest.mark.parametrize(
+    ("before", "off", "on"),
+    [
+        (None, {"broadcast": False}, {"broadcast": True}),
+        ({"medical": True}, {"medical": True, "broadcast": False}, {"medical": True, "broadcast": True}),
+        (["medical"], ["medical"], ["medical"]),
+        ('{"islam": true}', '{"islam": true, "broadcast": false}', '{"islam": true, "broadcast": true}'),
+        ("medical", "medical", "medical"),
+    ],
+    ids=["nothing", "object", "list", "JSON as text", "text"],
+)
+def test_switching_broadcasts_says_so_in_the_preferences_where_they_can(
+    app: Flask, before: object, off: object, on: object
+) -> None:
+    user = make_user(preferences=before)
+    tags = list(user.preference_tags)
+    for wanted, preferences in ((False, off), (True, on)):
+        notification_settings.switch_broadcasts(user.id, wanted, way=Way.MESSAGE)
+        db.session.refresh(user)
+        assert (user.accepts_broadcasts, user.preferences, user.preference_tags) == (wanted, preferences, tags)
+        consent = consents.current(user.id)[Purpose.BROADCASTS]
+        assert (consent.granted, consent.way) == (wanted, "message")
+
+
+def test_switching_broadcasts_of_nobody_does_nothing(app: Flask) -> None:
+    notification_settings.switch_broadcasts(999_999_999, False, way=Way.MESSAGE)
+
+
+def profile(client: Client, user: User, preferences: object) -> Any:
+    response = client.as_(user).put("/profile", data={"preferences": json.dumps(preferences)})
+    assert response.status_code == 200, response.json
+    db.session.refresh(user)
+    return response.json["preferences"]
+
+
+def test_a_client_that_does_not_know_of_broadcasts_opts_nobody_in_again(client: Client, app: Flask) -> None:
+    user = make_user(preferences={"medical": True})
+    notification_settings.switch_broadcasts(user.id, False, way=Way.MESSAGE)
+    assert profile(client, user, {"islam": True}) == {"islam": True, "broadcast": False}
+    assert user.accepts_broadcasts is False
+    assert profile(client, user, {"islam": True, "broadcast": True}) == {"islam": True, "broadcast": True}
+    assert user.accepts_broadcasts is True
+
+
+def test_what_the_profile_says_of_broadcasts_is_recorded_as_a_consent(client: Client, app: Flask) -> None:
+    user = make_user()
+    profile(client, user, {"medical": True})
+    assert consents.current(user.id) == {}
+    profile(client, user, {"medical": True, "broadcast": False})
+    consent = consents.current(user.id)[Purpose.BROADCASTS]
+    assert (consent.granted, consent.way) == (False, "app")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "now", "ends"),
+    [
+        ("22:00", "05:00", "2026-03-02T21:59:59", None),
+        ("22:00", "05:00", "2026-03-02T22:00:00", "2026-03-03T05:00:00"),
+        ("22:00", "05:00", "2026-03-03T00:00:00", "2026-03-03T05:00:00"),
+        ("22:00", "05:00", "2026-03-03T04:59:59", "2026-03-03T05:00:00"),
+        ("22:00", "05:00", "2026-03-03T05:00:00", None),
+        ("00:00", "23:59", "2026-03-03T12:00:00", "2026-03-03T23:59:00"),
+        ("12:00", "13:00", "2026-03-03T12:30:00", "2026-03-03T13:00:00"),
+        ("12:00", "13:00", "2026-03-03T11:30:00", None),
+    ],
+)
+@pytest.mark.parametrize("zone", [JAKARTA, JAYAPURA], ids=str)
+def test_quiet_hours_are_of_the_persons_own_zone(
+    start: str, end: str, now: str, ends: str | None, zone: ZoneInfo
+) -> None:
+    moment = datetime.fromisoformat(now).replace(tzinfo=zone).astimezone(UTC)
+    until = notification_settings.quiet_until(time.fromisoformat(start), time.fromisoformat(end), zone, moment)
+    assert until == (datetime.fromisoformat(ends).replace(tzinfo=zone) if ends else None)
