@@ -1,8 +1,9 @@
-"""The outbox: everything that leaves the service as a message or a push is first a row here."""
+"""The outbox: everything that leaves the service as a message or a push is first a row here. And what comes back."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from datetime import date, datetime
 from enum import StrEnum
 from typing import cast
@@ -34,6 +35,17 @@ class State(StrEnum):
     #: Not sent before it expired.
     MISSED = "missed"
     CANCELLED = "cancelled"
+
+
+class Receipt(StrEnum):
+    """What the provider told of a message after it took it, in order: a later one never gives way to an earlier."""
+
+    ACCEPTED = "accepted"
+    SENT = "sent"
+    FAILED = "failed"
+    #: Also after `FAILED`, which providers tell of too early.
+    DELIVERED = "delivered"
+    READ = "read"
 
 
 #: States that a drain still has to do with.
@@ -79,6 +91,14 @@ class Delivery(Base, Created):
     settled_at: Mapped[datetime | None]
     provider_ref: Mapped[str | None]
     last_error: Mapped[str | None]
+    receipt: Mapped[str | None] = mapped_column(
+        comment="accepted, sent, failed, delivered or read: the furthest that the provider told"
+    )
+    receipt_at: Mapped[datetime | None] = mapped_column(comment="the provider's own time of it")
+    receipt_code: Mapped[str | None] = mapped_column(comment="why it failed, in the provider's code")
+    provider_state_ref: Mapped[str | None] = mapped_column(
+        comment="by which later receipts name the message; provider_ref when null"
+    )
 
     __table_args__ = (
         # The tick, the claim and the expiry look at these rows alone, however many are settled.
@@ -96,7 +116,59 @@ class Delivery(Base, Created):
         ),
         sa.Index("ix_deliveries_created_at", "created_at"),
         sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),
+        # What a receipt names.
+        sa.Index("ix_deliveries_provider_ref", "provider_ref", postgresql_where=sa.text("provider_ref IS NOT NULL")),
+        sa.Index(
+            "ix_deliveries_provider_state_ref",
+            "provider_state_ref",
+            postgresql_where=sa.text("provider_state_ref IS NOT NULL"),
+        ),
     )
+
+
+class Heard(StrEnum):
+    """What a webhook may tell of."""
+
+    MESSAGE = "message"
+    RECEIPT = "receipt"
+    #: Somebody wants broadcasts, or none, said in the provider's own menu.
+    PREFERENCE = "preference"
+    #: Of our own number: connected or not, how good its reputation is, what the provider decided about the account.
+    DEVICE = "device"
+    QUALITY = "quality"
+    ACCOUNT = "account"
+
+
+class Inbound(Base):
+    """One event that a messaging provider told us: the row is kept, the job that handles it only looks here."""
+
+    __tablename__ = "inbound"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    provider: Mapped[str]
+    event_key: Mapped[str] = mapped_column(unique=True, comment="one event, one key, however often it is told")
+    kind: Mapped[str]
+    phone: Mapped[str | None] = mapped_column(comment="E.164: who wrote, or whom a receipt is about")
+    text: Mapped[str | None] = mapped_column(comment="what a person wrote; emptied after 30 days")
+    ref: Mapped[str | None] = mapped_column(comment="the provider's name of the message that it is about")
+    payload: Mapped[dict[str, object]] = mapped_column(
+        JSONB, server_default="{}", comment="what else its handler needs; no text of a person"
+    )
+    received_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
+    handled_at: Mapped[datetime | None]
+    outcome: Mapped[str | None] = mapped_column(comment="what was done; 'answered:...' when we wrote back")
+
+    __table_args__ = (
+        sa.CheckConstraint("length(text) <= 1000", name="text_is_short"),
+        sa.Index("ix_inbound_open", "kind", "id", postgresql_where=sa.text("handled_at IS NULL")),
+        # When somebody wrote last, and how often they were answered.
+        sa.Index("ix_inbound_phone", "phone", "received_at", postgresql_where=sa.text("kind = 'message'")),
+        sa.Index("ix_inbound_received_at", "received_at", postgresql_using="brin"),
+    )
+
+
+#: Does what follows from an event, in the unit of work that closes its row, once; returns the row's `outcome`.
+InboundHandler = Callable[[Inbound], str]
 
 
 class BroadcastState(StrEnum):
@@ -148,4 +220,5 @@ class BroadcastDay(Base):
 
 #: For statements that have no use for objects.
 deliveries = cast(sa.Table, Delivery.__table__)
+inbound = cast(sa.Table, Inbound.__table__)
 broadcast_pace = cast(sa.Table, BroadcastPace.__table__)

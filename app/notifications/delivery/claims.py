@@ -15,7 +15,7 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
 from app.core.settings import settings
 from app.notifications.delivery import clock_steps
-from app.notifications.models import OPEN, State, deliveries
+from app.notifications.models import OPEN, Channel, Receipt, State, deliveries
 
 #: Seconds of a claim's lease; longer than every provider's time budget. A dead worker's row waits for its end.
 LEASE_S = 30
@@ -151,12 +151,16 @@ _begin = PreparedStatement(
     )
     .returning(_rows.unknowns)
 )
+_ref = sa.bindparam("ref", type_=sa.Text)
+#: A message that the provider named is accepted: the first of its receipts.
+_is_accepted = sa.and_(_rows.channel == Channel.MESSAGING, _ref.is_not(None))
 _sending = (
     sa.update(deliveries)
     .where(*_of_claim, _rows.state != State.SENT)
     .values(
         state=State.SENT,
-        provider_ref=sa.bindparam("ref"),
+        provider_ref=_ref,
+        receipt=sa.case((_is_accepted, sa.literal(Receipt.ACCEPTED.value, sa.Text)), else_=_rows.receipt),
         last_error=None,
         settled_at=sa.func.statement_timestamp(),
         unknowns=_rows.unknowns - sa.bindparam("calls", type_=sa.Integer),

@@ -1,0 +1,196 @@
+"""What the provider tells of a message after it took it: sent, delivered, read, or failed after all.
+
+Receipts come twice, late and in any order. They are handled in batches, each of which one UPDATE of deliveries decides:
+a delivery keeps the furthest that it was told of. A receipt that carries our delivery's id also settles a call whose
+worker died before it could: the message is with the provider, so it is not sent again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Self
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from app.core.database.session import db
+from app.notifications.delivery.claims import final
+from app.notifications.models import Heard, Receipt, State, deliveries, inbound
+
+#: Receipts of one transaction.
+BATCH = 500
+#: Whom a receipt is about may be recorded after it came: it is looked at once more when so much time has passed.
+LOOK_AGAIN = timedelta(seconds=30)
+
+#: The outcomes of a receipt.
+APPLIED, KNOWN, WAITING, NOBODYS = "applied", "known", "waiting", "unknown delivery"
+
+RANKS = {receipt: rank for rank, receipt in enumerate(Receipt)}
+
+#: Called once for a message that failed after it was accepted, with its delivery's id and the provider's code, in the
+#: unit of work that notes it.
+FailedReceipt = Callable[[int, str | None], None]
+
+
+@dataclass(frozen=True)
+class Told:
+    """One receipt, as the provider's own file read it into the row's payload."""
+
+    inbound_id: int
+    ref: str | None
+    receipt: Receipt
+    at: datetime
+    code: str | None
+    delivery_id: int | None
+    state_ref: str | None
+    is_second_look: bool
+
+    @classmethod
+    def of(cls, row: sa.Row[int, str | None, Mapping[str, object], datetime, str | None]) -> Self:
+        inbound_id, ref, payload, received_at, outcome = row
+        at, code, delivery, state_ref = (payload.get(name) for name in ("at", "code", "delivery", "state_ref"))
+        return cls(
+            inbound_id,
+            ref,
+            Receipt(str(payload["receipt"])),
+            datetime.fromisoformat(at) if isinstance(at, str) else received_at,
+            code if isinstance(code, str) else None,
+            delivery if isinstance(delivery, int) else None,
+            state_ref if isinstance(state_ref, str) else None,
+            outcome == WAITING,
+        )
+
+
+def take(on_failed: FailedReceipt) -> int:
+    """Handle a batch of open receipts; returns how many."""
+    batch = [Told.of(row) for row in db.session.execute(_open)]
+    if not batch:
+        return 0
+    names = _Names.of(batch)
+    about = {told.inbound_id: names.find(told) for told in batch}
+    furthest: dict[int, Told] = {}
+    for told in batch:
+        for delivery_id in about[told.inbound_id]:
+            best = furthest.get(delivery_id)
+            if best is None or RANKS[told.receipt] > RANKS[best.receipt]:
+                furthest[delivery_id] = told
+    changed = _apply(furthest)
+    _close(batch, about, {furthest[delivery_id].inbound_id for delivery_id in changed})
+    for delivery_id in sorted(changed):
+        if furthest[delivery_id].receipt is Receipt.FAILED:
+            on_failed(delivery_id, furthest[delivery_id].code)
+    return len(batch)
+
+
+def open_receipts(now: sa.ColumnElement[datetime]) -> sa.ColumnElement[bool]:
+    """Those to look at now, in the words of the index of open rows."""
+    return sa.and_(
+        sa.literal_column("handled_at IS NULL"),
+        inbound.c.kind == sa.literal_column(f"'{Heard.RECEIPT}'"),
+        sa.or_(inbound.c.outcome.is_(None), inbound.c.received_at < now - LOOK_AGAIN),
+    )
+
+
+_rows = deliveries.c
+_open = (
+    sa.select(inbound.c.id, inbound.c.ref, inbound.c.payload, inbound.c.received_at, inbound.c.outcome)
+    .where(open_receipts(sa.func.now()))
+    .order_by(inbound.c.id)
+    .limit(BATCH)
+    .with_for_update(skip_locked=True)
+)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The deliveries that a batch names, by each of their names; held until it is handled, in one order.
+
+    What left as one message has one name.
+    """
+
+    ids: set[int]
+    refs: Mapping[str, set[int]]
+    state_refs: Mapping[str, set[int]]
+
+    @classmethod
+    def of(cls, batch: Sequence[Told]) -> Self:
+        which = sa.or_(
+            _rows.id.in_({told.delivery_id for told in batch if told.delivery_id is not None}),
+            _rows.provider_ref == sa.any_(_texts(told.ref for told in batch)),
+            _rows.provider_state_ref == sa.any_(_texts(told.state_ref for told in batch)),
+        )
+        named = sa.select(_rows.id, _rows.provider_ref, _rows.provider_state_ref).where(which).order_by(_rows.id)
+        refs, state_refs = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
+        ids = set()
+        for delivery_id, ref, state_ref in db.session.execute(named.with_for_update(key_share=True)):
+            ids.add(delivery_id)
+            refs[ref or ""].add(delivery_id)
+            state_refs[state_ref or ""].add(delivery_id)
+        # Told by one receipt of the batch, for those that carry the second name alone.
+        for told in batch:
+            state_refs[told.state_ref or ""] |= refs[told.ref or ""]
+        return cls(ids, refs, state_refs)
+
+    def find(self, told: Told) -> set[int]:
+        by_id = {told.delivery_id} & self.ids if told.delivery_id is not None else set()
+        by_ref = self.refs.get(told.ref, set()) if told.ref else set()
+        return by_id | by_ref or (self.state_refs.get(told.state_ref, set()) if told.state_ref else set())
+
+
+def _texts(values: Iterable[str | None]) -> sa.BindParameter[list[str]]:
+    return sa.literal(sorted({value for value in values if value}), ARRAY(sa.Text))
+
+
+def _apply(furthest: Mapping[int, Told]) -> set[int]:
+    """Note the receipts that go further than what is known; returns whose they were."""
+    if not furthest:
+        return set()
+    told = sa.values(
+        sa.column("id", sa.BigInteger),
+        sa.column("receipt", sa.Text),
+        sa.column("rank", sa.Integer),
+        sa.column("at", sa.DateTime(timezone=True)),
+        sa.column("code", sa.Text),
+        sa.column("ref", sa.Text),
+        sa.column("state_ref", sa.Text),
+        name="told",
+    ).data(
+        [
+            (delivery_id, one.receipt.value, RANKS[one.receipt], one.at, one.code, one.ref, one.state_ref)
+            for delivery_id, one in furthest.items()
+        ]
+    )
+    new = told.c
+    was_open = _rows.state != State.SENT
+    values = {
+        "receipt": new.receipt,
+        "receipt_at": new.at,
+        "receipt_code": new.code,
+        "provider_ref": sa.func.coalesce(_rows.provider_ref, new.ref),
+        "provider_state_ref": sa.func.coalesce(_rows.provider_state_ref, new.state_ref),
+        # The provider has it, whatever became of whoever handed it over.
+        "state": State.SENT,
+        "unknowns": sa.case((was_open, sa.func.greatest(_rows.unknowns - 1, 0)), else_=_rows.unknowns),
+        **{name: sa.case((was_open, value), else_=_rows[name]) for name, value in final().items()},
+    }
+    rank = sa.func.coalesce(sa.func.array_position(sa.literal(list(RANKS), ARRAY(sa.Text)), _rows.receipt) - 1, -1)
+    statement = sa.update(deliveries).where(_rows.id == new.id, new.rank > rank).values(values).returning(_rows.id)
+    return set(db.session.scalars(statement))
+
+
+def _close(batch: Sequence[Told], about: Mapping[int, set[int]], applied: set[int]) -> None:
+    by_outcome: dict[str, list[int]] = {}
+    for told in batch:
+        if about[told.inbound_id]:
+            outcome = APPLIED if told.inbound_id in applied else KNOWN
+        else:
+            outcome = NOBODYS if told.is_second_look else WAITING
+        by_outcome.setdefault(outcome, []).append(told.inbound_id)
+    for outcome, ids in by_outcome.items():
+        handled_at = None if outcome == WAITING else sa.func.now()
+        db.session.execute(
+            sa.update(inbound).where(inbound.c.id.in_(ids)).values(outcome=outcome, handled_at=handled_at)
+        )

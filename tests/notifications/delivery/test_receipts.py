@@ -1,0 +1,187 @@
+"""Receipts: what became of a message after the provider took it, told twice, late and in any order."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.notifications import jobs
+from app.notifications.delivery import claims, receipts
+from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
+from dev.simulators import Server
+from tests.notifications.conftest import add, age, reread
+
+_numbers = itertools.count(1)
+
+
+def sent(**fields: Any) -> Delivery:
+    """A message that the provider took, and named."""
+    row = add(**fields)
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.begin(claimed)
+    claims.settle_sent(claimed, f"ref-{row.id}")
+    return reread(row.dedupe_key)
+
+
+def tell(receipt: Receipt, *, ref: str | None = None, **payload: Any) -> int:
+    """The provider tells of a message; returns the id of the row."""
+    row = Inbound(
+        provider="test",
+        event_key=f"receipt:{next(_numbers)}",
+        kind=Heard.RECEIPT,
+        ref=ref,
+        payload={"receipt": receipt, **payload},
+    )
+    with unit_of_work():
+        db.session.add(row)
+        db.session.flush()
+        return row.id
+
+
+def take(*, failed: list[tuple[int, str | None]] | None = None) -> int:
+    told = failed if failed is not None else []
+    with unit_of_work():
+        return receipts.take(lambda *call: told.append(call))
+
+
+def outcome(inbound_id: int) -> tuple[str | None, bool]:
+    db.session.expire_all()
+    row = db.session.get_one(Inbound, inbound_id)
+    return row.outcome, row.handled_at is not None
+
+
+def test_a_message_that_the_provider_named_is_accepted(app: Flask) -> None:
+    row = sent()
+    assert (row.state, row.receipt) == (State.SENT, Receipt.ACCEPTED)
+
+
+def test_a_delivery_keeps_the_furthest_receipt_in_whatever_order_they_come(app: Flask) -> None:
+    told = [Receipt.SENT, Receipt.FAILED, Receipt.DELIVERED, Receipt.READ]
+    for order in itertools.permutations(told):
+        row = sent()
+        for receipt in order:
+            tell(receipt, ref=row.provider_ref)
+            take()
+        assert reread(row.dedupe_key).receipt == Receipt.READ, order
+
+
+@pytest.mark.parametrize("first", [Receipt.SENT, Receipt.DELIVERED])
+def test_the_same_receipt_twice_is_applied_once(app: Flask, first: Receipt) -> None:
+    row = sent()
+    ids = [tell(first, ref=row.provider_ref) for _ in range(3)]
+    assert take() == 3
+    assert sorted(outcome(each)[0] or "" for each in ids) == ["applied", "known", "known"]
+    assert take() == 0
+
+
+def test_time_and_code_come_along(app: Flask) -> None:
+    row = sent()
+    tell(Receipt.FAILED, ref=row.provider_ref, at="2026-03-02T01:00:00+00:00", code="131026")
+    take()
+    row = reread(row.dedupe_key)
+    assert row.receipt_at is not None
+    assert (row.receipt_at.isoformat(), row.receipt_code) == ("2026-03-02T01:00:00+00:00", "131026")
+
+
+def test_a_failure_is_told_of_once_and_not_when_the_message_arrived_after_all(app: Flask) -> None:
+    row, arrived = sent(), sent()
+    for _ in range(2):
+        tell(Receipt.FAILED, ref=row.provider_ref, code="131047")
+    tell(Receipt.FAILED, ref=arrived.provider_ref, code="131026")
+    tell(Receipt.DELIVERED, ref=arrived.provider_ref)
+    failed: list[tuple[int, str | None]] = []
+    take(failed=failed)
+    tell(Receipt.FAILED, ref=row.provider_ref, code="131047")
+    take(failed=failed)
+    assert failed == [(row.id, "131047")]
+
+
+def test_later_receipts_may_carry_the_second_name_alone(app: Flask) -> None:
+    row = sent()
+    tell(Receipt.SENT, ref=row.provider_ref, state_ref="state-1")
+    tell(Receipt.DELIVERED, state_ref="state-1")
+    take()
+    assert reread(row.dedupe_key).receipt == Receipt.DELIVERED
+    tell(Receipt.READ, state_ref="state-1")
+    take()
+    assert reread(row.dedupe_key).receipt == Receipt.READ
+
+
+def test_what_left_as_one_message_has_one_receipt(app: Flask) -> None:
+    rows = [sent(), sent()]
+    with unit_of_work():
+        ids = [row.id for row in rows]
+        db.session.execute(sa.update(Delivery).where(Delivery.id.in_(ids)).values(provider_ref="together"))
+    tell(Receipt.DELIVERED, ref="together")
+    take()
+    assert {reread(row.dedupe_key).receipt for row in rows} == {Receipt.DELIVERED}
+
+
+def test_a_receipt_that_comes_before_its_call_is_recorded_is_looked_at_again(app: Flask) -> None:
+    early = tell(Receipt.DELIVERED, ref="soon")
+    assert take() == 1
+    assert outcome(early) == ("waiting", False)
+    assert take() == 0
+    row = sent()
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(provider_ref="soon"))
+        back = sa.update(Inbound).where(Inbound.id == early).values(received_at=clock.now() - timedelta(minutes=1))
+        db.session.execute(back)
+    take()
+    assert outcome(early) == ("applied", True)
+    assert reread(row.dedupe_key).receipt == Receipt.DELIVERED
+
+
+def test_a_receipt_of_nobodys_message_is_let_go_after_the_second_look(app: Flask) -> None:
+    stray = tell(Receipt.DELIVERED, ref="another-service")
+    take()
+    with unit_of_work():
+        back = sa.update(Inbound).where(Inbound.id == stray).values(received_at=clock.now() - timedelta(minutes=1))
+        db.session.execute(back)
+    take()
+    assert outcome(stray) == ("unknown delivery", True)
+
+
+@pytest.mark.parametrize("told", [Receipt.SENT, Receipt.DELIVERED, Receipt.FAILED])
+def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: Server, told: Receipt) -> None:
+    row = add()
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.begin(claimed)  # and here it dies, after the provider has the message
+    tell(told, ref="wamid.1", delivery=row.id)
+    take()
+    age(60, of=row)
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.receipt, row.provider_ref, row.unknowns) == (State.SENT, told, "wamid.1", 0)
+    assert gateway.messaging.sent == []
+
+
+def test_without_a_receipt_the_same_call_is_repeated(committed: Flask, gateway: Server) -> None:
+    row = add()
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.begin(claimed)
+    age(60, of=row)
+    jobs.drain("urgent")
+    assert len(gateway.messaging.sent) == 1
+
+
+def test_a_worker_that_is_slower_than_its_receipt_changes_nothing_more(app: Flask) -> None:
+    row = add()
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.begin(claimed)
+    tell(Receipt.DELIVERED, ref="wamid.1", delivery=row.id)
+    take()
+    claims.settle_unknown(claimed, "the line was cut")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.receipt, row.last_error) == (State.SENT, Receipt.DELIVERED, None)
