@@ -17,5 +17,6 @@ class EmergencyNumber(Base):
     province: Mapped[str]
     phone: Mapped[str]
     title: Mapped[str | None]
+    url: Mapped[str | None] = mapped_column(comment="where the same help is found on the web")
 
     __table_args__ = (sa.Index("ix_emergency_numbers_province", "province", "id"),)

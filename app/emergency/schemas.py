@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, fields, validate
 
@@ -13,14 +13,21 @@ class NewNumber(TypedDict):
     province: str
     phone: str
     title: str | None
+    url: NotRequired[str | None]
 
 
 class EmergencyNumberCreate(Form):
-    """Also what replaces one: PUT takes all of it."""
+    """Also what replaces one: PUT takes all of it, but an address that is not sent stays."""
 
     province = Province(required=True)
     phone = Text(30, required=True, example="119", rules=[validate.Regexp(r".*\d", error="harus mengandung angka.")])
     title = Text(100, load_default=None, allow_none=True, example="Ambulans")
+    url = Text(
+        2048,
+        allow_none=True,
+        example="https://www.healing119.id",
+        rules=[validate.URL(schemes={"http", "https"}, error="harus berupa alamat http atau https.")],
+    )
 
 
 class EmergencyNumber(Schema):
@@ -28,6 +35,10 @@ class EmergencyNumber(Schema):
     province = ProvinceName()
     phone = fields.String(metadata={"example": "119"})
     title = fields.String(allow_none=True, metadata={"example": "Ambulans"})
+    url = fields.String(
+        allow_none=True,
+        metadata={"example": "https://www.healing119.id", "description": "Where the same help is found on the web"},
+    )
 
 
 class NearbyNumbers(Schema):

@@ -15,17 +15,19 @@ from app.providers import geocoding
 
 NOT_FOUND = "Nomor darurat tidak ditemukan."
 
-#: Numbers of the whole country.
+#: Numbers of the whole country: phone, title, address.
 NATIONAL = (
-    ("112", "Panggilan Darurat"),
-    ("110", "Polisi"),
-    ("113", "Pemadam Kebakaran"),
-    ("119", "Ambulans"),
-    ("119 ext. 8", "Layanan Kesehatan Jiwa SEJIWA"),
+    ("112", "Panggilan Darurat", None),
+    ("110", "Polisi", None),
+    ("113", "Pemadam Kebakaran", None),
+    ("119", "Ambulans", None),
+    ("119 ext. 8", "Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA)", "https://www.healing119.id"),
 )
 
 _OF_PROVINCE = (
-    sa.select(EmergencyNumber.id, EmergencyNumber.province, EmergencyNumber.phone, EmergencyNumber.title)
+    sa.select(
+        EmergencyNumber.id, EmergencyNumber.province, EmergencyNumber.phone, EmergencyNumber.title, EmergencyNumber.url
+    )
     .where(EmergencyNumber.province == sa.bindparam("province"))
     .order_by(EmergencyNumber.id)
     .limit(1000)
@@ -76,10 +78,10 @@ def seed() -> None:
     db.session.execute(sa.text("LOCK TABLE emergency_numbers IN SHARE ROW EXCLUSIVE MODE"))
     served = set(db.session.scalars(sa.select(EmergencyNumber.province).distinct()))
     rows = [
-        {"province": province, "phone": phone, "title": title}
+        {"province": province, "phone": phone, "title": title, "url": url}
         for province in PROVINCES
         if province not in served
-        for phone, title in NATIONAL
+        for phone, title, url in NATIONAL
     ]
     if rows:
         db.session.execute(sa.insert(EmergencyNumber), rows)

@@ -36,7 +36,9 @@ def make_number(**data: Any) -> EmergencyNumber:
 def test_the_seed_gives_every_province_the_national_numbers(client: Client) -> None:
     body = client.get("/emergency/nearby", query_string=CIMAHI).json
     assert body["province"] == "Jawa Barat"
-    assert [(row["phone"], row["title"]) for row in body["phones"]] == list(service.NATIONAL)
+    assert [(row["phone"], row["title"], row["url"]) for row in body["phones"]] == list(service.NATIONAL)
+    assert body["phones"][-1]["phone"] == "119 ext. 8"
+    assert body["phones"][-1]["url"] == "https://www.healing119.id"
     assert all(row["province"] == "Jawa Barat" for row in body["phones"])
     counts = dict(
         db.session.execute(
@@ -62,7 +64,7 @@ def test_a_province_has_several_numbers_in_the_order_they_came(client: Client) -
     phones = client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]
     assert [row["phone"] for row in phones][-2:] == ["022-1", "022-2"]
     assert phones[-1]["title"] is None
-    assert set(phones[-1]) == {"id", "province", "phone", "title"}
+    assert set(phones[-1]) == {"id", "province", "phone", "title", "url"}
 
 
 def test_nearby_is_one_statement(client: Client, statements: Statements) -> None:
@@ -118,7 +120,17 @@ def test_numbers_are_there_when_the_remote_geocoder_is_down(
 def test_an_admin_adds_a_number_with_any_spelling_of_its_province(admin: Client) -> None:
     response = admin.post("/emergency/admin", {"province": "prov. west java", "phone": " 022-4207047 "})
     assert response.status_code == 201
-    assert response.json == {"id": response.json["id"], "province": "Jawa Barat", "phone": "022-4207047", "title": None}
+    assert response.json == {
+        "id": response.json["id"], "province": "Jawa Barat", "phone": "022-4207047", "title": None, "url": None
+    }  # fmt: skip
+
+
+def test_a_number_has_an_address_which_a_change_that_does_not_name_it_leaves(admin: Client) -> None:
+    number = {"province": "Bali", "phone": "119 ext. 8", "title": None}
+    record = admin.post("/emergency/admin", {**number, "url": "https://www.healing119.id"}).json
+    path = f"/emergency/{record['id']}"
+    assert admin.put(path, {**number, "title": "Jiwa"}).json["url"] == "https://www.healing119.id"
+    assert admin.put(path, {**number, "url": None}).json["url"] is None
 
 
 @pytest.mark.parametrize(
@@ -134,6 +146,8 @@ def test_an_admin_adds_a_number_with_any_spelling_of_its_province(admin: Client)
         ({"province": "Bali", "phone": "darurat"}, "phone"),
         ({"province": "Bali", "phone": 119}, "phone"),
         ({"province": "Bali", "phone": "119", "title": "x" * 101}, "title"),
+        ({"province": "Bali", "phone": "119", "url": "javascript:alert(1)"}, "url"),
+        ({"province": "Bali", "phone": "119", "url": "healing119"}, "url"),
     ],
 )
 def test_a_number_that_breaks_a_rule_is_400(admin: Client, body: dict[str, Any], field: str) -> None:
@@ -145,7 +159,13 @@ def test_an_admin_changes_a_number(admin: Client) -> None:
     number = make_number(title="Lama")
     response = admin.put(f"/emergency/{number.id}", {"province": "NTB", "phone": "0370-1"})
     assert response.status_code == 200
-    assert response.json == {"id": number.id, "province": "Nusa Tenggara Barat", "phone": "0370-1", "title": None}
+    assert response.json == {
+        "id": number.id,
+        "province": "Nusa Tenggara Barat",
+        "phone": "0370-1",
+        "title": None,
+        "url": None,
+    }
 
 
 def test_an_admin_deletes_a_number(admin: Client) -> None:
