@@ -15,10 +15,11 @@ from app.core.web.pagination import Listing, paginate
 from app.identity import users
 from app.notifications import outbox
 from app.pengingat import answers, filters, ledger, limits, occurrences, own
+from app.pengingat.details_schemas import load_details
 from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.plans import says_when, schedule_of
 from app.pengingat.schedule import Schedule
-from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, load_details
+from app.pengingat.schemas import NewPengingat, PengingatChanges, Query
 from app.pengingat.texts import Recipient
 
 #: A change of one of these is a change of the schedule.

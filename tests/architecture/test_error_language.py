@@ -15,7 +15,7 @@ from app.core.lib.labels import LABELS, label
 from app.core.lib.sentences import for_a_person
 from app.core.web.fields import Items
 from app.identity.schemas import UserCreate
-from app.pengingat.schemas import DETAILS
+from app.pengingat.details_schemas import DETAILS
 from tests.language import assert_readable
 
 #: Names that need no label, because a person knows their words.
