@@ -20,12 +20,13 @@ from app.notifications import jobs
 from app.notifications.delivery import drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.claims import Claimed, UndeliverableError
-from app.notifications.models import Channel, State
+from app.notifications.models import Channel, Delivery, State
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.client import Client
 from tests.factories import make_user
 from tests.notifications.conftest import add, age, reread
+from tests.notifications.senders.test_numbers import make_invalid, pass_time
 
 
 def committed_user() -> User:
@@ -63,17 +64,48 @@ def test_a_message_for_one_number_does_not_follow_to_another(committed: Flask, g
     assert (row.state, row.last_error) == (State.FAILED, "the number has changed")
 
 
-def test_an_invalid_number_is_flagged_and_left_alone(committed: Flask, gateway: Server) -> None:
+def test_a_number_that_is_invalid_on_two_days_is_flagged_and_left_alone(committed: Flask, gateway: Server) -> None:
     user = committed_user()
     gateway.messaging.mark_invalid(user.phone or "")
-    first = add(user_id=user.id, target=None)
+    rows = [add(user_id=user.id, target=None)]
+    jobs.drain("urgent")
+    assert db.session.get_one(User, user.id).phone_invalid_at is None
+    pass_time(user, hours=24)
+    db.session.commit()
+    rows.append(add(user_id=user.id, target=None))
     jobs.drain("urgent")
     calls = len(gateway.messaging.calls)
-    second = add(user_id=user.id, target=None)
+    rows.append(add(user_id=user.id, target=None))
     jobs.drain("urgent")
-    assert len(gateway.messaging.calls) == calls == 1
-    assert {reread(row.dedupe_key).state for row in (first, second)} == {State.FAILED}
+    assert len(gateway.messaging.calls) == calls == 2
+    assert {reread(row.dedupe_key).state for row in rows} == {State.FAILED}
     assert db.session.get_one(User, user.id).phone_invalid_at is not None
+
+
+def test_one_message_tries_an_invalid_number_after_a_week(committed: Flask, gateway: Server) -> None:
+    user = committed_user()
+    make_invalid(user)
+    pass_time(user, days=7)
+    db.session.commit()
+    gateway.fault("messaging", "target_invalid")
+    assert [drained(user).state for _ in range(2)] == [State.FAILED, State.FAILED]
+    assert len(gateway.messaging.calls) == 1
+
+
+def test_a_number_that_a_probe_has_reached_is_written_to_again(committed: Flask, gateway: Server) -> None:
+    user = committed_user()
+    make_invalid(user)
+    pass_time(user, days=7)
+    db.session.commit()
+    assert [drained(user).state for _ in range(2)] == [State.SENT, State.SENT]
+    assert db.session.get_one(User, user.id).phone_invalid_at is None
+
+
+def drained(user: User) -> Delivery:
+    """One message to this person, after a drain."""
+    row = add(user_id=user.id, target=None)
+    jobs.drain("urgent")
+    return reread(row.dedupe_key)
 
 
 @pytest.mark.parametrize("kind", ["status", "drop", "garbage", "rate_limit", "disconnected", "token_invalid"])
