@@ -12,6 +12,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, db
 
 #: Of the text that people agree to; raised with each change of its meaning.
@@ -41,6 +42,7 @@ class Consent(Base, Created):
     """What a person said of one purpose, from `created_at` until they said something else."""
 
     __tablename__ = "consents"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)

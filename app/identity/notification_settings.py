@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, db
 from app.core.lib import provinces
 from app.identity import consents, preferences
@@ -22,6 +23,7 @@ from app.identity.models import User
 
 class NotificationSettings(Base):
     __tablename__ = "notification_settings"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     messages: Mapped[bool] = mapped_column(server_default=sa.true())

@@ -57,7 +57,10 @@ class Delivery(Base, Created):
 
     __tablename__ = "deliveries"
     __personal__ = Personal(
-        of=("user_id",), phones=("target",), export=Rows(without=("claim_token", "last_error")), erase=Delete()
+        of=("user_id",),
+        phones=("target",),
+        export=Rows(without=("claim_token", "last_error", "receipt_code")),
+        erase=Delete(),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -143,6 +146,7 @@ class Inbound(Base):
     """One event that a messaging provider told us: the row is kept, the job that handles it only looks here."""
 
     __tablename__ = "inbound"
+    __personal__ = Personal(phones=("phone",), export=Rows(without=("event_key",)), erase=Delete())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     provider: Mapped[str]

@@ -8,6 +8,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base
 
 
@@ -15,6 +16,7 @@ class PhoneNumber(Base):
     """What a messaging provider has shown of one number. It has a row from the first such thing on."""
 
     __tablename__ = "phone_numbers"
+    __personal__ = Personal(phones=("phone",), export=Rows(), erase=Delete())
 
     phone: Mapped[str] = mapped_column(primary_key=True, comment="E.164")
     last_inbound_at: Mapped[datetime | None] = mapped_column(comment="when its owner last wrote to us")
