@@ -6,14 +6,36 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from app.core.database.session import assign, db
-from app.core.errors import Forbidden, ValidationFailed
+from app.core.database.session import assign, db, get_locked_or_404
+from app.core.errors import Forbidden, NotFound, ValidationFailed
 from app.forum.models import ForumReply, ForumThread
+from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 from app.identity import audit, own_pictures
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 
 Post = ForumThread | ForumReply
+
+
+def locked_thread(thread_id: int) -> ForumThread:
+    """A thread as it is now, locked before all that belongs to it."""
+    return get_locked_or_404(ForumThread, thread_id, THREAD_NOT_FOUND)
+
+
+def locked_reply(reply_id: int) -> ForumReply:
+    """A reply as it is now, locked; its thread has been locked before it."""
+    reply = get_locked_or_404(ForumReply, reply_id, REPLY_NOT_FOUND)
+    if reply.is_deleted:
+        raise NotFound(REPLY_NOT_FOUND)
+    return reply
+
+
+def thread_of(reply_id: int) -> int:
+    """The thread that a reply is in."""
+    thread_id = db.session.scalar(sa.select(ForumReply.thread_id).where(ForumReply.id == reply_id))
+    if thread_id is None:
+        raise NotFound(REPLY_NOT_FOUND)
+    return thread_id
 
 
 def check_pseudonym(use_pseudonym: bool, caller: Caller) -> None:

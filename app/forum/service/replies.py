@@ -6,14 +6,14 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database.session import autocommit, db
-from app.core.errors import NotFound, ValidationFailed
+from app.core.errors import ValidationFailed
 from app.core.media import pictures
 from app.core.web.pagination import Listing
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread, ReplyMark
 from app.forum.schemas import NewReply, ReplyChanges, ReplyQuery
 from app.forum.service import notices
-from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym
-from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
+from app.forum.service.counters import count_reply
+from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym, locked_reply, thread_of
 from app.forum.service.reads.replies import Reply, read_reply
 from app.forum.service.reads.reply_list import ReplyRow, read_list
 from app.identity import own_pictures
@@ -30,7 +30,7 @@ def create(thread_id: int, data: NewReply, caller: Caller) -> Reply:
     """A reply to a thread, or to one of its replies; the thread's author is notified."""
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
-    thread = _count(thread_id, 1)
+    thread = count_reply(thread_id, 1)
     place = _place(thread_id, data["parent_id"])
     own_pictures.keep(caller.id, columns)
     reply = ForumReply(thread_id=thread_id, user_id=caller.id, **{**columns, **place})
@@ -44,9 +44,9 @@ def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
     """Change what is sent of an own reply."""
     columns = pictures.columns(data)
     # The thread first, as its deletion does: then no notice is held here that the deletion is about to cancel.
-    thread = sa.select(ForumThread.id).where(ForumThread.id == _thread_of(reply_id))
+    thread = sa.select(ForumThread.id).where(ForumThread.id == thread_of(reply_id))
     db.session.execute(thread.with_for_update(read=True, key_share=True))
-    reply = _locked(reply_id)
+    reply = locked_reply(reply_id)
     check_owner(reply, caller)
     check_pseudonym(data.get("use_pseudonym", False), caller)
     change(reply, columns, caller)
@@ -56,10 +56,10 @@ def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
 
 def delete(reply_id: int, caller: Caller) -> None:
     """Delete a reply and whatever stubs it alone held up; with replies below it, it becomes a stub itself."""
-    thread_id = _thread_of(reply_id)
+    thread_id = thread_of(reply_id)
     # The thread first: whoever writes or deletes a reply holds it, so none is hung below a reply that is being deleted.
-    thread = _count(thread_id, -1)
-    reply = _locked(reply_id)
+    thread = count_reply(thread_id, -1)
+    reply = locked_reply(reply_id)
     check_may_delete(reply, caller)
     own_pictures.discard(reply.image)
     db.session.execute(sa.delete(ReplyMark).where(ReplyMark.reply_id == reply_id))
@@ -98,31 +98,3 @@ def _prune(reply: ForumReply) -> None:
             .returning(ForumReply.parent_id)
             .execution_options(synchronize_session=False)
         )
-
-
-def _thread_of(reply_id: int) -> int:
-    thread_id = db.session.scalar(sa.select(ForumReply.thread_id).where(ForumReply.id == reply_id))
-    if thread_id is None:
-        raise NotFound(REPLY_NOT_FOUND)
-    return thread_id
-
-
-def _locked(reply_id: int) -> ForumReply:
-    reply = db.session.get(ForumReply, reply_id, with_for_update=True)
-    if reply is None or reply.is_deleted:
-        raise NotFound(REPLY_NOT_FOUND)
-    return reply
-
-
-def _count(thread_id: int, step: int) -> ForumThread:
-    """Add `step` to the number of replies in their thread's row, which stays locked until the transaction ends."""
-    thread = db.session.scalar(
-        sa.update(ForumThread)
-        .where(ForumThread.id == thread_id)
-        .values(replies_count=ForumThread.replies_count + step)
-        .returning(ForumThread)
-        .execution_options(synchronize_session=False)
-    )
-    if thread is None:
-        raise NotFound(THREAD_NOT_FOUND)
-    return thread

@@ -1,0 +1,37 @@
+"""The counters that stand in rows above: threads of a category, replies of a thread. What is hidden does not count."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.core.errors import NotFound, ValidationFailed
+from app.forum.models import ForumCategory, ForumThread
+from app.forum.service.reads.posts import THREAD_NOT_FOUND
+
+
+def count_thread(category_id: int, step: int) -> None:
+    """Add `step` to the number of threads in a category's row. `ValidationFailed` for an unknown category."""
+    counted_id = db.session.scalar(
+        sa.update(ForumCategory)
+        .where(ForumCategory.id == category_id)
+        .values(threads_count=ForumCategory.threads_count + step)
+        .returning(ForumCategory.id)
+        .execution_options(synchronize_session=False)
+    )
+    if counted_id is None:
+        raise ValidationFailed({"category_id": ["tidak dikenal."]})
+
+
+def count_reply(thread_id: int, step: int) -> ForumThread:
+    """Add `step` to the number of replies in their thread's row, which stays locked until the transaction ends."""
+    thread = db.session.scalar(
+        sa.update(ForumThread)
+        .where(ForumThread.id == thread_id)
+        .values(replies_count=ForumThread.replies_count + step)
+        .returning(ForumThread)
+        .execution_options(synchronize_session=False, populate_existing=True)
+    )
+    if thread is None:
+        raise NotFound(THREAD_NOT_FOUND)
+    return thread
