@@ -15,8 +15,7 @@ from app.notifications import outbox
 from app.pengingat import ledger, occurrences, own
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, Tipe
-from app.pengingat.occurrences import NEVER
-from app.pengingat.schedule import AHEAD, Due
+from app.pengingat.schedule import AHEAD, NEVER, Due
 from app.pengingat.texts import Recipient
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."

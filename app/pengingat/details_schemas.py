@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import date
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre_load, validate, validates_schema
 
 from app.core.errors import ValidationFailed
 from app.core.lib.clock import rfc3339
-from app.core.web.fields import ListOf, Text, Timestamp
+from app.core.web.fields import Day, ListOf, Text, Timestamp
 from app.pengingat import models
 from app.pengingat.models import Tipe
 from app.pengingat.plans import MEALS
@@ -49,6 +50,38 @@ class Dose(Details):
     satuan = Text(50, required=True, example="tablet")
 
 
+def _check_times(jadwal: list[models.Details]) -> None:
+    times = [dose["jam"] for dose in jadwal]
+    if len(set(times)) != len(times):
+        raise ValidationError("tidak boleh menyebut satu jam dua kali.", "jadwal")
+
+
+def _check_days(data: models.Details) -> None:
+    if data.get("mulai") and data.get("selesai") and data["selesai"] < data["mulai"]:
+        raise ValidationError("tidak boleh sebelum tanggal mulai.", "selesai")
+
+
+def _with_days_as_text(data: models.Details) -> models.Details:
+    return {name: value.isoformat() if isinstance(value, date) else value for name, value in data.items()}
+
+
+class TemporarySchedule(Details):
+    """What stands in the place of `jadwal` for some days, as the person typed it: nothing is ever computed."""
+
+    mulai = Day(required=True, metadata={"example": "2026-02-18", "description": "A day of the person's own zone"})
+    selesai = Day(required=True, metadata={"example": "2026-03-19", "description": "The last day"})
+    jadwal = ListOf(fields.Nested(Dose), least=1, most=3, required=True)
+
+    @validates_schema(skip_on_field_errors=True)
+    def check_order(self, data: models.Details, **_: object) -> None:
+        _check_days(data)
+        _check_times(data["jadwal"])
+
+    @post_load
+    def normalise(self, data: models.Details, **_: object) -> models.Details:
+        return _with_days_as_text(data)
+
+
 class ObatDetails(Details):
     nama_obat = Text(200, required=True, example="Metformin")
     frekuensi = fields.Integer(required=True, strict=True, validate=validate.Range(1, 3), metadata={"example": 2})
@@ -65,17 +98,42 @@ class ObatDetails(Details):
         metadata={"example": 30, "description": "After so many minutes without an answer one more message; else none"},
     )
 
+    mulai = Day(
+        allow_none=True,
+        metadata={"example": "2026-03-02", "description": "First day of the course, in the person's own zone"},
+    )
+    selesai = Day(
+        allow_none=True, metadata={"example": "2026-03-11", "description": "Last day of the course; absent: it goes on"}
+    )
+    durasi_hari = fields.Integer(
+        strict=True,
+        allow_none=True,
+        validate=validate.Range(1, 365),
+        metadata={
+            "example": 10,
+            "description": "Days of the course, in place of `selesai`; without `mulai` from the next dose on",
+        },
+    )
+    jadwal_sementara = fields.Nested(TemporarySchedule, allow_none=True)
+
     @validates_schema(skip_on_field_errors=True)
     def check_doses(self, data: models.Details, **_: object) -> None:
-        times = [dose["jam"] for dose in data["jadwal"]]
-        if len(times) != data["frekuensi"]:
+        if len(data["jadwal"]) != data["frekuensi"]:
             raise ValidationError("harus sama dengan banyaknya jadwal.", "frekuensi")
-        if len(set(times)) != len(times):
-            raise ValidationError("tidak boleh menyebut satu jam dua kali.", "jadwal")
+        _check_times(data["jadwal"])
+        temporary = data.get("jadwal_sementara")
+        if temporary and len(temporary["jadwal"]) != data["frekuensi"]:
+            raise ValidationError({"jadwal_sementara": {"jadwal": ["harus sebanyak frekuensi."]}})
+
+    @validates_schema(skip_on_field_errors=True)
+    def check_course(self, data: models.Details, **_: object) -> None:
+        if data.get("selesai") and data.get("durasi_hari"):
+            raise ValidationError("tidak dapat diisi bersama tanggal selesai, pilih salah satu.", "durasi_hari")
+        _check_days(data)
 
     @post_load
     def normalise(self, data: models.Details, **_: object) -> models.Details:
-        return {**data, "aturan": SYNONYMS.get(data["aturan"], data["aturan"])}
+        return _with_days_as_text({**data, "aturan": SYNONYMS.get(data["aturan"], data["aturan"])})
 
 
 class Meal(Details):

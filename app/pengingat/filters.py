@@ -29,7 +29,10 @@ def _occurs_in(zone: ZoneInfo, day: date) -> sa.ColumnElement[bool]:
     start, end = (moment_of(each, time(), zone) for each in (day, day + timedelta(days=1)))
     once = sa.cast(Pengingat.plan["once"].astext, sa.DateTime(timezone=True))
     slots = [Pengingat.plan.contains({"slots": [{"weekday": weekday}]}) for weekday in (None, day.weekday())]
-    return sa.and_(
-        Pengingat.timezone == zone.key,
-        sa.or_(sa.and_(once >= start, once < end), sa.and_(sa.or_(*slots), Pengingat.active_from < end)),
+    # Another schedule that stands in a course's place for a while has as many doses on each of its days.
+    is_in_course = sa.and_(
+        sa.func.coalesce(Pengingat.plan["first"].astext <= day.isoformat(), sa.true()),
+        sa.func.coalesce(Pengingat.plan["last"].astext >= day.isoformat(), sa.true()),
     )
+    returns = sa.and_(sa.or_(*slots), is_in_course, Pengingat.active_from < end)
+    return sa.and_(Pengingat.timezone == zone.key, sa.or_(sa.and_(once >= start, once < end), returns))

@@ -5,7 +5,8 @@ Refused when one is made or changed; nothing is ever dropped at sending.
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
@@ -15,8 +16,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.errors import Conflict
 from app.pengingat.models import Pengingat
-from app.pengingat.occurrences import NEVER
-from app.pengingat.schedule import Schedule
+from app.pengingat.schedule import DAY, NEVER, Schedule
 
 #: Reminders of one person, done and past ones included.
 MOST = 100
@@ -55,18 +55,28 @@ def open_schedule(pengingat: Pengingat) -> Schedule | None:
 def busiest_day(schedules: Iterable[Schedule], now: datetime) -> int:
     """The most dues that one local day holds, each due counted on the day of its own zone.
 
-    Exact without looking at each day: what returns daily is on all of them and what returns weekly on every day of its
-    weekday, so the busiest is any day of a weekday, or one that a single moment still to come falls on. Days that a
-    zone skips are counted as if they were there.
+    Exact without looking at each day: dues of slots grow in number only on the first day of one, so the busiest day is
+    within a week of such a day, or it is one that a single moment still to come falls on. Days that a zone skips are
+    counted as if they were there.
     """
-    daily, weekly, single = 0, Counter[int](), Counter[date]()
+    firsts, lasts = defaultdict[int | None, list[date]](list), defaultdict[int | None, list[date]](list)
+    single = Counter[date]()
     for schedule in schedules:
-        daily += sum(slot.weekday is None for slot in schedule.slots)
-        weekly.update(slot.weekday for slot in schedule.slots if slot.weekday is not None)
+        today = now.astimezone(schedule.zone).date()
+        for slot, first, last in schedule.stretches():
+            if last >= today:
+                insort(firsts[slot.weekday], max(first, today))
+                insort(lasts[slot.weekday], last)
         if schedule.once is not None:
             single.update(due.at.astimezone(schedule.zone).date() for due in schedule.dues(now, NEVER))
-    with_single = [weekly[day.weekday()] + dues for day, dues in single.items()]
-    return daily + max([*weekly.values(), *with_single], default=0)
+
+    def dues_on(day: date) -> int:
+        kinds = (None, day.weekday())
+        begun = sum(bisect_right(firsts[kind], day) for kind in kinds)
+        return begun - sum(bisect_left(lasts[kind], day) for kind in kinds) + single[day]
+
+    weeks = {day + n * DAY for begun in firsts.values() for day in begun for n in range(7)}
+    return max(map(dues_on, {*weeks, *single}), default=0)
 
 
 def _check_day(others: list[Schedule], before: Schedule | None, after: Schedule, now: datetime) -> None:

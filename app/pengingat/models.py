@@ -14,7 +14,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps
 from app.core.lib import clock
-from app.pengingat.schedule import Plan, Schedule
+from app.pengingat.schedule import NEVER, Plan, Schedule
 
 #: The fields of one type, see `schemas`, and whatever else a client keeps beside them: any JSON.
 Details = dict[str, Any]
@@ -68,7 +68,7 @@ class Pengingat(Base, Timestamps):
     def next_at(self) -> datetime | None:
         """The next occurrence still to come, the one that is done already left out; None when there is none."""
         if self.is_done:
-            return self.done_until if self.schedule.repeats else None
+            return self.done_until if self.done_until != NEVER else None
         return self.schedule.next_occurrence(clock.now())
 
     @property
@@ -78,9 +78,8 @@ class Pengingat(Base, Timestamps):
 
     @property
     def is_past(self) -> bool:
-        """Whether it is of one moment, and that is over."""
-        once = self.schedule.once
-        return once is not None and once <= clock.now()
+        """Whether what it is of is over."""
+        return self.schedule.next_occurrence(clock.now()) is None
 
 
 #: How late a reminder is still of use: who has not answered by then has missed it.

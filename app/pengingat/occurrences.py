@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from app.notifications import outbox
 from app.notifications.models import Channel
 from app.pengingat import ledger, texts, tokens
 from app.pengingat.models import LATE, Occurrence, Pengingat, State, Tipe
-from app.pengingat.schedule import OFFSETS, Due
+from app.pengingat.schedule import NEVER, OFFSETS, Due
 from app.pengingat.texts import Recipient
 
 #: How far ahead occurrences are rows of the outbox.
@@ -19,8 +19,6 @@ HORIZON = timedelta(hours=36)
 
 #: How many minutes after a dose that nobody answered it may be told of again.
 AGAIN_MINUTES = range(10, 61)
-
-NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 KIND = "reminder"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from app.pengingat.models import Details, Tipe
-from app.pengingat.schedule import WEEKDAYS, Schedule, Slot, wall_time
+from app.pengingat.models import Details, Pengingat, Tipe
+from app.pengingat.schedule import WEEKDAYS, Schedule, Slot, Temporary, wall_time
 
 MEALS = ("sarapan", "makan_siang", "makan_malam", "selingan")
 #: The slot of a meal reminder whose meals name no time.
@@ -17,8 +18,13 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneI
     """The schedule of validated details; `start` is what was sent as `waktu`."""
     match Tipe(tipe):
         case Tipe.OBAT:
-            doses = enumerate(details["jadwal"])
-            return Schedule(zone, slots=tuple(Slot(str(n), wall_time(dose["jam"], zone, now)) for n, dose in doses))
+            return Schedule(
+                zone,
+                slots=_doses(details["jadwal"], zone, now),
+                first=_day(details.get("mulai")) or date.min,
+                last=_last_day(details) or date.max,
+                temporary=_temporary(details.get("jadwal_sementara"), zone, now),
+            )
         case Tipe.MAKAN:
             timed = [
                 Slot(meal, wall_time(details[meal]["jam"], zone, now))
@@ -54,6 +60,49 @@ def says_when(tipe: str, details: Details) -> bool:
             return bool(details.get("jadwal"))
         case Tipe.KONTROL:
             return bool(details.get("datetime"))
+
+
+def with_first_day(details: Details, before: Schedule | None, zone: ZoneInfo, now: datetime) -> Details:
+    """Details of a medicine whose course says how long it is and not from when: from the day of the next dose.
+
+    A course that is under way, `before`, keeps its first day.
+    """
+    if details.get("durasi_hari") is None or details.get("mulai") is not None:
+        return details
+    if before is not None and before.first != date.min and not before.is_over(now):
+        return {**details, "mulai": before.first.isoformat()}
+    first = Schedule(zone, slots=_doses(details["jadwal"], zone, now)).next_occurrence(now) or now
+    return {**details, "mulai": first.astimezone(zone).date().isoformat()}
+
+
+def doses_on(pengingat: Pengingat, moment: datetime) -> Sequence[Details]:
+    """The doses of a medicine as they are on the day of a moment."""
+    temporary = pengingat.schedule.temporary
+    is_temporary = temporary and temporary.first <= moment.astimezone(pengingat.zone).date() <= temporary.last
+    details: Details = pengingat.details["jadwal_sementara"] if is_temporary else pengingat.details
+    doses: list[Details] = details["jadwal"]
+    return doses
+
+
+def _doses(jadwal: Sequence[Details], zone: ZoneInfo, now: datetime) -> tuple[Slot, ...]:
+    return tuple(Slot(str(n), wall_time(dose["jam"], zone, now)) for n, dose in enumerate(jadwal))
+
+
+def _last_day(details: Details) -> date | None:
+    """The last day of a medicine's course; None: it goes on."""
+    first, days = _day(details.get("mulai")), details.get("durasi_hari")
+    return first + timedelta(days=days - 1) if first and days else _day(details.get("selesai"))
+
+
+def _temporary(sent: Details | None, zone: ZoneInfo, now: datetime) -> Temporary | None:
+    if sent is None:
+        return None
+    first, last = date.fromisoformat(sent["mulai"]), date.fromisoformat(sent["selesai"])
+    return Temporary(first, last, _doses(sent["jadwal"], zone, now))
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
 
 
 def _wall(start: datetime | None, zone: ZoneInfo) -> time:

@@ -1,15 +1,17 @@
 """When a reminder is due: wall times of a zone, daily or weekly, or one moment. Pure functions, no database.
 
 A repeated wall time stays the same for the person, whatever their zone does: in a spring gap it is the next valid
-minute, in an autumn overlap it comes once, the first time.
+minute, in an autumn overlap it comes once, the first time. It may hold on some days only, and other times may stand in
+its place on some of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import NotRequired, Self, TypedDict
+from itertools import takewhile
+from typing import NamedTuple, NotRequired, Self, TypedDict
 from zoneinfo import ZoneInfo
 
 #: What a control visit may be reminded by, and how long before it.
@@ -20,7 +22,10 @@ WEEKDAYS = ("senin", "selasa", "rabu", "kamis", "jumat", "sabtu", "minggu")
 
 #: No zone has ever skipped more than a day, nor do offsets differ by more.
 MARGIN = timedelta(days=2)
+DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
+#: A moment that is never reached.
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 #: Who says "done" in the last hour before an occurrence means that one.
 AHEAD = timedelta(minutes=60)
 
@@ -40,12 +45,21 @@ class PlannedSlot(TypedDict):
     weekday: int | None
 
 
+class PlannedTemporary(TypedDict):
+    first: str
+    last: str
+    slots: list[PlannedSlot]
+
+
 class Plan(TypedDict):
-    """A schedule as JSON: `once` and `before`, or `slots`."""
+    """A schedule as JSON: `once` and `before`, or `slots` and the days that they hold on."""
 
     once: NotRequired[str]
     before: NotRequired[list[str]]
     slots: NotRequired[list[PlannedSlot]]
+    first: NotRequired[str]
+    last: NotRequired[str]
+    temporary: NotRequired[PlannedTemporary]
 
 
 @dataclass(frozen=True)
@@ -56,15 +70,43 @@ class Slot:
     time: time
     weekday: int | None = None
 
+    def as_json(self) -> PlannedSlot:
+        return {"name": self.name, "time": self.time.isoformat("minutes"), "weekday": self.weekday}
+
+    @classmethod
+    def from_json(cls, planned: PlannedSlot) -> Self:
+        return cls(planned["name"], time.fromisoformat(planned["time"]), planned["weekday"])
+
+
+class Stretch(NamedTuple):
+    """A slot and days that it holds on, both included."""
+
+    slot: Slot
+    first: date
+    last: date
+
+
+@dataclass(frozen=True)
+class Temporary:
+    """Slots that stand in the place of the others from the `first` day to the `last`, both included."""
+
+    first: date
+    last: date
+    slots: tuple[Slot, ...]
+
 
 @dataclass(frozen=True)
 class Schedule:
-    """Either slots that return for ever in `zone`, or one moment `once` with reminders `before` it."""
+    """Either slots that return in `zone` from the `first` day to the `last`, or for ever; or one moment `once` with
+    reminders `before` it."""
 
     zone: ZoneInfo
     slots: tuple[Slot, ...] = ()
     once: datetime | None = None
     before: tuple[str, ...] = ()
+    first: date = date.min
+    last: date = date.max
+    temporary: Temporary | None = None
 
     @property
     def repeats(self) -> bool:
@@ -74,19 +116,19 @@ class Schedule:
         """All dues after `after`, up to and including `until`, in order."""
         if self.once is not None:
             return [due for due in sorted(self._single()) if after < due.at <= until]
-        return sorted(
-            Due(moment, moment, slot.name) for slot in self.slots for moment in self._moments(slot, after, until)
-        )
+        found = {
+            Due(moment, moment, stretch.slot.name)
+            for stretch in self.stretches()
+            for moment in takewhile(lambda moment: moment <= until, self._moments(stretch, after, until))
+        }
+        return sorted(found)
 
     def next_occurrence(self, after: datetime) -> datetime | None:
         """The first occurrence after a moment; None when there is none."""
         if self.once is not None:
             return self.once if self.once > after else None
-        # A daily slot is found at once; twice around the week, for a slot that a zone's change of day swallowed once.
-        for ahead in (MARGIN, 2 * WEEK + MARGIN):
-            if dues := self.dues(after, after + ahead):
-                return dues[0].occurrence
-        return None
+        firsts = (next(self._moments(stretch, after), None) for stretch in self.stretches())
+        return min((moment for moment in firsts if moment is not None), default=None)
 
     def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
         """What a person means who says "done": the last one that fell due, before the first one that one.
@@ -104,7 +146,22 @@ class Schedule:
 
     def is_over(self, now: datetime) -> bool:
         """Whether nothing is due any more after `now`."""
-        return self.once is not None and all(due.at <= now for due in self._single())
+        if self.once is not None:
+            return all(due.at <= now for due in self._single())
+        return self.next_occurrence(now) is None
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The slots, each with days that it holds on."""
+        temporary = self.temporary
+        if temporary is None:
+            parts = [(self.slots, self.first, self.last)]
+        else:
+            parts = [
+                (self.slots, self.first, min(self.last, temporary.first - DAY)),
+                (temporary.slots, max(self.first, temporary.first), min(self.last, temporary.last)),
+                (self.slots, max(self.first, temporary.last + DAY), self.last),
+            ]
+        return (Stretch(slot, first, last) for slots, first, last in parts if first <= last for slot in slots)
 
     def _single(self) -> list[Due]:
         assert self.once is not None  # noqa: S101  # both callers looked
@@ -112,35 +169,64 @@ class Schedule:
             return [Due(self.once, self.once, AT_ONCE)]
         return [Due(self.once - OFFSETS[name], self.once, name) for name in self.before]
 
-    def _moments(self, slot: Slot, after: datetime, until: datetime) -> Iterator[datetime]:
-        day = (after - MARGIN).astimezone(self.zone).date()
-        last = (until + MARGIN).astimezone(self.zone).date()
-        seen: datetime | None = None
+    def _moments(self, stretch: Stretch, after: datetime, until: datetime | None = None) -> Iterator[datetime]:
+        """When a slot comes after a moment, in order; with `until` nothing far beyond that."""
+        slot = stretch.slot
+        day = max(stretch.first, (after - MARGIN).astimezone(self.zone).date())
+        last = stretch.last if until is None else min(stretch.last, (until + MARGIN).astimezone(self.zone).date())
+        seen = after
         while day <= last:
             if slot.weekday is None or day.weekday() == slot.weekday:
                 moment = moment_of(day, slot.time, self.zone)
                 # A day that a zone skipped ends where the next begins: its occurrence is that day's.
-                if after < moment <= until and moment != seen:
+                if moment > seen:
                     seen = moment
                     yield moment
-            day += timedelta(days=1)
+            day += DAY
 
     def as_json(self) -> Plan:
         if self.once is not None:
             return {"once": self.once.astimezone(UTC).isoformat(), "before": list(self.before)}
-        return {
-            "slots": [
-                {"name": slot.name, "time": slot.time.isoformat("minutes"), "weekday": slot.weekday}
-                for slot in self.slots
-            ]
-        }
+        plan: Plan = {"slots": [slot.as_json() for slot in self.slots]}
+        if self.first != date.min:
+            plan["first"] = self.first.isoformat()
+        if self.last != date.max:
+            plan["last"] = self.last.isoformat()
+        if self.temporary is not None:
+            plan["temporary"] = {
+                "first": self.temporary.first.isoformat(),
+                "last": self.temporary.last.isoformat(),
+                "slots": [slot.as_json() for slot in self.temporary.slots],
+            }
+        return plan
 
     @classmethod
     def from_json(cls, plan: Plan, zone: ZoneInfo) -> Self:
         if "once" in plan:
             return cls(zone, once=datetime.fromisoformat(plan["once"]), before=tuple(plan["before"]))
-        slots = (Slot(row["name"], time.fromisoformat(row["time"]), row["weekday"]) for row in plan["slots"])
-        return cls(zone, slots=tuple(slots))
+        return cls(
+            zone,
+            slots=_slots(plan["slots"]),
+            first=_day(plan.get("first"), date.min),
+            last=_day(plan.get("last"), date.max),
+            temporary=_temporary(plan.get("temporary")),
+        )
+
+
+def _slots(planned: Iterable[PlannedSlot]) -> tuple[Slot, ...]:
+    return tuple(Slot.from_json(slot) for slot in planned)
+
+
+def _day(text: str | None, default: date) -> date:
+    return default if text is None else date.fromisoformat(text)
+
+
+def _temporary(planned: PlannedTemporary | None) -> Temporary | None:
+    if planned is None:
+        return None
+    return Temporary(
+        date.fromisoformat(planned["first"]), date.fromisoformat(planned["last"]), _slots(planned["slots"])
+    )
 
 
 def moment_of(day: date, wall: time, zone: ZoneInfo) -> datetime:

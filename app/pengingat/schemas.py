@@ -43,9 +43,10 @@ EXAMPLE = {
     "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
 }
 MEANING = (
-    "By type. obat: nama_obat, frekuensi, jadwal, aturan. makan: sarapan, makan_siang, makan_malam, selingan, each "
-    "with jam and nutrients. terapi: jenis_terapi, tempat_terapi, jadwal of hari and jam. kontrol: nama_dokter, "
-    "spesialisasi, jenis_faskes, nama_faskes, datetime, frekuensi_kontrol, reminder_offsets. Other fields are kept."
+    "By type. obat: nama_obat, frekuensi, jadwal, aturan, and where wanted mulai, selesai or durasi_hari, "
+    "jadwal_sementara. makan: sarapan, makan_siang, makan_malam, selingan, each with jam and nutrients. terapi: "
+    "jenis_terapi, tempat_terapi, jadwal of hari and jam. kontrol: nama_dokter, spesialisasi, jenis_faskes, "
+    "nama_faskes, datetime, frekuensi_kontrol, reminder_offsets. Other fields are kept."
 )
 
 

@@ -17,7 +17,7 @@ from app.notifications import outbox
 from app.pengingat import answers, filters, ledger, limits, occurrences, own
 from app.pengingat.details_schemas import load_details
 from app.pengingat.models import Details, Pengingat, Tipe
-from app.pengingat.plans import says_when, schedule_of
+from app.pengingat.plans import says_when, schedule_of, with_first_day
 from app.pengingat.schedule import Schedule
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query
 from app.pengingat.texts import Recipient
@@ -59,7 +59,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
         tipe=data["tipe"],
         judul=data["judul"],
         timezone=data["timezone"],
-        details=load_details(data["tipe"], data["details"]),
+        details=_details(data["tipe"], data["details"], None, data["timezone"], now),
         planned_until=now,
     )
     schedule = _schedule(pengingat.tipe, pengingat.details, waktu, pengingat.timezone, now)
@@ -102,11 +102,11 @@ def delete(user_id: int, pengingat_id: int) -> None:
 
 def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> None:
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
-    details = load_details(tipe, changes.get("details", pengingat.details))
+    course = pengingat.schedule if "durasi_hari" in pengingat.details else None
+    details = _details(tipe, changes.get("details", pengingat.details), course, zone, now)
     was_derived = pengingat.start == _first(pengingat.schedule, pengingat.active_from)
     start = changes.get("waktu", None if was_derived and says_when(tipe, details) else pengingat.start)
-    # Both read on this day: a zone's summer time between then and now is no change of the person's.
-    before = _schedule(pengingat.tipe, pengingat.details, pengingat.start, pengingat.timezone, now)
+    before = _read_again(pengingat, now)
     after = _schedule(tipe, details, start, zone, now)
     pengingat.tipe, pengingat.timezone, pengingat.details = tipe, zone, details
     if before != after:
@@ -115,6 +115,21 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
         ledger.void(pengingat.id)
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.start = start
+
+
+def _details(tipe: str, sent: Details, course: Schedule | None, zone: str, now: datetime) -> Details:
+    details = load_details(tipe, sent)
+    return with_first_day(details, course, ZoneInfo(zone), now) if tipe == Tipe.OBAT else details
+
+
+def _read_again(pengingat: Pengingat, now: datetime) -> Schedule | None:
+    """The schedule as its details mean it on this day: a zone's summer time between then and now is no change of the
+    person's. None for what was kept beside the known fields before it was one of them, and does not fit."""
+    try:
+        details = load_details(pengingat.tipe, pengingat.details)
+    except ValidationFailed:
+        return None
+    return _schedule(pengingat.tipe, details, pengingat.start, pengingat.timezone, now)
 
 
 def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, now: datetime) -> Schedule:

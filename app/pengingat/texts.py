@@ -11,6 +11,7 @@ from datetime import datetime
 from app.core.lib.addresses import without_addresses
 from app.core.lib.clock import day_text
 from app.pengingat.models import Details, Pengingat, Tipe
+from app.pengingat.plans import doses_on
 from app.pengingat.schedule import Due
 
 DAYS = ("Senin", "Selasa", "Rabu", "Kamis", "Jumat", "Sabtu", "Minggu")
@@ -90,7 +91,7 @@ def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
     details, line = pengingat.details, recipient.line
     match Tipe(pengingat.tipe):
         case Tipe.OBAT:
-            dose = details["jadwal"][int(due.slot)]
+            dose = doses_on(pengingat, due.occurrence)[int(due.slot)]
             how = f"{amount(dose['jumlah'])}{_after_blank(line(dose['satuan']))}, {details['aturan']}"
             return f"waktunya minum {line(details['nama_obat']) or 'obat'} ({how}) {at}."
         case Tipe.MAKAN:

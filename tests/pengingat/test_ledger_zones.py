@@ -28,17 +28,35 @@ DAYS = [
 ]
 
 times = st.times().map(lambda time: f"{time:%H:%M}")
-medicines = st.lists(times, min_size=1, max_size=3, unique=True).map(
-    lambda jam: {
-        "tipe": "obat",
-        "details": {
-            "nama_obat": "M",
-            "frekuensi": len(jam),
-            "aturan": "saat makan",
-            "jadwal": [{"jam": each, "jumlah": 1, "satuan": "tablet"} for each in jam],
-        },
-    }
-)
+
+
+@st.composite
+def medicines(draw: st.DrawFn) -> dict[str, Any]:
+    """With or without a course and other times on some days, counted from the day that the test begins on."""
+    count = draw(st.integers(1, 3))
+    jadwal = st.lists(times, min_size=count, max_size=count, unique=True).map(
+        lambda jam: [{"jam": each, "jumlah": 1, "satuan": "tablet"} for each in jam]
+    )
+    details = {"nama_obat": "M", "frekuensi": count, "aturan": "saat makan", "jadwal": draw(jadwal)}
+    days = draw(st.fixed_dictionaries({}, optional={"mulai": st.integers(-1, 3), "selesai": st.integers(3, 5)}))
+    if draw(st.booleans()):
+        start = draw(st.integers(-1, 3))
+        details["jadwal_sementara"] = {
+            "mulai": start,
+            "selesai": start + draw(st.integers(0, 3)),
+            "jadwal": draw(jadwal),
+        }
+    return {"tipe": "obat", "details": {**details, **days}}
+
+
+def dated(details: dict[str, Any], begun: datetime) -> dict[str, Any]:
+    """The same with days in place of numbers of days."""
+    days = {name: (begun + timedelta(days=details[name])).date().isoformat() for name in DAYS_OF & details.keys()}
+    temporary = details.get("jadwal_sementara")
+    return {**details, **days, **({"jadwal_sementara": dated(temporary, begun)} if temporary else {})}
+
+
+DAYS_OF = {"mulai", "selesai"}
 sessions = st.tuples(st.sampled_from(["senin", "rabu", "minggu"]), times).map(
     lambda session: {"tipe": "terapi", "details": {"jadwal": [{"hari": session[0], "jam": session[1]}]}}
 )
@@ -47,7 +65,7 @@ visits = st.integers(30, 100).map(lambda hours: {"tipe": "kontrol", "ahead": hou
 
 
 @given(
-    sent=medicines | sessions | visits,
+    sent=medicines() | sessions | visits,
     zone=st.sampled_from(ZONES),
     day=st.sampled_from(DAYS),
     minutes=st.integers(0, 24 * 60),
@@ -59,7 +77,8 @@ def test_ledger_and_deliveries_agree_with_the_schedule(
 ) -> None:
     moment.now = begun = day + timedelta(minutes=minutes)
     waktu = begun + timedelta(hours=sent.get("ahead", 1))
-    details: Any = {"judul": "J", "timezone": zone, "waktu": waktu, "tipe": sent["tipe"], "details": sent["details"]}
+    details: Any = {"judul": "J", "timezone": zone, "waktu": waktu, "tipe": sent["tipe"]}
+    details["details"] = dated(sent["details"], begun)
     id_ = service.create(make_user().id, details).id
     db.session.commit()
     for hours in hops:
@@ -70,7 +89,9 @@ def test_ledger_and_deliveries_agree_with_the_schedule(
     until = min(pengingat.planned_until, moment.now + timedelta(days=30))
     expected = {(due.at, due.slot) for due in pengingat.schedule.dues(begun, until)}
     assert sorted((row.due_at, row.slot) for row in rows) == sorted(expected)
+    first, last = (details["details"].get(name) for name in ("mulai", "selesai"))
     for row in rows:
+        assert (first or "0") <= row.day.isoformat() <= (last or "9")
         assert row.day == row.due_at.astimezone(pengingat.zone).date()
         told = db.session.execute(sa.select(Delivery.channel, Delivery.due_at).filter_by(occurrence_id=row.id)).all()
         assert sorted(told) == [("messaging", row.due_at), ("push_fan_out", row.due_at)]

@@ -16,7 +16,7 @@ from app.core.database.session import db, unit_of_work
 from app.pengingat import limits, service
 from app.pengingat.limits import MOST, MOST_A_DAY, TooManyReminders, busiest_day
 from app.pengingat.models import Pengingat
-from app.pengingat.schedule import Schedule, Slot
+from app.pengingat.schedule import Schedule, Slot, Temporary
 from tests.client import Client, assert_error
 from tests.factories import make_user
 from tests.overlap import done_twice_at_once
@@ -64,7 +64,23 @@ def test_the_busiest_day_is_that_of_most_dues(schedules: list[Schedule], most: i
     assert busiest_day(schedules, NOW) == most
 
 
+def course(first: int, days: int, count: int, temporary: tuple[int, int, int]) -> Schedule:
+    """From so many days after today, for so many, with a number of doses; another on some days from `temporary` on."""
+    begins, length, other = temporary
+    start = TODAY + timedelta(days=begins)
+    slots = daily(other).slots
+    return Schedule(
+        JAKARTA,
+        daily(count).slots,
+        first=TODAY + timedelta(days=first),
+        last=TODAY + timedelta(days=first + days),
+        temporary=Temporary(start, start + timedelta(days=length), slots),
+    )
+
+
+spans = st.tuples(st.integers(-5, 20), st.integers(0, 9), st.integers(1, 3))
 plans = st.one_of(
+    st.builds(course, st.integers(-10, 15), st.integers(0, 10), st.integers(1, 3), spans),
     st.integers(1, 3).map(daily),
     st.lists(st.integers(0, 6), min_size=1, max_size=4).map(lambda days: weekly(*days)),
     st.builds(once, st.integers(0, 20).map(lambda hours: hours / 2 + 0.1), st.sampled_from(["1h", "1d"])),

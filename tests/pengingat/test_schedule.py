@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.pengingat.schedule import OFFSETS, Due, Schedule, Slot, moment_of, wall_time
+from app.pengingat.schedule import OFFSETS, Due, Schedule, Slot, Temporary, moment_of, wall_time
 
 ZONES = (
     "Asia/Jakarta",
@@ -115,6 +115,63 @@ def test_planning_in_steps_gives_what_planning_at_once_gives(
         found += schedule.dues(at, at + timedelta(minutes=minutes))
         at += timedelta(minutes=minutes)
     assert found == schedule.dues(start, at)
+
+
+def slots_of(times: list[time]) -> tuple[Slot, ...]:
+    return tuple(Slot(str(n), wall) for n, wall in enumerate(times))
+
+
+@st.composite
+def courses(draw: st.DrawFn) -> Schedule:
+    """A course of up to 40 days, or one that goes on, with other times on some days in it or beside it."""
+    count = draw(st.integers(1, 3))
+    times = st.lists(walls, min_size=count, max_size=count, unique=True)
+    first, lasts, start, spans = draw(days), draw(st.integers(0, 40) | st.none()), draw(st.integers(-5, 45)), (0, 20)
+    begins = first + timedelta(days=start)
+    return Schedule(
+        draw(zones),
+        slots_of(draw(times)),
+        first=first,
+        last=date.max if lasts is None else first + timedelta(days=lasts),
+        temporary=Temporary(begins, begins + timedelta(days=draw(st.integers(*spans))), slots_of(draw(times))),
+    )
+
+
+def plain_dues(course: Schedule, until: date) -> list[Due]:
+    """Day by day, from the first on: the day's slots, whichever stand on it."""
+    assert course.temporary is not None
+    dues, day = set(), course.first
+    while day <= min(course.last, until):
+        is_temporary = course.temporary.first <= day <= course.temporary.last
+        for slot in course.temporary.slots if is_temporary else course.slots:
+            moment = moment_of(day, slot.time, course.zone)
+            dues.add(Due(moment, moment, slot.name))
+        day += timedelta(days=1)
+    return sorted(dues)
+
+
+@given(courses(), st.integers(-50, 50 * 24))
+def test_a_course_is_due_on_its_own_days_alone_by_the_times_that_stand_on_each(course: Schedule, hours: int) -> None:
+    begins = datetime.combine(course.first, time(), UTC)
+    expected = plain_dues(course, course.first + timedelta(days=70))
+    until = begins + timedelta(days=65)
+    assert course.dues(begins - timedelta(days=30), until) == [due for due in expected if due.at <= until]
+    after = begins + timedelta(hours=hours)
+    following = next((due.at for due in expected if due.at > after), None)
+    assert course.next_occurrence(after) == following
+    assert course.is_over(after) == (following is None)
+
+
+def test_a_course_far_ahead_is_next_on_its_first_day() -> None:
+    zone = ZoneInfo("Asia/Jakarta")
+    schedule = Schedule(zone, (Slot("0", time(7)),), first=date(2028, 2, 29), last=date(2028, 2, 29))
+    assert schedule.next_occurrence(datetime(2026, 3, 2, tzinfo=UTC)) == datetime(2028, 2, 29, 7, tzinfo=zone)
+    assert schedule.next_occurrence(datetime(2028, 2, 29, 7, tzinfo=zone)) is None
+
+
+@given(courses())
+def test_a_course_survives_its_storage(course: Schedule) -> None:
+    assert Schedule.from_json(course.as_json(), course.zone) == course
 
 
 @given(zones, walls, moments)

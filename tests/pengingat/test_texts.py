@@ -16,7 +16,7 @@ SEVEN = datetime(2026, 3, 10, 0, 0, tzinfo=UTC)
 
 
 def reminder(tipe: str, details: dict[str, Any], zone: str = "Asia/Jakarta") -> Pengingat:
-    return Pengingat(tipe=tipe, judul="Judul", timezone=zone, details=details)
+    return Pengingat(tipe=tipe, judul="Judul", timezone=zone, details=details, plan={"slots": []})
 
 
 SITI = Recipient("Siti Aminah", phone_is_proven=False)

@@ -62,6 +62,10 @@ LABELS = {
     "minutes": "Menit",
     "note": "Catatan",
     "ingatkan_ulang_menit": "Jarak pengingat ulang",
+    "mulai": "Tanggal mulai",
+    "selesai": "Tanggal selesai",
+    "durasi_hari": "Lama pengobatan",
+    "jadwal_sementara": "Jadwal sementara",
     "state": "Keadaan",
     # pushes
     "endpoint": "Alamat langganan",

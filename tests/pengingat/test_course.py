@@ -1,0 +1,207 @@
+"""A medicine for some days only, and other times on some of them, as the person typed them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.pengingat import jobs
+from app.pengingat.models import Pengingat
+from tests.client import Client, assert_error
+from tests.pengingat.conftest import Time, ledger, texts, waiting
+
+#: NOW is 2 March 2026, 08:00 in Jakarta; the doses are at 07:00 and 19:00 there, 00:00 and 12:00 in UTC.
+RAMADAN = {
+    "mulai": "2026-03-03",
+    "selesai": "2026-03-04",
+    "jadwal": [{"jam": "21:00", "jumlah": 2, "satuan": "kapsul"}, {"jam": "11:00", "jumlah": 1, "satuan": "tablet"}],
+}
+
+
+def with_details(obat: dict[str, Any], **details: Any) -> dict[str, Any]:
+    return {**obat, "details": {**obat["details"], **details}}
+
+
+def make(siti: Client, obat: dict[str, Any], **details: Any) -> dict[str, Any]:
+    answer = siti.post("/pengingat/obat", with_details(obat, **details))
+    assert answer.status_code == 201, answer.json
+    record: dict[str, Any] = answer.json
+    return record
+
+
+def all_dues(moment: Time, days: int = 10) -> list[str]:
+    for _ in range(days):
+        jobs.top_up()
+        moment.move(days=1)
+    return waiting()
+
+
+def test_a_course_sends_nothing_before_and_after_its_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    record = make(siti, obat, mulai="2026-03-04", selesai="2026-03-05")
+    assert record["waktu"] == record["next_at"] == "2026-03-04T00:00:00Z"
+    assert waiting() == []
+    assert all_dues(moment) == ["04 00:00", "04 12:00", "05 00:00", "05 12:00"]
+    assert ledger() == ["04 00:00 0 pending", "04 12:00 1 pending", "05 00:00 0 pending", "05 12:00 1 pending"]
+    assert siti.get(f"/pengingat/{record['id']}").json["next_at"] is None
+
+
+def test_a_course_ends_after_its_number_of_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    make(siti, obat, mulai="2026-03-03", durasi_hari=2)
+    assert all_dues(moment) == ["03 00:00", "03 12:00", "04 00:00", "04 12:00"]
+
+
+def test_a_course_over_29_february_has_that_day(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    moment.now = moment.now.replace(year=2028, month=2, day=27)
+    make(siti, obat, mulai="2028-02-29", durasi_hari=2)
+    assert sorted(all_dues(moment)) == ["01 00:00", "01 12:00", "29 00:00", "29 12:00"]
+
+
+def test_a_course_without_a_first_day_begins_on_that_of_the_next_dose(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    today = make(siti, obat, durasi_hari=1)
+    assert today["details"]["mulai"] == "2026-03-02"
+    moment.move(hours=12)  # 20:00, after the last dose of the day
+    tomorrow = make(siti, obat, durasi_hari=1)
+    assert tomorrow["details"]["mulai"] == "2026-03-03"
+    assert tomorrow["next_at"] == "2026-03-03T00:00:00Z"
+
+
+def test_a_course_under_way_keeps_its_first_day_when_it_is_changed(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    path = f"/pengingat/{make(siti, obat, durasi_hari=3)['id']}"
+    moment.move(days=1)
+    longer = with_details(obat, durasi_hari=5)["details"]
+    assert siti.put(path, {"details": longer}).json["details"]["mulai"] == "2026-03-02"
+    moment.move(days=10)
+    again = siti.put(path, {"details": longer}).json
+    assert again["details"]["mulai"] == "2026-03-13"
+    assert again["next_at"] == "2026-03-13T12:00:00Z"
+
+
+def test_the_record_sent_back_changes_nothing_of_a_course(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    record = make(siti, obat, durasi_hari=3, jadwal_sementara=RAMADAN)
+    moment.move(days=1)
+    jobs.top_up()
+    before = ledger()
+    sent_back = siti.put(f"/pengingat/{record['id']}", record)
+    assert sent_back.status_code == 200
+    assert sent_back.json["details"] == record["details"]
+    assert ledger() == before
+
+
+def test_other_times_stand_in_the_place_of_the_usual_ones_for_some_days(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    make(siti, obat, jadwal_sementara=RAMADAN)
+    assert all_dues(moment, days=4)[:7] == [
+        "02 12:00", "02 21:00", "03 11:00", "03 21:00", "04 11:00", "05 00:00", "05 12:00",
+    ]  # fmt: skip
+
+
+def test_a_message_of_those_days_tells_what_was_typed_for_them(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    make(siti, obat, jadwal_sementara=RAMADAN)
+    assert texts() == [
+        "Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB.",
+        "Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 18.00 WIB.",
+        "Halo Siti, waktunya minum Metformin (2 kapsul, setelah makan) pukul 04.00 WIB.",
+    ]
+
+
+def test_other_times_outside_of_the_course_are_not_due(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    make(siti, obat, selesai="2026-03-03", jadwal_sementara=RAMADAN)
+    assert all_dues(moment) == ["02 12:00", "02 21:00", "03 11:00"]
+
+
+def test_the_last_dose_of_a_course_is_done_for_good(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    path = f"/pengingat/{make(siti, obat, selesai='2026-03-02')['id']}"
+    moment.move(hours=11, minutes=30)
+    assert siti.post(f"{path}/konfirmasi", {"status": "done"}).json["due_at"] == "2026-03-02T12:00:00Z"
+    moment.move(days=30)
+    record = siti.get(path).json
+    assert (record["is_done"], record["next_at"]) == (True, None)
+
+
+def test_a_course_that_is_over_is_kept_with_a_warning(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    assert "sudah lewat" in make(siti, obat, mulai="2026-02-01", selesai="2026-02-10")["warning"]
+    assert "warning" not in make(siti, obat, selesai="2026-03-02")
+
+
+def test_a_course_that_is_over_is_not_looked_at_again(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    record = make(siti, obat, durasi_hari=2)
+    for _ in range(4):
+        moment.move(days=1)
+        jobs.top_up()
+    assert jobs.top_up_page() == 0
+    longer = siti.put(f"/pengingat/{record['id']}", {"details": {**record["details"], "durasi_hari": 10}})
+    assert longer.json["next_at"] == "2026-03-06T12:00:00Z"
+    assert waiting()[-1] == "07 12:00"
+
+
+def test_a_shorter_course_takes_back_what_was_planned(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    path = f"/pengingat/{make(siti, obat)['id']}"
+    assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
+    siti.put(path, {"details": with_details(obat, selesai="2026-03-02")["details"]})
+    assert waiting() == ["02 12:00"]
+    assert ledger() == ["02 12:00 1 pending", "03 00:00 0 void", "03 12:00 1 void"]
+
+
+def test_the_list_of_a_day_knows_courses(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    course = make(siti, obat, mulai="2026-03-04", durasi_hari=2, jadwal_sementara=RAMADAN)["id"]
+    usual = make(siti, obat)["id"]
+
+    def listed(day: str) -> list[int]:
+        return sorted(row["id"] for row in siti.get(f"/pengingat/?date={day}").json)
+
+    assert listed("2026-03-03") == [usual]
+    assert listed("2026-03-04") == listed("2026-03-05") == [course, usual]
+    assert listed("2026-03-06") == [usual]
+
+
+@pytest.mark.parametrize(
+    ("details", "field"),
+    [
+        ({"mulai": "2026-03-04", "selesai": "2026-03-03"}, "details.selesai"),
+        ({"mulai": "besok"}, "details.mulai"),
+        ({"selesai": 5}, "details.selesai"),
+        ({"selesai": "2026-03-10", "durasi_hari": 5}, "details.durasi_hari"),
+        ({"durasi_hari": 0}, "details.durasi_hari"),
+        ({"durasi_hari": 366}, "details.durasi_hari"),
+        ({"durasi_hari": 1.5}, "details.durasi_hari"),
+        ({"durasi_hari": "sepuluh"}, "details.durasi_hari"),
+        ({"jadwal_sementara": []}, "details.jadwal_sementara"),
+        ({"jadwal_sementara": {**RAMADAN, "selesai": None}}, "details.jadwal_sementara.selesai"),
+        ({"jadwal_sementara": {**RAMADAN, "selesai": "2026-03-02"}}, "details.jadwal_sementara.selesai"),
+        ({"jadwal_sementara": {**RAMADAN, "jadwal": RAMADAN["jadwal"][:1]}}, "details.jadwal_sementara.jadwal"),
+        ({"jadwal_sementara": {**RAMADAN, "jadwal": [RAMADAN["jadwal"][0]] * 2}}, "details.jadwal_sementara.jadwal"),
+        ({"jadwal_sementara": {**RAMADAN, "jadwal": [{"jam": "7"}] * 2}}, "details.jadwal_sementara.jadwal.0.jam"),
+    ],
+)
+def test_a_course_that_makes_no_sense_is_refused(
+    siti: Client, obat: dict[str, Any], details: dict[str, Any], field: str
+) -> None:
+    assert_error(siti.post("/pengingat/obat", with_details(obat, **details)), 400, field=field)
+
+
+def test_null_says_nothing_of_a_course(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    empty = dict.fromkeys(("mulai", "selesai", "durasi_hari", "jadwal_sementara"))
+    make(siti, obat, **empty)
+    assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
+
+
+def test_what_was_kept_under_these_names_before_hinders_nobody(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    path = f"/pengingat/{make(siti, obat)['id']}"
+    kept = with_details(obat, mulai="hari ini", jadwal_sementara=[1])["details"]
+    db.session.execute(sa.update(Pengingat).values(details=kept))
+    moment.move(days=1)
+    jobs.top_up()
+    assert siti.put(path, {"details": obat["details"]}).status_code == 200
+    assert waiting()[-1] == "04 12:00"
