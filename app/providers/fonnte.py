@@ -7,6 +7,9 @@ from app.providers.messenger import InvalidNumberError
 
 URL = "https://api.fonnte.com"
 
+#: After a brace it is no variable of Fonnte's, of which `{name}` and `{var1}` are two, and nobody sees it.
+_ZERO_WIDTH_JOINER = "\u200d"
+
 
 class Fonnte:
     """A refusal is HTTP 200 too, and only `status` tells: true, or false with a reason."""
@@ -14,11 +17,12 @@ class Fonnte:
     def __init__(self, http: Http, url: str, token: str) -> None:
         self._http, self._url, self._token = http, url, token
 
-    def send(self, phone: str, text: str) -> str | None:
+    def send(self, phone: str, text: str, **_: object) -> str | None:
+        message = text.replace("{", "{" + _ZERO_WIDTH_JOINER)
         response = self._http.fetch(
             "POST",
             f"{self._url}/send",
-            data={"target": phone.removeprefix("+"), "message": text, "countryCode": "62"},
+            data={"target": phone.removeprefix("+"), "message": message, "countryCode": "62"},
             headers={"Authorization": self._token},
         )
         body = response.json()

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from app.providers.http import Http, ProviderError
-from app.providers.messenger import InvalidNumberError
+from app.providers.messenger import Button, InvalidNumberError, Template
 
-URL = "https://graph.facebook.com/v21.0"
+URL = "https://graph.facebook.com/v25.0"
+
+#: A longer text is sent without its buttons.
+MOST_CHARACTERS_WITH_BUTTONS = 1024
+#: All of a template's body is 1,024.
+MOST_CHARACTERS_OF_A_PARAMETER = 800
 
 #: Too many messages, to all or to this number.
 _RATE_LIMITS = frozenset({130429, 131056, 4, 80007})
@@ -21,19 +27,26 @@ class WhatsAppCloud:
     def __init__(self, http: Http, url: str, token: str, sender_id: str) -> None:
         self._http, self._url, self._token = http, f"{url}/{sender_id}/messages", token
 
-    def send(self, phone: str, text: str) -> str | None:
+    def send(
+        self,
+        phone: str,
+        text: str,
+        *,
+        callback: str | None = None,
+        buttons: Sequence[Button] = (),
+        template: Template | None = None,
+    ) -> str | None:
+        message = {
+            "messaging_product": "whatsapp",
+            "recipient_type": "individual",
+            "to": phone.removeprefix("+"),
+            **_content(text, buttons, template),
+        }
+        if callback is not None:
+            message["biz_opaque_callback_data"] = callback
+        headers = {"Authorization": f"Bearer {self._token}"}
         try:
-            response = self._http.fetch(
-                "POST",
-                self._url,
-                json={
-                    "messaging_product": "whatsapp",
-                    "to": phone.removeprefix("+"),
-                    "type": "text",
-                    "text": {"body": text},
-                },
-                headers={"Authorization": f"Bearer {self._token}"},
-            )
+            response = self._http.fetch("POST", self._url, json=message, headers=headers)
         except ProviderError as error:
             raise _meaning(error) from None
         messages = response.json().get("messages")
@@ -41,6 +54,38 @@ class WhatsAppCloud:
         if not isinstance(first, dict) or not isinstance(first.get("id"), str):
             raise response.garbage()
         return str(first["id"])
+
+
+def _content(text: str, buttons: Sequence[Button], template: Template | None) -> dict[str, Any]:
+    """The part of a message that is of its type: a template, a text with buttons, or a text."""
+    if template is not None:
+        return {"type": "template", "template": _template(template)}
+    if buttons and len(text) <= MOST_CHARACTERS_WITH_BUTTONS:
+        replies = [{"type": "reply", "reply": {"id": button.id, "title": button.title}} for button in buttons]
+        action = {"buttons": replies}
+        return {"type": "interactive", "interactive": {"type": "button", "body": {"text": text}, "action": action}}
+    return {"type": "text", "text": {"body": text}}
+
+
+def _template(template: Template) -> dict[str, Any]:
+    parameters = [{"type": "text", "text": _one_line(parameter)} for parameter in template.parameters]
+    body = [{"type": "body", "parameters": parameters}] if parameters else []
+    replies = [
+        {
+            "type": "button",
+            "sub_type": "quick_reply",
+            "index": str(index),
+            "parameters": [{"type": "payload", "payload": payload}],
+        }
+        for index, payload in enumerate(template.payloads)
+    ]
+    return {"name": template.name, "language": {"code": template.language}, "components": body + replies}
+
+
+def _one_line(text: str) -> str:
+    """A parameter holds neither line breaks nor tabs nor four blanks in a row, and is neither empty nor endless."""
+    line = " ".join(text.split()) or "-"
+    return line if len(line) <= MOST_CHARACTERS_OF_A_PARAMETER else line[: MOST_CHARACTERS_OF_A_PARAMETER - 1] + "…"
 
 
 def _meaning(error: ProviderError) -> ProviderError:

@@ -37,6 +37,9 @@ class Message:
     target: str  # as E.164 digits, without +
     text: str
     wire: str  # fonnte or whatsapp_cloud
+    kind: str = "text"  # or interactive, or template, whose text is its name and its parameters
+    buttons: tuple[str, ...] = ()  # what each sends back
+    callback: str | None = None  # biz_opaque_callback_data
     at: float = field(default_factory=time.time)
 
 
@@ -101,11 +104,11 @@ class Messaging(Simulator):
         with self.lock:
             return [message for message in self.sent if message.target == digits(target)]
 
-    def _accept(self, target: str, text: str, wire: str) -> str:
+    def _accept(self, target: str, text: str, wire: str, **more: Any) -> str:
         with self.lock:
             self._count += 1
             ref = f"wamid.{self._count:08d}" if wire == "whatsapp_cloud" else str(80_000_000 + self._count)
-            self.sent.append(Message(ref, target, text, wire))
+            self.sent.append(Message(ref, target, text, wire, **more))
         return ref
 
     def _fonnte(self) -> ResponseReturnValue:
@@ -124,7 +127,7 @@ class Messaging(Simulator):
             return fonnte_refusal("target invalid")
         return {
             "detail": "success! message in queue",
-            "id": [self._accept(target, text, "fonnte") for target in good],
+            "id": [self._accept(target, without_variables(text), "fonnte") for target in good],
             "process": "pending",
             "requestid": self._count,
             "status": True,
@@ -137,10 +140,9 @@ class Messaging(Simulator):
         body = request.get_json(silent=True)
         if not isinstance(body, dict) or sender_id != SENDER_ID or body.get("messaging_product") != "whatsapp":
             return whatsapp_error(100)
-        kind = body.get("type", "text")
-        content = body.get(kind) if kind in ("text", "template") else None
-        text = content.get("body" if kind == "text" else "name") if isinstance(content, dict) else None
-        if not isinstance(text, str) or not 1 <= len(text) <= 4096:
+        content = read_content(body)
+        callback = body.get("biz_opaque_callback_data")
+        if content is None or not isinstance(callback, str | None) or len(callback or "") > 512:
             return whatsapp_error(100)
         target = digits(str(body.get("to", "")))
         if not self._reachable(target):
@@ -148,11 +150,61 @@ class Messaging(Simulator):
         return {
             "messaging_product": "whatsapp",
             "contacts": [{"input": body["to"], "wa_id": target}],
-            "messages": [{"id": self._accept(target, text, "whatsapp_cloud")}],
+            "messages": [{"id": self._accept(target, wire="whatsapp_cloud", callback=callback, **content)}],
         }
 
     def _reachable(self, target: str) -> bool:
         return re.fullmatch(r"\d{8,15}", target) is not None and target not in self.invalid
+
+
+def read_content(body: dict[str, Any]) -> dict[str, Any] | None:
+    """What a phone shows of a WhatsApp message, as fields of `Message`; None for one that WhatsApp refuses."""
+    kind = body.get("type", "text")
+    readers = {"text": _read_text, "interactive": _read_interactive, "template": _read_template}
+    try:
+        fields: dict[str, Any] = {"kind": kind, **readers[kind](body[kind])}
+    except (KeyError, TypeError, IndexError, ValueError):
+        return None
+    return fields if isinstance(fields["text"], str) and fields["text"] else None
+
+
+def _read_text(text: Any) -> dict[str, Any]:
+    demand(len(text["body"]) <= 4096)
+    return {"text": text["body"]}
+
+
+def _read_interactive(interactive: Any) -> dict[str, Any]:
+    body, buttons = interactive["body"]["text"], interactive["action"]["buttons"]
+    titles = [button["reply"]["title"] for button in buttons if button["type"] == "reply"]
+    ids = [button["reply"]["id"] for button in buttons]
+    demand(interactive["type"] == "button" and len(body) <= 1024 and 1 <= len(buttons) <= 3)
+    demand(len(set(titles)) == len(set(ids)) == len(buttons))
+    demand(all(1 <= len(title) <= 20 for title in titles) and all(1 <= len(each) <= 256 for each in ids))
+    return {"text": body, "buttons": tuple(ids)}
+
+
+def _read_template(template: Any) -> dict[str, Any]:
+    parameters: list[str] = []
+    buttons: list[str] = []
+    for component in template.get("components", []):
+        if component["type"] == "body":
+            parameters += [parameter["text"] for parameter in component["parameters"]]
+        else:
+            demand(component["sub_type"] == "quick_reply" and component["index"] == str(len(buttons)))
+            buttons.append(component["parameters"][0]["payload"])
+    demand(isinstance(template["language"]["code"], str) and len("".join(parameters)) <= 1024)
+    demand(all(each.strip() and not re.search(r"[\n\t]| {4}", each) for each in parameters))
+    return {"text": " | ".join([template["name"], *parameters]), "buttons": tuple(buttons)}
+
+
+def demand(is_right: bool) -> None:
+    if not is_right:
+        raise ValueError
+
+
+def without_variables(text: str) -> str:
+    """Fonnte fills its variables from a list of contacts, which is empty here."""
+    return re.sub(r"\{(name|var\d+)\}", "", text)
 
 
 def fonnte_refusal(reason: str) -> ResponseReturnValue:

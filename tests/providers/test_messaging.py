@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from app.providers import messaging
+from app.providers import whatsapp as whatsapp_cloud
 from app.providers.http import ProviderError
+from app.providers.messenger import Button, Template
 from dev.simulators import Server
 from tests.conftest import config_for_tests
 from tests.providers.raw_server import raw
@@ -36,6 +38,65 @@ def test_a_text_arrives_whole_and_gives_its_reference(sim: Server, wire: str, re
         "Halo Siti, waktunya minum obat ☺ & teh=1",
         ref,
     )
+
+
+def test_whatsapp_is_told_what_its_receipts_shall_carry_back(sim: Server, whatsapp: messaging.Messenger) -> None:
+    whatsapp.send(PHONE, "Halo", callback="d:17")
+    sent = json.loads(sim.messaging.calls[-1].body)
+    assert (sent["recipient_type"], sent["biz_opaque_callback_data"]) == ("individual", "d:17")
+    assert sim.messaging.sent[-1].callback == "d:17"
+
+
+def test_whatsapp_is_asked_in_a_version_that_lives() -> None:
+    assert whatsapp_cloud.URL == "https://graph.facebook.com/v25.0"
+
+
+def test_what_looks_like_a_variable_of_fonnte_arrives_as_it_was_written(
+    sim: Server, fonnte: messaging.Messenger
+) -> None:
+    fonnte.send(PHONE, "Menu: {name} dan {var1}, {} juga")
+    text = sim.messaging.sent[-1].text
+    assert text.replace("\u200d", "") == "Menu: {name} dan {var1}, {} juga"
+
+
+BUTTONS = (Button("T:abc", "Sudah diminum"), Button("T:abc:snooze", "Tunda 30 menit"), Button("T:abc:skip", "Lewati"))
+
+
+def test_buttons_come_below_a_text(sim: Server, whatsapp: messaging.Messenger) -> None:
+    whatsapp.send(PHONE, "Halo\nSiti", buttons=BUTTONS)
+    (message,) = sim.messaging.sent
+    assert (message.kind, message.text) == ("interactive", "Halo\nSiti")
+    assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
+
+
+def test_a_text_too_long_for_buttons_goes_without_them(sim: Server, whatsapp: messaging.Messenger) -> None:
+    whatsapp.send(PHONE, "x" * 1025, buttons=BUTTONS)
+    assert [(message.kind, len(message.text)) for message in sim.messaging.sent] == [("text", 1025)]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "arrives"),
+    [
+        ("minum\nobat\tini     sekarang", "minum obat ini sekarang"),
+        ("", "-"),
+        (" \n ", "-"),
+        ("x" * 3000, "x" * 799 + "…"),
+    ],
+)
+def test_a_template_takes_any_text_for_its_blanks(
+    sim: Server, whatsapp: messaging.Messenger, parameter: str, arrives: str
+) -> None:
+    template = Template("pengingat", "id", ("Siti", parameter), ("T:abc", "T:abc:snooze"))
+    whatsapp.send(PHONE, "unused", template=template)
+    (message,) = sim.messaging.sent
+    assert (message.kind, message.text) == ("template", f"pengingat | Siti | {arrives}")
+    assert message.buttons == ("T:abc", "T:abc:snooze")
+    assert json.loads(sim.messaging.calls[-1].body)["template"]["language"] == {"code": "id"}
+
+
+def test_fonnte_sends_the_text_of_whatever_it_cannot_send(sim: Server, fonnte: messaging.Messenger) -> None:
+    fonnte.send(PHONE, "Halo", callback="d:1", buttons=BUTTONS, template=Template("pengingat", "id", ()))
+    assert [message.text for message in sim.messaging.sent] == ["Halo"]
 
 
 @pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])

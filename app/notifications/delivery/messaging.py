@@ -42,7 +42,7 @@ def send(delivery: Claimed) -> str | None:
     address, text = _address_of(delivery), str(delivery.payload["text"])
     claims.begin(delivery)
     try:
-        ref = messaging.client().send(address.phone, text)
+        ref = messaging.client().send(address.phone, text, callback=callback_of(delivery.id))
     except messaging.InvalidNumberError:
         with unit_of_work():
             numbers.refused(address.phone)
@@ -51,6 +51,11 @@ def send(delivery: Claimed) -> str | None:
         with unit_of_work():
             numbers.reached(address.phone)
     return ref
+
+
+def callback_of(delivery_id: int) -> str:
+    """What a provider's receipts carry back to say which delivery they are about."""
+    return f"d:{delivery_id}"
 
 
 def _address_of(delivery: Claimed) -> Address:
