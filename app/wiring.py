@@ -18,6 +18,7 @@ from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.drain import Routing
 from app.notifications.models import Channel
 from app.pengingat import jobs as pengingat
+from app.pengingat import occurrences
 from app.providers import cache, http
 from app.push import transport as push
 
@@ -49,6 +50,7 @@ ROUTING = Routing(
         Channel.PUSH_FAN_OUT: push.fan_out,
     },
     checks={broadcasts.KIND: broadcasts.check_recipient},
+    at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},
     throttles={BULK: broadcasts.take_slot},
 )
 

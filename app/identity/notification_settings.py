@@ -6,6 +6,7 @@ alone, here, in the consents and in `preferences.broadcast`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -31,8 +32,45 @@ class NotificationSettings(Base):
     quiet_start: Mapped[time | None] = mapped_column(comment="in the person's zone; may lie after quiet_end")
     quiet_end: Mapped[time | None]
 
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
+
     __table_args__ = (
         sa.CheckConstraint("(quiet_start IS NULL) = (quiet_end IS NULL)", name="quiet_hours_have_two_ends"),
+    )
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """A person's settings as plain values, for whoever sends."""
+
+    messages: bool = True
+    push: bool = True
+    quiet_start: str | None = None
+    quiet_end: str | None = None
+    domicile: str | None = None
+
+    def quiet_until(self, now: datetime) -> datetime | None:
+        """When the quiet hours end in which `now` lies; None when it lies in none."""
+        if self.quiet_start is None or self.quiet_end is None:
+            return None
+        start, end = time.fromisoformat(self.quiet_start), time.fromisoformat(self.quiet_end)
+        return quiet_until(start, end, zone_of(self.domicile), now)
+
+
+def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ScalarSelect[object]:
+    """The values of `Wishes` for the person in this column, as a JSON array; null for who never said."""
+    of_row = (
+        NotificationSettings.messages,
+        NotificationSettings.push,
+        NotificationSettings.quiet_start,
+        NotificationSettings.quiet_end,
+        User.domicile,
+    )
+    return (
+        sa.select(sa.func.json_build_array(*of_row, type_=sa.JSON))
+        .join(User, User.id == NotificationSettings.user_id)
+        .where(NotificationSettings.user_id == user_id)
+        .scalar_subquery()
     )
 
 

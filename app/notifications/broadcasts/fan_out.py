@@ -20,7 +20,7 @@ from app.core.jobs.queue import BULK, enqueue_once_now
 from app.core.lib import clock
 from app.core.settings import settings
 from app.identity.models import User
-from app.identity.notification_settings import zone_of
+from app.identity.notification_settings import NotificationSettings, zone_of
 from app.notifications import outbox
 from app.notifications.broadcasts.service import PACE_ID, first_pace
 from app.notifications.delivery.claims import Claimed, PostponedError, UndeliverableError
@@ -92,6 +92,7 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
         User.accepts_broadcasts,
         User.phone.is_not(None),
         User.phone_invalid_at.is_(None),
+        ~sa.exists().where(NotificationSettings.user_id == User.id, ~NotificationSettings.messages),
     )
     if broadcast.preference_tag is not None:
         query = query.where(User.preference_tags.contains([broadcast.preference_tag]))

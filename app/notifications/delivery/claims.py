@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
 from app.core.settings import settings
+from app.identity.notification_settings import Wishes, wishes_of
 from app.notifications.delivery import clock_steps
 from app.notifications.models import OPEN, Channel, Receipt, State, deliveries
 
@@ -57,10 +58,16 @@ class Claimed(Claim):
     expires_at: datetime
     attempts: int
     deaths: int
+    #: How the person wants to be reached, as of the claim.
+    wishes = Wishes()
 
 
 class UndeliverableError(Exception):
     """There is nothing or nobody to send to: the delivery fails without a retry."""
+
+
+class UnwantedError(Exception):
+    """The person wants nothing by this channel: the delivery is cancelled."""
 
 
 class PostponedError(Exception):
@@ -114,7 +121,7 @@ def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) 
             deaths=_deaths,
             next_try_at=sa.func.statement_timestamp() + _interval(lease_s),
         )
-        .returning(*(_rows[name] for name in Claimed.__dataclass_fields__))
+        .returning(*(_rows[name] for name in Claimed.__dataclass_fields__), wishes_of(_rows.user_id))
     )
 
 
@@ -199,7 +206,13 @@ def _claimed(statement: PreparedStatement, queue: str, channel: str) -> Claimed 
     values = {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4(), **clock_steps.trusted()}
     with autocommit() as connection:
         rows = statement.rows(connection, values)
-    return Claimed(*rows[0]) if rows else None
+    if not rows:
+        return None
+    *columns, wishes = rows[0]
+    claimed = Claimed(*columns)
+    if wishes is not None:
+        claimed.wishes = Wishes(*wishes)
+    return claimed
 
 
 def begin(delivery: Claimed) -> None:
@@ -226,6 +239,10 @@ def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
 
 def settle_failed(delivery: Claim, reason: str) -> None:
     _settle(delivery, state=State.FAILED, last_error=reason[:500], **final())
+
+
+def settle_cancelled(delivery: Claim, reason: str) -> None:
+    _settle(delivery, state=State.CANCELLED, last_error=reason[:500], **final())
 
 
 def settle_retry(delivery: Claim, delay_s: float, reason: str) -> None:

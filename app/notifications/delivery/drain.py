@@ -16,10 +16,11 @@ from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.core.database import clock as database_clock
 from app.core.jobs.queue import URGENT
 from app.core.lib import clock
 from app.notifications.delivery import claims, outcomes, parking
-from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
+from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
 from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.models import Channel
 from app.providers.http import ProviderError
@@ -39,6 +40,8 @@ class Routing:
     transports: Mapping[Channel, Transport]
     #: By kind, asked before a delivery is sent; raises as a transport does when now is not the time.
     checks: Mapping[str, Callable[[Claimed], None]]
+    #: By kind, whether a delivery leaves in its person's quiet hours too.
+    at_any_hour: Mapping[str, Callable[[Claimed], bool]]
     #: By queue, asked before the next row of a channel is claimed: whether it may be.
     throttles: Mapping[str, Callable[[Channel], bool]]
 
@@ -52,6 +55,12 @@ def routing() -> Routing:
     routing: Routing = current_app.extensions["routing"]
     return routing
 
+
+#: Kinds that no setting holds back: what a person asks for at this moment, and what tells of a thief of the account,
+#: who would switch everything off first.
+ALWAYS_WANTED = frozenset({"password_reset", "security_notice"})
+#: Why a delivery was cancelled: its channel is.
+SWITCHED_OFF = "switched off"
 
 #: Claims a row of a queue and a channel.
 Claim = Callable[[str, str], Claimed | None]
@@ -171,11 +180,14 @@ class Lane:
     def _send(self, delivery: Claimed) -> Outcome:
         """Call the transport; returns what came of it."""
         try:
+            self._check_wishes(delivery)
             if check := routing().checks.get(delivery.kind):
                 check(delivery)
             ref = routing().transports[self.channel](delivery)
         except PostponedError as error:
             return Outcome(Result.POSTPONED, until=error.until)
+        except UnwantedError as error:
+            return Outcome(Result.CANCELLED, str(error))
         except UndeliverableError as error:
             return self._failed(delivery, str(error))
         except ProviderError as error:
@@ -200,6 +212,20 @@ class Lane:
         self._count("sent")
         self._count("lag", _bucket((clock.now() - delivery.due_at).total_seconds()))
         return Outcome(Result.SENT, ref=ref)
+
+    def _check_wishes(self, delivery: Claimed) -> None:
+        """Raise when the person wants nothing by this channel, or nothing at this hour."""
+        if delivery.kind in ALWAYS_WANTED:
+            return
+        wishes = delivery.wishes
+        if not (wishes.messages if self.channel is Channel.MESSAGING else wishes.push):
+            raise UnwantedError(SWITCHED_OFF)
+        until = wishes.quiet_until(database_clock.now()) if wishes.quiet_start else None
+        if until is None:
+            return
+        may_leave = routing().at_any_hour.get(delivery.kind)
+        if may_leave is None or not may_leave(delivery):
+            raise PostponedError(until)
 
     def _failed(self, delivery: Claimed, reason: str) -> Outcome:
         self._count("failed")

@@ -14,6 +14,8 @@ class Result(StrEnum):
     SENT = "sent"
     #: Refused for good.
     FAILED = "failed"
+    #: Not wanted by this channel.
+    CANCELLED = "cancelled"
     #: Refused for now.
     RETRY = "retry"
     POSTPONED = "postponed"
@@ -40,6 +42,8 @@ def settle(delivery: Claim, outcome: Outcome) -> None:
             claims.settle_sent(delivery, outcome.ref)
         case Result.FAILED:
             claims.settle_failed(delivery, outcome.reason)
+        case Result.CANCELLED:
+            claims.settle_cancelled(delivery, outcome.reason)
         case Result.RETRY:
             claims.settle_retry(delivery, outcome.delay_s, outcome.reason)
         case Result.UNKNOWN:

@@ -1,0 +1,165 @@
+"""What people want to get: by which channel, and at which hours."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db, unit_of_work
+from app.identity import notification_settings
+from app.notifications import jobs
+from app.notifications.models import Channel, Delivery, State
+from app.pengingat.models import LATE, Occurrence
+from dev.simulators import Server
+from tests.factories import make_user
+from tests.notifications.conftest import add, age, reread
+
+ZONES = {"Jawa Barat": "Asia/Jakarta", "Bali": "Asia/Makassar", "Papua": "Asia/Jayapura"}
+
+
+@pytest.fixture
+def user_id(committed: Flask) -> int:
+    return person()
+
+
+def person(domicile: str = "Jawa Barat") -> int:
+    with unit_of_work():
+        return make_user(domicile=domicile).id
+
+
+def wish(user_id: int, **values: object) -> None:
+    with unit_of_work():
+        notification_settings.save(user_id, **values)
+
+
+def quiet(user_id: int, zone: str = "Asia/Jakarta") -> datetime:
+    """Quiet hours of the person from an hour ago to an hour from now; returns their end."""
+    local = database_clock.now().astimezone(ZoneInfo(zone)).replace(second=0, microsecond=0)
+    start, end = local - timedelta(hours=1), local + timedelta(hours=1)
+    wish(user_id, quiet_start=start.time(), quiet_end=end.time())
+    return end
+
+
+def noisy(user_id: int) -> None:
+    """Quiet hours of the person that begin in an hour."""
+    local = database_clock.now().astimezone(ZoneInfo("Asia/Jakarta"))
+    wish(user_id, quiet_start=(local + timedelta(hours=1)).time(), quiet_end=(local + timedelta(hours=2)).time())
+
+
+def dose(user_id: int, *, tipe: str = "obat", **occurrence: Any) -> Delivery:
+    """A due message of a reminder, and its row of the ledger."""
+    now = database_clock.now()
+    values: dict[str, Any] = {"judul": "Obat", "slot": "0", "due_at": now, "day": now.date(), **occurrence}
+    with unit_of_work():
+        row = Occurrence(user_id=user_id, tipe=tipe, **values)
+        db.session.add(row)
+        db.session.flush()
+        occurrence_id = row.id
+    return add(
+        kind="reminder", user_id=user_id, target=None, occurrence_id=occurrence_id, due_at=now, expires_at=now + LATE
+    )
+
+
+def drained(row: Delivery) -> Delivery:
+    jobs.drain("urgent")
+    return reread(row.dedupe_key)
+
+
+@pytest.mark.parametrize(("domicile", "zone"), ZONES.items())
+def test_in_quiet_hours_a_message_waits_for_their_end(
+    committed: Flask, gateway: Server, domicile: str, zone: str
+) -> None:
+    user_id = person(domicile)
+    end = quiet(user_id, zone)
+    row = drained(add(user_id=user_id, target=None, expires_at=database_clock.now() + timedelta(days=1)))
+    assert (row.state, row.next_try_at, row.attempts) == (State.PENDING, end, 0)
+    assert gateway.messaging.sent == []
+    wish(user_id, quiet_start=None, quiet_end=None)
+    age(3600, of=row)
+    assert drained(row).state == State.SENT
+
+
+def test_the_hours_are_those_of_the_persons_own_zone(committed: Flask, gateway: Server) -> None:
+    user_id = person("Papua")
+    quiet(user_id, "Asia/Jakarta")
+    assert drained(add(user_id=user_id, target=None)).state == State.SENT
+
+
+def test_outside_of_quiet_hours_everything_leaves(user_id: int, gateway: Server) -> None:
+    noisy(user_id)
+    assert drained(add(user_id=user_id, target=None)).state == State.SENT
+
+
+def test_a_dose_at_its_own_time_goes_through(user_id: int, gateway: Server) -> None:
+    quiet(user_id)
+    assert drained(dose(user_id)).state == State.SENT
+
+
+def test_a_dose_put_off_goes_through_when_the_person_said(user_id: int, gateway: Server) -> None:
+    quiet(user_id)
+    now = database_clock.now()
+    row = dose(user_id, due_at=now - timedelta(minutes=30), snoozed_until=now)
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(due_at=now))
+    assert drained(row).state == State.SENT
+
+
+@pytest.mark.parametrize("tipe", ["makan", "terapi", "kontrol"])
+def test_no_other_reminder_does(user_id: int, gateway: Server, tipe: str) -> None:
+    quiet(user_id)
+    row = drained(dose(user_id, tipe=tipe))
+    assert (row.state, gateway.messaging.sent) == (State.PENDING, [])
+
+
+def test_a_dose_that_is_told_of_again_waits(user_id: int, gateway: Server) -> None:
+    quiet(user_id)
+    row = dose(user_id, due_at=database_clock.now() - timedelta(minutes=20))
+    assert drained(row).state == State.PENDING
+
+
+def test_what_quiet_hours_outlast_is_missed_and_not_sent_after_them(user_id: int, gateway: Server) -> None:
+    quiet(user_id)
+    row = drained(add(user_id=user_id, target=None, expires_at=database_clock.now() + timedelta(minutes=30)))
+    noisy(user_id)
+    age(3600, of=row)
+    assert (drained(row).state, gateway.messaging.sent) == (State.MISSED, [])
+
+
+def test_a_channel_that_is_switched_off_gets_nothing_of_what_is_queued_already(user_id: int, gateway: Server) -> None:
+    message = add(user_id=user_id, target=None)
+    push = add(user_id=user_id, target=None, channel=Channel.PUSH_FAN_OUT)
+    wish(user_id, messages=False, push=False)
+    for row in (message, push):
+        row = drained(row)
+        assert (row.state, row.last_error) == (State.CANCELLED, "switched off")
+    assert gateway.messaging.sent == []
+
+
+def test_a_push_that_was_fanned_out_already_does_not_leave_either(user_id: int, gateway: Server) -> None:
+    wish(user_id, push=False)
+    assert drained(add(user_id=user_id, target="1", channel=Channel.PUSH)).state == State.CANCELLED
+
+
+def test_one_channel_switched_off_leaves_the_other(user_id: int, gateway: Server) -> None:
+    wish(user_id, push=False)
+    assert drained(add(user_id=user_id, target=None)).state == State.SENT
+
+
+def test_a_channel_that_is_switched_on_again_gets_what_falls_due_then(user_id: int, gateway: Server) -> None:
+    row = dose(user_id)
+    wish(user_id, messages=False)
+    wish(user_id, messages=True)
+    assert drained(row).state == State.SENT
+
+
+@pytest.mark.parametrize("kind", ["password_reset", "security_notice"])
+def test_what_a_thief_would_switch_off_comes_at_any_hour(user_id: int, gateway: Server, kind: str) -> None:
+    quiet(user_id)
+    wish(user_id, messages=False)
+    assert drained(add(user_id=user_id, target=None, kind=kind)).state == State.SENT
