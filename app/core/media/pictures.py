@@ -115,7 +115,7 @@ def sweep() -> int:
 
 def init_app(app: Flask, config: Config) -> None:
     """Serve the pictures at `/media/<name>`, outside the API."""
-    app.extensions["media"] = storage.create(config)
+    storage.init_app(app, config)
 
     @app.get("/media/<name>")
     def media(name: str) -> Response:

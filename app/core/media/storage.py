@@ -1,16 +1,22 @@
-"""Where pictures lie: a folder, or a bucket of an S3-compatible store. Names are checked before they get here."""
+"""Where pictures lie: a folder, or a bucket of an S3-compatible store. Names are checked before they get here.
+
+What is no picture has a room of its own beside them, which nothing serves and no sweep of pictures enters.
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
-from flask import Response, send_file
+from flask import Flask, Response, current_app, send_file
 
 from app.core.errors import NotFound, Unavailable
 from config import Config
@@ -19,11 +25,23 @@ CHUNK_BYTES = 64 * 1024
 NAMES_A_CALL = 1000
 
 
+class Room(StrEnum):
+    """What lies beside the pictures."""
+
+    #: The files of people's own data, each for a day.
+    EXPORTS = "exports"
+    #: Whom a restored backup must not bring back.
+    TOMBSTONES = "tombstones"
+
+
 class Store(Protocol):
     """Named, immutable pieces of bytes. Every method raises `Unavailable` when the store is full or away."""
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
         """Store it whole or not at all; after the call it survives a crash."""
+
+    def put_file(self, name: str, file: Path, content_type: str) -> None:
+        """As `put`, with what a file holds, however large; one that was stored under this name is replaced."""
 
     def response(self, name: str, content_type: str) -> Response:
         """It as a response that is streamed; raises `NotFound`."""
@@ -48,13 +66,23 @@ class FolderStore:
         return self.root / name[:2] / name
 
     def put(self, name: str, data: bytes, content_type: str) -> None:  # the name's ending says it
+        with self._writing(name) as file:
+            file.write(data)
+
+    def put_file(self, name: str, file: Path, content_type: str) -> None:
+        with file.open("rb") as source, self._writing(name) as target:
+            shutil.copyfileobj(source, target, CHUNK_BYTES)
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[BinaryIO]:
+        """A file that gets its name when everything is written."""
         path = self._path(name)
-        unfinished = path.with_suffix(".part")
+        unfinished = path.with_suffix(f".{secrets.token_hex(4)}.part")  # what a killed process left is in nobody's way
         with _available():
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 with unfinished.open("xb") as file:
-                    file.write(data)
+                    yield file
                     file.flush()
                     os.fsync(file.fileno())
                 unfinished.replace(path)
@@ -94,9 +122,10 @@ class BucketStore:
     boto3 is there where `requirements-s3.txt` is installed; `Config` asks for it when the bucket is named.
     """
 
-    def __init__(self, bucket: str, endpoint: str | None) -> None:
+    def __init__(self, bucket: str, endpoint: str | None, room: Room | None = None) -> None:
         self.bucket = bucket
         self.endpoint = endpoint
+        self.prefix = f"{room}/" if room else ""
 
     @cached_property
     def client(self) -> Any:
@@ -107,10 +136,14 @@ class BucketStore:
         return boto3.client("s3", endpoint_url=self.endpoint, config=waits)
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
-        self._call("put_object", Key=name, Body=data, ContentType=content_type)
+        self._call("put_object", Key=self.prefix + name, Body=data, ContentType=content_type)
+
+    def put_file(self, name: str, file: Path, content_type: str) -> None:
+        with file.open("rb") as body:
+            self._call("put_object", Key=self.prefix + name, Body=body, ContentType=content_type)
 
     def response(self, name: str, content_type: str) -> Response:
-        stored = self._call("get_object", Key=name)
+        stored = self._call("get_object", Key=self.prefix + name)
         body = stored["Body"]
         response = Response(body.iter_chunks(CHUNK_BYTES), mimetype=content_type)
         response.content_length = stored["ContentLength"]
@@ -118,18 +151,18 @@ class BucketStore:
         return response
 
     def get(self, name: str) -> bytes:
-        body: bytes = self._call("get_object", Key=name)["Body"].read()
+        body: bytes = self._call("get_object", Key=self.prefix + name)["Body"].read()
         return body
 
     def remove(self, name: str) -> None:
-        self._call("delete_object", Key=name)
+        self._call("delete_object", Key=self.prefix + name)
 
     def names(self) -> Iterator[tuple[str, datetime]]:
         token: dict[str, str] = {}
         while True:
-            page = self._call("list_objects_v2", MaxKeys=NAMES_A_CALL, **token)
+            page = self._call("list_objects_v2", Prefix=self.prefix, Delimiter="/", MaxKeys=NAMES_A_CALL, **token)
             for entry in page.get("Contents", ()):
-                yield entry["Key"], entry["LastModified"]
+                yield entry["Key"].removeprefix(self.prefix), entry["LastModified"]
             if not page.get("IsTruncated"):
                 return
             token = {"ContinuationToken": page["NextContinuationToken"]}
@@ -148,11 +181,22 @@ class BucketStore:
             raise Unavailable from error
 
 
-def create(config: Config) -> Store:
-    """The store that the settings name; nothing is opened yet."""
+def create(config: Config, room: Room | None = None) -> Store:
+    """The store that the settings name, or a room in it; nothing is opened yet."""
     if config.media_s3_bucket:
-        return BucketStore(config.media_s3_bucket, config.media_s3_endpoint)
-    return FolderStore(config.media_root)
+        return BucketStore(config.media_s3_bucket, config.media_s3_endpoint, room)
+    return FolderStore(config.media_root / room if room else config.media_root)
+
+
+def init_app(app: Flask, config: Config) -> None:
+    app.extensions["media"] = create(config)
+    app.extensions["rooms"] = {room: create(config, room) for room in Room}
+
+
+def room(name: Room) -> Store:
+    """A room of the running application."""
+    rooms: dict[Room, Store] = current_app.extensions["rooms"]
+    return rooms[name]
 
 
 @contextmanager

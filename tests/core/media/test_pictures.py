@@ -67,9 +67,9 @@ def _application(env: dict[str, str]) -> Iterator[Flask]:
     app = create_app(Config.from_env(env))
     with app.app_context():
         yield app
-        store = app.extensions["media"]
-        if isinstance(store, storage.BucketStore) and "client" in vars(store):
-            store.client.close()
+        for store in (app.extensions["media"], *app.extensions["rooms"].values()):
+            if isinstance(store, storage.BucketStore) and "client" in vars(store):
+                store.client.close()
 
 
 def stored(site: Flask) -> set[str]:
@@ -171,6 +171,31 @@ def test_file_beside_the_pictures_is_never_served(folder: Flask) -> None:
     (root / "00" / "secret.txt").write_text("secret")
     for path in ("/media/00/secret.txt", "/media/secret.txt", "/media/00%2fsecret.txt"):
         assert folder.test_client().get(path).status_code == 404
+
+
+def test_a_room_beside_the_pictures_holds_files_that_nobody_is_served(
+    site: Flask, client: FlaskClient, tmp_path: Path
+) -> None:
+    room = storage.room(storage.Room.EXPORTS)
+    file = tmp_path / "large"
+    name = "0" * 32 + ".webp"
+    for content in (b"before", bytes(3 * storage.CHUNK_BYTES + 1)):  # the second replaces the first
+        file.write_bytes(content)
+        room.put_file(name, file, "application/zip")
+        assert room.get(name) == content
+    picture = saved()
+    assert [stored_name for stored_name, _ in room.names()] == [name]
+    assert picture in stored(site)
+    assert not {name, f"exports/{name}"} & stored(site), "a sweep of pictures would take what is in the room"
+    assert client.get(f"/media/{name}").status_code == 404
+    with site.test_request_context():
+        response = room.response(name, "application/zip")
+        response.direct_passthrough = False
+        assert len(response.get_data()) == 3 * storage.CHUNK_BYTES + 1
+        response.close()
+    room.remove(name)
+    room.remove(name)
+    assert list(room.names()) == []
 
 
 def test_full_disk_is_unavailable_and_leaves_nothing(folder: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
