@@ -106,6 +106,19 @@ def _countries(text: str) -> tuple[str, ...]:
     return codes
 
 
+def _number(text: str) -> str:
+    digits = re.sub(r"[\s().-]", "", text).removeprefix("+")
+    if not re.fullmatch(r"[1-9]\d{7,14}", digits):
+        raise ValueError("must be a phone number with its country code, as in +6281234567890")
+    return f"+{digits}"
+
+
+def _path_secret(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{32,200}", text):
+        raise ValueError("must be 32 to 200 of A-Z, a-z, 0-9, - and _")
+    return text
+
+
 def _path(text: str) -> Path:
     return Path(text).absolute()
 
@@ -270,6 +283,31 @@ class Config:
     messaging_countries: tuple[str, ...] = setting(
         "Comma list of the calling codes that people's numbers may have, `*` for all", _countries, default=("62",)
     )
+
+    messaging_number: str | None = setting(
+        "Number that messages come from, with its country code: where people write to, as `GET /messaging` says",
+        _number,
+        default=None,
+    )
+    whatsapp_app_secret: str | None = setting(
+        "App secret that signs WhatsApp's webhook, which is live while this is set: `POST /api/webhooks/whatsapp`",
+        default=None,
+        secret=True,
+    )
+    whatsapp_verify_token: str | None = setting(
+        "What WhatsApp says when it is given that address: `GET /api/webhooks/whatsapp`", default=None, secret=True
+    )
+    fonnte_webhook_token: str | None = setting(
+        "At least 32 random characters in the addresses of Fonnte's webhooks, which are live while this is set: "
+        "`POST /api/webhooks/fonnte/TOKEN/message`, `/status` and `/device`",
+        _path_secret,
+        default=None,
+        secret=True,
+    )
+    fonnte_webhook_secret: str | None = setting(
+        "What Fonnte's webhooks must say in their bodies too", default=None, secret=True
+    )
+    fonnte_webhook_secret_field: str = setting("Name of the field that says it", default="secret")
 
     # human verification
     captcha_secret: str | None = setting(

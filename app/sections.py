@@ -11,6 +11,7 @@ from app.dokter import routes as dokter
 from app.emergency import routes as emergency
 from app.faskes import routes as faskes
 from app.forum import routes as forum
+from app.inbox import routes as inbox
 from app.kategori import routes as kategori
 from app.komunitas import routes as komunitas
 from app.logs import routes as logs
@@ -29,7 +30,7 @@ def blueprints() -> list[Blueprint]:
     people = (accounts, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, pengingat_links, push, logs)
-    administration = (admins, superadmin)
+    administration = (admins, superadmin, inbox)
     return [section.bp for section in (*people, *content, *delivery, *administration)]
 
 

@@ -10,6 +10,8 @@ from app.core.jobs.queue import BULK
 from app.core.jobs.schedule import Periodic
 from app.core.operations import health
 from app.identity import jobs as identity
+from app.inbox import jobs as inbox
+from app.inbox.hearing import Hearing
 from app.logs import jobs as logs
 from app.notifications import jobs as notifications
 from app.notifications.broadcasts import fan_out as broadcasts
@@ -29,6 +31,7 @@ TICKS = (
     broadcasts.enqueue_due,
     logs.enqueue_ingest,
     pengingat.miss_overdue,
+    inbox.enqueue_open,
 )
 
 #: What is enqueued every so many seconds, once for all clocks together.
@@ -40,6 +43,7 @@ PERIODIC = (
     Periodic(notifications.prune, every_s=3600),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(logs.make_months_ahead, every_s=3600),
+    Periodic(inbox.forget, every_s=3600),
 )
 
 #: How deliveries leave: what sends each channel, what is asked before, and what slows a queue down.
@@ -53,6 +57,9 @@ ROUTING = Routing(
     at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},
     throttles={BULK: broadcasts.take_slot},
 )
+
+#: What follows from what a messaging provider tells, by kind; and from a message that fails after it was accepted.
+HEARING = Hearing(handlers={}, failed_receipt=None)
 
 #: What `/readyz` looks at.
 HEALTH_CHECKS = {

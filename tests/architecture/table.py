@@ -129,6 +129,13 @@ ACCESS: dict[str, str] = {
     "POST /push/send": "public",
     "POST /push/subscribe": "optional",
     "DELETE /push/subscribe": "public",
+    # messages that come back
+    "GET /webhooks/whatsapp": "public",
+    "POST /webhooks/whatsapp": "public",
+    "POST /webhooks/fonnte/<token>/message": "public",
+    "POST /webhooks/fonnte/<token>/status": "public",
+    "POST /webhooks/fonnte/<token>/device": "public",
+    "GET /messaging": "public",
     # administration
     "GET /admins": "admin",
     "POST /admins": "admin",

@@ -1,0 +1,101 @@
+"""Taking in what messaging providers tell: a proof of origin, one INSERT, and the doorbell. Jobs do the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypedDict
+
+import orjson
+import sqlalchemy as sa
+
+from app.core.database.prepared import PreparedStatement
+from app.core.database.session import autocommit
+from app.core.errors import BadRequest, Forbidden, NotFound
+from app.core.jobs.queue import enqueue_once
+from app.core.settings import settings
+from app.inbox import jobs
+from app.notifications.models import Heard
+from app.providers import webhooks
+from app.providers.webhooks import Event
+
+NOT_FOUND = "Alamat tidak ditemukan."
+NOT_PROVEN = "Asal data ini tidak terbukti."
+
+Reader = Callable[[object], Iterator[Event]]
+
+
+class About(TypedDict):
+    """How people reach us by message."""
+
+    two_way: bool
+    number: str | None
+    link: str | None
+
+
+#: All events of a body in one statement, whose plan knows no number of them.
+_store = PreparedStatement(
+    sa.text(
+        """
+        INSERT INTO inbound (provider, event_key, kind, phone, text, ref, payload)
+        SELECT provider, key, kind, phone, text, ref, payload FROM jsonb_to_recordset(CAST(:events AS jsonb))
+            AS events (provider text, key text, kind text, phone text, text text, ref text, payload jsonb)
+        ON CONFLICT (event_key) DO NOTHING
+        RETURNING kind
+        """
+    )
+)
+
+
+def challenge(mode: str | None, token: str | None, text: str | None) -> str:
+    """What WhatsApp wants to hear before it tells anything."""
+    if settings.whatsapp_verify_token is None:
+        raise NotFound(NOT_FOUND, code="route_not_found")
+    if mode != "subscribe" or not webhooks.is_same(settings.whatsapp_verify_token, token):
+        raise Forbidden(NOT_PROVEN)
+    return text or ""
+
+
+def take_whatsapp(body: bytes, signature: str | None) -> None:
+    """Store the events of a body that WhatsApp has signed."""
+    if settings.whatsapp_app_secret is None:
+        raise NotFound(NOT_FOUND, code="route_not_found")
+    if not webhooks.is_signed(body, signature, settings.whatsapp_app_secret):
+        raise Forbidden(NOT_PROVEN)
+    _keep(webhooks.read_whatsapp(_parsed(body)))
+
+
+def take_fonnte(token: str, body: bytes, read: Reader) -> None:
+    """Store the events of a body that came to Fonnte's address, with its secret where there is one."""
+    if settings.fonnte_webhook_token is None or not webhooks.is_same(settings.fonnte_webhook_token, token):
+        raise NotFound(NOT_FOUND, code="route_not_found")
+    parsed = _parsed(body)
+    if (secret := settings.fonnte_webhook_secret) is not None:
+        sent = parsed.get(settings.fonnte_webhook_secret_field) if isinstance(parsed, dict) else None
+        if not webhooks.is_same(secret, sent):
+            raise Forbidden(NOT_PROVEN)
+    _keep(read(parsed))
+
+
+def about() -> About:
+    """Whether people can write to us, and where."""
+    number = settings.messaging_number
+    two_way = number is not None and any((settings.whatsapp_app_secret, settings.fonnte_webhook_token))
+    return {"two_way": two_way, "number": number, "link": f"https://wa.me/{number[1:]}" if number else None}
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        return webhooks.parse(body)
+    except ValueError:
+        raise BadRequest("JSON tidak valid.", code="invalid_json") from None
+
+
+def _keep(events: Iterable[Event]) -> None:
+    rows = [vars(event) for event in events]
+    if not rows:
+        return
+    with autocommit() as connection:
+        kinds = _store.rows(connection, {"events": orjson.dumps(rows).decode()})
+    # Receipts can wait for the clock's next second.
+    if any(kind != Heard.RECEIPT for (kind,) in kinds):
+        enqueue_once(jobs.handle)

@@ -1,0 +1,240 @@
+"""What the messaging providers tell us by themselves: how they prove that it is they, and what their words mean.
+
+Of WhatsApp's Cloud API and of Fonnte. What is not known to be in every body is read leniently: a field that is missing
+or of another type makes an event poorer, or leaves it out, and never refuses the rest of its body.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+#: Characters of a person's text that are kept, and of any other one.
+MOST_TEXT, MOST_NAME = 1000, 200
+#: Bytes of what a provider says of our account, and how deep that may lie.
+MOST_PAYLOAD, DEPTH = 16_000, 6
+
+WHATSAPP, FONNTE = "whatsapp_cloud", "fonnte"
+
+#: Fonnte's words for what became of a message; several may come at once.
+_STATES = {
+    **dict.fromkeys(("pending", "process", "processing"), "accepted"),
+    "sent": "sent",
+    **dict.fromkeys(("invalid", "expired", "failed"), "failed"),
+    **dict.fromkeys(("delivered", "received"), "delivered"),
+    "read": "read",
+}
+_FURTHEST = ("accepted", "sent", "failed", "delivered", "read")
+_STATUSES = frozenset({"sent", "delivered", "read", "failed"})
+#: WhatsApp's fields that tell of our own number or account.
+_OURS = {
+    "phone_number_quality_update": "quality",
+    "account_update": "account",
+    "account_alerts": "account",
+    "account_review_update": "account",
+    "business_capability_update": "account",
+}
+#: Fonnte's stand-in for a picture, a voice, a place.
+_NO_TEXT = "non-text message"
+
+_NUMBER = re.compile(r"\+?(\d{6,15})(?:@(?:s\.whatsapp\.net|c\.us))?")
+_GROUP = "@g.us"
+_CALLBACK = re.compile(r"d:(\d{1,18})")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened. Equal `key`s are the same, told again."""
+
+    provider: str
+    key: str
+    kind: str
+    phone: str | None = None
+    text: str | None = None
+    ref: str | None = None
+    payload: Mapping[str, object] = field(default_factory=dict)
+
+
+def is_signed(body: bytes, signature: str | None, secret: str) -> bool:
+    """Whether WhatsApp's signature is that of exactly these bytes."""
+    expected = f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
+    return is_same(expected, signature)
+
+
+def is_same(secret: str, sent: object) -> bool:
+    """Whether somebody knows a secret, in a time that does not tell how much of it."""
+    return hmac.compare_digest(secret.encode(), str(sent).encode("utf-8", "replace"))
+
+
+def parse(body: bytes) -> object:
+    """Read JSON; `ValueError` for anything else."""
+    return orjson.loads(body)
+
+
+# --- WhatsApp -------------------------------------------------------------------------------------------------------
+
+
+def read_whatsapp(body: object) -> Iterator[Event]:
+    """The events of one body, which may hold many."""
+    for entry in _dicts(_get(body, "entry")):
+        for change in _dicts(entry.get("changes")):
+            yield from _read_change(_text(change.get("field")), change.get("value"), entry.get("time"))
+
+
+def _read_change(name: str, value: object, at: object) -> Iterator[Event]:
+    if name == "messages":
+        yield from (event for message in _dicts(_get(value, "messages")) if (event := _message(message)))
+        yield from (event for status in _dicts(_get(value, "statuses")) if (event := _status(status)))
+    elif name == "user_preferences":
+        yield from (event for wish in _dicts(_get(value, "user_preferences")) if (event := _preference(wish)))
+    elif name in _OURS:
+        payload = {"field": name, **_plain_object(value)}
+        yield Event(WHATSAPP, _key("wa", name, _digest([at, value])), _OURS[name], payload=payload)
+
+
+def _message(message: Mapping[str, Any]) -> Event | None:
+    ref, kind = _text(message.get("id")), _text(message.get("type"))
+    if not ref or message.get("group_id"):
+        return None
+    part = message.get(kind)
+    pressed, words = "", ""
+    if kind == "text":
+        words = _text(_get(part, "body"), MOST_TEXT)
+    elif kind == "button":
+        pressed, words = _text(_get(part, "payload")), _text(_get(part, "text"), MOST_TEXT)
+    elif kind == "interactive":
+        reply = _get(part, "button_reply") or _get(part, "list_reply")
+        pressed, words = _text(_get(reply, "id")), _text(_get(reply, "title"), MOST_TEXT)
+    else:
+        words = _text(_get(part, "caption"), MOST_TEXT)
+    payload = {"type": kind, "pressed": pressed, "about": _text(_get(message.get("context"), "id"))}
+    filled = {name: value for name, value in payload.items() if value}
+    return Event(WHATSAPP, _key("wa", ref), "message", _phone(message.get("from")), words, ref, filled)
+
+
+def _status(status: Mapping[str, Any]) -> Event | None:
+    ref, receipt = _text(status.get("id")), _text(status.get("status"))
+    if not ref or receipt not in _STATUSES:
+        return None
+    ours = _CALLBACK.fullmatch(_text(status.get("biz_opaque_callback_data")))
+    problem = next(_dicts(status.get("errors")), {}) if receipt == "failed" else {}
+    payload = {
+        "receipt": receipt,
+        "at": _moment(status.get("timestamp")),
+        "code": _text(problem.get("code")),
+        "delivery": int(ours[1]) if ours else None,
+    }
+    filled = {name: value for name, value in payload.items() if value}
+    phone = _phone(status.get("recipient_id"))
+    return Event(WHATSAPP, _key("wa", ref, receipt), "receipt", phone, ref=ref, payload=filled)
+
+
+def _preference(wish: Mapping[str, Any]) -> Event | None:
+    phone, value = _phone(wish.get("wa_id")), _text(wish.get("value"))
+    if phone is None or value not in ("stop", "resume"):
+        return None
+    return Event(WHATSAPP, _key("wa", "wish", _digest(wish)), "preference", phone, payload={"wish": value})
+
+
+# --- Fonnte ---------------------------------------------------------------------------------------------------------
+
+
+def read_fonnte_message(body: object) -> Iterator[Event]:
+    """What a person wrote; a group is nobody."""
+    sender = _text(_get(body, "sender"))
+    if not sender or _GROUP in sender or _get(body, "isgroup") is True:
+        return
+    text, number = _text(_get(body, "message"), MOST_TEXT), _text(_get(body, "inboxid"))
+    is_media = text == _NO_TEXT
+    # Fonnte does not number every message.
+    key = number if number not in ("", "0") else _digest([sender, _get(body, "timestamp"), text])
+    payload = {"type": "media" if is_media else "text"}
+    yield Event(FONNTE, _key("fo", key), "message", _phone(sender), "" if is_media else text, payload=payload)
+
+
+def read_fonnte_status(body: object) -> Iterator[Event]:
+    """What became of a message; later ones may name it by `stateid` alone."""
+    ref, state_ref = _text(_get(body, "id")), _text(_get(body, "stateid"))
+    words = [_text(_get(body, name)).lower() for name in ("status", "state")]
+    told = {_STATES[word]: word for word in words if word in _STATES}
+    if not told or not (ref or state_ref):
+        return
+    receipt = max(told, key=_FURTHEST.index)
+    payload = {"receipt": receipt, "code": told[receipt] if receipt == "failed" else "", "state_ref": state_ref}
+    filled = {name: value for name, value in payload.items() if value}
+    key = _key("fo", "status", ref, state_ref, *words)
+    yield Event(FONNTE, key, "receipt", ref=ref or None, payload=filled)
+
+
+def read_fonnte_device(body: object) -> Iterator[Event]:
+    """Whether our phone is connected. It says no time: the same within a minute is the same event."""
+    if isinstance(body, dict) and _text(body.get("status")):
+        minute = f"{datetime.now(UTC):%Y%m%d%H%M}"
+        yield Event(FONNTE, _key("fo", "device", minute, _digest(body)), "device", payload=_plain_object(body))
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+def _get(value: object, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _dicts(value: object) -> Iterator[Mapping[str, Any]]:
+    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
+
+
+def _text(value: object, most: int = MOST_NAME) -> str:
+    """A string or a number as text that PostgreSQL can hold; the empty text for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return ""
+    return str(value).replace("\0", "").strip()[:most]
+
+
+def _phone(value: object) -> str | None:
+    """E.164; people may hide their number, and a name for them stands in its place."""
+    match = _NUMBER.fullmatch(_text(value))
+    if not match:
+        return None
+    return f"+62{match[1][1:]}" if match[1].startswith("0") else f"+{match[1]}"
+
+
+def _moment(value: object) -> str | None:
+    """Seconds since 1970 as text in RFC 3339."""
+    seconds = _text(value)
+    return datetime.fromtimestamp(int(seconds), UTC).isoformat() if re.fullmatch(r"\d{9,10}", seconds) else None
+
+
+def _key(*parts: str) -> str:
+    return ":".join(parts)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _plain_object(value: object) -> dict[str, object]:
+    """What a provider says of our account, as far as it is an object of a decent size."""
+    plain = _plain(value, DEPTH)
+    return plain if isinstance(plain, dict) and len(orjson.dumps(plain)) <= MOST_PAYLOAD else {}
+
+
+def _plain(value: object, depth: int) -> object:
+    match value:
+        case str():
+            return value.replace("\0", "")
+        case dict() if depth:
+            return {str(name).replace("\0", ""): _plain(item, depth - 1) for name, item in value.items()}
+        case list() if depth:
+            return [_plain(item, depth - 1) for item in value]
+        case dict() | list():
+            return None
+        case _:
+            return value

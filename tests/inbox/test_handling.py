@@ -1,0 +1,175 @@
+"""Each row is handled once, whoever dies, and however many look."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from redis.exceptions import ConnectionError as RedisAwayError
+from sqlalchemy.exc import OperationalError
+
+from app.core.database.session import db, unit_of_work
+from app.core.jobs import queue
+from app.core.lib import clock
+from app.inbox import jobs
+from app.inbox.hearing import Hearing
+from app.notifications.models import Heard, Inbound, inbound
+from tests.inbox.conftest import rows
+
+_numbers = count(1)
+
+
+class Ear:
+    """A handler that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[str | None] = []
+        self.broken: type[Exception] | None = None
+
+    def __call__(self, row: Inbound) -> str:
+        self.heard.append(row.text)
+        if self.broken:
+            raise self.broken
+        return "heard"
+
+
+@pytest.fixture
+def ear(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Ear:
+    ear = Ear()
+    monkeypatch.setitem(real_app.extensions, "hearing", Hearing({Heard.MESSAGE: ear}, None))
+    return ear
+
+
+def came(text: str = "SUDAH", phone: str = "+6281200000001", **fields: Any) -> None:
+    with unit_of_work():
+        key = f"handling:{next(_numbers)}"
+        values = {"provider": "test", "event_key": key, "kind": Heard.MESSAGE, "phone": phone, "text": text}
+        db.session.add(Inbound(**{**values, **fields}))
+
+
+def outcomes() -> list[str | None]:
+    return [row.outcome for row in rows()]
+
+
+def test_what_came_in_is_handled_once_in_its_order(app: Flask, ear: Ear) -> None:
+    for text in ("satu", "dua", "tiga"):
+        came(text)
+    jobs.handle()
+    jobs.handle()
+    assert ear.heard == ["satu", "dua", "tiga"]
+    assert outcomes() == ["heard"] * 3
+    assert all(row.handled_at for row in rows())
+
+
+def test_a_kind_that_nobody_listens_to_is_closed(app: Flask, ear: Ear) -> None:
+    came(kind=Heard.DEVICE)
+    jobs.handle()
+    assert outcomes() == ["ignored"]
+
+
+def test_a_row_that_breaks_its_handler_holds_up_nobody(app: Flask, ear: Ear) -> None:
+    came("satu")
+    came("dua", phone="+6281200000002")
+    ear.broken = ZeroDivisionError
+    jobs.handle()
+    ear.broken = None
+    came("tiga")
+    jobs.handle()
+    assert outcomes() == ["failed: ZeroDivisionError"] * 2 + ["heard"]
+
+
+class KilledError(BaseException):
+    """Stands in for a signal: nothing catches it."""
+
+
+@pytest.mark.parametrize("moment", ["in the handler", "before the commit"])
+def test_a_worker_that_dies_leaves_the_row_as_it_was(
+    committed: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    came()
+    with monkeypatch.context() as patch:
+
+        def die(*_: object) -> str:
+            raise KilledError
+
+        if moment == "in the handler":
+            patch.setattr(ear, "broken", KilledError)
+        else:
+            patch.setattr(db.session(), "commit", die)
+        with pytest.raises(KilledError):
+            jobs.handle()
+        db.session.remove()
+    assert outcomes() == [None]
+    jobs.handle()
+    assert outcomes() == ["heard"]
+
+
+def test_a_database_that_goes_away_leaves_the_row_as_it_was(app: Flask, ear: Ear) -> None:
+    class Away(OperationalError):
+        def __init__(self) -> None:
+            super().__init__("", None, Exception("away"))
+
+    came()
+    ear.broken = Away
+    with pytest.raises(OperationalError):
+        jobs.handle()
+    assert outcomes() == [None]
+
+
+def test_many_workers_handle_each_row_once_and_each_persons_in_order(committed: Flask, ear: Ear) -> None:
+    for n in range(60):
+        came(f"{n % 3}:{n}", phone=f"+62812000000{n % 3}")
+
+    def work(_: int) -> None:
+        with committed.app_context():
+            jobs.handle()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    jobs.handle()  # those that were skipped, for another was at the same person's
+    assert outcomes() == ["heard"] * 60
+    assert len(ear.heard) == 60
+    for person in range(3):
+        numbers = [int(text.split(":")[1]) for text in ear.heard if text and text.startswith(f"{person}:")]
+        assert numbers == sorted(numbers)
+
+
+def test_the_clock_rings_for_what_is_open(app: Flask, ear: Ear) -> None:
+    jobs.enqueue_open()
+    assert queue.connection().llen("rq:queue:urgent") == 0
+    came()
+    jobs.enqueue_open()
+    jobs.enqueue_open()
+    assert queue.connection().llen("rq:queue:urgent") == 1
+
+
+def test_without_redis_the_clock_handles_by_itself(app: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise RedisAwayError
+
+    monkeypatch.setattr(jobs, "enqueue_once_now", away)
+    came()
+    jobs.enqueue_open()
+    assert outcomes() == ["heard"]
+
+
+def test_words_are_forgotten_after_thirty_days_and_receipts_with_them(app: Flask, ear: Ear) -> None:
+    for days in (29, 31, 401):
+        moment = clock.now() - timedelta(days=days)
+        came(str(days), received_at=moment)
+        came(kind=Heard.RECEIPT, text=None, received_at=moment, payload={"receipt": "read"})
+    jobs.forget()
+    assert [(row.kind, row.text) for row in rows()] == [("message", "29"), ("receipt", None), ("message", None)]
+
+
+def test_many_are_forgotten_in_batches(app: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "FORGET_BATCH", 2)
+    for _ in range(5):
+        came(received_at=clock.now() - timedelta(days=31))
+    jobs.forget()
+    assert db.session.scalar(sa.select(sa.func.count()).where(inbound.c.text.is_not(None))) == 0

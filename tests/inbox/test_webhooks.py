@@ -1,0 +1,318 @@
+"""What providers tell is let in with a proof of origin, once, whatever the shape in which it comes."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.web.parsing import MAX_JSON_BYTES
+from tests.client import Client, assert_error
+from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, sign, status, whatsapp
+from tests.inbox.conftest import FONNTE_TOKEN, VERIFY_TOKEN, rows
+from tests.statements import Statements
+
+GOOD = whatsapp(heard(messages=[message()], statuses=[status()]))
+
+
+@pytest.fixture
+def provider(live: Flask, client: Client) -> Client:
+    return client
+
+
+# --- proofs of origin -----------------------------------------------------------------------------------------------
+
+
+def test_whatsapp_is_shown_that_the_address_is_ours(provider: Client) -> None:
+    asked = {"hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "1158201444"}
+    response = provider.get("/webhooks/whatsapp", query_string=asked)
+    assert (response.status_code, response.text, response.mimetype) == (200, "1158201444", "text/plain")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"hub.verify_token": "x"}, {"hub.mode": "unsubscribe"}, {"hub.verify_token": ""}, {"hub.mode": ""}]
+)
+def test_nobody_else_is_shown_anything(provider: Client, changes: dict[str, str]) -> None:
+    asked = {"hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "1", **changes}
+    assert_error(provider.get("/webhooks/whatsapp", query_string=asked), 403, "forbidden")
+
+
+def test_what_whatsapp_signed_is_let_in(provider: Client) -> None:
+    assert post_whatsapp(provider, GOOD).status_code == 200
+    assert [(row.kind, row.provider) for row in rows()] == [
+        ("message", "whatsapp_cloud"),
+        ("receipt", "whatsapp_cloud"),
+    ]
+
+
+RAW = json.dumps(GOOD).encode()
+SIGNED = sign(RAW)
+
+
+@pytest.mark.parametrize(
+    ("body", "signature"),
+    [
+        (RAW, ""),
+        (RAW, "sha256="),
+        (RAW, SIGNED.removeprefix("sha256=")),
+        (RAW, SIGNED.upper()),
+        (RAW, SIGNED[:-1]),
+        (RAW, SIGNED + "0"),
+        (RAW, sign(RAW, "another-secret")),
+        (RAW, sign(RAW, "")),
+        (RAW, "sha1=" + "0" * 40),
+        (RAW, "sha256=" + "\u00e9" * 64),
+        (RAW[:-1], SIGNED),
+        (RAW + b" ", SIGNED),
+        (RAW.replace(b"SUDAH", b"LEWAT"), SIGNED),
+        (b"", SIGNED),
+    ],
+)
+def test_what_is_forged_or_cut_is_refused(provider: Client, body: bytes, signature: str) -> None:
+    response = post_whatsapp(provider, body, **{"X-Hub-Signature-256": signature.encode("utf-8").decode("latin-1")})
+    assert_error(response, 403, "forbidden")
+    assert rows() == []
+
+
+def test_a_body_whose_signature_is_of_its_bytes_may_be_written_in_any_way(provider: Client) -> None:
+    for raw in (json.dumps(GOOD, indent=3).encode(), json.dumps(GOOD, ensure_ascii=True).encode() + b"\n"):
+        assert post_whatsapp(provider, raw).status_code == 200
+    assert len(rows()) == 2
+
+
+@pytest.mark.parametrize("event", ["message", "status", "device"])
+def test_fonnte_proves_itself_by_its_address(provider: Client, event: str) -> None:
+    for token in ("x", FONNTE_TOKEN[:-1], FONNTE_TOKEN + "x", FONNTE_TOKEN.upper()):
+        assert_error(post_fonnte(provider, event, fonnte_message(), token), 404, "route_not_found")
+    assert rows() == []
+    assert post_fonnte(provider, event, fonnte_message()).status_code == 200
+
+
+def test_a_secret_in_the_body_is_asked_for_where_it_is_set(
+    provider: Client, live: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(live.extensions["config"], fonnte_webhook_secret="rahasia", fonnte_webhook_secret_field="kunci")
+    monkeypatch.setitem(live.extensions, "config", config)
+    for more in ({}, {"kunci": "lain"}, {"secret": "rahasia"}, {"kunci": None}, {"kunci": ["rahasia"]}):
+        assert_error(post_fonnte(provider, "message", {**fonnte_message(), **more}), 403, "forbidden")
+    assert rows() == []
+    assert post_fonnte(provider, "message", {**fonnte_message(), "kunci": "rahasia"}).status_code == 200
+    assert len(rows()) == 1
+
+
+def test_without_their_secrets_there_are_no_webhooks(client: Client) -> None:
+    assert_error(client.get("/webhooks/whatsapp", query_string={"hub.mode": "subscribe"}), 404, "route_not_found")
+    assert_error(post_whatsapp(client, GOOD), 404, "route_not_found")
+    assert_error(post_fonnte(client, "message", fonnte_message()), 404, "route_not_found")
+
+
+# --- bodies ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_body_is_one_statement_however_much_it_tells(provider: Client, statements: Statements) -> None:
+    many = whatsapp(*(heard(messages=[message() for _ in range(20)], statuses=[status()]) for _ in range(10)))
+    with statements.at_most(2):  # the first on a connection is prepared
+        assert post_whatsapp(provider, many).status_code == 200
+    assert len(rows()) == 201
+    with statements.at_most(1):
+        assert post_whatsapp(provider, GOOD).status_code == 200
+
+
+def test_what_is_told_again_is_kept_once(provider: Client) -> None:
+    for _ in range(3):
+        assert post_whatsapp(provider, GOOD).status_code == 200
+        assert post_fonnte(provider, "message", fonnte_message(inboxid=7)).status_code == 200
+        assert post_fonnte(provider, "status", {"id": "80", "status": "sent"}).status_code == 200
+    assert len(rows()) == 4
+
+
+def test_twins_in_one_body_are_kept_once(provider: Client) -> None:
+    twins = [message(ref="wamid.twin"), message(ref="wamid.twin")]
+    assert post_whatsapp(provider, whatsapp(heard(messages=twins), heard(messages=twins))).status_code == 200
+    assert len(rows()) == 1
+
+
+def test_a_known_event_beside_a_new_one_does_not_hide_it(provider: Client) -> None:
+    known, new = message(ref="wamid.known"), message(ref="wamid.new")
+    post_whatsapp(provider, whatsapp(heard(messages=[known])))
+    post_whatsapp(provider, whatsapp(heard(messages=[known, new])))
+    assert [row.ref for row in rows()] == ["wamid.known", "wamid.new"]
+
+
+def test_nine_hundred_kilobytes_are_let_in(provider: Client) -> None:
+    receipts = [status(ref=f"wamid.{n:08d}") for n in range(9000)]
+    big = json.dumps(whatsapp(heard(statuses=receipts)), separators=(",", ":")).encode()
+    assert 900_000 < len(big) < MAX_JSON_BYTES
+    assert post_whatsapp(provider, big).status_code == 200
+    assert len(rows()) == 9000
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_more_than_that_is_refused_whatever_it_calls_itself(provider: Client, kind: str) -> None:
+    big = b" " * (MAX_JSON_BYTES + 1)
+    response = provider.post(
+        "/webhooks/whatsapp", data=big, content_type=kind, headers={"X-Hub-Signature-256": sign(big)}
+    )
+    assert_error(response, 413, "payload_too_large")
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"nonsense", b"\xff\xfe", b"[" * 5000, b'{"a": NaN}'])
+def test_what_is_no_json_is_refused(provider: Client, raw: bytes) -> None:
+    assert_error(post_whatsapp(provider, raw), 400, "invalid_json")
+    response = provider.post(f"/webhooks/fonnte/{FONNTE_TOKEN}/message", data=raw, content_type="application/json")
+    assert_error(response, 400, "invalid_json")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None, [], "x", 1, {}, {"entry": 1}, {"entry": [1, None, {}]}, {"entry": [{"changes": {}}]},
+        whatsapp({"field": "messages"}), whatsapp({"field": "messages", "value": []}), whatsapp({"field": 7}),
+        whatsapp(heard(messages=None, statuses="x")), whatsapp(heard(messages=[None, {}, {"id": 1, "type": []}])),
+        whatsapp(heard(messages=[{"id": "", "type": "text"}], statuses=[{}, {"id": "x", "status": "deleted"}])),
+        whatsapp({"field": "account_update", "value": "x" * 50_000}),
+        whatsapp({"field": "user_preferences", "value": 1}),
+        whatsapp({"field": "message_template_status_update", "value": {"event": "APPROVED"}}),
+    ],
+)  # fmt: skip
+def test_what_is_of_another_shape_is_let_go(provider: Client, body: Any) -> None:
+    assert post_whatsapp(provider, body).status_code == 200
+    for event in ("message", "status", "device"):
+        raw = json.dumps(body)
+        response = provider.post(f"/webhooks/fonnte/{FONNTE_TOKEN}/{event}", data=raw, content_type="application/json")
+        assert response.status_code == 200
+    assert {row.kind for row in rows()} <= {"message", "account"}
+
+
+def test_what_postgresql_cannot_hold_is_left_out(provider: Client) -> None:
+    odd = message("SU\0DAH " + "panjang " * 500)
+    odd_value = {"a\0": ["\0", {"b": "c\0"}], "n": 10**30, "deep": [[[[[[[[1]]]]]]]]}
+    account = {"field": "account_update", "value": odd_value}
+    assert post_whatsapp(provider, whatsapp(heard(messages=[odd]), account)).status_code == 200
+    first, second = rows()
+    assert first.text is not None
+    assert (first.text[:6], len(first.text)) == ("SUDAH ", 1000)
+    assert second.payload["a"] == ["", {"b": "c"}]
+
+
+def test_a_hundred_who_tell_the_same_are_heard_once(committed: Flask, live: Flask) -> None:
+    body = whatsapp(heard(messages=[message(ref="wamid.race")]))
+
+    def tell(_: int) -> int:
+        with committed.app_context():
+            return post_whatsapp(Client(committed), body).status_code
+
+    with ThreadPoolExecutor(10) as pool:
+        assert list(pool.map(tell, range(100))) == [200] * 100
+    assert len(rows()) == 1
+
+
+# --- what is read out of them ---------------------------------------------------------------------------------------
+
+
+def test_of_a_receipt_time_code_and_our_own_id_are_kept(provider: Client) -> None:
+    told = status(
+        "failed", biz_opaque_callback_data="d:42", errors=[{"code": 131047, "title": "Re-engagement message"}]
+    )
+    post_whatsapp(provider, whatsapp(heard(statuses=[told])))
+    (row,) = rows()
+    assert (row.ref, row.phone) == ("wamid.1", "+6281200000001")
+    at = "2025-06-08T20:59:43+00:00"
+    assert row.payload == {"receipt": "failed", "code": "131047", "at": at, "delivery": 42}
+
+
+@pytest.mark.parametrize("data", ["42", "d:", "d:x", "d:-1", "d:99999999999999999999", "x d:42"])
+def test_data_that_is_not_ours_names_no_delivery(provider: Client, data: str) -> None:
+    post_whatsapp(provider, whatsapp(heard(statuses=[status(biz_opaque_callback_data=data)])))
+    assert "delivery" not in rows()[0].payload
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "pressed"),
+    [
+        ({"type": "button", "button": {"payload": "T:abc", "text": "Sudah"}}, "Sudah", "T:abc"),
+        ({"type": "interactive", "interactive": {"button_reply": {"id": "T:x", "title": "Tunda"}}}, "Tunda", "T:x"),
+        ({"type": "image", "image": {"caption": "sudah ya", "id": "1"}}, "sudah ya", None),
+        ({"type": "sticker", "sticker": {"id": "1"}}, "", None),
+        ({"type": "text", "text": {"body": 7}}, "7", None),
+    ],
+)
+def test_a_message_of_any_kind_has_its_words(
+    provider: Client, part: dict[str, Any], text: str, pressed: str | None
+) -> None:
+    post_whatsapp(provider, whatsapp(heard(messages=[{**message(), **part}])))
+    (row,) = rows()
+    assert (row.text, row.payload.get("pressed")) == (text, pressed)
+
+
+def test_somebody_who_hides_their_number_has_none(provider: Client) -> None:
+    hidden = {name: value for name, value in message().items() if name != "from"}
+    post_whatsapp(provider, whatsapp(heard(messages=[hidden, message(sender="ID.91x")])))
+    assert [row.phone for row in rows()] == [None, None]
+
+
+def test_groups_are_not_heard(provider: Client) -> None:
+    post_fonnte(provider, "message", fonnte_message(sender="120363020000000000@g.us"))
+    post_fonnte(provider, "message", fonnte_message(isgroup=True))
+    post_whatsapp(provider, whatsapp(heard(messages=[{**message(), "group_id": "Y2FwaV9n"}])))
+    assert rows() == []
+
+
+@pytest.mark.parametrize("sender", ["6281200000001", "+6281200000001", "6281200000001@s.whatsapp.net", "081200000001"])
+def test_a_sender_has_one_number_however_it_is_written(provider: Client, sender: str) -> None:
+    post_fonnte(provider, "message", fonnte_message(sender=sender))
+    assert rows()[0].phone == "+6281200000001"
+
+
+def test_messages_that_fonnte_does_not_number_are_told_apart_by_what_they_say(provider: Client) -> None:
+    for text in ("SUDAH", "SUDAH", "BELUM"):
+        post_fonnte(provider, "message", fonnte_message(text, inboxid=0))
+    post_fonnte(provider, "message", fonnte_message("SUDAH", inboxid=0, timestamp=1749416999))
+    assert [row.text for row in rows()] == ["SUDAH", "BELUM", "SUDAH"]
+
+
+@pytest.mark.parametrize(
+    ("body", "receipt"),
+    [
+        ({"id": "80", "status": "pending"}, "accepted"),
+        ({"id": 80, "status": "Processing"}, "accepted"),
+        ({"id": "80", "stateid": "s1", "status": "sent", "state": "delivered"}, "delivered"),
+        ({"stateid": "s1", "state": "read"}, "read"),
+        ({"id": "80", "status": "invalid"}, "failed"),
+        ({"id": "80", "status": "expired"}, "failed"),
+    ],
+)
+def test_fonntes_states_are_receipts(provider: Client, body: dict[str, Any], receipt: str) -> None:
+    post_fonnte(provider, "status", body)
+    (row,) = rows()
+    assert row.payload["receipt"] == receipt
+    assert row.payload.get("code") == (body["status"] if receipt == "failed" else None)
+
+
+def test_news_of_our_own_number_have_kinds_of_their_own(provider: Client) -> None:
+    news = [
+        {"field": "phone_number_quality_update", "value": {"event": "FLAGGED", "current_limit": "TIER_250"}},
+        {"field": "account_update", "value": {"event": "ACCOUNT_RESTRICTION"}},
+        {"field": "user_preferences", "value": {"user_preferences": [{"wa_id": "6281200000001", "value": "stop"}]}},
+    ]
+    post_whatsapp(provider, whatsapp(*news))
+    post_fonnte(provider, "device", {"device": "6281100000000", "status": "disconnect", "reason": "logged out"})
+    assert [row.kind for row in rows()] == ["quality", "account", "preference", "device"]
+    assert rows()[0].payload["event"] == "FLAGGED"
+    assert rows()[3].payload["reason"] == "logged out"
+
+
+# --- where people write to us ---------------------------------------------------------------------------------------
+
+
+def test_a_client_learns_where_people_write_to(provider: Client) -> None:
+    expected = {"two_way": True, "number": "+6281100000000", "link": "https://wa.me/6281100000000"}
+    assert provider.get("/messaging").json == expected
+
+
+def test_without_settings_nobody_is_told_to_write(client: Client) -> None:
+    assert client.get("/messaging").json == {"two_way": False, "number": None, "link": None}
