@@ -208,6 +208,14 @@ class Config:
     rate_limits: bool = setting("`on` or `off`", _boolean, default=True)
     metrics_token: str | None = setting("When set, `/metrics` asks for it as a bearer token", default=None, secret=True)
 
+    heartbeat_url: str | None = setting(
+        "Address that the clock calls every minute while all is well, and `/fail` below it when not (healthchecks.io's"
+        " wire)",
+        _url,
+        default=None,
+        secret=True,
+    )
+
     # where the data lives
     database_url: str = setting("PostgreSQL, 15 or newer", _database_url, secret=True)
     database_pooler_url: str | None = setting(

@@ -15,7 +15,7 @@ from app.inbox.hearing import Hearing
 from app.logs import jobs as logs
 from app.notifications import jobs as notifications
 from app.notifications.broadcasts import fan_out as broadcasts
-from app.notifications.delivery import messaging
+from app.notifications.delivery import heartbeat, messaging
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.drain import Routing
 from app.notifications.models import Channel
@@ -32,6 +32,7 @@ TICKS = (
     logs.enqueue_ingest,
     pengingat.miss_overdue,
     inbox.enqueue_open,
+    heartbeat.beat,
 )
 
 #: What is enqueued every so many seconds, once for all clocks together.
