@@ -12,6 +12,7 @@ ERROR_CODES = (
     "captcha_failed",
     "captcha_unavailable",
     "changed_meanwhile",
+    "channel_needed",
     "conflict",
     "current_password_required",
     "email_taken",

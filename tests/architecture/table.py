@@ -16,6 +16,9 @@ ACCESS: dict[str, str] = {
     "PUT /profile": "anybody",
     "GET /users/<int:user_id>": "anybody",
     "GET /provinces": "public",
+    # what is the caller's own
+    "GET /profile/notifikasi": "anybody",
+    "PUT /profile/notifikasi": "anybody",
     # caregiver links
     "POST /caregiver/patients": "pendamping",
     "GET /caregiver/patients": "anybody",

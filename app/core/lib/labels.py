@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: Names that do not speak for themselves. `nama_obat` does: it is read as "Nama obat".
+#: Names that do not speak for themselves (`nama_obat` does: it is read as "Nama obat"), some only inside of what holds
+#: them.
 LABELS = {
     # people
     "username": "Nama pengguna",
@@ -30,6 +31,12 @@ LABELS = {
     "caregiver_id": "Pendamping",
     "patient_id": "Pasien",
     "scopes": "Izin pendamping",
+    "messages": "Pesan",
+    "push": "Notifikasi web",
+    "quiet_hours": "Jam tenang",
+    "quiet_hours.start": "Jam mulai",
+    "quiet_hours.end": "Jam akhir",
+    "broadcasts": "Siaran",
     # content
     "title": "Judul",
     "content": "Isi",
@@ -116,11 +123,11 @@ WHOLE = "Data yang dikirim"
 def label(path: Sequence[str]) -> str:
     """`Jam pada jadwal ke-1` for `details.jadwal.0.jam`."""
     words: list[str] = []
-    for part in path:
+    for parent, part in zip(("", *path), path, strict=False):
         if part.isdigit() and words:
             words[-1] += f" ke-{int(part) + 1}"
         elif part not in TRANSPARENT or part == path[-1]:
-            words.append(LABELS.get(part) or _derived(part))
+            words.append(LABELS.get(f"{parent}.{part}") or LABELS.get(part) or _derived(part))
     if not words:
         return WHOLE
     *places, subject = words

@@ -1,0 +1,69 @@
+"""What people see and say of their own data."""
+
+from __future__ import annotations
+
+from datetime import time
+from typing import Any, TypedDict
+
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, validate, validates_schema
+
+
+class QuietHours(TypedDict):
+    start: time
+    end: time
+
+
+class NotificationChanges(TypedDict, total=False):
+    messages: bool
+    push: bool
+    quiet_hours: QuietHours | None
+    broadcasts: bool
+
+
+class HourMinute(fields.String):
+    """`HH:MM`, a time of day, in and out."""
+
+    def __init__(self, *, example: str) -> None:
+        super().__init__(
+            required=True,
+            validate=validate.Regexp(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z", error="harus ditulis seperti 07:30."),
+            metadata={"example": example, "description": "HH:MM"},
+        )
+
+    def _serialize(self, value: time | None, *_: object, **__: object) -> str | None:  # type: ignore[override]
+        return f"{value:%H:%M}" if value else None
+
+
+class QuietHoursSchema(Schema):
+    class Meta:
+        unknown = EXCLUDE
+
+    start = HourMinute(example="22:00")
+    end = HourMinute(example="05:00")
+
+    @validates_schema
+    def check_ends(self, data: dict[str, Any], **_: object) -> None:
+        if data["start"] == data["end"]:
+            raise ValidationError("harus berbeda dari jam mulai.", "end")
+
+    @post_load
+    def to_times(self, data: dict[str, str], **_: object) -> QuietHours:
+        return {"start": time.fromisoformat(data["start"]), "end": time.fromisoformat(data["end"])}
+
+
+class NotificationSettings(Schema):
+    """How the caller is reached. A PUT takes what GET gives; what it leaves out stays."""
+
+    messages = fields.Boolean(metadata={"description": "Whether messages to the phone number come"})
+    push = fields.Boolean(metadata={"description": "Whether pushes to browsers come"})
+    quiet_hours = fields.Nested(
+        QuietHoursSchema,
+        allow_none=True,
+        metadata={
+            "description": "Times of day in the zone of the domicile; an `end` before `start` is of the next day. "
+            "Doses at their own time, password resets and security notices go through, all else waits for the end"
+        },
+    )
+    broadcasts = fields.Boolean(
+        metadata={"description": "Whether news come; one value with `preferences.broadcast` and the consent"}
+    )

@@ -1,0 +1,57 @@
+"""How a person wants to be reached, as they see and change it."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.core.errors import BadRequest
+from app.identity import notification_settings, users
+from app.identity.consents import Way
+from app.identity.models import User
+from app.identity.sessions import Caller
+from app.pengingat.models import Pengingat
+from app.privacy.schemas import NotificationChanges, QuietHours
+
+
+class ChannelNeeded(BadRequest):
+    code = "channel_needed"
+    message = "Selama Anda punya pengingat, pesan atau notifikasi web harus tetap menyala."
+
+
+def get(caller: Caller) -> NotificationChanges:
+    return _settings_of(users.get_own(caller))
+
+
+def update(caller: Caller, changes: NotificationChanges) -> NotificationChanges:
+    """Change what is sent, for what is queued already too. `ChannelNeeded` when no reminder would come any more."""
+    user = users.get_own(caller, to_change=True)
+    columns: dict[str, object] = {name: changes[name] for name in ("messages", "push") if name in changes}
+    if "quiet_hours" in changes:
+        hours = changes["quiet_hours"]
+        columns |= {"quiet_start": hours and hours["start"], "quiet_end": hours and hours["end"]}
+    if columns:
+        notification_settings.save(user.id, **columns)
+    if "broadcasts" in changes and changes["broadcasts"] != user.accepts_broadcasts:
+        notification_settings.set_broadcasts(user, changes["broadcasts"], way=Way.APP)
+    settings = _settings_of(user)
+    if not (settings["messages"] or settings["push"]) and _has_reminders(user.id):
+        raise ChannelNeeded
+    return settings
+
+
+def _settings_of(user: User) -> NotificationChanges:
+    row = notification_settings.get(user.id)
+    hours: QuietHours | None = None
+    if row.quiet_start is not None and row.quiet_end is not None:
+        hours = {"start": row.quiet_start, "end": row.quiet_end}
+    return {
+        "messages": row.messages,
+        "push": row.push,
+        "quiet_hours": hours,
+        "broadcasts": user.accepts_broadcasts,
+    }
+
+
+def _has_reminders(user_id: int) -> bool:
+    return bool(db.session.scalar(sa.select(sa.exists().where(Pengingat.user_id == user_id))))
