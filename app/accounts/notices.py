@@ -6,8 +6,11 @@ import uuid
 from collections.abc import Collection
 from datetime import timedelta
 
+from app.core.database import clock
 from app.identity.models import User
+from app.notifications import outbox
 from app.notifications.messages import send_message
+from app.notifications.models import Channel
 
 KIND = "security_notice"
 
@@ -32,3 +35,25 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
             dedupe_key=f"{KIND}:{user.id}:{uuid.uuid4()}",
             expires_in=LIFETIME,
         )
+
+
+#: To an account that had somebody else's number; it has no other one of its own, so it goes as a push.
+NUMBER_TAKEN = {
+    "title": "Nomor HP Anda",
+    "body": "Nomor HP di akun Anda terbukti milik orang lain, jadi nomor itu dilepas. "
+    "Masuklah dengan nama pengguna, lalu isi nomor Anda sendiri. Bila ini keliru, hubungi administrator.",
+}
+
+
+def number_taken(user: User) -> None:
+    """Tell the account that had somebody else's number."""
+    outbox.add(
+        outbox.Draft(
+            kind=KIND,
+            channel=Channel.PUSH_FAN_OUT,
+            dedupe_key=f"{KIND}:{user.id}:{uuid.uuid4()}",
+            payload=NUMBER_TAKEN,
+            expires_at=clock.now() + LIFETIME,
+            user_id=user.id,
+        )
+    )

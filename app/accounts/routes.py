@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from flask import request
 
-from app.accounts import schemas, service
-from app.accounts.schemas import Credentials, NewAccount, PasswordReset, ProfileChanges
+from app.accounts import schemas, service, verification
+from app.accounts.schemas import Credentials, NewAccount, NewVerification, PasswordReset, ProfileChanges
+from app.accounts.verification import Asked
 from app.core.errors import Unauthorized
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import A_DAY_S, cached
+from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import by_body, limit
 from app.identity import phones, sessions, users
-from app.identity import schemas as identity_schemas
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
 from app.identity.sessions import TokenPair
@@ -116,7 +117,7 @@ def logout() -> dict[str, str]:
 
 @bp.get("/profile")
 @authenticated
-@bp.response(200, identity_schemas.User)
+@bp.response(200, schemas.Profile)
 def get_profile() -> User:
     """The own record, NIK decrypted."""
     return service.get_profile(caller)
@@ -127,7 +128,7 @@ def get_profile() -> User:
 @limit("10 per 5 minutes", key=by_caller, counts=service.WrongPassword)
 @limit_uploads
 @bp.arguments(schemas.ProfileUpdate, location="multipart")
-@bp.response(200, identity_schemas.User)
+@bp.response(200, schemas.Profile)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def update_profile(data: ProfileChanges) -> User:
@@ -136,6 +137,32 @@ def update_profile(data: ProfileChanges) -> User:
     The number is told of a new password, e-mail or number, the old one too. Ten new e-mails and numbers an hour.
     """
     return service.update_profile(caller, data)
+
+
+@bp.post("/profile/phone/verification")
+@authenticated
+@secret_answer
+@limit("10 per 5 minutes", key=by_caller, counts=service.WrongPassword)
+@limit("20 per hour", key=by_caller)
+@bp.arguments(schemas.VerificationCreate)
+@bp.response(201, schemas.Verification)
+def create_phone_verification(data: NewVerification) -> Asked:
+    """Begin to show that a number is the caller's: the own one, or one that moves to them when it is shown.
+
+    They write `VERIFIKASI` and the code to us from it, or PUT the six digits that were sent to it. 15 minutes, once.
+    """
+    return verification.create(caller, data)
+
+
+@bp.put("/profile/phone/verification")
+@authenticated
+@limit("20 per hour", key=by_caller)
+@bp.arguments(schemas.VerificationConfirm)
+@bp.response(200, schemas.Profile)
+@bp.alt_response(409, "CONFLICT")
+def confirm_phone_verification(data: dict[str, str]) -> User:
+    """Repeat the six digits that were sent to the number; five tries."""
+    return verification.confirm(caller, data["code"])
 
 
 @bp.get("/users/<int:user_id>")

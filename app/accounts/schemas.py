@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Required, TypedDict
 
 from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import Text
+from app.accounts.models import Method
+from app.core.web.fields import Text, Timestamp, enumeration
 from app.core.web.parsing import Upload
+from app.identity import schemas as identity_schemas
 from app.identity.models import SELF_SERVICE
 from app.identity.schemas import NewUser, Nik, Password, PersonUpdate, PhoneNumber, Role, UserChanges, Username
 from app.identity.tokens import MAX_TOKEN_LENGTH
@@ -34,6 +36,12 @@ class ProfileChanges(UserChanges, total=False):
 class PasswordReset(TypedDict):
     code: str
     new_password: str
+
+
+class NewVerification(TypedDict, total=False):
+    nomor_hp: str
+    method: Required[str]
+    current_password: str
 
 
 class Login(Schema):
@@ -92,18 +100,59 @@ class NewPassword(Schema):
     new_password = Password(required=True)
 
 
+class CurrentPassword(fields.String):
+    def __init__(self) -> None:
+        super().__init__(
+            load_only=True,
+            validate=validate.Length(1, 128),
+            metadata={
+                "format": "password",
+                "description": "With a new password, e-mail or phone number; needed where PROFILE_REAUTH is required",
+            },
+        )
+
+
+class Profile(identity_schemas.User):
+    """The own record."""
+
+    phone_verified_at = Timestamp(
+        allow_none=True, metadata={"example": None, "description": "null: nobody has shown whose number it is"}
+    )
+
+
+class VerificationCreate(Schema):
+    nomor_hp = PhoneNumber()
+    method = fields.String(
+        load_default=Method.MESSAGE,
+        validate=validate.OneOf([method.value for method in Method]),
+        metadata={
+            **enumeration("VerificationMethod", Method),
+            "example": "message",
+            "description": "message: the person writes the word to us; code: we send six digits to the number",
+        },
+    )
+    current_password = CurrentPassword()
+
+
+class Verification(Schema):
+    """What to write to us, and a link that does it; both null where six digits were sent."""
+
+    code = fields.String(allow_none=True, metadata={"example": "K7MP4W"})
+    link = fields.String(
+        allow_none=True, metadata={"format": "uri", "example": "https://wa.me/628110000000?text=VERIFIKASI%20K7MP4W"}
+    )
+    expires_at = Timestamp()
+
+
+class VerificationConfirm(Schema):
+    code = Text(20, required=True, example="123456")
+
+
 class ProfileUpdate(PersonUpdate):
     """A partial edit: what is not sent stays."""
 
     password = Password()
-    current_password = fields.String(
-        load_only=True,
-        validate=validate.Length(1, 128),
-        metadata={
-            "format": "password",
-            "description": "With a new password, e-mail or phone number; needed where PROFILE_REAUTH is required",
-        },
-    )
+    current_password = CurrentPassword()
     image = Upload(allow_none=True)
 
 

@@ -157,7 +157,7 @@ def update_profile(caller: Caller, data: ProfileChanges) -> User:
         if name in data and data[name] is None:
             raise ValidationFailed({name: ["tidak boleh kosong."]})
     changes = users.credentials_changed(user, data)
-    _check_may_change(user, changes, data.get("current_password"))
+    check_may_change(user, changes, data.get("current_password"))
     phone_before = user.phone
     if "role_ids" in data:
         users.choose_own_roles(user, data["role_ids"])
@@ -174,7 +174,7 @@ def get_roles(caller: Caller, user_id: int) -> User:
     return users.get(user_id)
 
 
-def _check_may_change(user: User, changes: set[str], current_password: str | None) -> None:
+def check_may_change(user: User, changes: set[str], current_password: str | None) -> None:
     """Refuse a change of what opens the account to a stolen session, where `PROFILE_REAUTH` asks for the password."""
     if changes - {"password"}:
         rate_limits.count(CONTACT_CHANGES, "contact", f"user:{user.id}")

@@ -73,6 +73,9 @@ class User(Base, Timestamps):
     phone_before: Mapped[str | None] = mapped_column(
         comment="the number (E.164) before phone_changed_at; of changes within a day of each other the first's"
     )
+    phone_verified_at: Mapped[datetime | None] = mapped_column(
+        comment="when the person showed that the number is theirs; null: not yet, or it has changed since"
+    )
     self_registered: Mapped[bool] = mapped_column(
         server_default=sa.true(),
         comment="whether nobody but the person sets their password; false: added by an administrator or operator",
@@ -118,8 +121,8 @@ class User(Base, Timestamps):
         return highest(self.role_names)
 
 
-#: Whether somebody has shown that their number is theirs, as a condition of SQL. There is no way to show it yet.
-PHONE_IS_PROVEN: sa.ColumnElement[bool] = sa.false()
+#: Whether somebody has shown that their number is theirs, as a condition of SQL.
+PHONE_IS_PROVEN: sa.ColumnElement[bool] = User.phone_verified_at.is_not(None)
 
 
 class UserDay(Base):

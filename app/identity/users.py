@@ -126,12 +126,12 @@ def _assign(user: User, columns: dict[str, object], data: NewUser | UserChanges)
 
 
 def _set_phone(user: User, nomor_hp: str | None) -> None:
-    """Store the number as sent and in the one form that login matches; a changed one counts as valid again."""
+    """Store the number as sent and in the one form that login matches; a changed one is valid again, and unproven."""
     phone = phones.normalise(nomor_hp) if nomor_hp else None
     if phone != user.phone:
         if phone and (problem := phones.country_problem(phone)):  # a number from before this rule may stay
             raise ValidationFailed({"nomor_hp": [problem]})
-        user.phone_invalid_at = None
+        user.phone_invalid_at = user.phone_verified_at = None
     user.nomor_hp, user.phone = nomor_hp, phone
 
 

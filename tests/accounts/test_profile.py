@@ -18,6 +18,7 @@ from tests.factories import PASSWORD, make_admin, make_user
 FIELDS = {
     "id", "username", "email", "nama_ktp", "nama_samaran", "nomor_hp", "role", "roles", "role_ids", "nik", "domicile",
     "preferences", "is_verified", "image", "created_at", "updated_at",
+    "phone_verified_at",
 }  # fmt: skip
 
 

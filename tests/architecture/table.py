@@ -14,6 +14,8 @@ ACCESS: dict[str, str] = {
     "POST /logout": "anybody",
     "GET /profile": "anybody",
     "PUT /profile": "anybody",
+    "POST /profile/phone/verification": "anybody",
+    "PUT /profile/phone/verification": "anybody",
     "GET /users/<int:user_id>": "anybody",
     "GET /provinces": "public",
     # what is the caller's own

@@ -26,6 +26,7 @@ MARKS = {
     "limit",
     "limit_uploads",
     "limit_admin_uploads",
+    "secret_answer",
     "command",
 }
 

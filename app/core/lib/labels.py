@@ -15,6 +15,7 @@ LABELS = {
     "nama_ktp": "Nama sesuai KTP",
     "nomor_hp": "Nomor HP",
     "phone": "Nomor telepon",
+    "method": "Cara verifikasi",
     "nik": "NIK",
     "email": "E-mail",
     "domicile": "Domisili",
