@@ -39,6 +39,7 @@ TICKS = (
 #: What is enqueued every so many seconds, once for all clocks together.
 PERIODIC = (
     Periodic(pengingat.top_up, every_s=60),
+    Periodic(pengingat.tell_of_stock, every_s=60),
     Periodic(pengingat.compact, every_s=86400),
     Periodic(identity.drop_dead_sessions, every_s=3600),
     Periodic(accounts.forget_expired, every_s=3600),

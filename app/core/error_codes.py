@@ -58,6 +58,7 @@ ERROR_CODES = (
     "service_unavailable",
     "session_ended",
     "sql_error",
+    "stock_not_tracked",
     "superadmin_only",
     "superuser_role",
     "token_expired",

@@ -12,7 +12,7 @@ from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
-from app.pengingat import ledger, occurrences, own
+from app.pengingat import ledger, occurrences, own, stock
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, Tipe
 from app.pengingat.schedule import AHEAD, NEVER, Due
@@ -53,6 +53,7 @@ def answer(
             raise AlreadyClosed
         return occurrence
     outbox.cancel_occurrences([occurrence.id])
+    stock.settle(pengingat, answered)
     _follow(pengingat, answered, now)
     return answered
 
@@ -121,13 +122,15 @@ def mark(pengingat: Pengingat, *, is_done: bool, now: datetime) -> None:
     if not is_done:
         pengingat.done_until = None
         for due in dues:
-            ledger.reopen(pengingat.id, due.at)
+            for reopened in ledger.reopen(pengingat.id, due.at):
+                stock.settle(pengingat, reopened)
         return
     pengingat.done_until = _quiet_until(pengingat, dues[-1].occurrence if dues else None)
     outbox.cancel(occurrences.subject(pengingat.id))
     # One that lies beyond the horizon has no row yet.
     for row in ledger.record([occurrences.entry(pengingat, due) for due in dues]):
-        ledger.answer(row.id, State.DONE, now, AnsweredVia.APP)
+        if answered := ledger.answer(row.id, State.DONE, now, AnsweredVia.APP):
+            stock.settle(pengingat, answered)
     if not pengingat.schedule.repeats:
         ledger.void(pengingat.id)
 

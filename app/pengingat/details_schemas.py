@@ -18,6 +18,7 @@ from app.pengingat.schedule import OFFSETS, WEEKDAYS
 
 MAX_DETAILS_BYTES = 16 * 1024
 MAX_SESSIONS = 50
+MOST_IN_STOCK = 1_000_000
 
 RULES = ("sebelum makan", "setelah makan", "saat makan")
 SYNONYMS = {"sesudah makan": "setelah makan", "bersama makan": "saat makan"}
@@ -35,6 +36,23 @@ class TimeOfDay(fields.String):
         )
 
 
+class Amount(fields.Float):
+    """How much of a medicine: above 0, or 0 as well."""
+
+    def __init__(
+        self,
+        *,
+        maximum: int,
+        example: float,
+        zero: bool = False,
+        required: bool = False,
+        description: str | None = None,
+    ) -> None:
+        metadata = {"example": example, **({"description": description} if description else {})}
+        bounds = validate.Range(min=0, min_inclusive=zero, max=maximum)
+        super().__init__(required=required, validate=bounds, metadata=metadata)
+
+
 class Details(Schema):
     class Meta:
         unknown = INCLUDE
@@ -42,11 +60,7 @@ class Details(Schema):
 
 class Dose(Details):
     jam = TimeOfDay(required=True)
-    jumlah = fields.Float(
-        required=True,
-        validate=validate.Range(min=0, min_inclusive=False, max=100_000),
-        metadata={"example": 1},
-    )
+    jumlah = Amount(required=True, maximum=100_000, example=1)
     satuan = Text(50, required=True, example="tablet")
 
 
@@ -82,6 +96,20 @@ class TemporarySchedule(Details):
         return _with_days_as_text(data)
 
 
+class Stock(Details):
+    """What is left; a dose that is done goes out of it."""
+
+    sisa = Amount(
+        required=True, maximum=MOST_IN_STOCK, zero=True, example=60, description="In the unit of the doses, up to date"
+    )
+    ingatkan_hari = fields.Integer(
+        strict=True,
+        load_default=7,
+        validate=validate.Range(1, 30),
+        metadata={"example": 7, "description": "Told of at 09.00 when it lasts for so many days, and again at 2"},
+    )
+
+
 class ObatDetails(Details):
     nama_obat = Text(200, required=True, example="Metformin")
     frekuensi = fields.Integer(required=True, strict=True, validate=validate.Range(1, 3), metadata={"example": 2})
@@ -115,6 +143,7 @@ class ObatDetails(Details):
         },
     )
     jadwal_sementara = fields.Nested(TemporarySchedule, allow_none=True)
+    persediaan = fields.Nested(Stock, allow_none=True)
 
     @validates_schema(skip_on_field_errors=True)
     def check_doses(self, data: models.Details, **_: object) -> None:

@@ -1,9 +1,10 @@
-"""What reminders do by themselves: they fill ledger and outbox 36 hours ahead, close what nobody answered, and sum up
-what is old."""
+"""What reminders do by themselves: they fill ledger and outbox 36 hours ahead, tell of medicines that run out, close
+what nobody answered, and sum up what is old."""
 
 from __future__ import annotations
 
 from time import monotonic
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -11,7 +12,8 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity.models import PHONE_IS_PROVEN, User
-from app.pengingat import ledger
+from app.notifications import outbox
+from app.pengingat import ledger, stock
 from app.pengingat.models import Pengingat
 from app.pengingat.occurrences import HORIZON, Extension, plan
 from app.pengingat.texts import Recipient
@@ -34,33 +36,56 @@ def top_up() -> None:
 
 
 def top_up_page() -> int:
-    """Plan one page of reminders in one transaction; returns how many there were.
+    """Plan one page of reminders in one transaction; returns how many there were."""
+    now = database_clock.now()
+    with unit_of_work():
+        # After a long outage what is too late is still recorded as missed, but not for weeks back.
+        earliest = now - HORIZON
+        extensions = [
+            Extension(row, recipient, max(row.planned_until, earliest))
+            for row, recipient in _page(Pengingat.planned_until < now + REFILL_BELOW, Pengingat.planned_until)
+        ]
+        plan(extensions, now)
+    return len(extensions)
+
+
+def tell_of_stock() -> None:
+    """At 09.00 of each reminder's zone, tell of a medicine that runs out; each once, however many clocks."""
+    while tell_page():
+        pass
+
+
+def tell_page() -> int:
+    """Look at the stock of one page of reminders in one transaction; returns how many there were."""
+    now = database_clock.now()
+    with unit_of_work():
+        rows = _page(Pengingat.stock_check_at <= now, Pengingat.stock_check_at)
+        outbox.add_all([draft for row, recipient in rows for draft in stock.look(row, recipient, now)])
+    return len(rows)
+
+
+def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[Any]) -> list[tuple[Pengingat, Recipient]]:
+    """A page of reminders that nobody else holds, locked, and whom they are told to.
 
     The reminders of somebody who is being deleted are left alone: the deletion waits for what is locked here, so this
     must not wait for the deletion.
     """
-    now = database_clock.now()
     page = (
         sa.select(Pengingat, User.nama_ktp, PHONE_IS_PROVEN)
         .join(User, User.id == Pengingat.user_id)
-        .where(Pengingat.planned_until < now + REFILL_BELOW)
-        .order_by(Pengingat.planned_until)
+        .where(which)
+        .order_by(order)
         .limit(PAGE)
         .with_for_update(of=Pengingat, skip_locked=True)
     )
-    with unit_of_work():
-        rows = db.session.execute(page).all()
-        people = sa.select(User.id).where(User.id.in_({row.user_id for row, *_ in rows}))
-        staying = set(db.session.scalars(people.with_for_update(read=True, key_share=True, skip_locked=True)))
-        # After a long outage what is too late is still recorded as missed, but not for weeks back.
-        earliest = now - HORIZON
-        extensions = [
-            Extension(row, Recipient(name, phone_is_proven=phone_is_proven), max(row.planned_until, earliest))
-            for row, name, phone_is_proven in rows
-            if row.user_id in staying
-        ]
-        plan(extensions, now)
-    return len(extensions)
+    rows = db.session.execute(page).all()
+    people = sa.select(User.id).where(User.id.in_({row.user_id for row, *_ in rows}))
+    staying = set(db.session.scalars(people.with_for_update(read=True, key_share=True, skip_locked=True)))
+    return [
+        (row, Recipient(name, phone_is_proven=phone_is_proven))
+        for row, name, phone_is_proven in rows
+        if row.user_id in staying
+    ]
 
 
 def miss_overdue() -> None:

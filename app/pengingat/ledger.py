@@ -101,12 +101,12 @@ def answer(occurrence_id: int, state: State, now: datetime, via: str, note: str 
     values: dict[str, object] = {"state": state, "answered_at": now, "answered_via": via}
     if note is not None:
         values["note"] = note
-    return _update(values, _rows.id == occurrence_id, sa.or_(*is_open))
+    return next(iter(_update(values, _rows.id == occurrence_id, sa.or_(*is_open))), None)
 
 
-def reopen(reminder_id: int, due_at: datetime) -> None:
-    """What was done at this moment is not done after all."""
-    _update(
+def reopen(reminder_id: int, due_at: datetime) -> Sequence[Occurrence]:
+    """What was done at this moment is not done after all; returns it."""
+    return _update(
         {"state": State.PENDING, "answered_at": None, "answered_via": None, "snoozed_until": None},
         _rows.reminder_id == reminder_id,
         _rows.due_at == due_at,
@@ -116,19 +116,20 @@ def reopen(reminder_id: int, due_at: datetime) -> None:
 
 def snooze(occurrence_id: int, until: datetime) -> Occurrence | None:
     """Ask again at a moment; None for one that is answered, or was put off as often as it may be."""
-    return _update(
+    snoozed = _update(
         {"snoozed_until": until, "snoozes": _rows.snoozes + 1},
         _rows.id == occurrence_id,
         _rows.state == State.PENDING,
         _rows.snoozes < MOST_SNOOZES,
     )
+    return next(iter(snoozed), None)
 
 
-def _update(values: Mapping[str, object], *which: sa.ColumnElement[bool]) -> Occurrence | None:
-    """Change rows; returns the first of them as it is now."""
+def _update(values: Mapping[str, object], *which: sa.ColumnElement[bool]) -> Sequence[Occurrence]:
+    """Change rows; returns them as they are now."""
     statement = sa.update(Occurrence).where(*which).values(**values).returning(Occurrence)
     options = {"synchronize_session": False, "populate_existing": True}
-    return db.session.scalars(statement, execution_options=options).first()
+    return db.session.scalars(statement, execution_options=options).all()
 
 
 # --- the clock's part -----------------------------------------------------------------------------------------------

@@ -47,7 +47,19 @@ class Pengingat(Base, Timestamps):
         comment="the occurrence after the one that is done; from then on it is not done any more"
     )
 
-    __table_args__ = (sa.Index("ix_reminders_user_id", "user_id", "id"),)
+    stock_check_at: Mapped[datetime | None] = mapped_column(
+        comment="when it is looked at next whether a medicine runs out; null: nobody counts it"
+    )
+    stock_told: Mapped[int | None] = mapped_column(
+        sa.SmallInteger, comment="of how few days left the person has been told, at the least"
+    )
+
+    __table_args__ = (
+        sa.Index("ix_reminders_user_id", "user_id", "id"),
+        sa.Index(
+            "ix_reminders_stock_check_at", "stock_check_at", postgresql_where=sa.text("stock_check_at IS NOT NULL")
+        ),
+    )
 
     @property
     def zone(self) -> ZoneInfo:
@@ -128,6 +140,9 @@ class Occurrence(Base, Created):
     note: Mapped[str | None]
     undelivered: Mapped[bool] = mapped_column(
         server_default=sa.false(), comment="no channel got it out: our failure, known when it is missed"
+    )
+    taken: Mapped[float | None] = mapped_column(
+        sa.Double, comment="of a dose that is done: how much went out of the stock"
     )
     link_hash: Mapped[str | None] = mapped_column(comment="SHA-256 of the token in the message's link")
 

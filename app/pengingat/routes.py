@@ -14,7 +14,7 @@ from app.pengingat import answers, history, ledger_schemas, report, schemas, ser
 from app.pengingat.history import Adherence
 from app.pengingat.ledger_schemas import Days, HistoryQuery, NewAnswer, ReportChoice
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.schemas import NewPengingat, PengingatChanges, Query
+from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition
 
 bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller")
 
@@ -73,6 +73,16 @@ def delete_reminder(pengingat_id: int) -> dict[str, str]:
     """Delete a reminder, and what it would have sent."""
     service.delete(caller.id, pengingat_id)
     return {"message": "Pengingat dihapus."}
+
+
+@bp.post("/<int:pengingat_id>/persediaan")
+@authenticated
+@bp.arguments(schemas.StockAdditionCreate)
+@bp.response(200, schemas.Pengingat)
+@bp.alt_response(409, "CONFLICT")
+def add_stock(data: StockAddition, pengingat_id: int) -> Pengingat:
+    """Add what was bought of a medicine to what is left of it; 409 `stock_not_tracked` where nobody said that."""
+    return service.add_stock(caller.id, pengingat_id, data)
 
 
 # --- the ledger -----------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from app.core.web.fields import Day, Text, Timestamp, enumeration
 from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat import models
-from app.pengingat.details_schemas import DETAILS
+from app.pengingat.details_schemas import DETAILS, Amount
 from app.pengingat.models import Tipe
 
 DEFAULT_ZONE = "Asia/Jakarta"
@@ -44,8 +44,8 @@ EXAMPLE = {
 }
 MEANING = (
     "By type. obat: nama_obat, frekuensi, jadwal, aturan, and where wanted mulai, selesai or durasi_hari, "
-    "jadwal_sementara. makan: sarapan, makan_siang, makan_malam, selingan, each with jam and nutrients. terapi: "
-    "jenis_terapi, tempat_terapi, jadwal of hari and jam. kontrol: nama_dokter, spesialisasi, jenis_faskes, "
+    "jadwal_sementara, persediaan. makan: sarapan, makan_siang, makan_malam, selingan, each with jam and nutrients. "
+    "terapi: jenis_terapi, tempat_terapi, jadwal of hari and jam. kontrol: nama_dokter, spesialisasi, jenis_faskes, "
     "nama_faskes, datetime, frekuensi_kontrol, reminder_offsets. Other fields are kept."
 )
 
@@ -65,6 +65,10 @@ class PengingatChanges(TypedDict, total=False):
     timezone: str
     details: models.Details
     is_done: bool
+
+
+class StockAddition(TypedDict):
+    tambah: float
 
 
 class _Create(Schema):
@@ -108,6 +112,12 @@ class PengingatUpdate(Schema):
     timezone = fields.String(validate=_zone)
     details = fields.Dict(keys=fields.String())
     is_done = fields.Boolean(metadata={"description": "Of the current occurrence"})
+
+
+class StockAdditionCreate(Schema):
+    """What was bought of a medicine."""
+
+    tambah = Amount(required=True, maximum=100_000, example=30, description="In the unit of the doses")
 
 
 class Pengingat(Schema):

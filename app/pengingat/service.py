@@ -14,12 +14,12 @@ from app.core.lib import clock
 from app.core.web.pagination import Listing, paginate
 from app.identity import users
 from app.notifications import outbox
-from app.pengingat import answers, filters, ledger, limits, occurrences, own
+from app.pengingat import answers, filters, ledger, limits, occurrences, own, stock
 from app.pengingat.details_schemas import load_details
 from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.plans import says_when, schedule_of, with_first_day
 from app.pengingat.schedule import Schedule
-from app.pengingat.schemas import NewPengingat, PengingatChanges, Query
+from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition
 from app.pengingat.texts import Recipient
 
 #: A change of one of these is a change of the schedule.
@@ -65,6 +65,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
     schedule = _schedule(pengingat.tipe, pengingat.details, waktu, pengingat.timezone, now)
     limits.check_new(user_id, schedule, now)
     _set_schedule(pengingat, schedule, waktu, now)
+    stock.track(pengingat, now)
     db.session.add(pengingat)
     db.session.flush()
     _plan(pengingat, recipient, now)
@@ -95,9 +96,19 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengin
 def delete(user_id: int, pengingat_id: int) -> None:
     users.lock_own(user_id)
     pengingat = own.locked(user_id, pengingat_id)
-    outbox.cancel(occurrences.subject(pengingat_id))
+    for subject in (occurrences.subject(pengingat_id), stock.subject(pengingat_id)):
+        outbox.cancel(subject)
     ledger.void(pengingat_id)
     db.session.delete(pengingat)
+
+
+def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:
+    """Add to what is left of a medicine."""
+    now = database_clock.now()
+    pengingat = own.locked_after_person(user_id, pengingat_id)
+    stock.add(pengingat, data["tambah"], now)
+    db.session.flush()
+    return pengingat
 
 
 def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> None:
@@ -115,6 +126,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
         ledger.void(pengingat.id)
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.start = start
+    stock.track(pengingat, now)
 
 
 def _details(tipe: str, sent: Details, course: Schedule | None, zone: str, now: datetime) -> Details:

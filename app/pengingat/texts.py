@@ -6,10 +6,11 @@ Somebody may have given a stranger's number for theirs: until it is proven, no w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from app.core.lib.addresses import without_addresses
 from app.core.lib.clock import day_text
+from app.notifications.models import Channel
 from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.plans import doses_on
 from app.pengingat.schedule import Due
@@ -62,6 +63,17 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
     return {"title": (f"Pengingat: {title}" if title else "Pengingat")[:PUSH_CHARACTERS], "body": body}
 
 
+def stock(pengingat: Pengingat, day: date, recipient: Recipient) -> dict[Channel, dict[str, str]]:
+    """`Halo Siti, Metformin diperkirakan habis Jumat, 27 November 2026.`"""
+    what = recipient.line(pengingat.details["nama_obat"]) or recipient.line(pengingat.judul) or "obat Anda"
+    sentence = f"{what} diperkirakan habis {calendar_day(day)}."
+    name = first_name(recipient.line(recipient.name))
+    return {
+        Channel.MESSAGING: {"text": f"Halo{_after_blank(name)}, {sentence}"},
+        Channel.PUSH_FAN_OUT: {"title": "Persediaan obat", "body": sentence[0].upper() + sentence[1:]},
+    }
+
+
 def first_name(name: str) -> str:
     return name.split(maxsplit=1)[0] if name.strip() else name
 
@@ -75,9 +87,9 @@ def clock_time(moment: datetime) -> str:
     return f"{moment:%H.%M} {zone}"
 
 
-def calendar_day(moment: datetime) -> str:
+def calendar_day(day: date) -> str:
     """`Selasa, 10 Maret 2026`"""
-    return f"{DAYS[moment.weekday()]}, {day_text(moment)}"
+    return f"{DAYS[day.weekday()]}, {day_text(day)}"
 
 
 def amount(number: float) -> str:

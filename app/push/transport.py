@@ -29,6 +29,8 @@ NEUTRAL = {"title": "Pengingat", "body": "Anda punya pengingat"}
 SHOWN = ("title", "body", "url", "actions", "token")
 
 REMINDER = "reminder"
+#: Kinds that tell of somebody's health, for which a browser must be theirs.
+PRIVATE = frozenset({REMINDER, "stock"})
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
@@ -96,7 +98,7 @@ def send(delivery: Claimed) -> str | None:
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
     content: Mapping[str, object] = {name: delivery.payload[name] for name in SHOWN if delivery.payload.get(name)}
-    if is_reminder and not row.is_verified:
+    if delivery.kind in PRIVATE and not row.is_verified:
         content = NEUTRAL
     left_s = int((delivery.expires_at - row.now).total_seconds())
     try:

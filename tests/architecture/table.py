@@ -124,6 +124,7 @@ ACCESS: dict[str, str] = {
     "DELETE /pengingat/<int:pengingat_id>": "anybody",
     "POST /pengingat/obat": "anybody",
     "POST /pengingat/<int:pengingat_id>/konfirmasi": "anybody",
+    "POST /pengingat/<int:pengingat_id>/persediaan": "anybody",
     "GET /pengingat/riwayat": "anybody",
     "GET /pengingat/<int:pengingat_id>/riwayat": "anybody",
     "GET /pengingat/kepatuhan": "anybody",

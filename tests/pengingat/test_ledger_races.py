@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,8 +18,8 @@ from app.core.database.session import db, unit_of_work
 from app.core.errors import Conflict, NotFound
 from app.notifications.models import Delivery
 from app.pengingat import answers, jobs, service
-from app.pengingat.models import Occurrence, State
-from tests.pengingat.conftest import Time
+from app.pengingat.models import Occurrence, Pengingat, State
+from tests.pengingat.conftest import NOW, Time
 from tests.pengingat.test_races import make_reminders, run_together
 
 COUNT = 30
@@ -126,6 +129,53 @@ def test_an_answer_against_the_clocks_planning(committed: Flask, owned: tuple[in
     for row in rows:
         if row.due_at > moment.now:
             assert open_deliveries(row) == (2 if row.state == State.PENDING else 0)
+
+
+def test_answers_at_once_leave_the_stock_right_to_the_unit(
+    committed: Flask, moment: Time, obat: dict[str, Any]
+) -> None:
+    stocked = {**obat, "details": {**obat["details"], "persediaan": {"sisa": 100}}}
+    user_id, ids = make_reminders(5, stocked)
+    moment.move(hours=11, minutes=5)
+    dues: list[datetime | None] = [None, NOW.replace(day=2, hour=12), NOW.replace(day=3, hour=0)]
+
+    def answering_all(status: str) -> Callable[[], None]:
+        def work() -> None:
+            for reminder_id, due_at in product(ids, dues):
+                data: Any = {"status": status, "minutes": 30, **({"due_at": due_at} if due_at else {})}
+                with unit_of_work(), suppress(Conflict):
+                    answers.confirm(user_id, reminder_id, data)
+
+        return work
+
+    def mark() -> None:
+        for reminder_id, is_done in product(ids, (True, False, True)):
+            with unit_of_work():
+                service.update(user_id, reminder_id, {"is_done": is_done})
+
+    def buy() -> None:
+        for reminder_id in ids * 4:
+            with unit_of_work():
+                service.add_stock(user_id, reminder_id, {"tambah": 2.5})
+
+    works = [answering_all("done"), answering_all("skipped"), answering_all("done"), mark, buy]
+    run_together(committed, *works, jobs.top_up)
+    amounts = {"0": 1.0, "1": 0.5}
+    for reminder_id in ids:
+        rows = db.session.scalars(sa.select(Occurrence).filter_by(reminder_id=reminder_id)).all()
+        assert [row.taken for row in rows] == [amounts[row.slot] if row.state == State.DONE else None for row in rows]
+        details = db.session.get_one(Pengingat, reminder_id).details
+        assert details["persediaan"]["sisa"] == 100 + 4 * 2.5 - sum(row.taken or 0 for row in rows)
+
+
+def test_four_clocks_tell_of_a_stock_once(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
+    stocked = {**obat, "details": {**obat["details"], "persediaan": {"sisa": 3}}}
+    for _ in range(3):
+        make_reminders(20, stocked)
+    moment.move(hours=1)
+    run_together(committed, *[jobs.tell_of_stock] * 4)
+    told = db.session.scalars(sa.select(Delivery.subject).filter_by(kind="stock", channel="messaging")).all()
+    assert len(told) == len(set(told)) == 60
 
 
 def test_snoozes_and_answers_at_once_leave_nothing_to_be_sent_of_what_is_answered(

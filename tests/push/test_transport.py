@@ -43,10 +43,10 @@ def subscribe(client: Client, browser: dict[str, Any], user_id: int, *, proven: 
     return subscription_id
 
 
-def remind(user_id: int, **fields: Any) -> str:
+def remind(user_id: int, kind: str = "reminder", **fields: Any) -> str:
     """A reminder's push to a person."""
     row = add(
-        kind="reminder",
+        kind=kind,
         channel=Channel.PUSH_FAN_OUT,
         user_id=user_id,
         target=None,
@@ -161,11 +161,12 @@ def test_a_machine_whose_clock_is_ahead_shortens_the_life_of_no_push(
     assert timedelta(hours=23) < expires_in <= timedelta(days=1)
 
 
+@pytest.mark.parametrize("kind", ["reminder", "stock"])
 def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
 ) -> None:
     subscribe(client, browser, user_id)
-    remind(user_id)
+    remind(user_id, kind)
     jobs.drain("urgent")
     jobs.drain("urgent")
     assert shown(sim, browser) == [{"title": "Pengingat", "body": "Anda punya pengingat"}]

@@ -74,6 +74,10 @@ LABELS = {
     "selesai": "Tanggal selesai",
     "durasi_hari": "Lama pengobatan",
     "jadwal_sementara": "Jadwal sementara",
+    "persediaan": "Persediaan",
+    "sisa": "Sisa persediaan",
+    "ingatkan_hari": "Batas hari pengingat persediaan",
+    "tambah": "Tambahan persediaan",
     "state": "Keadaan",
     # pushes
     "endpoint": "Alamat langganan",
