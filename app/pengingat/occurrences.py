@@ -110,15 +110,12 @@ def deliveries(pengingat: Pengingat, due: Due, recipient: Recipient, row: Occurr
 def _told(
     pengingat: Pengingat, due: Due, recipient: Recipient, occurrence_id: int, at: datetime, part: str
 ) -> Iterator[outbox.Draft]:
-    again = part.endswith(":again")
-    text = texts.message(pengingat, due, recipient, again=again)
+    token = tokens.push_token(pengingat.user_id, due.at)
     payloads: dict[Channel, Mapping[str, object]] = {
-        Channel.MESSAGING: {"text": _with_link(text, pengingat.user_id, due)},
-        Channel.PUSH_FAN_OUT: {
-            **texts.push(pengingat, due, recipient),
-            "actions": texts.ACTIONS,
-            "token": tokens.push_token(pengingat.user_id, due.at),
-        },
+        Channel.MESSAGING: texts.payload(
+            pengingat, due, recipient, tokens.link_token_of(token), again=part.endswith(":again")
+        ),
+        Channel.PUSH_FAN_OUT: {**texts.push(pengingat, due, recipient), "actions": texts.ACTIONS, "token": token},
     }
     for channel, payload in payloads.items():
         yield outbox.Draft(
@@ -151,8 +148,3 @@ def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
 def is_night(local: datetime) -> bool:
     """From 22.00 to 05.00."""
     return local.hour >= 22 or local.hour < 5
-
-
-def _with_link(text: str, user_id: int, due: Due) -> str:
-    link = tokens.link_of(user_id, due.at)
-    return f"{text}\nJawab di sini: {link}" if link else text

@@ -5,12 +5,15 @@ Somebody may have given a stranger's number for theirs: until it is proven, no w
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any, TypedDict
 
 from app.core.lib.addresses import without_addresses
 from app.core.lib.clock import day_text
 from app.notifications.models import Channel
+from app.pengingat import tokens
 from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.plans import doses_on
 from app.pengingat.schedule import Due
@@ -47,16 +50,37 @@ class Recipient:
         return text if self.phone_is_proven else without_addresses(text)
 
 
+class Parts(TypedDict):
+    """What a message is made of, kept beside its text for whoever puts it together in another way."""
+
+    #: The first name; empty where none may be said.
+    name: str
+    #: Begins small, and says the reminder's title where that is news.
+    sentence: str
+    #: That of the link, be there an address for links or not.
+    token: str
+
+
+def payload(pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool = False) -> dict[str, Any]:
+    """The text of a message, its link as last line where there are links, and its parts."""
+    plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
+    title = _title(pengingat, plain, recipient)
+    parts: Parts = {
+        "name": first_name(recipient.line(recipient.name)),
+        "sentence": _lead(again=again) + _sentence(pengingat, due, recipient) + title,
+        "token": token,
+    }
+    return {"text": f"{plain}{title}\nJawab di sini: {link}" if link else plain, "parts": parts}
+
+
 def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:
     """`Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
     name = first_name(recipient.line(recipient.name))
-    lead = "kami ingatkan sekali lagi, " if again else ""
-    return f"Halo{_after_blank(name)}, {lead}{_sentence(pengingat, due, recipient)}"
+    return f"Halo{_after_blank(name)}, {_lead(again=again)}{_sentence(pengingat, due, recipient)}"
 
 
 def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]:
-    sentence = _sentence(pengingat, due, recipient)
-    body = sentence[0].upper() + sentence[1:]
+    body = _begun_large(_sentence(pengingat, due, recipient))
     if len(body) > PUSH_CHARACTERS:
         body = body[: PUSH_CHARACTERS - 1] + "…"
     title = recipient.line(pengingat.judul)
@@ -95,6 +119,28 @@ def calendar_day(day: date) -> str:
 def amount(number: float) -> str:
     """`1`, `0,5`"""
     return f"{number:g}".replace(".", ",")
+
+
+def _lead(*, again: bool) -> str:
+    return "kami ingatkan sekali lagi, " if again else ""
+
+
+def _title(pengingat: Pengingat, said: str, recipient: Recipient) -> str:
+    """` Pengingat: Obat diabetes.`, unless it says nothing beyond the sentence or is little more than the medicine."""
+    title = recipient.line(pengingat.judul)
+    medicine = recipient.line(pengingat.details.get("nama_obat") or "") if pengingat.tipe == Tipe.OBAT else ""
+    if not title or _contains(said, title) or (medicine and _contains(title, medicine)):
+        return ""
+    return f" Pengingat: {title}" + ("" if title[-1] in ".!?" else ".")
+
+
+def _contains(text: str, words: str) -> bool:
+    """Whether the text has these words, as whole ones, whatever their case."""
+    return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text.casefold()) is not None
+
+
+def _begun_large(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:

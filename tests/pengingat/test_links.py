@@ -50,7 +50,8 @@ def tap(client: Client, token: str, status: str) -> TestResponse:
 
 
 def test_a_message_ends_with_its_link(token: str) -> None:
-    assert str(payloads("messaging")[0]["text"]).endswith(f"pukul 19.00 WIB.\nJawab di sini: {ADDRESS}/k/{token}")
+    end = f"pukul 19.00 WIB. Pengingat: Obat diabetes.\nJawab di sini: {ADDRESS}/k/{token}"
+    assert str(payloads("messaging")[0]["text"]).endswith(end)
 
 
 def test_without_an_address_there_are_no_links(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from flask import Flask
 
 from app.pengingat import texts
 from app.pengingat.models import Pengingat
@@ -169,3 +171,61 @@ def test_no_address_leaves_in_a_title_or_a_name() -> None:
     assert texts.message(pengingat, due, siti).startswith("Halo Siti, ")
     nameless = Recipient("https://judi.com", phone_is_proven=False)
     assert texts.message(pengingat, due, nameless) == "Halo, waktunya terapi pukul 07.00 WIB."
+
+
+# --- the title -------------------------------------------------------------------------------------------------------
+
+
+def payload(judul: str, tipe: str = "obat", to: Recipient = PROVEN_SITI, **details: Any) -> dict[str, Any]:
+    pengingat = Pengingat(tipe=tipe, judul=judul, timezone="Asia/Jakarta", details=details or METFORMIN)
+    return texts.payload(pengingat, Due(SEVEN, SEVEN, "0"), to, "t" * 22)
+
+
+DOSE = "waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB."
+
+
+@pytest.fixture
+def links(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = replace(app.extensions["config"], public_url="https://sehat.example.org")
+    monkeypatch.setitem(app.extensions, "config", config)
+
+
+@pytest.mark.usefixtures("app")
+def test_an_operator_who_sets_nothing_sends_what_is_specified() -> None:
+    assert payload("Obat gula pagi")["text"] == f"Halo Siti, {DOSE}"
+
+
+@pytest.mark.usefixtures("links")
+def test_with_a_link_the_title_is_said_too() -> None:
+    link = f"https://sehat.example.org/k/{'t' * 22}"
+    said = f"Halo Siti, {DOSE} Pengingat: Obat gula pagi.\nJawab di sini: {link}"
+    assert payload("Obat  gula\npagi")["text"] == said
+    assert payload("Jangan lupa!")["text"].endswith(f"Pengingat: Jangan lupa!\nJawab di sini: {link}")
+
+
+@pytest.mark.usefixtures("links")
+@pytest.mark.parametrize(
+    "judul", ["Metformin", " METFORMIN ", "minum  metformin", "Obat Metformin pagi", "", "  ", "setelah makan"]
+)
+def test_a_title_that_says_nothing_new_is_left_out(judul: str) -> None:
+    assert payload(judul)["parts"]["sentence"] == DOSE
+    assert payload(judul)["text"].startswith(f"Halo Siti, {DOSE}\n")
+
+
+@pytest.mark.usefixtures("links")
+def test_a_part_of_a_word_is_not_said_already() -> None:
+    assert payload("Metfor")["parts"]["sentence"].endswith(" Pengingat: Metfor.")
+
+
+@pytest.mark.usefixtures("links")
+def test_a_title_that_stands_in_the_sentence_is_not_said_twice() -> None:
+    text = payload("Fisioterapi", "terapi", tempat_terapi="RSUD")["text"]
+    assert text.startswith("Halo Siti, waktunya terapi Fisioterapi di RSUD pukul 07.00 WIB.\n")
+
+
+@pytest.mark.usefixtures("links")
+def test_no_address_leaves_in_the_title_to_an_unproven_number() -> None:
+    text = payload("Menang di judi.example.com sekarang", to=SITI)["text"]
+    assert "judi.example" not in text
+    assert "Pengingat: Menang di sekarang." in text
+    assert "judi.example.com" in payload("Menang di judi.example.com sekarang")["text"]
