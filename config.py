@@ -139,12 +139,6 @@ def _origins(text: str) -> tuple[str, ...]:
     return tuple(_url(part) for part in _list(text))
 
 
-def _e164(text: str) -> str:
-    if not re.fullmatch(r"\+?[1-9][0-9]{6,14}", text):
-        raise ValueError("must be a number such as +628110000000")
-    return "+" + text.removeprefix("+")
-
-
 def _database_url(text: str) -> str:
     match = re.fullmatch(r"postgres(?:ql)?(?:\+psycopg2)?(://.*)", text)
     if not match:
@@ -294,11 +288,6 @@ class Config:
     messaging_url: str | None = setting("Base address in place of the provider's own", _url, default=None)
     messaging_token: str | None = setting("Token of the messaging provider", default=None, secret=True)
     messaging_sender_id: str | None = setting("Phone number id (`whatsapp_cloud` only)", default=None)
-    messaging_number: str | None = setting(
-        "Number at which the service hears people, in E.164; `wa.me` links lead there (default: no such links)",
-        _e164,
-        default=None,
-    )
     messaging_countries: tuple[str, ...] = setting(
         "Comma list of the calling codes that people's numbers may have, `*` for all", _countries, default=("62",)
     )
