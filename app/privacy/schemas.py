@@ -7,6 +7,11 @@ from typing import Any, TypedDict
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, validate, validates_schema
 
+from app.core.web.fields import Timestamp, enumeration
+
+#: The furthest first.
+DELIVERY_STATUSES = ("read", "delivered", "sent", "waiting", "failed", "late", "cancelled")
+
 
 class QuietHours(TypedDict):
     start: time
@@ -67,3 +72,24 @@ class NotificationSettings(Schema):
     broadcasts = fields.Boolean(
         metadata={"description": "Whether news come; one value with `preferences.broadcast` and the consent"}
     )
+
+
+class DeliveryPart(Schema):
+    """What became of one channel's part of a delivery."""
+
+    channel = fields.String(metadata={**enumeration("DeliveryChannel", ("message", "push")), "example": "message"})
+    status = fields.String(metadata={**enumeration("DeliveryStatus", DELIVERY_STATUSES), "example": "delivered"})
+    at = Timestamp(allow_none=True, metadata={"description": "Since when; null while it is still to come"})
+    reason = fields.String(
+        allow_none=True,
+        metadata={"example": "Nomor HP Anda sudah diganti sebelum pesan ini terkirim.", "description": "For a person"},
+    )
+
+
+class Delivery(Schema):
+    """One thing that was or will be sent: a reminder, a reply, news."""
+
+    id = fields.Integer(metadata={"example": 1})
+    title = fields.String(metadata={"example": "Pengingat: Obat diabetes"})
+    due_at = Timestamp()
+    channels = fields.List(fields.Nested(DeliveryPart))

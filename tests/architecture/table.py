@@ -21,6 +21,7 @@ ACCESS: dict[str, str] = {
     # what is the caller's own
     "GET /profile/notifikasi": "anybody",
     "PUT /profile/notifikasi": "anybody",
+    "GET /pengiriman": "anybody",
     # caregiver links
     "POST /caregiver/patients": "pendamping",
     "GET /caregiver/patients": "anybody",

@@ -1,0 +1,152 @@
+"""What was sent to a person and what is still to come: a message and the pushes of one thing are one row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db
+from app.core.web.pagination import Listing, Page, paginate_rows
+from app.identity import notification_settings
+from app.identity.notification_settings import Wishes
+from app.identity.sessions import Caller
+from app.notifications.delivery.drain import ALWAYS_WANTED, SWITCHED_OFF
+from app.notifications.models import OPEN, Channel, Delivery, Receipt, State
+from app.pengingat.models import Occurrence, Tipe
+from app.pengingat.models import State as Answer
+from app.privacy.schemas import DELIVERY_STATUSES
+from app.privacy.service import words
+
+
+class Status(StrEnum):
+    """What became of a channel's part, the furthest first."""
+
+    READ = "read"
+    DELIVERED = "delivered"
+    SENT = "sent"
+    #: Still to come.
+    WAITING = "waiting"
+    FAILED = "failed"
+    #: Not sent before it was of no use any more.
+    LATE = "late"
+    CANCELLED = "cancelled"
+
+
+assert tuple(Status) == DELIVERY_STATUSES  # noqa: S101  # one list, two places
+RANKS = {status: rank for rank, status in enumerate(Status)}
+SETTLED = {State.FAILED: Status.FAILED, State.MISSED: Status.LATE, State.CANCELLED: Status.CANCELLED}
+RECEIVED = {Receipt.READ: Status.READ, Receipt.DELIVERED: Status.DELIVERED, Receipt.FAILED: Status.FAILED}
+#: Our own words where the outbox recorded nothing of ours.
+DEFAULT_REASONS = {Status.FAILED: words.FAILED, Status.LATE: words.LATE, Status.CANCELLED: words.CANCELLED}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What became of one thing by one channel."""
+
+    channel: str
+    status: Status
+    #: Since when; None while it is still to come.
+    at: datetime | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Sent:
+    id: int
+    title: str
+    due_at: datetime
+    channels: list[Part]
+
+
+def list_own(caller: Caller, page: Page) -> Listing[Sent]:
+    """What was or will be sent to the caller, the latest due first."""
+    listing = paginate_rows(_things(caller.id), page)
+    wishes, now = _wishes(caller.id), database_clock.now()
+    rows = [
+        Sent(row.id, words.title_of(row.kind, row.judul), row.due_at, _parts(row, wishes, now)) for row in listing.rows
+    ]
+    return Listing(rows, listing.total, page)
+
+
+def _things(user_id: int) -> sa.Select[*tuple[Any, ...]]:
+    """The deliveries of a person by what they tell of: its message, its push, and the push of each browser."""
+    delivery = sa.func.json_build_array(
+        Delivery.channel,
+        Delivery.state,
+        Delivery.receipt,
+        Delivery.last_error,
+        Delivery.settled_at,
+        Delivery.receipt_at,
+    )
+    key = (Delivery.kind, Delivery.subject, Delivery.occurrence_id, Delivery.due_at)
+    things = (
+        sa.select(sa.func.min(Delivery.id).label("id"), *key, sa.func.json_agg(delivery, type_=sa.JSON).label("rows"))
+        .where(Delivery.user_id == user_id)
+        .group_by(*key)
+        .subquery()
+    )
+    told = (Occurrence.judul, Occurrence.tipe, Occurrence.state.label("answer"))
+    return (
+        sa.select(things.c.id, things.c.kind, things.c.due_at, things.c.rows, *told)
+        .outerjoin(Occurrence, Occurrence.id == things.c.occurrence_id)
+        .order_by(things.c.due_at.desc(), things.c.id.desc())
+    )
+
+
+def _wishes(user_id: int) -> Wishes:
+    values = db.session.scalar(sa.select(notification_settings.wishes_of(sa.literal(user_id))))
+    return Wishes(*values) if isinstance(values, list) else Wishes()
+
+
+def _parts(row: sa.Row[*tuple[Any, ...]], wishes: Wishes, now: datetime) -> list[Part]:
+    """What became of the message, and of the push: the furthest that any of the person's browsers got."""
+    parts: dict[str, list[Part]] = {}
+    fanned_out = any(delivery[0] == Channel.PUSH for delivery in row.rows)
+    for channel, *columns in row.rows:
+        if channel == Channel.PUSH_FAN_OUT and fanned_out:
+            continue
+        name = "message" if channel == Channel.MESSAGING else "push"
+        is_wanted = row.kind in ALWAYS_WANTED or (wishes.messages if name == "message" else wishes.push)
+        state, receipt, error, settled_at, receipt_at = columns
+        if state in OPEN:
+            part = _open(row, name, error, wishes if is_wanted else None, now)
+        elif channel == Channel.PUSH_FAN_OUT and state == State.SENT:
+            part = Part(name, Status.CANCELLED, _moment(settled_at), words.NO_BROWSER)
+        elif receipt in RECEIVED and (state == State.SENT or receipt != Receipt.FAILED):
+            status = RECEIVED[Receipt(receipt)]
+            part = Part(name, status, _moment(receipt_at), words.UNREACHED if status is Status.FAILED else None)
+        elif state == State.SENT:
+            part = Part(name, Status.SENT, _moment(settled_at), None)
+        else:
+            part = Part(name, SETTLED[State(state)], _moment(settled_at), _reason(row, State(state), error))
+        parts.setdefault(name, []).append(part)
+    return [min(parts[name], key=lambda part: RANKS[part.status]) for name in ("message", "push") if name in parts]
+
+
+def _open(row: sa.Row[*tuple[Any, ...]], name: str, error: str | None, wishes: Wishes | None, now: datetime) -> Part:
+    """What is still to come, unless the person has switched its channel off (`wishes` None)."""
+    if wishes is None:
+        return Part(name, Status.CANCELLED, None, words.REASONS[SWITCHED_OFF])
+    is_quiet = row.due_at <= now and row.tipe != Tipe.OBAT and wishes.quiet_until(now) is not None
+    reason = words.QUIET if is_quiet and row.kind not in ALWAYS_WANTED else words.TRIED if error else None
+    return Part(name, Status.WAITING, None, reason)
+
+
+def _reason(row: sa.Row[*tuple[Any, ...]], state: State, error: str | None) -> str:
+    if error in words.REASONS:
+        return words.REASONS[error]
+    if state is State.CANCELLED and row.answer in (Answer.DONE, Answer.SKIPPED):
+        return words.ANSWERED
+    if state is State.CANCELLED and row.answer == Answer.VOID:
+        return words.CHANGED
+    return DEFAULT_REASONS[SETTLED[state]]
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

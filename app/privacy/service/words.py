@@ -1,0 +1,41 @@
+"""What people read of their deliveries: our own words, never a provider's."""
+
+from __future__ import annotations
+
+from app.notifications.delivery.drain import SWITCHED_OFF
+
+#: What a delivery is about, by its kind; that of a reminder names it, that of no kind here is a message.
+TITLES = {
+    "reminder": "Pengingat",
+    "password_reset": "Tautan atur ulang kata sandi",
+    "security_notice": "Pemberitahuan keamanan akun",
+    "forum_reply": "Balasan di forum",
+    "broadcast": "Kabar baru",
+    "push": "Notifikasi web",
+}
+OTHER_TITLE = "Pesan"
+
+#: Why something failed or was cancelled, by what the outbox recorded.
+REASONS = {
+    SWITCHED_OFF: "Saluran ini Anda matikan.",
+    "no number": "Akun Anda belum punya nomor HP.",
+    "the number is known to be invalid": "Nomor HP Anda tidak terdaftar di layanan pesan. Periksa profil Anda.",
+    "the number has changed": "Nomor HP Anda sudah diganti sebelum pesan ini terkirim.",
+    "unsubscribed": "Peramban ini tidak lagi menerima notifikasi.",
+    "wants no broadcasts": "Anda tidak menerima siaran.",
+    "had the day's broadcasts already": "Siaran untuk hari itu sudah cukup.",
+}
+NO_BROWSER = "Belum ada peramban yang menerima notifikasi Anda."
+FAILED = "Layanan pengirim tidak dapat mengirimnya. Bila terulang, hubungi administrator."
+UNREACHED = "Pesan ini tidak sampai ke ponsel Anda. Bila terulang, hubungi administrator."
+LATE = "Tidak terkirim sampai batas waktunya. Bila terulang, hubungi administrator."
+CANCELLED = "Tidak jadi dikirim karena tidak diperlukan lagi."
+ANSWERED = "Tidak jadi dikirim karena sudah Anda jawab."
+CHANGED = "Tidak jadi dikirim karena pengingat diubah atau dihapus."
+QUIET = "Menunggu jam tenang Anda berakhir."
+TRIED = "Belum berhasil dikirim, dan akan dicoba lagi."
+
+
+def title_of(kind: str, judul: str | None) -> str:
+    title = TITLES.get(kind, OTHER_TITLE)
+    return f"{title}: {judul}" if judul else title

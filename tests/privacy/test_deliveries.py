@@ -1,0 +1,224 @@
+"""What people read of what was sent to them."""
+
+from __future__ import annotations
+
+import ast
+from datetime import UTC, date, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db
+from app.identity import notification_settings
+from app.identity.models import User
+from app.notifications.delivery.drain import SWITCHED_OFF
+from app.notifications.models import Delivery
+from app.pengingat.models import Occurrence
+from app.privacy.service import words
+from config import ROOT
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.language import assert_readable
+from tests.statements import Statements
+
+OBAT = {
+    "judul": "Obat diabetes",
+    "details": {
+        "nama_obat": "Metformin",
+        "frekuensi": 1,
+        "aturan": "setelah makan",
+        "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
+    },
+}
+NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
+LATER = "2026-03-02T01:00:05Z"
+
+_numbers = count(1)
+
+
+@pytest.fixture
+def user(app: Flask) -> User:
+    return make_user()
+
+
+@pytest.fixture
+def siti(client: Client, user: User) -> Client:
+    return client.as_(user)
+
+
+def add(user: User, channel: str = "messaging", **fields: Any) -> Delivery:
+    values: dict[str, Any] = {
+        "dedupe_key": f"test:{next(_numbers)}",
+        "queue": "urgent",
+        "kind": "forum_reply",
+        "subject": "balasan",
+        "payload": {},
+        "due_at": NOW,
+        "next_try_at": NOW,
+        "expires_at": NOW + timedelta(hours=1),
+        **fields,
+    }
+    if values.get("state", "pending") not in ("pending", "claimed"):
+        values.setdefault("settled_at", NOW + timedelta(seconds=5))
+    row = Delivery(user_id=user.id, channel=channel, **values)
+    db.session.add(row)
+    db.session.flush()
+    return row
+
+
+def occurrence(user: User, state: str = "pending", tipe: str = "obat") -> int:
+    row = Occurrence(
+        user_id=user.id, tipe=tipe, judul="Obat diabetes", slot="0", due_at=NOW, day=date(2026, 3, 2), state=state
+    )
+    db.session.add(row)
+    db.session.flush()
+    return row.id
+
+
+def only(client: Client) -> dict[str, Any]:
+    [row] = client.get("/pengiriman").json
+    return dict(row)
+
+
+def test_a_reminder_to_come_is_one_row_that_names_it_and_waits(siti: Client) -> None:
+    siti.post("/pengingat/obat", OBAT)
+    rows = siti.get("/pengiriman").json
+    assert rows == sorted(rows, key=lambda row: (row["due_at"], row["id"]), reverse=True)
+    for row in rows:
+        assert row["title"] == "Pengingat: Obat diabetes"
+        assert row["channels"] == [
+            {"channel": channel, "status": "waiting", "at": None, "reason": None} for channel in ("message", "push")
+        ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "status", "at", "reason"),
+    [
+        ({"state": "pending"}, "waiting", None, None),
+        ({"state": "claimed"}, "waiting", None, None),
+        ({"state": "pending", "last_error": "HTTP 500 from the gateway"}, "waiting", None, words.TRIED),
+        ({"state": "sent"}, "sent", LATER, None),
+        ({"state": "sent", "receipt": "accepted"}, "sent", LATER, None),
+        ({"state": "sent", "receipt": "sent"}, "sent", LATER, None),
+        ({"state": "sent", "receipt": "delivered", "receipt_at": NOW}, "delivered", "2026-03-02T01:00:00Z", None),
+        ({"state": "sent", "receipt": "read", "receipt_at": NOW}, "read", "2026-03-02T01:00:00Z", None),
+        ({"state": "sent", "receipt": "failed", "receipt_at": NOW}, "failed", "2026-03-02T01:00:00Z", words.UNREACHED),
+        ({"state": "failed", "receipt": "delivered", "receipt_at": NOW}, "delivered", "2026-03-02T01:00:00Z", None),
+        ({"state": "failed", "last_error": "code 131026: Undeliverable"}, "failed", LATER, words.FAILED),
+        ({"state": "failed", "last_error": "no number"}, "failed", LATER, words.REASONS["no number"]),
+        ({"state": "missed"}, "late", LATER, words.LATE),
+        ({"state": "cancelled"}, "cancelled", LATER, words.CANCELLED),
+        ({"state": "cancelled", "last_error": "switched off"}, "cancelled", LATER, words.REASONS["switched off"]),
+    ],
+)
+def test_what_became_of_a_message_is_told_in_our_own_words(
+    siti: Client, user: User, columns: dict[str, Any], status: str, at: str | None, reason: str | None
+) -> None:
+    row = add(user, **columns)
+    assert only(siti) == {
+        "id": row.id,
+        "title": "Balasan di forum",
+        "due_at": "2026-03-02T01:00:00Z",
+        "channels": [{"channel": "message", "status": status, "at": at, "reason": reason}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"), [("done", words.ANSWERED), ("skipped", words.ANSWERED), ("void", words.CHANGED)]
+)
+def test_a_reminder_that_was_not_needed_any_more_says_why(siti: Client, user: User, state: str, reason: str) -> None:
+    add(user, kind="reminder", occurrence_id=occurrence(user, state), state="cancelled")
+    assert only(siti)["channels"][0]["reason"] == reason
+
+
+def test_the_pushes_to_all_browsers_are_one_and_the_furthest_counts(siti: Client, user: User) -> None:
+    first = add(user, "push_fan_out", state="sent")
+    add(user, "push", target="1", state="failed", last_error="unsubscribed")
+    add(user, "push", target="2", state="sent")
+    row = only(siti)
+    assert row["id"] == first.id
+    assert row["channels"] == [{"channel": "push", "status": "sent", "at": LATER, "reason": None}]
+
+
+def test_a_push_to_nobody_says_that_there_is_no_browser(siti: Client, user: User) -> None:
+    add(user, "push_fan_out", state="sent")
+    [part] = only(siti)["channels"]
+    assert (part["status"], part["reason"]) == ("cancelled", words.NO_BROWSER)
+
+
+def test_what_waits_for_a_channel_that_is_off_will_not_come(siti: Client, user: User) -> None:
+    add(user)
+    add(user, "push_fan_out")
+    notification_settings.save(user.id, messages=False)
+    message, push = only(siti)["channels"]
+    assert (message["status"], message["reason"]) == ("cancelled", words.REASONS["switched off"])
+    assert (push["status"], push["reason"]) == ("waiting", None)
+
+
+def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_dose_does_not(siti: Client, user: User) -> None:
+    now = database_clock.now()
+    local = now.astimezone(notification_settings.zone_of(user.domicile))
+    hours = {
+        "quiet_start": (local - timedelta(hours=1)).time(),
+        "quiet_end": (local + timedelta(hours=1)).time(),
+    }
+    notification_settings.save(user.id, **hours)
+    add(user, due_at=now - timedelta(minutes=1))
+    add(user, kind="reminder", occurrence_id=occurrence(user), due_at=now - timedelta(minutes=2))
+    add(user, due_at=now + timedelta(minutes=5))
+    reasons = [row["channels"][0]["reason"] for row in siti.get("/pengiriman").json]
+    assert reasons == [None, words.QUIET, None]
+
+
+def test_rows_are_paged_the_latest_due_first(siti: Client, user: User) -> None:
+    for minute in (3, 1, 2):
+        add(user, due_at=NOW + timedelta(minutes=minute))
+    response = siti.get("/pengiriman?page=1&per_page=2")
+    assert [row["due_at"][14:16] for row in response.json] == ["03", "02"]
+    assert response.headers["X-Total-Count"] == "3"
+    assert [row["due_at"][14:16] for row in siti.get("/pengiriman?page=2&per_page=2").json] == ["01"]
+    assert_error(siti.get("/pengiriman?per_page=0"), 400, "validation_error", "per_page")
+
+
+def test_nobody_sees_what_was_sent_to_others(client: Client, siti: Client, user: User) -> None:
+    add(make_user())
+    add(user)
+    assert len(siti.get("/pengiriman").json) == 1
+    assert_error(client.get("/pengiriman"), 401, "unauthorized")
+
+
+def test_a_list_costs_the_same_statements_however_long(siti: Client, user: User, statements: Statements) -> None:
+    for minute in range(30):
+        add(user, due_at=NOW + timedelta(minutes=minute), occurrence_id=occurrence(user) if minute == 1 else None)
+    with statements.at_most(5):  # the session, the page, its total, the settings, the time
+        siti.get("/pengiriman?per_page=10")
+
+
+def test_each_recorded_reason_that_has_its_own_words_is_still_recorded() -> None:
+    raised = {
+        node.args[0].value
+        for path in (ROOT / "app").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "UndeliverableError"
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+    }
+    assert words.REASONS.keys() - {SWITCHED_OFF} <= raised
+
+
+def test_every_sentence_is_plain_indonesian() -> None:
+    for text in (*words.REASONS.values(), *words.TITLES.values(), words.QUIET, words.TRIED, words.LATE, words.FAILED):
+        assert_readable(text)
+
+
+def test_no_row_of_the_outbox_lacks_a_person(siti: Client, user: User) -> None:
+    """A message to a number that is nobody's, as a password reset of an unknown one, is in nobody's list."""
+    row = add(user)
+    db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(user_id=None))
+    assert siti.get("/pengiriman").json == []
