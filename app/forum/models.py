@@ -7,11 +7,12 @@ changes one locks the row from the top down (thread, reply, mark), so that no tw
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Custom, Personal, Rows
+from app.core.database.personal import Custom, Delete, Detach, Nothing, Personal, Rows
 from app.core.database.session import Base, Created, trigrams
 
 #: Levels of replies; a reply to one on the last level hangs beside it. A deeper tree is hard to read, and costs stack.
@@ -23,6 +24,10 @@ ERASE_MARKS = Custom("The counters of what was liked and saved go down with them
 
 def counter() -> Mapped[int]:
     return mapped_column(sa.Integer, server_default=sa.text("0"))
+
+
+def hidden_reason() -> Mapped[str | None]:
+    return mapped_column(comment="why a moderator hid it; null: everybody sees it")
 
 
 class Edited(Created):
@@ -39,7 +44,9 @@ class ForumCategory(Base):
     preference_tag: Mapped[str | None] = mapped_column(
         comment="broadcasts of its threads go to people with this tag; null: to all"
     )
-    threads_count: Mapped[int] = counter()
+    threads_count: Mapped[int] = mapped_column(
+        sa.Integer, server_default=sa.text("0"), comment="hidden ones do not count"
+    )
 
 
 class ForumThread(Base, Edited):
@@ -58,8 +65,9 @@ class ForumThread(Base, Edited):
     likes_count: Mapped[int] = counter()
     saves_count: Mapped[int] = counter()
     replies_count: Mapped[int] = mapped_column(
-        sa.Integer, server_default=sa.text("0"), comment="stubs of deleted replies do not count"
+        sa.Integer, server_default=sa.text("0"), comment="neither stubs of deleted replies nor hidden ones count"
     )
+    hidden_reason: Mapped[str | None] = hidden_reason()
     notice_due_at: Mapped[datetime | None] = mapped_column(comment="of the latest message to the author about replies")
     notice_reply_id: Mapped[int | None] = mapped_column(comment="the first reply that this message tells of")
 
@@ -90,6 +98,7 @@ class ForumReply(Base, Edited):
     )
     likes_count: Mapped[int] = counter()
     saves_count: Mapped[int] = counter()
+    hidden_reason: Mapped[str | None] = hidden_reason()
 
     __table_args__ = (
         sa.Index("ix_forum_replies_thread_id", "thread_id", "id"),
@@ -127,3 +136,105 @@ class ReplyMark(Base, _Mark):
     )
 
     __table_args__ = (sa.Index("ix_forum_reply_marks_user_id", "user_id", "reply_id"),)
+
+
+# --- moderation -----------------------------------------------------------------------------------------------------
+
+
+class CaseState(StrEnum):
+    #: A moderator has to look at it; after three reports the post is hidden until then.
+    OPEN = "open"
+    KEPT = "kept"
+    HIDDEN = "hidden"
+    #: The post is gone, by a moderator's decision or by its author's own.
+    DELETED = "deleted"
+
+
+class ReportReason(StrEnum):
+    MISINFORMATION = "misinformation"
+    SPAM = "spam"
+    HATE = "hate"
+    PRIVACY = "privacy"
+    SELF_HARM = "self_harm"
+    OTHER = "other"
+
+
+class ForumCase(Base, Created):
+    """A post that moderators look at: one row a post, whether reports, a crisis phrase or a moderator opened it."""
+
+    __tablename__ = "forum_cases"
+    __personal__ = Personal(
+        of=("author_id",), export=Rows(), erase=Detach(clears=("title", "content", "use_pseudonym", "appeal"))
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    thread_id: Mapped[int] = mapped_column(
+        comment="the post, or the thread that it replies to. No foreign key: the case outlives the post"
+    )
+    reply_id: Mapped[int | None] = mapped_column(comment="null: it is about the thread itself")
+    author_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="SET NULL"), index=True)
+    state: Mapped[str] = mapped_column(server_default=CaseState.OPEN)
+    is_urgent: Mapped[bool] = mapped_column(server_default=sa.false(), comment="somebody may be in danger")
+    reason: Mapped[str | None] = mapped_column(comment="of the latest decision")
+    decided_at: Mapped[datetime | None]
+    appeal: Mapped[str | None] = mapped_column(comment="what the author says against it")
+    appealed_at: Mapped[datetime | None]
+    unmasked_at: Mapped[datetime | None] = mapped_column(comment="when the author's pseudonym was lifted")
+    title: Mapped[str | None] = mapped_column(
+        comment="as it was when a moderator deleted the post; so are the next two"
+    )
+    content: Mapped[str | None]
+    use_pseudonym: Mapped[bool | None]
+
+    __table_args__ = (
+        sa.Index("uq_forum_cases_thread_id", "thread_id", unique=True, postgresql_where=sa.text("reply_id IS NULL")),
+        sa.Index("uq_forum_cases_reply_id", "reply_id", unique=True, postgresql_where=sa.text("reply_id IS NOT NULL")),
+        sa.Index("ix_forum_cases_thread_id", "thread_id"),
+        sa.Index("ix_forum_cases_is_urgent", "is_urgent", "id"),
+    )
+
+
+class ForumReport(Base, Created):
+    """What one person says is wrong with a post."""
+
+    __tablename__ = "forum_reports"
+    __personal__ = Personal(of=("reporter_id",), export=Rows(), erase=Detach(clears=("note",)))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    case_id: Mapped[int] = mapped_column(sa.ForeignKey("forum_cases.id", ondelete="CASCADE"))
+    reporter_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="SET NULL"))
+    reason: Mapped[str]
+    note: Mapped[str | None]
+
+    __table_args__ = (
+        sa.UniqueConstraint("case_id", "reporter_id"),
+        sa.Index("ix_forum_reports_reporter_id", "reporter_id", "id"),
+    )
+
+
+class ForumBlock(Base):
+    """Whose posts a person does not want to see: those under somebody's name, or those under their pseudonym.
+
+    The two are rows of their own, and neither is ever read or written because of the other.
+    """
+
+    __tablename__ = "forum_blocks"
+    __personal__ = Personal(
+        of=("user_id", "blocked_id"),
+        export=Nothing("A row names who is behind a pseudonym, and who does not want to read whom"),
+        erase=Delete(),
+    )
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    blocked_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
+    use_pseudonym: Mapped[bool] = mapped_column(primary_key=True)
+
+
+class CrisisPhrase(Base, Created):
+    """Words by which a post is taken for a cry for help, see `app.forum.service.words`."""
+
+    __tablename__ = "crisis_phrases"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    phrase: Mapped[str]
+    words: Mapped[str] = mapped_column(unique=True, comment="the phrase in the one spelling that posts are compared in")

@@ -1,11 +1,14 @@
-"""The forum's categories, each but the first with the preference that its broadcasts are filtered by."""
+"""What the forum needs to be there: its categories, each but the first with the preference that its broadcasts are
+filtered by, and the phrases by which a cry for help is known."""
 
 from __future__ import annotations
 
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
-from app.forum.models import ForumCategory
+from app.forum.models import CrisisPhrase, ForumCategory
+from app.forum.service.words import plain
 
 CATEGORIES: tuple[tuple[str, str | None], ...] = (
     ("Umum", None),
@@ -20,8 +23,47 @@ CATEGORIES: tuple[tuple[str, str | None], ...] = (
     ("Kepercayaan Lain", "other_belief"),
 )
 
+#: Of each the other spellings and slang words are known (`app.forum.service.words`): `pengen mati` is `ingin mati`.
+PHRASES: tuple[str, ...] = (
+    # to die
+    "ingin mati", "saya mau mati", "mau mati saja", "mending mati", "lebih baik mati", "lebih baik saya mati",
+    "mati saja saya", "saya mati saja", "biar saya mati", "biarkan saya mati", "pantas mati",
+    "harusnya saya mati", "seharusnya saya mati", "andai saya mati", "semoga saya mati", "semoga cepat mati",
+    "cepat mati saja", "ingin cepat mati", "kenapa saya tidak mati", "menunggu mati saja", "mending saya mati",
+    "ingin banget mati", "ingin sekali mati", "ingin rasanya mati",
+    "ingin meninggal saja", "lebih baik meninggal", "lebih baik saya tidak ada", "ingin menghilang selamanya",
+    "ingin lenyap", "ingin pergi dari dunia", "tinggalkan dunia ini", "meninggalkan dunia ini",
+    "selamat tinggal dunia", "ingin tidur selamanya", "tidak ingin bangun lagi", "tidak mau bangun lagi",
+    # to live no longer
+    "tidak ingin hidup", "tidak mau hidup", "tidak sanggup hidup", "tidak kuat hidup", "tidak kuat lagi hidup",
+    "tidak tahan hidup", "tidak tahan lagi hidup", "tidak sanggup lagi hidup", "hidup tidak ada gunanya",
+    "hidup saya tidak ada gunanya", "hidup tidak berguna", "hidup saya tidak berguna",
+    "tidak pantas hidup", "tidak layak hidup", "tidak ada gunanya hidup", "buat apa hidup", "untuk apa hidup",
+    "untuk apa saya hidup", "buat apa saya hidup", "tidak ada alasan hidup", "tidak ada alasan untuk hidup",
+    "capek hidup", "bosan hidup", "muak hidup", "menyesal lahir", "menyesal dilahirkan",
+    "tidak ingin ada di dunia", "tidak ingin lahir",
+    # to end it
+    "bunuh diri", "bundir", "akhiri hidup", "akhiri saja hidup", "akhiri semua", "akhiri nyawa",
+    "hidup saya akhiri", "habisi diri", "habisi nyawa sendiri", "menghabisi diri", "menghabisi nyawa sendiri",
+    "cabut nyawa saya", "hilangkan nyawa sendiri", "menghilangkan nyawa sendiri",
+    # how
+    "gantung diri", "gantung leher", "lompat dari jembatan", "lompat dari gedung", "lompat dari lantai",
+    "lompat ke sungai saja", "minum racun", "minum baygon", "minum pembersih lantai",
+    "minum obat sebanyak banyaknya", "overdosis saja", "sayat nadi", "potong nadi", "memotong nadi",
+    "sayat tangan", "tabrakkan diri", "menabrakkan diri", "bakar diri", "membakar diri", "menembak diri",
+    # to be hurt
+    "sakiti diri", "lukai diri", "sayat diri", "self harm", "selfharm", "barcode di tangan", "barcode tangan",
+    "cutting tangan",
+    # in English and in the languages of the islands, as people mix them in
+    "suicide", "suicidal", "unalive", "kill myself", "end my life", "want to die", "wanna die", "better off dead",
+    "hoyong maot", "hoyong paeh", "ingin paeh", "nglalu", "ngendat", "bunuh awak",
+)  # fmt: skip
+
 
 def seed() -> None:
-    """Insert the categories that are missing."""
+    """Insert the categories that are missing, and the phrases where there are none: administrators take some out."""
     rows = [{"name": name, "preference_tag": tag} for name, tag in CATEGORIES]
     db.session.execute(insert(ForumCategory).values(rows).on_conflict_do_nothing(index_elements=[ForumCategory.name]))
+    if not db.session.scalar(sa.select(sa.exists().where(CrisisPhrase.id.is_not(None)))):
+        phrases = [{"phrase": phrase, "words": plain(phrase)} for phrase in PHRASES]
+        db.session.execute(insert(CrisisPhrase).values(phrases).on_conflict_do_nothing())

@@ -1,0 +1,114 @@
+"""Which texts hold a phrase of the seeded list, and which only look as if they did."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.forum import seed
+from app.forum.models import CrisisPhrase
+from app.forum.seed import PHRASES
+from app.forum.service.words import finds, plain, says_too_little
+
+CRIES = (
+    # as the list has them
+    "Aku ingin mati.", "Saya mau bunuh diri", "Lebih baik mati daripada begini terus", "Saya sering menyakiti diri",
+    "Saya pernah menyakiti diri sendiri", "Kadang terpikir akhiri hidup", "Tidak ingin hidup lagi", "Capek hidup.",
+    "Untuk apa saya hidup kalau hanya menyusahkan?", "Saya pantas mati", "Semoga saya mati dalam tidur",
+    "Saya menyesal dilahirkan", "Selamat tinggal dunia", "Aku ingin tidur selamanya", "Hidup saya tidak berguna",
+    "Semalam saya hampir gantung diri", "Saya sudah beli baygon, tinggal minum baygon",
+    "Rasanya ingin lompat dari gedung",
+    # in other words of the same
+    "Aku pengen mati", "gue pengin mati aja", "gw pgn mati", "Pengen banget mati rasanya",
+    "ingin cepet mati, ingin cepat mati", "bundir aja kali ya", "Mending mati", "mendingan gue mati",
+    "mending aku mati aja", "lbh baik mati", "ga mau hidup lagi", "gak pengen idup lagi", "nggak mau hidup",
+    "enggak kuat hidup lagi", "udah gak sanggup hidup", "tdk ingin hidup", "capek idup", "cape bgt, cape hidup",
+    "lelah hidup dengan penyakit ini", "bosen idup", "gada gunanya, tidak ada gunanya hidup", "buat apa hidup",
+    "mengakhiri hidupku", "mau ngakhirin semuanya", "aku mau akhiri semua ini", "nyakitin diri sendiri",
+    "melukai diri sendiri tiap malam", "nyilet tangan lagi", "iris nadi aja", "ngiris nadi", "loncat dari jembatan",
+    "mau terjun dari jembatan", "pengen modar", "pengen mampus", "barcode di lengan nambah lagi", "hayang paeh",
+    "aing hayang mati",
+    # written otherwise
+    "GUEEE PENGEN MATIIII!!!", "ingin  mati", "INGIN MATI", "ingin\nmati", "ingin... mati", "ingin, mati",
+    "bunuh-diri", "bunuhdiri", "b u n u h  d i r i", "b.u.n.u.h d.i.r.i", "i n g i n m a t i", "p3ng3n m4ti",
+    "bunuh d1r1", "pen9en mati", "íngin máti", "𝓲𝓷𝓰𝓲𝓷 𝓶𝓪𝓽𝓲", "in\u200bgin ma\u00adti", "ｉｎｇｉｎ ｍａｔｉ",
+    "😭 ingin mati 😭",
+    "bunuh_diri", "#bunuhdiri", "\"ingin mati\"",
+    # as people mix languages
+    "I want to die", "suicide", "self harm lagi", "self-harm", "selfharm", "kill myself",
+    "sudah tidak tahan, want to die",
+)  # fmt: skip
+
+NO_CRIES = (
+    # dead things and ways of speaking
+    "Semalam mati lampu.", "Kaki saya mati rasa", "Tangan kiri mati rasa sejak seminggu", "Mati listrik dua jam",
+    "Alatnya mati total", "Jam dinding mati", "HP saya mati", "hp saya mau mati", "baterai mau mati aja",
+    "Lampunya mau mati saja", "ikan saya mau mati", "tanaman mau mati saja", "Kipas angin mati",
+    "Mesinnya mati langkah", "Mati gaya di rumah sakit", "Setengah mati saya mencarinya", "Harga mati",
+    "Cinta mati pada sepak bola", "Belajar mati-matian", "ingin mati-matian belajar", "Hidup segan mati tak mau",
+    "Sumber air mati", "Mati suri", "Tidak ingin mati lampu lagi", "ingin mati lampu ini cepat selesai",
+    "jangan mau mati rasa berkepanjangan", "Sel kulit mati", "Jaringan mati harus dibersihkan",
+    "Mata ikan dan kulit mati", "Mati satu tumbuh seribu", "Semut mati semua", "Bayi lahir mati di desa kami",
+    "Angka mati karena jantung", "Pajak mati motor saya", "biar nyamuk cepat mati saja",
+    "supaya kuman cepat mati saja",
+    # fear is no wish
+    "Saya takut mati", "Saya tidak ingin mati", "aku gak mau mati", "gue ga pengen mati muda", "belum mau mati",
+    "Apakah saya akan mati?", "Ayah saya mati karena stroke", "Apakah diabetes bisa bikin mati?",
+    # parts of other words
+    "Cara mematikan alarm", "Penyakit ini mematikan?", "Angka kematian ibu", "simpati untuk semua",
+    "Kopi tiwus mati2an", "Matinya kuman oleh sabun", "pengamatan gula darah", "ingin matikan notifikasi",
+    "ingin matang",
+    # oneself, life, ends, killing
+    "Percaya diri", "diri sendiri", "Menjaga diri", "Sayangi dirimu", "Tahu diri", "Merawat diri sendiri",
+    "Bunuh kuman", "Membunuh bakteri", "Antibiotik pembunuh kuman", "dibunuh", "Kehidupan baru", "hidup sehat",
+    "ingin hidup sehat", "Semangat hidup!", "Gaya hidup", "Tidak ingin hidup boros", "Akhir pekan",
+    "akhiri obrolan ini", "Akhirnya sembuh", "Sakit hati", "sakit diri saya kambuh",
+    # bodies, medicines, things that hang and are cut
+    "Gantung baju", "Infus digantung", "Potong kuku", "potong rambut", "Sayat bawang", "Iris tipis", "Minum obat",
+    "minum air putih", "Lompat tali", "loncat-loncat", "Tangan kebas", "Denyut nadi", "Barcode obat", "Self care",
+    "Overdosis vitamin, apakah bahaya?", "KMS anak saya hilang", "Capek", "capek bekerja", "Bosan makan bubur", "",
+    "Ingin sehat", "mau makan apa?", "Lebih baik tidur", "Mending istirahat", "Tidak kuat",
+    "Selamat tinggal, sampai besok",
+)  # fmt: skip
+
+
+def test_there_are_enough_of_both() -> None:
+    assert len(set(CRIES)) >= 60
+    assert len(set(NO_CRIES)) >= 60
+
+
+@pytest.mark.parametrize("text", CRIES)
+def test_a_cry_for_help_is_found(text: str) -> None:
+    assert finds(PHRASES, text), plain(text)
+    assert finds(PHRASES, "Judul", f"Halo semua.\n{text}\nTerima kasih.")
+
+
+@pytest.mark.parametrize("text", NO_CRIES)
+def test_what_only_looks_like_one_is_not(text: str) -> None:
+    assert not finds(PHRASES, text), [phrase for phrase in PHRASES if finds([phrase], text)]
+
+
+def test_title_and_content_are_looked_at_each_for_itself() -> None:
+    assert not finds(PHRASES, "Apa yang ingin", "mati")
+
+
+@pytest.mark.parametrize("phrase", ["mati", "MATI!", "m4ti", "modar", "", "!!", "di"])
+def test_a_phrase_says_more_than_mati(phrase: str) -> None:
+    assert says_too_little(plain(phrase))
+
+
+def test_no_seeded_phrase_says_too_little_or_the_same_as_another() -> None:
+    assert not [phrase for phrase in PHRASES if says_too_little(plain(phrase))]
+    assert len({plain(phrase) for phrase in PHRASES}) == len(PHRASES)
+
+
+def test_the_seed_fills_an_empty_list_and_leaves_what_administrators_made_of_it(app: Flask) -> None:
+    def phrases() -> set[str]:
+        return set(db.session.scalars(sa.select(CrisisPhrase.phrase)))
+
+    assert phrases() == set(PHRASES)
+    db.session.execute(sa.delete(CrisisPhrase).where(CrisisPhrase.phrase != "ingin mati"))
+    seed.seed()
+    assert phrases() == {"ingin mati"}
