@@ -11,6 +11,7 @@ must find new code rather than a package that the master has already imported.
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -137,6 +138,16 @@ def _page_url(text: str) -> str:
 
 def _origins(text: str) -> tuple[str, ...]:
     return tuple(_url(part) for part in _list(text))
+
+
+def _templates(text: str) -> tuple[tuple[str, str], ...]:
+    try:
+        names = json.loads(text)
+    except ValueError:  # not JSON
+        names = None
+    if not isinstance(names, dict) or not all(isinstance(name, str) and name for name in names.values()):
+        raise ValueError('must be a JSON object of kinds and their templates, as in {"reminder": "pengingat"}')
+    return tuple(names.items())
 
 
 def _database_url(text: str) -> str:
@@ -291,6 +302,14 @@ class Config:
     messaging_countries: tuple[str, ...] = setting(
         "Comma list of the calling codes that people's numbers may have, `*` for all", _countries, default=("62",)
     )
+    whatsapp_templates: tuple[tuple[str, str], ...] = setting(
+        "JSON object: which approved template says what when somebody has not written for 24 hours, by kind "
+        "(`reminder`, or narrower `pengingat_obat`, `pengingat_makan`, `pengingat_terapi`, `pengingat_kontrol`; "
+        "`password_reset`, `security_notice`, `broadcast` ...)",
+        _templates,
+        default=(),
+    )
+    whatsapp_template_language: str = setting("Language code of those templates", default="id")
 
     messaging_number: str | None = setting(
         "Number that messages come from, with its country code: where people write to, as `GET /messaging` says",
@@ -379,6 +398,14 @@ class Config:
     @property
     def is_development(self) -> bool:
         return self.environment == "development"
+
+    @property
+    def follows_whatsapp_hours(self) -> bool:
+        """Whether a message to somebody who has not written for 24 hours goes as a template or not at all.
+
+        Who has set neither templates nor the webhook, without which nobody knows who wrote when, sends texts.
+        """
+        return self.messaging_provider == "whatsapp_cloud" and bool(self.whatsapp_templates or self.whatsapp_app_secret)
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ PERIODIC = (
     Periodic(accounts.forget_expired, every_s=3600),
     Periodic(identity.drop_old_idempotency_keys, every_s=3600),
     Periodic(notifications.prune, every_s=3600),
+    Periodic(notifications.forget_payloads, every_s=600),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(logs.make_months_ahead, every_s=3600),
     Periodic(inbox.forget, every_s=3600),

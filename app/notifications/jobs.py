@@ -10,9 +10,11 @@ from threading import Thread
 import sqlalchemy as sa
 from flask import current_app
 from redis.exceptions import RedisError
+from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
+from app.core.settings import settings
 from app.notifications.delivery import clock_steps, parking
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import metrics as delivery_metrics
@@ -29,6 +31,9 @@ DRAIN_S = 15.0
 DRAIN_LIMIT_S = 35
 #: What is due for so long is drained by whoever is free, also by the worker of the other queue.
 LATE = timedelta(seconds=10)
+
+#: WhatsApp refuses after a moment, if at all, what it took at first.
+ANSWER_WITHIN = timedelta(minutes=10)
 
 #: Days that settled rows are kept, for the development page and an operator's questions.
 KEEP_DAYS = 30
@@ -123,6 +128,27 @@ def _drain_here(queue: str) -> None:
 
         _threads[queue] = Thread(target=work, name=f"drain-{queue}", daemon=True)
         _threads[queue].start()
+
+
+def forget_payloads() -> None:
+    """Empty the payloads that WhatsApp's answer was waited for with; every other one is emptied when it is settled."""
+    if not (settings.is_production and settings.follows_whatsapp_hours):
+        return
+    with autocommit() as connection:
+        connection.execute(_forget)
+
+
+_now = sa.func.statement_timestamp()
+_forget = (
+    sa.update(deliveries)
+    .where(
+        _rows.queue.in_(QUEUES),
+        _rows.channel == Channel.MESSAGING,
+        _rows.settled_at.between(_now - timedelta(days=1), _now - ANSWER_WITHIN),
+        _rows.payload != sa.literal({}, JSONB),
+    )
+    .values(payload=sa.literal({}, JSONB))
+)
 
 
 def prune() -> None:

@@ -118,6 +118,13 @@ class Delivery(Base, Created):
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
         ),
         sa.Index("ix_deliveries_created_at", "created_at"),
+        # What became of messages lately.
+        sa.Index(
+            "ix_deliveries_settled",
+            "queue",
+            "settled_at",
+            postgresql_where=sa.text("channel = 'messaging' AND settled_at IS NOT NULL"),
+        ),
         sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),
         # What a receipt names.
         sa.Index("ix_deliveries_provider_ref", "provider_ref", postgresql_where=sa.text("provider_ref IS NOT NULL")),

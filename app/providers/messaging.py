@@ -6,10 +6,10 @@ from flask import current_app
 
 from app.providers import fonnte, whatsapp
 from app.providers.http import Http, policy_of
-from app.providers.messenger import InvalidNumberError, Messenger, Outbox
+from app.providers.messenger import InvalidNumberError, Messenger, Outbox, OutsideHoursError
 from config import Config
 
-__all__ = ["InvalidNumberError", "Messenger", "client", "make"]
+__all__ = ["InvalidNumberError", "Messenger", "OutsideHoursError", "client", "make"]
 
 #: A worker's lease outlives this.
 BUDGET_S = 8.0

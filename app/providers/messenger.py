@@ -16,6 +16,13 @@ class InvalidNumberError(ProviderError):
         super().__init__(provider, "status", permanent=True, reason=reason)
 
 
+class OutsideHoursError(ProviderError):
+    """The provider takes no text for this person now, only a template."""
+
+    def __init__(self, provider: str, reason: str) -> None:
+        super().__init__(provider, "status", permanent=True, reason=reason)
+
+
 @dataclass(frozen=True)
 class Button:
     """A ready answer below a message; `id` comes back when it is tapped."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.providers.http import Http, ProviderError
-from app.providers.messenger import Button, InvalidNumberError, Template
+from app.providers.messenger import Button, InvalidNumberError, OutsideHoursError, Template
 
 URL = "https://graph.facebook.com/v25.0"
 
@@ -19,6 +19,8 @@ MOST_CHARACTERS_OF_A_PARAMETER = 800
 _RATE_LIMITS = frozenset({130429, 131056, 4, 80007})
 #: Nobody has this number there, or it is none.
 _INVALID_NUMBERS = frozenset({131026})
+#: Its recipient has not written to us for 24 hours.
+OUTSIDE_HOURS = 131047
 #: Some passing troubles of its own are 4xx.
 _TRANSIENT = frozenset({1, 2, 131000, 131016})
 
@@ -93,6 +95,8 @@ def _meaning(error: ProviderError) -> ProviderError:
     code = _code(error)
     if code in _INVALID_NUMBERS:
         return InvalidNumberError("messaging", f"code {code}")
+    if code == OUTSIDE_HOURS:
+        return OutsideHoursError("messaging", f"code {code}")
     transient = code in _RATE_LIMITS or code in _TRANSIENT or code == 190 or not error.permanent
     return ProviderError(
         "messaging",

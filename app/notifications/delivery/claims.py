@@ -234,7 +234,13 @@ def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
     calls = 1 if delivery.is_begun else 0
     values = {"of_id": delivery.id, "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
     with autocommit() as connection:
-        (_sent_and_forgotten if settings.is_production else _sent).rows(connection, values)
+        (_sent_and_forgotten if _forgets() else _sent).rows(connection, values)
+
+
+def _forgets() -> bool:
+    """Whether the payload of what is sent goes at once, see `final`. What WhatsApp may refuse a moment later, and then
+    takes as a template, is kept until `jobs.forget_payloads`."""
+    return settings.is_production and not settings.follows_whatsapp_hours
 
 
 def settle_failed(delivery: Claim, reason: str) -> None:

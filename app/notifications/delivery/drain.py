@@ -21,6 +21,7 @@ from app.core.jobs.queue import URGENT
 from app.core.lib import clock
 from app.notifications.delivery import claims, outcomes, parking
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
+from app.notifications.delivery.forms import NeedsTemplateError
 from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.models import Channel
 from app.providers.http import ProviderError
@@ -189,6 +190,8 @@ class Lane:
         except UnwantedError as error:
             return Outcome(Result.CANCELLED, str(error))
         except UndeliverableError as error:
+            if isinstance(error, NeedsTemplateError):
+                self._count("needs_template")
             return self._failed(delivery, str(error))
         except ProviderError as error:
             if error.outcome_unknown:

@@ -8,8 +8,9 @@ import sqlalchemy as sa
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, unit_of_work
+from app.core.settings import settings
 from app.identity.models import User
-from app.notifications.delivery import claims
+from app.notifications.delivery import claims, forms, second_form
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.senders import numbers
 from app.notifications.senders.models import phone_numbers
@@ -23,29 +24,51 @@ class Address:
     phone: str
     #: Whether the provider has said that nobody is there, or nothing arrives.
     is_doubted: bool = False
+    #: Whether its owner wrote to us so lately that WhatsApp takes a text.
+    is_open: bool = False
 
 
+_is_open = sa.func.coalesce(
+    phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - forms.OPEN_FOR, sa.false()
+)
+_is_doubted = sa.func.coalesce(numbers.is_doubted, sa.false())
 _address = PreparedStatement(
     sa.select(
         User.phone,
         User.phone_invalid_at.is_not(None).label("is_invalid"),
         sa.func.coalesce(numbers.probe_is_due, sa.false()).label("probe_is_due"),
-        sa.func.coalesce(numbers.is_doubted, sa.false()).label("is_doubted"),
+        _is_doubted.label("is_doubted"),
+        _is_open.label("is_open"),
     )
     .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
     .where(User.id == sa.bindparam("of_user"))
 )
+_number = PreparedStatement(
+    sa.select(_is_doubted.label("is_doubted"), _is_open.label("is_open")).where(
+        phone_numbers.c.phone == sa.bindparam("of_phone")
+    )
+)
 
 
 def send(delivery: Claimed) -> str | None:
-    """Send the text to the number that the person has now; what the provider says of the number is noted."""
-    address, text = _address_of(delivery), str(delivery.payload["text"])
+    """Send the message to the number that the person has now, in the form that it takes at this moment.
+
+    What the provider says of the number is noted.
+    """
+    address = _address_of(delivery)
+    form = forms.form_of(delivery.kind, delivery.payload, is_open=address.is_open)
     claims.begin(delivery)
     try:
-        ref = messaging.client().send(address.phone, text, callback=callback_of(delivery.id))
+        ref = messaging.client().send(
+            address.phone, form.text, callback=callback_of(delivery.id), buttons=form.buttons, template=form.template
+        )
     except messaging.InvalidNumberError:
         with unit_of_work():
             numbers.refused(address.phone)
+        raise
+    except messaging.OutsideHoursError:
+        with unit_of_work():
+            second_form.send_as_template(delivery.id)
         raise
     if address.is_doubted:
         with unit_of_work():
@@ -62,17 +85,26 @@ def _address_of(delivery: Claimed) -> Address:
     if delivery.user_id is None:
         if delivery.target is None:
             raise UndeliverableError("nobody to send to")
-        return Address(delivery.target)
+        return _known_of(delivery.target)
     with autocommit() as connection:
         rows = _address.rows(connection, {"of_user": delivery.user_id})
-    phone, is_invalid, probe_is_due, is_doubted = rows[0] if rows else (None, False, False, False)
-    if phone is None:
+    if not rows or rows[0][0] is None:
         raise UndeliverableError("no number")
+    phone, is_invalid, probe_is_due, is_doubted, is_open = rows[0]
     if delivery.target is not None and delivery.target != phone:
         raise UndeliverableError("the number has changed")  # a reset link must not reach the next owner of the old one
     if is_invalid and not (probe_is_due and _take_probe(phone)):
         raise UndeliverableError("the number is known to be invalid")
-    return Address(phone, is_doubted)
+    return Address(phone, is_doubted, is_open)
+
+
+def _known_of(phone: str) -> Address:
+    """A number that is nobody's here; it is looked at only where something depends on it."""
+    if not settings.follows_whatsapp_hours:
+        return Address(phone)
+    with autocommit() as connection:
+        rows = _number.rows(connection, {"of_phone": phone})
+    return Address(phone, *rows[0]) if rows else Address(phone)
 
 
 def _take_probe(phone: str) -> bool:

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 #: The hash in Redis in which drains add up their counts: they run in short-lived processes that nobody can scrape.
 COUNTS = "figures:deliveries"
 #: What a drain counts by channel.
-OUTCOMES = ("sent", "failed", "retried", "unknown")
+OUTCOMES = ("sent", "failed", "retried", "unknown", "needs_template")
 #: Seconds that a due urgent delivery may wait before `flask worker-health` complains.
 LATE_S = 60
 
@@ -107,7 +107,9 @@ def collect_counts() -> Iterator[Metric]:
         else:
             counted[what, channel] = int(count)
     outcomes = CounterMetricFamily(
-        "deliveries", "Outcomes of attempts: sent, failed for good, retried, unknown", labels=["outcome", "channel"]
+        "deliveries",
+        "Outcomes of attempts: sent, failed for good (of these for want of a template), retried, unknown",
+        labels=["outcome", "channel"],
     )
     for labels, n in counted.items():
         outcomes.add_metric(labels, n)

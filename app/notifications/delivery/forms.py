@@ -1,0 +1,96 @@
+"""The form in which a message leaves: WhatsApp takes free text for 24 hours after its recipient last wrote to us, and
+after that only a template that it has approved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypedDict
+
+from app.core.settings import settings
+from app.notifications.delivery.claims import UndeliverableError
+from app.providers.messenger import Button, Template
+
+#: For so long after somebody wrote to us WhatsApp takes a text to them; its clock and ours may differ.
+OPEN_FOR = timedelta(hours=24) - timedelta(minutes=10)
+
+#: In a payload: whatever the hours, the message goes as a template, for WhatsApp has refused it as a text.
+AS_TEMPLATE = "as_template"
+
+
+class NeedsTemplateError(UndeliverableError):
+    """The 24 hours are over, and there is no template for this kind of message."""
+
+    def __init__(self) -> None:
+        super().__init__("needs_template")
+
+
+@dataclass(frozen=True)
+class Form:
+    text: str
+    buttons: tuple[Button, ...] = ()
+    template: Template | None = None
+
+
+def form_of(kind: str, payload: Mapping[str, Any], *, is_open: bool) -> Form:
+    """The form of a delivery of this kind at this moment; `is_open` says that its recipient wrote within the hours.
+
+    Beside its text a payload may have `parts`, see `Parts`; older ones have the text alone. Raises
+    `NeedsTemplateError`.
+    """
+    text, parts = str(payload["text"]), parts_of(payload)
+    if not settings.follows_whatsapp_hours:
+        return Form(text)
+    # Without the webhook nobody would hear of a tap.
+    buttons = _buttons(parts) if settings.whatsapp_app_secret else ()
+    if is_open and not payload.get(AS_TEMPLATE):
+        return Form(text, buttons)
+    name = template_name(kind, parts)
+    if name is None:
+        raise NeedsTemplateError
+    ids = [button.id for button in buttons]
+    return Form(text, template=Template(name, settings.whatsapp_template_language, _parameters(text, parts), ids))
+
+
+class Parts(TypedDict, total=False):
+    """What a message is made of, beside its text, as far as that is known."""
+
+    #: The type of a reminder.
+    tipe: str
+    #: How its text greets: `Halo Siti, `. Empty where no name may be said.
+    name: str
+    #: That of the link by which it can be answered.
+    token: str
+
+
+def parts_of(payload: Mapping[str, Any]) -> Parts:
+    parts: Parts = payload.get("parts") or Parts()
+    return parts
+
+
+def template_name(kind: str, parts: Parts) -> str | None:
+    """The template that says what a delivery says, or None: that of the type of reminder, else that of its kind."""
+    names = dict(settings.whatsapp_templates)
+    return names.get(f"pengingat_{parts.get('tipe')}") or names.get(kind)
+
+
+def _parameters(text: str, parts: Parts) -> list[str]:
+    """What fills a template's blanks: of a text with a greeting the name and the rest, else the whole text."""
+    name = parts.get("name")
+    if name is None:
+        return [text]
+    return [name or "Anda", text.removeprefix(f"Halo {name}, " if name else "Halo, ")]
+
+
+def _buttons(parts: Parts) -> tuple[Button, ...]:
+    """The ready answers to a reminder. Their titles are what somebody could write as well."""
+    token = parts.get("token")
+    if token is None:
+        return ()
+    done = "Sudah diminum" if parts.get("tipe") == "obat" else "Sudah"
+    return (
+        Button(f"T:{token}", done),
+        Button(f"T:{token}:snooze", "Tunda 30 menit"),
+        Button(f"T:{token}:skip", "Lewati"),
+    )

@@ -1,0 +1,237 @@
+"""WhatsApp's 24 hours: what leaves as a text with buttons, what as a template, and what for want of one not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.notifications import jobs
+from app.notifications.delivery import forms, second_form
+from app.notifications.models import Delivery, State, deliveries
+from app.notifications.senders.models import PhoneNumber, phone_numbers
+from app.providers import messaging
+from dev.simulators import Server
+from tests.client import Client
+from tests.conftest import config_for_tests
+from tests.factories import make_user
+from tests.notifications.conftest import add, age, reread
+from tests.notifications.delivery.test_drain import committed_user
+
+TEXT = "Halo Siti, waktunya minum Metformin (1 tablet) pukul 07.00 WIB.\nJawab di sini: https://sehat.id/k/abc"
+REMINDER = {"text": TEXT, "parts": {"name": "Siti", "sentence": "…", "token": "abc", "tipe": "obat"}}
+
+Configure = Callable[..., None]
+
+
+@pytest.fixture
+def whatsapp(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Configure:
+    """Messages of the application go to the simulated WhatsApp, with these settings."""
+
+    def configure(**settings: str) -> None:
+        config = config_for_tests(**sim.messaging.whatsapp_env(), **settings)
+        names = ("messaging_provider", "whatsapp_templates", "whatsapp_template_language", "whatsapp_app_secret")
+        monkeypatch.setitem(
+            real_app.extensions,
+            "config",
+            replace(real_app.extensions["config"], **{name: getattr(config, name) for name in names}),
+        )
+        monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config))
+
+    return configure
+
+
+def wrote(phone: str, ago: timedelta) -> None:
+    """Somebody wrote to us from this number so long ago."""
+    db.session.merge(PhoneNumber(phone=phone, last_inbound_at=clock.now() - ago))
+    db.session.commit()
+
+
+INSIDE = timedelta(hours=23, minutes=45)
+OUTSIDE = timedelta(hours=23, minutes=55)  # by the clock inside, by the margin not
+
+
+def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
+    user = committed_user()
+    wrote(user.phone or "", INSIDE)
+    row = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    jobs.drain("urgent")
+    (message,) = sim.messaging.sent
+    assert (message.kind, message.text, message.callback) == ("interactive", TEXT, f"d:{row.id}")
+    assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
+
+
+def test_outside_the_hours_the_template_of_the_kind_goes(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}', WHATSAPP_TEMPLATE_LANGUAGE="id")
+    user = committed_user()
+    wrote(user.phone or "", OUTSIDE)
+    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    jobs.drain("urgent")
+    (message,) = sim.messaging.sent
+    said = "waktunya minum Metformin (1 tablet) pukul 07.00 WIB. Jawab di sini: https://sehat.id/k/abc"
+    assert (message.kind, message.text) == ("template", f"pengingat | Siti | {said}")
+    assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
+
+
+@pytest.mark.parametrize(
+    ("templates", "kind", "payload", "arrives"),
+    [
+        ('{"reminder": "umum", "pengingat_obat": "obat"}', "reminder", REMINDER, "obat | Siti | waktunya"),
+        ('{"reminder": "umum", "pengingat_makan": "makan"}', "reminder", REMINDER, "umum | Siti | waktunya"),
+        ('{"reminder": "umum"}', "reminder", {"text": "Halo Siti, ini lama."}, "umum | Halo Siti, ini lama."),
+        ('{"reminder": "umum"}', "reminder", {"text": "Halo, ini.", "parts": {"name": ""}}, "umum | Anda | ini."),
+        ('{"security_notice": "akun"}', "security_notice", {"text": "Sandi\ndiubah."}, "akun | Sandi diubah."),
+    ],
+)
+def test_a_template_says_what_the_text_says(
+    committed: Flask, sim: Server, whatsapp: Configure, templates: str, kind: str, payload: Any, arrives: str
+) -> None:
+    whatsapp(WHATSAPP_TEMPLATES=templates)
+    add(kind=kind, payload=payload)  # nobody here has the number, and it never wrote
+    jobs.drain("urgent")
+    (message,) = sim.messaging.sent
+    assert message.kind == "template"
+    assert message.text.startswith(arrives)
+    assert message.buttons == ()  # without the webhook nobody would hear of a tap
+
+
+def test_without_a_template_the_delivery_fails_and_is_counted(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
+    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"broadcast": "kabar"}')
+    row = add(kind="reminder", payload=REMINDER)
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.last_error, row.unknowns) == (State.FAILED, "needs_template", 0)
+    assert not sim.messaging.calls
+    page = Client(committed).get("/metrics").get_data(as_text=True)
+    assert 'deliveries_total{channel="messaging",outcome="needs_template"} 1.0' in page
+
+
+@pytest.mark.parametrize("settings", [{}, {"WHATSAPP_TEMPLATE_LANGUAGE": "en"}])
+def test_who_sets_nothing_sends_texts_at_any_hour(
+    committed: Flask, sim: Server, whatsapp: Configure, settings: dict[str, str]
+) -> None:
+    whatsapp(**settings)
+    user = committed_user()
+    wrote(user.phone or "", timedelta(days=30))
+    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    add(payload={"text": "Halo"})
+    jobs.drain("urgent")
+    assert sorted((message.kind, message.text) for message in sim.messaging.sent) == [("text", "Halo"), ("text", TEXT)]
+
+
+def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the_form(
+    committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
+    user = committed_user()
+    wrote(user.phone or "", INSIDE)
+    for _ in range(40):
+        add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    send = messaging.client().send
+
+    def send_slowly(*args: Any, **more: Any) -> str | None:
+        ref: str | None = send(*args, **more)
+        if len(sim.messaging.sent) >= 10:
+            with db.engine.begin() as connection:  # the hours go by
+                later = phone_numbers.c.last_inbound_at - timedelta(minutes=10)
+                connection.execute(sa.update(phone_numbers).values(last_inbound_at=later))
+        return ref
+
+    monkeypatch.setattr(messaging.client(), "send", send_slowly)
+    jobs.drain("urgent")
+    kinds = [message.kind for message in sim.messaging.sent]
+    assert len(kinds) == 40
+    assert len({message.callback for message in sim.messaging.sent}) == 40  # each once, in one form
+    assert set(kinds[:10]) == {"text"}
+    # The calls that were judged before the hour may still be under way.
+    assert set(kinds[10 + 20 :]) == {"template"}
+
+
+def test_a_payload_of_older_code_is_a_text(app: Flask, whatsapp: Configure) -> None:
+    whatsapp(WHATSAPP_APP_SECRET="s")
+    assert forms.form_of("reminder", {"text": "Halo"}, is_open=True) == forms.Form("Halo")
+
+
+def test_a_persons_message_costs_four_statements(app: Flask, statements: Any, whatsapp: Configure, sim: Server) -> None:
+    from app.notifications.delivery import claims, drain
+    from app.notifications.models import Channel
+
+    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
+    user = make_user()
+    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, drain.Condition(), claims.claim_pending)
+    with statements.at_most(4):  # claimed, the number looked up, begun, settled
+        delivery = lane.next()
+        assert delivery is not None
+        lane.handle(delivery)
+    assert [message.kind for message in sim.messaging.sent] == ["template"]
+
+
+# --- what WhatsApp refuses although it should take it -----------------------------------------------------------------
+
+
+def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tuple[Delivery, list[Delivery]]:
+    """A reminder that counted as inside the hours, and was not; and all rows after that and another drain."""
+    whatsapp(**settings)
+    user = committed_user()
+    wrote(user.phone or "", INSIDE)
+    row = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    sim.fault("messaging", "code_131047")
+    jobs.drain("urgent")
+    jobs.drain("urgent")
+    return reread(row.dedupe_key), list(db.session.scalars(sa.select(Delivery).order_by(Delivery.id)))
+
+
+def test_what_is_refused_as_a_text_goes_once_as_a_template(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    row, rows = refused_as_a_text(sim, whatsapp, WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
+    assert (row.state, row.last_error) == (State.FAILED, "messaging: code 131047")
+    assert [(each.state, each.dedupe_key) for each in rows[1:]] == [(State.SENT, f"{row.dedupe_key}:template")]
+    assert (rows[1].due_at, rows[1].expires_at, rows[1].user_id) == (row.due_at, row.expires_at, row.user_id)
+    assert [message.kind for message in sim.messaging.sent] == ["template"]
+    with unit_of_work():
+        assert not second_form.send_as_template(row.id)  # told again, by a webhook
+        assert not second_form.send_as_template(rows[1].id)
+
+
+@pytest.mark.parametrize("settings", [{}, {"WHATSAPP_TEMPLATES": '{"broadcast": "kabar"}'}])
+def test_what_is_refused_and_has_no_template_stays_refused(
+    committed: Flask, sim: Server, whatsapp: Configure, settings: dict[str, str]
+) -> None:
+    row, rows = refused_as_a_text(sim, whatsapp, **settings)
+    assert (row.state, len(rows)) == (State.FAILED, 1)
+
+
+def test_what_has_expired_is_not_said_again(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
+    row = add(kind="reminder", payload=REMINDER)
+    age(3601, of=row)
+    with unit_of_work():
+        assert not second_form.send_as_template(row.id)
+
+
+def test_production_forgets_what_was_said_once_whatsapp_cannot_refuse_it(
+    committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whatsapp(WHATSAPP_APP_SECRET="s")
+    user = committed_user()
+    config = replace(committed.extensions["config"], environment="production")
+    monkeypatch.setitem(committed.extensions, "config", config)
+    wrote(user.phone or "", INSIDE)
+    row = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    jobs.drain("urgent")
+    jobs.forget_payloads()
+    assert reread(row.dedupe_key).payload == REMINDER
+    db.session.execute(sa.update(deliveries).values(settled_at=deliveries.c.settled_at - jobs.ANSWER_WITHIN))
+    db.session.commit()
+    jobs.forget_payloads()
+    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).payload) == (State.SENT, {})
