@@ -278,6 +278,11 @@ class Config:
         _choice("off", "required"),
         default="off",
     )
+    admin_otp: str = setting(
+        "`required`: administrators without a second factor can only set one up",
+        _choice("optional", "required"),
+        default="optional",
+    )
     superadmin_token_minutes: int = setting(
         "Life of a super-admin token, which has no refresh", _integer(1, 120), default=15
     )

@@ -22,7 +22,7 @@ from app.emergency import service as emergency
 from app.forum import jobs as forum_jobs
 from app.forum import seed as forum_seed
 from app.identity import jobs as identity_jobs
-from app.identity import own_pictures
+from app.identity import own_pictures, second_factor
 from app.identity import users as people
 from app.identity.models import RoleName
 from app.identity.schemas import UserCreate
@@ -82,6 +82,19 @@ def set_role(username: str, role: str) -> None:
             raise click.ClickException(f"nobody is called {username}")
         roles.set_only_role(user, RoleName(role))
         click.echo(f"{user.username} is now {role}.")
+
+
+@users.command("remove-otp")
+@click.argument("username")
+def remove_otp(username: str) -> None:
+    """Take the second factor from USERNAME, who lost phone and recovery codes."""
+    with unit_of_work():
+        user = people.by_login(username)
+        if user is None:
+            raise click.ClickException(f"nobody is called {username}")
+        if not second_factor.remove(user.id):
+            raise click.ClickException(f"{user.username} has no second factor")
+        click.echo(f"{user.username} logs in by password alone.")
 
 
 # --- secrets --------------------------------------------------------------------------------------------------------

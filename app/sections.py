@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.accounts import otp_routes as otp
 from app.accounts import routes as accounts
 from app.admins import routes as admins
 from app.articles import routes as articles
@@ -28,7 +29,7 @@ from app.videos import routes as videos
 
 def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
-    people = (accounts, caregivers, roles, kategori)
+    people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, pengingat_links, push, logs)
     administration = (privacy, admins, superadmin, inbox)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Required, TypedDict
+from typing import Any, NotRequired, Required, TypedDict
 
 from marshmallow import Schema, fields, validate
 
@@ -18,6 +18,7 @@ from app.identity.tokens import MAX_TOKEN_LENGTH
 class Credentials(TypedDict):
     username: str
     password: str
+    otp: NotRequired[str]
 
 
 class NewAccount(NewUser, total=False):
@@ -44,10 +45,22 @@ class NewVerification(TypedDict, total=False):
     current_password: str
 
 
+class Otp(Text):
+    """Six digits of an authenticator app, or a recovery code."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(40, load_only=True, example="492039", **kwargs)
+
+
 class Login(Schema):
     username = Text(254, required=True, example="siti", metadata={"description": "E-mail, username or phone number"})
     # Only the length is bounded: an old password may be shorter than today's rule.
     password = fields.String(required=True, load_only=True, validate=validate.Length(1, 128))
+    otp = Otp(
+        metadata={
+            "description": "Six digits of the authenticator app, or a recovery code, where a second factor is set"
+        }
+    )
 
 
 class Tokens(Schema):
@@ -160,3 +173,22 @@ class OwnRoles(Schema):
     id = fields.Integer()
     username = fields.String()
     roles = fields.List(fields.Nested(Role))
+
+
+class OtpBegin(Schema):
+    password = fields.String(required=True, load_only=True, validate=validate.Length(1, 128))
+
+
+class OtpSetup(Schema):
+    """Told once: only hashes of the codes are stored."""
+
+    uri = fields.String(metadata={"example": "otpauth://totp/Health-support:admin?secret=JBSWY3DPEHPK3PXP"})
+    recovery_codes = fields.List(fields.String(), metadata={"example": ["k7wd-9xme-2hfa-q3tz"]})
+
+
+class OtpConfirm(Schema):
+    otp = Otp(required=True)
+
+
+class OtpEnd(OtpBegin, OtpConfirm):
+    """The password and a code: a stolen session turns nothing off."""

@@ -15,7 +15,7 @@ from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
-from app.identity import phones, sessions, tokens, usernames, users
+from app.identity import phones, second_factor, sessions, tokens, usernames, users
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.sessions import Caller, TokenPair
 from app.notifications import outbox
@@ -59,15 +59,16 @@ def register(data: NewAccount, remote_ip: str | None) -> TokenPair:
     return sessions.begin(user)
 
 
-def login(username: str, password: str) -> TokenPair:
-    return sessions.begin(_with_credentials(username, password))
+def login(username: str, password: str, otp: str | None = None) -> TokenPair:
+    return sessions.begin(_with_credentials(username, password, otp))
 
 
-def superadmin_login(username: str, password: str) -> str:
+def superadmin_login(username: str, password: str, otp: str | None = None) -> str:
     """An access token that opens the super-admin routes; right credentials of anybody else are `Forbidden`."""
-    user = _with_credentials(username, password)
+    user = _with_credentials(username, password, otp)
     if RoleName.SUPERADMIN not in user.role_names:
         raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
+    second_factor.check_set_up(user)
     return sessions.begin_superadmin(user)
 
 
@@ -167,6 +168,26 @@ def update_profile(caller: Caller, data: ProfileChanges) -> User:
     return user
 
 
+def begin_otp(caller: Caller, password: str) -> second_factor.Setup:
+    user = _with_own_password(caller, password)
+    return second_factor.begin(user)
+
+
+def confirm_otp(caller: Caller, otp: str) -> None:
+    second_factor.confirm(users.get_own(caller).id, otp)
+
+
+def end_otp(caller: Caller, password: str, otp: str) -> None:
+    second_factor.end(_with_own_password(caller, password).id, otp)
+
+
+def _with_own_password(caller: Caller, password: str) -> User:
+    user = users.get_own(caller, to_change=True)
+    if not users.has_password(user, password):
+        raise WrongPassword
+    return user
+
+
 def get_roles(caller: Caller, user_id: int) -> User:
     """The caller with their roles; an administrator may ask about anybody."""
     if user_id != caller.id and not caller.has(RoleName.ADMIN, RoleName.SUPERADMIN):
@@ -184,8 +205,9 @@ def check_may_change(user: User, changes: set[str], current_password: str | None
         raise BadRequest("Masukkan kata sandi Anda saat ini.", code="current_password_required")
 
 
-def _with_credentials(username: str, password: str) -> User:
+def _with_credentials(username: str, password: str, otp: str | None) -> User:
     user = users.authenticate(username, password)
     if user is None:
         raise Unauthorized("Nama pengguna atau kata sandi salah.", code="wrong_credentials")
+    second_factor.check(user, otp)
     return user

@@ -8,14 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 from flask import Flask, g, request
 from werkzeug.local import LocalProxy
 
 from app.core.errors import Forbidden, Unauthorized
-from app.identity import audit, tokens
+from app.identity import audit, second_factor, tokens
 from app.identity.models import RoleName
 from app.identity.sessions import Caller, Reader, reader_of
 
@@ -64,9 +64,11 @@ class Rule:
             return
         if self.is_deferred:
             return
-        g.caller = g.reader.ask()
+        full = g.reader.ask()
+        allowed = second_factor.allowed_roles(full.id, full.roles)
+        g.caller = full if allowed is full.roles else replace(full, roles=allowed)
         if self.roles and not self._admits(g.caller):
-            raise Forbidden
+            raise second_factor.setup_required() if self._admits(full) else Forbidden
 
     def record(self) -> None:
         """Record a deletion that a role allowed in the audit log, unless the section has recorded it itself.

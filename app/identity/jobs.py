@@ -6,9 +6,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db, unit_of_work
-from app.core.settings import settings
 from app.core.web import idempotency
-from app.identity import nik, sessions
+from app.identity import nik, second_factor, sessions
 from app.identity.models import User
 
 BATCH = 200
@@ -27,11 +26,15 @@ def drop_old_idempotency_keys() -> None:
 
 
 def rotate_nik() -> int:
-    """Encrypt every NIK that is stored under another key with the first one; returns how many that were.
+    """Encrypt every NIK, and every second factor, that is stored under another key with the first one.
+
+    Returns how many NIK that were.
 
     Each batch is a transaction of its own: killed at any moment, the next run continues where this one stopped.
     """
-    prefix = f"{nik.VERSION}:{settings.nik_keys[0][0]}:"
+    prefix = nik.stored_prefix()
+    with unit_of_work():  # administrators are few
+        second_factor.encrypt_anew()
     done = last = 0
     while True:
         with unit_of_work():

@@ -25,6 +25,8 @@ class RoleName(StrEnum):
 
 #: Roles that people choose themselves, at registration or in the profile.
 SELF_SERVICE = frozenset({RoleName.PASIEN, RoleName.PENDAMPING})
+#: Roles that open what is others': their sessions are short, and a second factor can guard them.
+PRIVILEGED = frozenset({RoleName.ADMIN, RoleName.SUPERADMIN})
 
 user_roles = sa.Table(
     "user_roles",

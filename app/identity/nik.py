@@ -1,4 +1,4 @@
-"""NIK at rest: AES-256-GCM, bound to its person, under keys that can be changed while the service runs.
+"""NIK (and the secrets of second factors) at rest: AES-256-GCM, bound to its person, under keys that can be changed.
 
 Stored form: `v1:<key id>:<base64 of nonce and ciphertext>`. The user's id is the associated data, so a ciphertext moved
 to another person's row does not decrypt. A value without this form is a legacy one and is returned as it is.
@@ -16,21 +16,28 @@ from app.core.settings import settings
 
 VERSION = "v1"
 NONCE_BYTES = 12
+#: What a ciphertext is, beside whose: one kind does not pass for another.
+KIND = "nik"
 
 
 class UndecryptableNik(Exception):
     """The stored value is another person's, was encrypted with a key that is not configured, or was altered."""
 
 
-def encrypt(nik: str, user_id: int) -> str:
-    """The stored form of a NIK, under the first of the configured keys."""
+def encrypt(nik: str, user_id: int, *, kind: str = KIND) -> str:
+    """The stored form of a NIK, under the first of the configured keys; of another `kind` of secret, bound to that."""
     kid, key = settings.nik_keys[0]
     nonce = os.urandom(NONCE_BYTES)
-    sealed = nonce + AESGCM(key).encrypt(nonce, nik.encode(), _bound_to(user_id))
+    sealed = nonce + AESGCM(key).encrypt(nonce, nik.encode(), _bound_to(user_id, kind))
     return f"{VERSION}:{kid}:{base64.b64encode(sealed).decode()}"
 
 
-def decrypt(stored: str | None, user_id: int) -> str | None:
+def stored_prefix() -> str:
+    """How everything begins that is stored under the first of the configured keys."""
+    return f"{VERSION}:{settings.nik_keys[0][0]}:"
+
+
+def decrypt(stored: str | None, user_id: int, *, kind: str = KIND) -> str | None:
     """The NIK in plain text, a legacy value as it is, `None` without one. Raises `UndecryptableNik`."""
     if stored is None or not stored.startswith(f"{VERSION}:"):
         return stored
@@ -40,10 +47,10 @@ def decrypt(stored: str | None, user_id: int) -> str | None:
         raise UndecryptableNik(f"key {kid} is not configured")
     try:
         sealed = base64.b64decode(encoded, validate=True)
-        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound_to(user_id)).decode()
+        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound_to(user_id, kind)).decode()
     except (InvalidTag, ValueError):
         raise UndecryptableNik("the ciphertext is not this person's") from None
 
 
-def _bound_to(user_id: int) -> bytes:
-    return f"nik:{user_id}".encode()
+def _bound_to(user_id: int, kind: str) -> bytes:
+    return f"{kind}:{user_id}".encode()

@@ -31,8 +31,6 @@ class NotificationSettings(Base):
     quiet_start: Mapped[time | None] = mapped_column(comment="in the person's zone; may lie after quiet_end")
     quiet_end: Mapped[time | None]
 
-    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
-
     __table_args__ = (
         sa.CheckConstraint("(quiet_start IS NULL) = (quiet_end IS NULL)", name="quiet_hours_have_two_ends"),
     )

@@ -16,9 +16,7 @@ from app.core.errors import Unauthorized
 from app.core.lib.clock import now
 from app.core.settings import settings
 from app.identity import tokens
-from app.identity.models import LoginSession, Role, RoleName, SessionKind, User, highest, user_roles
-
-PRIVILEGED = frozenset({RoleName.ADMIN, RoleName.SUPERADMIN})
+from app.identity.models import PRIVILEGED, LoginSession, Role, RoleName, SessionKind, User, highest, user_roles
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,10 @@ ACCESS: dict[str, str] = {
     "GET /kategori": "public",
     "PUT /kategori/<int:kategori_id>": "admin",
     "DELETE /kategori/<int:kategori_id>": "admin",
+    # second factor
+    "POST /profile/otp": "anybody",
+    "PUT /profile/otp": "anybody",
+    "DELETE /profile/otp": "anybody",
     # faskes
     "GET /faskes/nearby": "public",
     "GET /faskes": "public",

@@ -15,8 +15,8 @@ from app.core.media import pictures
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.forum.service import toggles
 from app.identity import audit, usernames, users
-from app.identity.models import SEARCHED, RoleName, User
-from app.identity.sessions import PRIVILEGED, Caller
+from app.identity.models import PRIVILEGED, SEARCHED, RoleName, User
+from app.identity.sessions import Caller
 from app.roles import service as roles_service
 
 NOT_FOUND = "Administrator tidak ditemukan."

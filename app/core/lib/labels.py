@@ -23,6 +23,7 @@ LABELS = {
     "captcha-response": "Verifikasi manusia",
     "code": "Kode",
     "refresh_token": "Token sesi",
+    "otp": "Kode verifikasi",
     "name": "Nama",
     "role": "Peran",
     "role_ids": "Peran",

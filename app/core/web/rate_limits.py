@@ -103,7 +103,7 @@ def limit(
     rate: str,
     *,
     key: Callable[[], str | None] = caller_address,
-    counts: type[AppError] | tuple[()] = (),
+    counts: type[AppError] | tuple[type[AppError], ...] = (),
     exempt_when: Callable[[], bool] = lambda: False,
     counter: str | None = None,
 ) -> Callable[[View], View]:

@@ -1,0 +1,52 @@
+"""The second factor of administrators."""
+
+from __future__ import annotations
+
+from app.accounts import schemas, service
+from app.accounts.service import WrongPassword
+from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.idempotency import secret_answer
+from app.core.web.rate_limits import limit
+from app.identity.access import authenticated, by_caller, caller
+from app.identity.second_factor import Setup, WrongOtp
+
+bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second factor of administrators")
+
+
+@bp.post("")
+@authenticated
+@secret_answer
+@limit("10 per 5 minutes", key=by_caller, counts=WrongPassword)
+@bp.arguments(schemas.OtpBegin)
+@bp.response(201, schemas.OtpSetup)
+@bp.alt_response(403, "FORBIDDEN")
+def begin_otp(data: dict[str, str]) -> Setup:
+    """Set up an authenticator app: its address for a QR code, and recovery codes, told this once.
+
+    Nothing is asked for until a code confirms it. For administrators; 409 while another is in use.
+    """
+    return service.begin_otp(caller, data["password"])
+
+
+@bp.put("")
+@authenticated
+@limit("10 per 5 minutes", key=by_caller, counts=WrongOtp)
+@bp.arguments(schemas.OtpConfirm)
+@bp.response(200, MessageSchema)
+@bp.alt_response(404, "NOT_FOUND")
+def confirm_otp(data: dict[str, str]) -> dict[str, str]:
+    """Confirm with a code of the app; from then on both logins ask for one."""
+    service.confirm_otp(caller, data["otp"])
+    return {"message": "Verifikasi dua langkah aktif."}
+
+
+@bp.delete("")
+@authenticated
+@limit("10 per 5 minutes", key=by_caller, counts=(WrongPassword, WrongOtp))
+@bp.arguments(schemas.OtpEnd)
+@bp.response(200, MessageSchema)
+@bp.alt_response(404, "NOT_FOUND")
+def end_otp(data: dict[str, str]) -> dict[str, str]:
+    """Turn it off, with the password and a code of the app or a recovery code."""
+    service.end_otp(caller, **data)
+    return {"message": "Verifikasi dua langkah dimatikan."}

@@ -1,0 +1,209 @@
+"""The second factor of administrators: six digits of an authenticator app (RFC 6238), beside the password.
+
+A code counts once, and so does a recovery code; of two logins with the same one conditional UPDATE lets one in.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyotp
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.database.personal import Delete, Personal, Rows
+from app.core.database.session import Base, Created, db
+from app.core.errors import BadRequest, Conflict, Forbidden, NotFound, Unauthorized
+from app.core.lib.clock import now
+from app.core.settings import settings
+from app.identity import nik, tokens
+from app.identity.models import PRIVILEGED, RoleName, User
+
+#: What the app shows above the digits.
+ISSUER = "Health-support"
+KIND = "otp"
+
+#: Steps of 30 seconds that a phone's clock may be ahead or behind.
+WINDOW = 1
+RECOVERY_CODES = 10
+#: Letters and digits of a recovery code: 80 bits, which nobody finds by their hash.
+RECOVERY_LENGTH = 16
+RECOVERY_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+
+
+class SecondFactor(Base, Created):
+    __tablename__ = "second_factors"
+    __personal__ = Personal(
+        of=("user_id",), export=Rows(without=("secret", "recovery_hashes", "last_counter")), erase=Delete()
+    )
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    secret: Mapped[str] = mapped_column(comment="encrypted as NIK are")
+    recovery_hashes: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="SHA-256 of each code not used yet")
+    confirmed_at: Mapped[datetime | None] = mapped_column(comment="null: it is not asked for yet")
+    last_counter: Mapped[int] = mapped_column(server_default=sa.text("0"), comment="the step of the code used last")
+
+
+class OtpRequired(Unauthorized):
+    code = "otp_required"
+    message = "Masukkan kode dari aplikasi autentikator Anda."
+
+
+class OtpRefused(Unauthorized):
+    """At a login."""
+
+    code = "invalid_otp"
+    message = "Kode verifikasi salah atau sudah dipakai."
+
+
+class WrongOtp(BadRequest):
+    """In the own profile, whose session is in order."""
+
+    code = OtpRefused.code
+    message = OtpRefused.message
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What an app is set up with, told this once. `uri` is an `otpauth:` address, for a QR code."""
+
+    uri: str
+    recovery_codes: list[str]
+
+
+def begin(user: User) -> Setup:
+    """A new secret for an administrator; it counts once `confirm` has seen a code of it.
+
+    `Forbidden` for everybody else, `Conflict` while another is in use.
+    """
+    if PRIVILEGED.isdisjoint(user.role_names):
+        raise Forbidden
+    secret = pyotp.random_base32()
+    codes = ["".join(secrets.choice(RECOVERY_ALPHABET) for _ in range(RECOVERY_LENGTH)) for _ in range(RECOVERY_CODES)]
+    values = {
+        "secret": nik.encrypt(secret, user.id, kind=KIND),
+        "recovery_hashes": [tokens.digest(code) for code in codes],
+    }
+    stored = db.session.scalar(
+        insert(SecondFactor)
+        .values(user_id=user.id, **values)
+        .on_conflict_do_update(
+            index_elements=["user_id"], set_=values | {"last_counter": 0}, where=SecondFactor.confirmed_at.is_(None)
+        )
+        .returning(SecondFactor.user_id)
+    )
+    if stored is None:
+        raise Conflict(
+            "Verifikasi dua langkah sudah aktif. Matikan dahulu untuk memasang yang baru.", code="otp_active"
+        )
+    uri = pyotp.TOTP(secret, name=user.username, issuer=ISSUER).provisioning_uri()
+    return Setup(uri, ["-".join(re.findall(".{4}", code)) for code in codes])
+
+
+def confirm(user_id: int, otp: str) -> None:
+    """From now on the factor is asked for. `NotFound` without one that waits for it, `WrongOtp` for a wrong code."""
+    factor = _of(user_id)
+    if factor is None or factor.confirmed_at is not None:
+        raise NotFound("Tidak ada verifikasi dua langkah yang menunggu konfirmasi.")
+    if not _take_code(factor, otp):
+        raise WrongOtp
+    factor.confirmed_at = now()
+    db.session.flush()
+
+
+def check(user: User, otp: str | None) -> None:
+    """At a login, ask whoever has a second factor for it: `OtpRequired` without a code, `OtpRefused` with a wrong or a
+    used one."""
+    factor = _of(user.id)
+    if factor is None or factor.confirmed_at is None:
+        return
+    if not otp:
+        raise OtpRequired
+    if not _accepts(factor, otp):
+        raise OtpRefused
+
+
+def end(user_id: int, otp: str) -> None:
+    """Ask for it no more; `NotFound` for whoever has none, `WrongOtp` for a wrong code."""
+    factor = _of(user_id)
+    if factor is None or factor.confirmed_at is None:
+        raise NotFound("Verifikasi dua langkah belum diaktifkan.")
+    if not _accepts(factor, otp):
+        raise WrongOtp
+    remove(user_id)
+
+
+def remove(user_id: int) -> bool:
+    """Take the factor away, for instance of whoever lost phone and codes; returns whether there was one."""
+    removed = sa.delete(SecondFactor).where(SecondFactor.user_id == user_id).returning(SecondFactor.user_id)
+    return db.session.scalar(removed) is not None
+
+
+def is_active(user_id: int) -> bool:
+    active = sa.exists().where(SecondFactor.user_id == user_id, SecondFactor.confirmed_at.is_not(None))
+    return bool(db.session.scalar(sa.select(active)))
+
+
+def encrypt_anew() -> int:
+    """Encrypt every secret that is stored under another key with the first one; returns how many that were."""
+    prefix = nik.stored_prefix()
+    others = sa.select(SecondFactor).where(~SecondFactor.secret.startswith(prefix, autoescape=True)).with_for_update()
+    factors = db.session.scalars(others).all()
+    for factor in factors:
+        secret = nik.decrypt(factor.secret, factor.user_id, kind=KIND) or ""
+        factor.secret = nik.encrypt(secret, factor.user_id, kind=KIND)
+    return len(factors)
+
+
+def allowed_roles(user_id: int, roles: frozenset[str]) -> frozenset[str]:
+    """The roles that count now: where `ADMIN_OTP` is required, no administrator's without a second factor."""
+    if settings.admin_otp != "required" or PRIVILEGED.isdisjoint(roles) or is_active(user_id):
+        return roles
+    return roles - PRIVILEGED
+
+
+def check_set_up(user: User) -> None:
+    """`Forbidden` for an administrator who has no second factor where one is required."""
+    if RoleName.SUPERADMIN not in allowed_roles(user.id, frozenset(user.role_names)):
+        raise setup_required()
+
+
+def setup_required() -> Forbidden:
+    return Forbidden("Aktifkan verifikasi dua langkah di profil Anda lebih dahulu.", code="otp_setup_required")
+
+
+def _of(user_id: int) -> SecondFactor | None:
+    return db.session.get(SecondFactor, user_id, with_for_update=True, populate_existing=True)
+
+
+def _accepts(factor: SecondFactor, otp: str) -> bool:
+    return _take_code(factor, otp) or _take_recovery_code(factor, otp)
+
+
+def _take_code(factor: SecondFactor, otp: str) -> bool:
+    """Whether the digits are those of a step about now that is later than all before. The row is locked."""
+    digits = re.sub(r"\s", "", otp)
+    if not re.fullmatch(r"[0-9]{6}", digits):
+        return False
+    totp = pyotp.TOTP(nik.decrypt(factor.secret, factor.user_id, kind=KIND) or "")
+    present = totp.timecode(now())
+    for counter in range(present - WINDOW, present + WINDOW + 1):
+        if counter > factor.last_counter and hmac.compare_digest(totp.generate_otp(counter), digits):
+            factor.last_counter = counter
+            db.session.flush()
+            return True
+    return False
+
+
+def _take_recovery_code(factor: SecondFactor, otp: str) -> bool:
+    digest = tokens.digest(re.sub(r"[\s-]", "", otp).lower())
+    if digest not in factor.recovery_hashes:
+        return False
+    factor.recovery_hashes = [code for code in factor.recovery_hashes if code != digest]
+    db.session.flush()
+    return True

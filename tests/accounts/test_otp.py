@@ -1,0 +1,291 @@
+"""The second factor of administrators."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pyotp
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.cli import remove_otp
+from app.core.database.session import db, unit_of_work
+from app.identity import jobs, nik, second_factor, sessions
+from app.identity.models import User
+from app.identity.second_factor import SecondFactor
+from tests.client import Client, assert_error
+from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.overlap import done_twice_at_once
+
+NOON = datetime(2026, 11, 22, 5, tzinfo=UTC)
+
+
+class Phone:
+    """An authenticator app, and the time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.moment = NOON
+        self.secret = ""
+        monkeypatch.setattr(second_factor, "now", lambda: self.moment)
+
+    def scan(self, uri: str) -> None:
+        (self.secret,) = parse_qs(urlsplit(uri).query)["secret"]
+
+    def code(self, steps: int = 0) -> str:
+        """The digits of so many steps of 30 seconds from now."""
+        return pyotp.TOTP(self.secret).at(self.moment + timedelta(seconds=30 * steps))
+
+    def wait(self, seconds: int = 30) -> None:
+        self.moment += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def phone(monkeypatch: pytest.MonkeyPatch) -> Phone:
+    return Phone(monkeypatch)
+
+
+@pytest.fixture
+def admin() -> User:
+    return make_admin(username="admin")
+
+
+@pytest.fixture
+def own(client: Client, admin: User) -> Client:
+    return client.as_(admin)
+
+
+def begin(own: Client, phone: Phone) -> list[str]:
+    response = own.post("/profile/otp", {"password": PASSWORD})
+    assert response.status_code == 201, response.json
+    phone.scan(response.json["uri"])
+    codes: list[str] = response.json["recovery_codes"]
+    return codes
+
+
+@pytest.fixture
+def codes(own: Client, phone: Phone) -> list[str]:
+    """The recovery codes of a factor that is active; the next step has begun."""
+    recovery = begin(own, phone)
+    assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
+    phone.wait()
+    return recovery
+
+
+def log_in(client: Client, path: str = "/login", **more: str) -> TestResponse:
+    return client.post(path, {"username": "admin", "password": PASSWORD, **more})
+
+
+def required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.extensions, "config", dataclasses.replace(app.extensions["config"], admin_otp="required"))
+
+
+def test_setting_up_gives_an_address_for_an_app_and_ten_codes_once(own: Client, admin: User) -> None:
+    response = own.post("/profile/otp", {"password": PASSWORD})
+    assert response.json["uri"].startswith("otpauth://totp/Health-support:admin?secret=")
+    codes = response.json["recovery_codes"]
+    assert len(set(codes)) == 10
+    stored = db.session.get_one(SecondFactor, admin.id)
+    secret = parse_qs(urlsplit(response.json["uri"]).query)["secret"][0]
+    assert secret not in stored.secret
+    assert nik.decrypt(stored.secret, admin.id, kind=second_factor.KIND) == secret
+    assert not set(codes) & set(stored.recovery_hashes)
+
+
+def test_until_a_code_confirms_it_nothing_is_asked(client: Client, own: Client, phone: Phone) -> None:
+    begin(own, phone)
+    assert log_in(client).status_code == 200
+    assert_error(own.put("/profile/otp", {"otp": "000000"}), 400, "invalid_otp")
+    assert log_in(client).status_code == 200
+
+
+def test_before_it_is_confirmed_it_can_be_set_up_anew(own: Client, phone: Phone) -> None:
+    begin(own, phone)
+    old = phone.code()
+    begin(own, phone)
+    assert_error(own.put("/profile/otp", {"otp": old}), 400, "invalid_otp")
+    assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
+
+
+def test_a_login_asks_for_a_code(client: Client, codes: list[str], phone: Phone) -> None:
+    assert_error(log_in(client), 401, "otp_required")
+    assert_error(log_in(client, otp=""), 401, "otp_required")
+    assert_error(log_in(client, otp="000000"), 401, "invalid_otp")
+    assert log_in(client, otp=phone.code()).status_code == 200
+
+
+def test_a_wrong_password_is_never_told_that_there_is_a_factor(client: Client, codes: list[str], phone: Phone) -> None:
+    body = {"username": "admin", "password": "salah-sekali"}
+    assert_error(client.post("/login", body), 401, "wrong_credentials")
+    assert_error(client.post("/login", {**body, "otp": phone.code()}), 401, "wrong_credentials")
+    assert log_in(client, otp=phone.code()).status_code == 200, "and uses no code up"
+
+
+def test_a_code_works_once(client: Client, codes: list[str], phone: Phone) -> None:
+    code = phone.code()
+    assert log_in(client, otp=code).status_code == 200
+    assert_error(log_in(client, otp=code), 401, "invalid_otp")
+    phone.wait()
+    assert log_in(client, otp=phone.code()).status_code == 200
+
+
+def test_the_code_that_confirmed_is_used_up(client: Client, own: Client, phone: Phone) -> None:
+    begin(own, phone)
+    own.put("/profile/otp", {"otp": phone.code()})
+    assert_error(log_in(client, otp=phone.code()), 401, "invalid_otp")
+
+
+@pytest.mark.parametrize(("steps", "status"), [(-2, 401), (-1, 200), (0, 200), (1, 200), (2, 401)])
+def test_a_phone_may_be_half_a_minute_ahead_or_behind(
+    client: Client, codes: list[str], phone: Phone, steps: int, status: int
+) -> None:
+    phone.wait(300)
+    assert log_in(client, otp=phone.code(steps)).status_code == status
+
+
+def test_a_step_before_the_last_one_used_is_refused(client: Client, codes: list[str], phone: Phone) -> None:
+    assert log_in(client, otp=phone.code(1)).status_code == 200
+    assert_error(log_in(client, otp=phone.code()), 401, "invalid_otp")
+
+
+def test_a_recovery_code_works_once_however_it_is_typed(client: Client, codes: list[str]) -> None:
+    typed = f" {codes[3].upper().replace('-', ' ')} "
+    assert log_in(client, otp=typed).status_code == 200
+    assert_error(log_in(client, otp=codes[3]), 401, "invalid_otp")
+    assert log_in(client, otp=codes[4]).status_code == 200
+
+
+def test_the_superadmin_login_asks_too(client: Client, phone: Phone) -> None:
+    boss = make_superadmin(username="admin")
+    begin(client.as_(boss), phone)
+    client.as_(boss).put("/profile/otp", {"otp": phone.code()})
+    phone.wait()
+    assert_error(log_in(client, "/superadmin/login"), 401, "otp_required")
+    assert log_in(client, "/superadmin/login", otp=phone.code()).status_code == 200
+
+
+def test_of_two_logins_with_one_code_one_gets_in(committed: Flask, phone: Phone) -> None:
+    with committed.app_context():
+        with unit_of_work():
+            admin = make_admin()
+            phone.scan(second_factor.begin(admin).uri)
+            second_factor.confirm(admin.id, phone.code())
+        phone.wait()
+        admitted: list[bool] = []
+
+        def log_in() -> None:
+            factor = second_factor._of(admin.id)
+            assert factor is not None
+            admitted.append(second_factor._take_code(factor, phone.code()))
+
+        done_twice_at_once(committed, log_in).result()
+    assert sorted(admitted) == [False, True]
+
+
+def test_another_one_is_set_up_only_when_the_present_one_is_off(own: Client, codes: list[str], phone: Phone) -> None:
+    assert_error(own.post("/profile/otp", {"password": PASSWORD}), 409, "otp_active")
+    assert_error(own.put("/profile/otp", {"otp": phone.code()}), 404)
+
+
+def test_turning_it_off_takes_password_and_code(client: Client, own: Client, codes: list[str], phone: Phone) -> None:
+    def end(**body: str) -> TestResponse:
+        return own.delete("/profile/otp", json={"password": PASSWORD, **body})
+
+    assert_error(end(otp=phone.code(), password="salah-sekali"), 400, "wrong_current_password")
+    assert_error(end(otp="000000"), 400, "invalid_otp")
+    assert_error(end(), 400, "validation_error", "otp")
+    assert log_in(client, otp=phone.code()).status_code == 200
+    assert end(otp=codes[0]).status_code == 200
+    assert log_in(client).status_code == 200
+    assert_error(end(otp=codes[1]), 404)
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "field"),
+    [
+        ("POST", {}, "password"),
+        ("POST", {"password": 5}, "password"),
+        ("PUT", {}, "otp"),
+        ("PUT", {"otp": "1" * 41}, "otp"),
+        ("PUT", {"otp": 492039}, "otp"),
+        ("DELETE", {"otp": "492039"}, "password"),
+    ],
+)
+def test_bad_input_is_refused(own: Client, method: str, body: dict[str, Any], field: str) -> None:
+    assert_error(own.open(method, "/profile/otp", json=body), 400, "validation_error", field)
+
+
+def test_a_wrong_password_sets_nothing_up(own: Client) -> None:
+    assert_error(own.post("/profile/otp", {"password": "salah-sekali"}), 400, "wrong_current_password")
+    assert not db.session.scalars(sa.select(SecondFactor)).all()
+
+
+@pytest.mark.parametrize("role", ["pasien", "pendamping"])
+def test_it_is_for_administrators(client: Client, role: str) -> None:
+    assert_error(client.as_(make_user(role)).post("/profile/otp", {"password": PASSWORD}), 403, "forbidden")
+
+
+def test_guesses_are_limited(limited: None, client: Client, codes: list[str], phone: Phone) -> None:
+    for _ in range(10):
+        assert_error(log_in(client, otp="000000"), 401, "invalid_otp")
+    assert_error(log_in(client, otp=phone.code()), 429)
+
+
+def test_where_it_is_required_an_administrator_without_one_can_only_set_one_up(
+    app: Flask, client: Client, own: Client, phone: Phone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_user(username="siti")
+    assert own.get("/admins/users").status_code == 200
+    required(app, monkeypatch)
+    assert_error(own.get("/admins/users"), 403, "otp_setup_required")
+    assert own.get("/profile").status_code == 200
+    begin(own, phone)
+    assert_error(own.get("/admins/users"), 403, "otp_setup_required")
+    own.put("/profile/otp", {"otp": phone.code()})
+    assert own.get("/admins/users").status_code == 200
+    siti = client.post("/login", {"username": "siti", "password": PASSWORD})
+    assert siti.status_code == 200, "nobody else is asked"
+
+
+def test_where_it_is_required_a_superadmin_without_one_gets_no_console(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boss = make_superadmin(username="admin")
+    required(app, monkeypatch)
+    assert_error(log_in(client, "/superadmin/login"), 403, "otp_setup_required")
+    held = client.with_token(sessions.begin_superadmin(boss))
+    assert_error(held.get("/superadmin/tables"), 403, "otp_setup_required")
+    assert log_in(client).status_code == 200, "to set one up"
+
+
+def test_an_operator_takes_a_lost_factor_away(app: Flask, client: Client, codes: list[str]) -> None:
+    runner = app.test_cli_runner()
+    db.session.commit()
+    assert "by password alone" in runner.invoke(remove_otp, ["admin"]).output
+    assert log_in(client).status_code == 200
+    assert "has no second factor" in runner.invoke(remove_otp, ["admin"]).output
+    assert "nobody is called" in runner.invoke(remove_otp, ["tidakada"]).output
+
+
+def test_a_new_nik_key_encrypts_the_secret_anew(
+    app: Flask, client: Client, codes: list[str], admin: User, phone: Phone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = app.extensions["config"]
+    keys = (("baru", b"n" * 32), *config.nik_keys)
+    monkeypatch.setitem(app.extensions, "config", dataclasses.replace(config, nik_keys=keys))
+    admin_id = admin.id
+    db.session.commit()
+    jobs.rotate_nik()
+    assert db.session.get_one(SecondFactor, admin_id).secret.startswith("v1:baru:")
+    monkeypatch.setitem(app.extensions, "config", dataclasses.replace(config, nik_keys=keys[:1]))
+    assert log_in(client, otp=phone.code()).status_code == 200
+
+
+def test_a_secret_does_not_pass_for_a_nik(app: Flask, admin: User) -> None:
+    sealed = nik.encrypt("JBSWY3DPEHPK3PXP", admin.id, kind=second_factor.KIND)
+    with pytest.raises(nik.UndecryptableNik):
+        nik.decrypt(sealed, admin.id)
