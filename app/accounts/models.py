@@ -8,6 +8,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created
 
 
@@ -24,6 +25,7 @@ class PhoneVerification(Base, Created):
     """A person's open proof of a number, theirs or one that they want; a new request replaces it."""
 
     __tablename__ = "phone_verifications"
+    __personal__ = Personal(of=("user_id",), phones=("phone",), export=Rows(without=("code_hash",)), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     method: Mapped[str] = mapped_column(primary_key=True)

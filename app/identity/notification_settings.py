@@ -24,6 +24,7 @@ from app.identity.models import User
 
 class NotificationSettings(Base):
     __tablename__ = "notification_settings"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     messages: Mapped[bool] = mapped_column(server_default=sa.true())

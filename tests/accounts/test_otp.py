@@ -40,7 +40,7 @@ class Phone:
         """The digits of so many steps of 30 seconds from now."""
         return pyotp.TOTP(self.secret).at(self.moment + timedelta(seconds=30 * steps))
 
-    def wait(self, seconds: int = 30) -> None:
+    def pass_time(self, seconds: int = 30) -> None:
         self.moment += timedelta(seconds=seconds)
 
 
@@ -72,7 +72,7 @@ def codes(own: Client, phone: Phone) -> list[str]:
     """The recovery codes of a factor that is active; the next step has begun."""
     recovery = begin(own, phone)
     assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
-    phone.wait()
+    phone.pass_time()
     return recovery
 
 
@@ -129,7 +129,7 @@ def test_a_code_works_once(client: Client, codes: list[str], phone: Phone) -> No
     code = phone.code()
     assert log_in(client, otp=code).status_code == 200
     assert_error(log_in(client, otp=code), 401, "invalid_otp")
-    phone.wait()
+    phone.pass_time()
     assert log_in(client, otp=phone.code()).status_code == 200
 
 
@@ -143,7 +143,7 @@ def test_the_code_that_confirmed_is_used_up(client: Client, own: Client, phone: 
 def test_a_phone_may_be_half_a_minute_ahead_or_behind(
     client: Client, codes: list[str], phone: Phone, steps: int, status: int
 ) -> None:
-    phone.wait(300)
+    phone.pass_time(300)
     assert log_in(client, otp=phone.code(steps)).status_code == status
 
 
@@ -163,7 +163,7 @@ def test_the_superadmin_login_asks_too(client: Client, phone: Phone) -> None:
     boss = make_superadmin(username="admin")
     begin(client.as_(boss), phone)
     client.as_(boss).put("/profile/otp", {"otp": phone.code()})
-    phone.wait()
+    phone.pass_time()
     assert_error(log_in(client, "/superadmin/login"), 401, "otp_required")
     assert log_in(client, "/superadmin/login", otp=phone.code()).status_code == 200
 
@@ -174,7 +174,7 @@ def test_of_two_logins_with_one_code_one_gets_in(committed: Flask, phone: Phone)
             admin = make_admin()
             phone.scan(second_factor.begin(admin).uri)
             second_factor.confirm(admin.id, phone.code())
-        phone.wait()
+        phone.pass_time()
         admitted: list[bool] = []
 
         def log_in() -> None:
