@@ -221,6 +221,8 @@ def _value(redis: Redis, key: bytes) -> str:
             value = redis.smembers(key)
         case b"zset":
             value = redis.zrange(key, 0, -1)
+        case b"stream":  # RQ's, of what became of a job
+            value = redis.xrange(key)
         case other:
             raise AssertionError(other)
     return f"{key!r} {value!r}"
