@@ -13,7 +13,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import A_DAY_S, cached
 from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import by_body, limit
-from app.identity import phones, sessions, users
+from app.identity import devices, phones, sessions, users
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
 from app.identity.sessions import TokenPair
@@ -25,6 +25,11 @@ account = by_body(schemas.Login, "username", users.login_key)
 number = by_body(schemas.PhoneQuery, "phone", phones.normalise)
 
 
+def _device() -> str:
+    """The plain name of what the request came from."""
+    return devices.name_of(request.user_agent.string)
+
+
 @bp.post("/login")
 @public
 @limit("10 per 5 minutes", key=account, counts=Unauthorized)
@@ -34,7 +39,7 @@ number = by_body(schemas.PhoneQuery, "phone", phones.normalise)
 @bp.alt_response(401, "UNAUTHORIZED")
 def login(data: Credentials) -> TokenPair:
     """Log in with e-mail, username or phone number."""
-    return service.login(**data)
+    return service.login(**data, device=_device())
 
 
 @bp.post("/superadmin/login")
@@ -47,7 +52,8 @@ def login(data: Credentials) -> TokenPair:
 @bp.alt_response(403, "FORBIDDEN")
 def superadmin_login(data: Credentials) -> dict[str, str]:
     """Log in as a super-admin: a short access token, no refresh."""
-    return {"access_token": service.superadmin_login(**data), "message": "Berhasil masuk sebagai superadmin."}
+    token = service.superadmin_login(**data, device=_device())
+    return {"access_token": token, "message": "Berhasil masuk sebagai superadmin."}
 
 
 @bp.post("/register")
@@ -59,7 +65,7 @@ def superadmin_login(data: Credentials) -> dict[str, str]:
 @bp.alt_response(409, "CONFLICT")
 def register(data: NewAccount) -> TokenPair:
     """Register as pasien or pendamping, logged in at once."""
-    return service.register(data, request.remote_addr)
+    return service.register(data, request.remote_addr, device=_device())
 
 
 @bp.post("/refresh")

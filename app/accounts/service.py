@@ -46,7 +46,7 @@ class Availability:
     message: str
 
 
-def register(data: NewAccount, remote_ip: str | None) -> TokenPair:
+def register(data: NewAccount, remote_ip: str | None, *, device: str | None = None) -> TokenPair:
     """A new pasien or pendamping, logged in at once."""
     role = (data.get("role") or RoleName.PASIEN).lower()
     if role not in SELF_SERVICE:
@@ -56,20 +56,20 @@ def register(data: NewAccount, remote_ip: str | None) -> TokenPair:
     user = users.create(data, [role], self_registered=True)
     if role_ids := data.get("role_ids"):
         users.choose_own_roles(user, {*role_ids, *user.role_ids})
-    return sessions.begin(user)
+    return sessions.begin(user, device)
 
 
-def login(username: str, password: str, otp: str | None = None) -> TokenPair:
-    return sessions.begin(_with_credentials(username, password, otp))
+def login(username: str, password: str, otp: str | None = None, *, device: str | None = None) -> TokenPair:
+    return sessions.begin(_with_credentials(username, password, otp), device)
 
 
-def superadmin_login(username: str, password: str, otp: str | None = None) -> str:
+def superadmin_login(username: str, password: str, otp: str | None = None, *, device: str | None = None) -> str:
     """An access token that opens the super-admin routes; right credentials of anybody else are `Forbidden`."""
     user = _with_credentials(username, password, otp)
     if RoleName.SUPERADMIN not in user.role_names:
         raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
     second_factor.check_set_up(user)
-    return sessions.begin_superadmin(user)
+    return sessions.begin_superadmin(user, device)
 
 
 def check_username(username: str) -> Availability:

@@ -156,6 +156,7 @@ class LoginSession(Base, Created):
     kind: Mapped[str]
     refresh_hash: Mapped[str | None] = mapped_column(unique=True, comment="SHA-256 of the refresh token")
     last_used_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
+    device: Mapped[str | None] = mapped_column(comment="a plain name; null: begun before names were kept")
 
 
 class PasswordReset(Base):

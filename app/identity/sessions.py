@@ -12,11 +12,14 @@ import sqlalchemy as sa
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
-from app.core.errors import Unauthorized
+from app.core.errors import NotFound, Unauthorized
 from app.core.lib.clock import now
 from app.core.settings import settings
+from app.core.web.pagination import Listing, Page, paginate
 from app.identity import tokens
 from app.identity.models import PRIVILEGED, LoginSession, Role, RoleName, SessionKind, User, highest, user_roles
+
+NOT_FOUND = "Perangkat tidak ditemukan."
 
 
 @dataclass(frozen=True)
@@ -45,19 +48,21 @@ class TokenPair:
     refresh_token: str
 
 
-def begin(user: User) -> TokenPair:
-    """Log `user` in on one more device."""
+def begin(user: User, device: str | None = None) -> TokenPair:
+    """Log `user` in on one more device, of this plain name."""
     refresh = tokens.new_opaque()
-    session = LoginSession(id=uuid.uuid4(), user_id=user.id, kind=SessionKind.USER, refresh_hash=tokens.digest(refresh))
+    session = LoginSession(
+        id=uuid.uuid4(), user_id=user.id, kind=SessionKind.USER, refresh_hash=tokens.digest(refresh), device=device
+    )
     db.session.add(session)
     db.session.flush()
     delete_expired(user.id)
     return TokenPair(_access(user.id, user.role_names, session.id), refresh)
 
 
-def begin_superadmin(user: User) -> str:
+def begin_superadmin(user: User, device: str | None = None) -> str:
     """A super-admin session: one short access token, no refresh."""
-    session = LoginSession(id=uuid.uuid4(), user_id=user.id, kind=SessionKind.SUPERADMIN)
+    session = LoginSession(id=uuid.uuid4(), user_id=user.id, kind=SessionKind.SUPERADMIN, device=device)
     db.session.add(session)
     db.session.flush()
     return _access(user.id, user.role_names, session.id, minutes=settings.superadmin_token_minutes)
@@ -85,6 +90,32 @@ def end(session_id: uuid.UUID) -> None:
 def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
     """Log out all devices, after a change of password or of privileges; the session `keep` goes on."""
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
+
+
+def list_own(caller: Caller, page: Page) -> Listing[LoginSession]:
+    """Where the caller is signed in now, the latest login first."""
+    is_alive = sa.or_(
+        *(
+            sa.and_(
+                LoginSession.kind == kind,
+                LoginSession.created_at > now() - longest,
+                LoginSession.last_used_at > now() - idle,
+            )
+            for kind, (longest, idle) in ((kind, _limits(kind, caller.roles)) for kind in SessionKind)
+        )
+    )
+    own = sa.select(LoginSession).where(LoginSession.user_id == caller.id, is_alive)
+    return paginate(own.order_by(LoginSession.created_at.desc(), LoginSession.id), page)
+
+
+def end_own(caller: Caller, session_id: str) -> None:
+    """Log out one device of the caller's; `NotFound` for a stranger's."""
+    try:
+        own = sa.and_(LoginSession.id == uuid.UUID(session_id), LoginSession.user_id == caller.id)
+    except ValueError:
+        raise NotFound(NOT_FOUND) from None
+    if db.session.scalar(sa.delete(LoginSession).where(own).returning(LoginSession.id)) is None:
+        raise NotFound(NOT_FOUND)
 
 
 def delete_expired(user_id: int | None = None) -> None:
@@ -182,14 +213,18 @@ def _ended() -> Unauthorized:
     return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
 
 
-def _is_alive(kind: SessionKind, created_at: datetime, used_at: datetime, roles: Collection[str]) -> bool:
+def _limits(kind: SessionKind, roles: Collection[str]) -> tuple[timedelta, timedelta]:
+    """How long a session lives, in all and unused."""
     if kind is SessionKind.SUPERADMIN:
-        longest = idle = timedelta(minutes=settings.superadmin_token_minutes)
-    elif PRIVILEGED.isdisjoint(roles):
-        longest, idle = timedelta(days=settings.refresh_token_days), timedelta(days=settings.refresh_idle_days)
-    else:
-        longest = timedelta(hours=settings.admin_session_hours)
-        idle = timedelta(minutes=settings.admin_idle_minutes)
+        longest = timedelta(minutes=settings.superadmin_token_minutes)
+        return longest, longest
+    if PRIVILEGED.isdisjoint(roles):
+        return timedelta(days=settings.refresh_token_days), timedelta(days=settings.refresh_idle_days)
+    return timedelta(hours=settings.admin_session_hours), timedelta(minutes=settings.admin_idle_minutes)
+
+
+def _is_alive(kind: SessionKind, created_at: datetime, used_at: datetime, roles: Collection[str]) -> bool:
+    longest, idle = _limits(kind, roles)
     moment = now()
     return moment - created_at < longest and moment - used_at < idle
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from app.core.web.blueprint import Blueprint
+from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing, Page, PageSchema
+from app.identity import sessions
 from app.identity.access import authenticated, caller
 from app.privacy import schemas
 from app.privacy.schemas import NotificationChanges
-from app.privacy.service import deliveries, notifications
+from app.privacy.service import deliveries, devices, notifications
 from app.privacy.service.deliveries import Sent
+from app.privacy.service.devices import Device
 
 bp = Blueprint("privacy", __name__, description="What is the caller's own")
 
@@ -37,3 +39,31 @@ def update_notification_settings(data: NotificationChanges) -> NotificationChang
 def list_deliveries(page: Page) -> Listing[Sent]:
     """What was sent to the caller in the last 30 days and what is still to come, the latest due first."""
     return deliveries.list_own(caller, page)
+
+
+@bp.get("/profile/sesi")
+@authenticated
+@bp.arguments(PageSchema, location="query")
+@bp.response(200, schemas.Device(many=True))
+def list_sessions(page: Page) -> Listing[Device]:
+    """The devices on which the caller is signed in."""
+    return devices.list_own(caller, page)
+
+
+@bp.delete("/profile/sesi/<session_id>")
+@authenticated
+@bp.response(200, MessageSchema)
+@bp.alt_response(404, "NOT_FOUND")
+def end_session(session_id: str) -> dict[str, str]:
+    """Sign out one device, its access token included."""
+    sessions.end_own(caller, session_id)
+    return {"message": "Perangkat telah dikeluarkan."}
+
+
+@bp.delete("/profile/sesi")
+@authenticated
+@bp.response(200, MessageSchema)
+def end_other_sessions() -> dict[str, str]:
+    """Sign out all devices but this one."""
+    sessions.end_all(caller.id, keep=caller.session_id)
+    return {"message": "Semua perangkat lain telah dikeluarkan."}

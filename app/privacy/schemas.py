@@ -93,3 +93,13 @@ class Delivery(Schema):
     title = fields.String(metadata={"example": "Pengingat: Obat diabetes"})
     due_at = Timestamp()
     channels = fields.List(fields.Nested(DeliveryPart))
+
+
+class Device(Schema):
+    """Where the caller is signed in."""
+
+    id = fields.UUID()
+    name = fields.String(metadata={"example": "Chrome di Android"})
+    created_at = Timestamp()
+    last_used_at = Timestamp(metadata={"description": "When the access token was last refreshed"})
+    current = fields.Boolean(metadata={"description": "Whether it is the session of this request"})

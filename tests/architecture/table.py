@@ -22,6 +22,9 @@ ACCESS: dict[str, str] = {
     "GET /profile/notifikasi": "anybody",
     "PUT /profile/notifikasi": "anybody",
     "GET /pengiriman": "anybody",
+    "GET /profile/sesi": "anybody",
+    "DELETE /profile/sesi": "anybody",
+    "DELETE /profile/sesi/<session_id>": "anybody",
     # caregiver links
     "POST /caregiver/patients": "pendamping",
     "GET /caregiver/patients": "anybody",
