@@ -310,7 +310,7 @@ class Config:
     whatsapp_templates: tuple[tuple[str, str], ...] = setting(
         "JSON object: which approved template says what when somebody has not written for 24 hours, by kind "
         "(`reminder`, or narrower `pengingat_obat`, `pengingat_makan`, `pengingat_terapi`, `pengingat_kontrol`; "
-        "`password_reset`, `security_notice`, `broadcast` ...)",
+        "`password_reset`, `security_notice`, `broadcast`, `phone_code` ...)",
         _templates,
         default=(),
     )
@@ -411,6 +411,11 @@ class Config:
         Who has set neither templates nor the webhook, without which nobody knows who wrote when, sends texts.
         """
         return self.messaging_provider == "whatsapp_cloud" and bool(self.whatsapp_templates or self.whatsapp_app_secret)
+
+    @property
+    def hears_people(self) -> bool:
+        """Whether what people write to us comes in."""
+        return bool(self.whatsapp_app_secret or self.fonnte_webhook_token)
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:

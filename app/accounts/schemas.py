@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, Required, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, fields, validate
 
@@ -41,7 +41,7 @@ class PasswordReset(TypedDict):
 
 class NewVerification(TypedDict, total=False):
     nomor_hp: str
-    method: Required[str]
+    method: str
     current_password: str
 
 
@@ -136,12 +136,12 @@ class Profile(identity_schemas.User):
 class VerificationCreate(Schema):
     nomor_hp = PhoneNumber()
     method = fields.String(
-        load_default=Method.MESSAGE,
         validate=validate.OneOf([method.value for method in Method]),
         metadata={
             **enumeration("VerificationMethod", Method),
             "example": "message",
-            "description": "message: the person writes the word to us; code: we send six digits to the number",
+            "description": "message: the person writes the word to us, and the default where we hear people; "
+            "code: we send six digits to the number",
         },
     )
     current_password = CurrentPassword()

@@ -29,7 +29,7 @@ from app.identity import codes, phones, users
 from app.identity.models import PasswordReset, User
 from app.identity.sessions import Caller
 from app.notifications import outbox
-from app.notifications.messages import message_user
+from app.notifications.models import Channel
 
 LIFETIME = timedelta(minutes=15)
 #: What a person writes, before the code.
@@ -82,7 +82,7 @@ def create(caller: Caller, data: NewVerification) -> Asked:
         if problem := phones.country_problem(phone):
             raise ValidationFailed({"nomor_hp": [problem]})
         service.check_may_change(user, {"nomor_hp"}, data.get("current_password"))
-    method = Method(data["method"])
+    method = Method(data.get("method") or (Method.MESSAGE if settings.hears_people else Method.CODE))
     code = codes.new_digits(DIGITS) if method is Method.CODE else codes.new_code(CHARACTERS)
     expires_at = clock.now() + LIFETIME
     if method is Method.CODE:
@@ -171,14 +171,17 @@ def _send(user_id: int, phone: str, code: str) -> None:
     rate_limits.count(SENT, KIND, codes.digest(KIND, phone))
     subject = f"{KIND}:{user_id}"
     outbox.cancel(subject)
-    message_user(
-        None,
-        TEXT.format(code=code, minutes=int(LIFETIME.total_seconds() // 60)),
-        kind=KIND,
-        dedupe_key=f"{subject}:{uuid.uuid4()}",
-        expires_in=LIFETIME,
-        subject=subject,
-        only_to=phone,
+    text = TEXT.format(code=code, minutes=int(LIFETIME.total_seconds() // 60))
+    outbox.add(
+        outbox.Draft(
+            kind=KIND,
+            channel=Channel.MESSAGING,
+            dedupe_key=f"{subject}:{uuid.uuid4()}",
+            payload={"text": text, "parts": {"code": code}},
+            expires_at=clock.now() + LIFETIME,
+            target=phone,
+            subject=subject,
+        )
     )
 
 
@@ -186,7 +189,7 @@ def _link(code: str) -> str | None:
     """Opens WhatsApp with the words ready to be sent; None where nobody said which number hears them."""
     if settings.messaging_number is None:
         return None
-    return f"https://wa.me/{settings.messaging_number.removeprefix('+')}?text={quote(f'{WORD} {code}')}"
+    return f"https://wa.me/{settings.messaging_number[1:]}?text={quote(f'{WORD} {code}')}"
 
 
 def _take_try(user_id: int) -> str | None:

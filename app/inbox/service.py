@@ -79,7 +79,7 @@ def take_fonnte(token: str, body: bytes, read: Reader) -> None:
 def about() -> About:
     """Whether people can write to us, and where."""
     number = settings.messaging_number
-    two_way = number is not None and any((settings.whatsapp_app_secret, settings.fonnte_webhook_token))
+    two_way = number is not None and settings.hears_people
     return {"two_way": two_way, "number": number, "link": f"https://wa.me/{number[1:]}" if number else None}
 
 

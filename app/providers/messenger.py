@@ -40,6 +40,8 @@ class Template:
     parameters: Sequence[str]
     #: What comes back from each of its buttons, in order.
     payloads: Sequence[str] = ()
+    #: Of a template for codes alone: what its button copies.
+    code: str | None = None
 
 
 class Messenger(Protocol):

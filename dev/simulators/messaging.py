@@ -190,11 +190,20 @@ def _read_template(template: Any) -> dict[str, Any]:
         if component["type"] == "body":
             parameters += [parameter["text"] for parameter in component["parameters"]]
         else:
-            demand(component["sub_type"] == "quick_reply" and component["index"] == str(len(buttons)))
-            buttons.append(component["parameters"][0]["payload"])
+            demand(component["index"] == str(len(buttons)))
+            buttons.append(_read_template_button(component["sub_type"], component["parameters"][0]))
     demand(isinstance(template["language"]["code"], str) and len("".join(parameters)) <= 1024)
     demand(all(each.strip() and not re.search(r"[\n\t]| {4}", each) for each in parameters))
     return {"text": " | ".join([template["name"], *parameters]), "buttons": tuple(buttons)}
+
+
+def _read_template_button(sub_type: str, parameter: Any) -> str:
+    """What a ready answer brings back, or the code that a button copies."""
+    if sub_type == "url":
+        demand(parameter["type"] == "text" and 1 <= len(parameter["text"]) <= 15)
+        return str(parameter["text"])
+    demand(sub_type == "quick_reply")
+    return str(parameter["payload"])
 
 
 def demand(is_right: bool) -> None:

@@ -40,7 +40,7 @@ def as_siti(client: Client, siti: User) -> Client:
 
 
 def ask(client: Client, **data: str) -> dict[str, Any]:
-    response = client.post(PATH, data)
+    response = client.post(PATH, {"method": "message", **data})
     assert response.status_code == 201, response.text
     asked: dict[str, Any] = response.json
     assert set(asked) == {"code", "link", "expires_at"}
@@ -101,6 +101,15 @@ def test_the_link_opens_a_chat_with_the_word_in_it(
     monkeypatch.setitem(app.extensions, "config", config)
     asked = ask(as_siti)
     assert asked["link"] == f"https://wa.me/628110000000?text=VERIFIKASI%20{asked['code']}"
+
+
+def test_where_nobody_hears_people_they_get_six_digits(
+    as_siti: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert as_siti.post(PATH, {}).json["code"] is None
+    config = replace(app.extensions["config"], fonnte_webhook_token="x" * 32)
+    monkeypatch.setitem(app.extensions, "config", config)
+    assert as_siti.post(PATH, {}).json["code"] is not None
 
 
 def test_small_letters_and_blanks_make_no_difference(as_siti: Client) -> None:

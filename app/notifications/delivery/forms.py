@@ -50,7 +50,10 @@ def form_of(kind: str, payload: Mapping[str, Any], *, is_open: bool) -> Form:
     if name is None:
         raise NeedsTemplateError
     ids = [button.id for button in buttons]
-    return Form(text, template=Template(name, settings.whatsapp_template_language, _parameters(text, parts), ids))
+    template = Template(
+        name, settings.whatsapp_template_language, _parameters(text, parts), ids, code=parts.get("code")
+    )
+    return Form(text, template=template)
 
 
 class Parts(TypedDict, total=False):
@@ -62,6 +65,8 @@ class Parts(TypedDict, total=False):
     name: str
     #: That of the link by which it can be answered.
     token: str
+    #: A code to be typed: the template of such a kind says it and nothing else.
+    code: str
 
 
 def parts_of(payload: Mapping[str, Any]) -> Parts:
@@ -76,7 +81,9 @@ def template_name(kind: str, parts: Parts) -> str | None:
 
 
 def _parameters(text: str, parts: Parts) -> list[str]:
-    """What fills a template's blanks: of a text with a greeting the name and the rest, else the whole text."""
+    """What fills a template's blanks: a code, of a text with a greeting the name and the rest, else the whole text."""
+    if code := parts.get("code"):
+        return [code]
     name = parts.get("name")
     if name is None:
         return [text]

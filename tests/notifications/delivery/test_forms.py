@@ -69,6 +69,16 @@ def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Se
     assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
 
 
+def test_a_code_goes_by_a_template_that_holds_it_alone(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    """To a number that is nobody's yet, and so has never written."""
+    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"phone_code": "kode"}')
+    payload = {"text": "Kode verifikasi nomor HP Anda: 123456.", "parts": {"code": "123456"}}
+    add(user_id=None, target="+6281299990000", kind="phone_code", payload=payload)
+    jobs.drain("urgent")
+    (message,) = sim.messaging.sent
+    assert (message.kind, message.text, message.buttons) == ("template", "kode | 123456", ("123456",))
+
+
 def test_outside_the_hours_the_template_of_the_kind_goes(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}', WHATSAPP_TEMPLATE_LANGUAGE="id")
     user = committed_user()
