@@ -19,6 +19,7 @@ from app.logs import routes as logs
 from app.pengingat import link_routes as pengingat_links
 from app.pengingat import pages as pengingat_pages
 from app.pengingat import routes as pengingat
+from app.personal_data import routes as personal_data
 from app.privacy import routes as privacy
 from app.province_config import routes as province_config
 from app.push import routes as push
@@ -32,7 +33,7 @@ def blueprints() -> list[Blueprint]:
     people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, pengingat_links, push, logs)
-    administration = (privacy, admins, superadmin, inbox)
+    administration = (privacy, personal_data, admins, superadmin, inbox)
     return [section.bp for section in (*people, *content, *delivery, *administration)]
 
 

@@ -22,6 +22,7 @@ from app.notifications.delivery.drain import Routing
 from app.notifications.models import Channel
 from app.pengingat import jobs as pengingat
 from app.pengingat import occurrences
+from app.personal_data import jobs as personal_data
 from app.providers import cache, http
 from app.push import transport as push
 
@@ -49,6 +50,8 @@ PERIODIC = (
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(logs.make_months_ahead, every_s=3600),
     Periodic(inbox.forget, every_s=3600),
+    Periodic(personal_data.make_waiting_exports, every_s=60),
+    Periodic(personal_data.drop_old_exports, every_s=3600),
 )
 
 #: How deliveries leave: what sends each channel, what is asked before, and what slows a queue down.

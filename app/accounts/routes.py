@@ -131,7 +131,7 @@ def get_profile() -> User:
 
 @bp.put("/profile")
 @authenticated
-@limit("10 per 5 minutes", key=by_caller, counts=service.WrongPassword)
+@limit("10 per 5 minutes", key=by_caller, counts=users.WrongPassword, counter="own_password")
 @limit_uploads
 @bp.arguments(schemas.ProfileUpdate, location="multipart")
 @bp.response(200, schemas.Profile)

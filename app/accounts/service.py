@@ -35,11 +35,6 @@ RESET_REFUSED_TEXT = (
 CONTACT_CHANGES = "10 per hour"
 
 
-class WrongPassword(BadRequest):
-    code = "wrong_current_password"
-    message = "Kata sandi saat ini salah."
-
-
 @dataclass(frozen=True)
 class Availability:
     available: bool
@@ -199,8 +194,8 @@ def check_may_change(user: User, changes: set[str], current_password: str | None
     """Refuse a change of what opens the account to a stolen session, where `PROFILE_REAUTH` asks for the password."""
     if changes - {"password"}:
         rate_limits.count(CONTACT_CHANGES, "contact", f"user:{user.id}")
-    if changes and current_password is not None and not users.has_password(user, current_password):
-        raise WrongPassword
+    if changes and current_password is not None:
+        users.check_password(user, current_password)
     if changes and current_password is None and settings.profile_reauth == "required":
         raise BadRequest("Masukkan kata sandi Anda saat ini.", code="current_password_required")
 

@@ -25,6 +25,14 @@ CONSTRAINTS: dict[str, AppError] = {
     "uq_users_phone": Conflict("Nomor HP sudah dipakai.", code="phone_taken"),
 }
 
+
+class WrongPassword(BadRequest):
+    """What they typed is not the caller's own password: no 401, which a client takes for the end of the session."""
+
+    code = "wrong_current_password"
+    message = "Kata sandi saat ini salah."
+
+
 #: So long after it changed, a number does not prove yet whose account it is.
 NEW_PHONE = timedelta(hours=24)
 
@@ -166,6 +174,12 @@ def _check_password(password: str, username: str, phone: str | None, field: str 
 def has_password(user: User, password: str) -> bool:
     """Whether this is the person's password; if so, their row is locked until the unit of work ends."""
     return passwords.matches(password, user.password_hash) and _lock_password(user, for_change=True)
+
+
+def check_password(user: User, password: str) -> None:
+    """`WrongPassword` unless it is the person's; their row is locked until the unit of work ends."""
+    if not has_password(user, password):
+        raise WrongPassword
 
 
 def by_login(text: str) -> User | None:

@@ -16,6 +16,8 @@ ACCESS: dict[str, str] = {
     "PUT /profile": "anybody",
     "POST /profile/phone/verification": "anybody",
     "PUT /profile/phone/verification": "anybody",
+    "POST /profile/ekspor": "anybody",
+    "GET /profile/ekspor/<int:export_id>": "anybody",
     "GET /users/<int:user_id>": "anybody",
     "GET /provinces": "public",
     # what is the caller's own

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -83,3 +84,32 @@ def personal_tables(metadata: sa.MetaData) -> Iterator[tuple[sa.Table, Personal]
         declaration = declaration_of(table)
         if isinstance(declaration, Personal):
             yield table, declaration
+
+
+@dataclass(frozen=True)
+class Person:
+    """Whose rows are looked for."""
+
+    id: int
+    #: In E.164.
+    phones: tuple[str, ...] = ()
+    #: Since when the numbers are theirs: what went to one before was somebody else's. None: also what is older.
+    phones_since: datetime | None = None
+
+
+#: When a row was made, by the first of these columns that its table has.
+_MADE_AT = ("created_at", "received_at", "at")
+
+
+def is_of(table: sa.Table, declaration: Personal, person: Person) -> sa.ColumnElement[bool]:
+    """Whether a row is this person's. By a number alone it is only where it names nobody."""
+    owners = [table.c[name] for name in declaration.of]
+    conditions: list[sa.ColumnElement[bool]] = [owner == person.id for owner in owners]
+    conditions += [table.c[name] == f"user:{person.id}" for name in declaration.subjects]
+    if person.phones:
+        named: list[sa.ColumnElement[bool]] = [owner.is_(None) for owner in owners]
+        made_at = next((table.c[name] for name in _MADE_AT if name in table.c), None)
+        if made_at is not None and person.phones_since is not None:
+            named.append(made_at >= person.phones_since)
+        conditions += [sa.and_(table.c[name].in_(person.phones), *named) for name in declaration.phones]
+    return sa.or_(sa.false(), *conditions)

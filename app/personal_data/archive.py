@@ -1,0 +1,140 @@
+"""Everything of one person as a ZIP: each table as JSON and as CSV, their pictures, and a page that explains it.
+
+Rows go from the database into the file as they come, so memory does not grow with them.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+import orjson
+import sqlalchemy as sa
+
+from app.core.database.personal import Person, Personal, Rows, is_of, personal_tables
+from app.core.database.session import Base
+from app.core.errors import NotFound
+from app.core.lib import clock
+from app.core.lib.formulas import guarded
+from app.core.media import pictures
+from app.identity import nik
+from app.identity.models import OwnPicture, User
+from app.personal_data.words import CONTENTS, OTHER, README
+
+#: Rows that are in memory at one time.
+ROWS_AT_ONCE = 500
+
+#: Tells a spreadsheet that it is UTF-8.
+BYTE_ORDER_MARK = "\ufeff"
+
+#: A NIK under a key that is not configured any more.
+UNREADABLE = "tidak dapat dibaca"
+
+Row = Mapping[str, Any]
+
+
+def write(path: Path, user: User, connection: sa.Connection) -> None:
+    """Write the file for a person, reading on this connection. Beside `path` it uses `path.csv` meanwhile."""
+    person = Person(user.id, (user.phone,) if user.phone else (), user.phone_changed_at or user.created_at)
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        counts = {}
+        for table, declaration, export in _exported():
+            rows = _rows(connection, table, declaration, export, person)
+            counts[table.name] = _add_table(archive, table, rows, path.with_suffix(".csv"))
+        _add_pictures(archive, connection, user.id)
+        archive.writestr("README.txt", _readme(user, counts))
+
+
+def _exported() -> list[tuple[sa.Table, Personal, Rows]]:
+    tables = sorted(personal_tables(Base.metadata), key=lambda entry: entry[0].name)
+    return [
+        (table, declaration, declaration.export)
+        for table, declaration in tables
+        if isinstance(declaration.export, Rows)
+    ]
+
+
+def _rows(
+    connection: sa.Connection, table: sa.Table, declaration: Personal, export: Rows, person: Person
+) -> Iterator[Row]:
+    columns = [column for column in table.columns if column.name not in export.without]
+    query = sa.select(*columns).where(is_of(table, declaration, person)).order_by(*table.primary_key)
+    names = [str(column.name) for column in columns]  # what quotes a name in SQL is no key of JSON
+    for values in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
+        row = dict(zip(names, values, strict=True))
+        yield {**row, "nik": _nik(row["nik"], person.id)} if table is User.__table__ else row
+
+
+def _nik(stored: str | None, user_id: int) -> str | None:
+    try:
+        return nik.decrypt(stored, user_id)
+    except nik.UndecryptableNik:
+        return UNREADABLE
+
+
+def _add_table(archive: ZipFile, table: sa.Table, rows: Iterator[Row], spare: Path) -> int:
+    """Add a table in both forms, in one pass over its rows; returns how many these are.
+
+    An archive takes one file at a time, so the other one waits beside it until the first is in.
+    """
+    count = 0
+    with spare.open("w", encoding="utf-8", newline="") as sheet:
+        sheet.write(BYTE_ORDER_MARK)
+        with archive.open(f"data/{table.name}.json", "w", force_zip64=True) as objects:
+            objects.write(b"[")
+            for row in rows:
+                if count == 0:
+                    _add_line(sheet, [guarded(name) for name in row])
+                objects.write((b",\n" if count else b"\n") + orjson.dumps(row, default=_plain))
+                _add_line(sheet, [_cell(value) for value in row.values()])
+                count += 1
+            objects.write(b"\n]\n")
+    archive.write(spare, f"data/{table.name}.csv")
+    spare.unlink()
+    return count
+
+
+def _add_line(sheet: IO[str], cells: list[str]) -> None:
+    csv.writer(sheet, lineterminator="\n").writerow(cells)
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value)
+        case datetime():
+            return value.isoformat()
+        case str():
+            return guarded(value)
+        case _:
+            return guarded(orjson.dumps(value, default=_plain).decode().strip('"'))
+
+
+def _plain(value: object) -> str:
+    """What JSON has no form for."""
+    return base64.b64encode(value).decode() if isinstance(value, (bytes, memoryview)) else str(value)
+
+
+def _add_pictures(archive: ZipFile, connection: sa.Connection, user_id: int) -> None:
+    names = sa.select(OwnPicture.name).where(OwnPicture.user_id == user_id).order_by(OwnPicture.name)
+    for name in connection.scalars(names.execution_options(yield_per=ROWS_AT_ONCE)):
+        with suppress(NotFound):  # discarded meanwhile
+            entry = ZipInfo(f"gambar/{name}", clock.now().timetuple()[:6])
+            entry.compress_type = ZIP_STORED  # it is compressed already
+            archive.writestr(entry, pictures.store().get(name))
+
+
+def _readme(user: User, counts: Mapping[str, int]) -> str:
+    contents = [f"{table}: {CONTENTS.get(table, OTHER)} ({count} baris)" for table, count in counts.items()]
+    day = clock.day_text(clock.today())
+    return README.format(nama=user.nama_ktp, pengguna=user.username, hari=day, isi="\n".join(contents))

@@ -1,0 +1,46 @@
+"""What is mine: a copy of everything that the service has of a person."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from app.core.exports import streaming
+from app.core.media import storage
+from app.core.media.storage import Room
+from app.core.web.blueprint import Blueprint
+from app.core.web.rate_limits import limit
+from app.core.web.request import raw_json
+from app.identity import users
+from app.identity.access import authenticated, by_caller, caller
+from app.personal_data import schemas, service
+from app.personal_data.jobs import CONTENT_TYPE
+from app.personal_data.models import DataExport, ExportState
+
+bp = Blueprint("personal_data", __name__, url_prefix="/profile", description="A person's own data")
+
+
+@bp.post("/ekspor")
+@authenticated
+@limit("10 per 5 minutes", key=by_caller, counts=users.WrongPassword, counter="own_password")
+@bp.arguments(schemas.OwnPassword)
+@bp.response(202, schemas.Export)
+def create_export(data: dict[str, str]) -> DataExport:
+    """Have a copy of everything that is stored of the caller made, once a day."""
+    return service.create_export(caller, data["password"])
+
+
+@bp.get("/ekspor/<int:export_id>")
+@authenticated
+@bp.response(200, streaming.FILE, content_type=CONTENT_TYPE)
+@bp.alt_response(202, schema=schemas.Export, description="It is being made", success=True)
+def get_export(export_id: int) -> Response:
+    """The copy as a ZIP, kept for 24 hours: each table as JSON and CSV, pictures, and a README in Indonesian."""
+    return _file_of(service.get_export(export_id, caller))
+
+
+def _file_of(export: DataExport) -> Response:
+    if export.state is ExportState.PENDING:
+        return raw_json({"id": export.id, "status": export.state}, 202)
+    response = storage.room(Room.EXPORTS).response(export.file, CONTENT_TYPE)
+    response.headers["Content-Disposition"] = f'attachment; filename="data-saya-{export.day}.zip"'
+    return response

@@ -1,0 +1,53 @@
+"""What the tables of an export are called by those who read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: By table. What stands nowhere here is `OTHER`.
+CONTENTS: Mapping[str, str] = {
+    "access_log": "Catatan siapa yang melihat data Anda",
+    "activity_logs": "Catatan kegiatan Anda di aplikasi",
+    "audit_entries": "Tindakan administrator oleh Anda, atau terhadap akun Anda",
+    "broadcast_days": "Jumlah pesan siaran untuk Anda setiap hari",
+    "broadcasts": "Pesan siaran tentang utas yang Anda tulis",
+    "caregiver_links": "Hubungan Anda dengan pendamping atau pasien",
+    "data_exports": "Permintaan Anda atas salinan data ini",
+    "deliveries": "Pesan yang dikirim kepada Anda",
+    "forum_replies": "Balasan Anda di forum",
+    "forum_reply_marks": "Balasan yang Anda sukai atau simpan",
+    "forum_thread_marks": "Utas yang Anda sukai atau simpan",
+    "forum_threads": "Utas yang Anda tulis di forum",
+    "log_day_users": "Hari ketika Anda memakai aplikasi",
+    "occurrence_days": "Jumlah pengingat setiap hari, dari waktu yang sudah lama",
+    "occurrences": "Riwayat setiap pengingat: selesai, dilewati, atau terlewat",
+    "own_pictures": "Daftar gambar Anda; gambarnya ada di folder gambar",
+    "password_resets": "Permintaan mengatur ulang kata sandi yang masih berlaku",
+    "push_subscriptions": "Peramban yang menerima pemberitahuan",
+    "reminders": "Pengingat Anda",
+    "saved_articles": "Artikel yang Anda simpan",
+    "saved_videos": "Video yang Anda simpan",
+    "sessions": "Perangkat yang sedang masuk ke akun Anda",
+    "user_roles": "Peran akun Anda, dengan nomor perannya",
+    "users": "Profil Anda, termasuk NIK bila pernah diisi",
+}
+OTHER = "Data lain tentang Anda"
+
+README = """\
+SALINAN DATA ANDA
+
+Berkas ini berisi semua data tentang {nama} yang disimpan layanan ini.
+Dibuat pada {hari} untuk pengguna {pengguna}.
+
+Setiap tabel ada dua kali di folder data.
+Berkas CSV dapat dibuka dengan program lembar kerja, misalnya Excel.
+Berkas JSON dapat dibaca oleh program lain.
+Waktu ditulis dalam UTC. Waktu Indonesia Barat tujuh jam lebih lambat darinya.
+Gambar Anda ada di folder gambar.
+
+Kata sandi dan kunci rahasia tidak ikut disalin. Data milik orang lain juga tidak.
+Berkas ini memuat data pribadi. Simpan baik-baik, dan jangan dikirim kepada orang lain.
+
+ISI FOLDER DATA
+{isi}
+"""

@@ -1,0 +1,347 @@
+"""Everything that is mine, as a file: asked for with the password, made by a job, kept for a day."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tracemalloc
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from unittest import mock
+from zipfile import ZipFile
+
+import orjson
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from sqlalchemy import event
+
+from app.core.database.personal import Nothing, Rows, personal_tables
+from app.core.database.session import Base, db, unit_of_work
+from app.core.exports.folder import export_folder
+from app.core.lib import clock
+from app.core.media import pictures, storage
+from app.core.media.storage import Room
+from app.identity import nik, own_pictures
+from app.identity.models import User
+from app.pengingat.models import Occurrence, Tipe
+from app.personal_data import archive, jobs
+from app.personal_data.models import DataExport
+from tests.client import Client, assert_error
+from tests.core.media.samples import plain
+from tests.factories import PASSWORD, make_user
+from tests.language import assert_readable
+from tests.personal_data.traces import MARK, fill
+
+
+@pytest.fixture
+def siti(app: Flask) -> User:
+    return make_user(username="siti", nama_ktp="Siti Aminah", nik="3273014502900001")
+
+
+@pytest.fixture
+def mine(client: Client, siti: User) -> Client:
+    return client.as_(siti)
+
+
+def ask(client: Client) -> int:
+    response = client.post("/profile/ekspor", {"password": PASSWORD})
+    assert response.status_code == 202, response.json
+    return int(response.json["id"])
+
+
+def opened(client: Client, export_id: int) -> ZipFile:
+    response = client.get(f"/profile/ekspor/{export_id}")
+    assert response.status_code == 200, response.json
+    assert response.mimetype == "application/zip"
+    return ZipFile(io.BytesIO(response.data))
+
+
+def rows(file: ZipFile, table: str) -> list[dict[str, object]]:
+    """The rows of a table, the same in both of its files."""
+    objects: list[dict[str, object]] = orjson.loads(file.read(f"data/{table}.json"))
+    sheet = list(csv.DictReader(io.StringIO(file.read(f"data/{table}.csv").decode("utf-8-sig"))))
+    assert len(sheet) == len(objects)
+    assert all(list(line) == list(object_) for line, object_ in zip(sheet, objects, strict=True))
+    return objects
+
+
+def stored() -> set[str]:
+    return {name for name, _ in storage.room(Room.EXPORTS).names()}
+
+
+def test_a_copy_is_made_by_a_job_and_fetched(mine: Client, siti: User) -> None:
+    export_id = ask(mine)
+    waiting = mine.get(f"/profile/ekspor/{export_id}")
+    assert (waiting.status_code, waiting.json) == (202, {"id": export_id, "status": "pending"})
+    jobs.make_export(export_id)
+    response = mine.get(f"/profile/ekspor/{export_id}")
+    assert response.headers["Content-Disposition"].startswith('attachment; filename="data-saya-')
+    assert response.headers["Cache-Control"] == "no-store"
+    with opened(mine, export_id) as file:
+        assert file.testzip() is None
+        profile = rows(file, "users")
+        assert [row["nama_ktp"] for row in profile] == ["Siti Aminah"]
+        assert profile[0]["nik"] == "3273014502900001"
+        assert "password_hash" not in profile[0]
+        readme = file.read("README.txt").decode()
+    assert "Siti Aminah" in readme
+    for line in readme.splitlines():
+        assert_readable(line.rpartition(": ")[2])  # without the table's name
+
+
+def test_it_takes_the_own_password(mine: Client) -> None:
+    assert_error(mine.post("/profile/ekspor", {"password": "salah-sekali"}), 400, "wrong_current_password")
+    assert_error(mine.post("/profile/ekspor", {}), 400, "validation_error", "password")
+    assert_error(mine.post("/profile/ekspor", {"password": ["x"]}), 400, "validation_error", "password")
+    assert_error(Client(mine.app).post("/profile/ekspor", {"password": PASSWORD}), 401)
+    ask(mine)  # what was refused does not count
+
+
+def test_a_second_one_of_the_day_is_refused(mine: Client, siti: User) -> None:
+    export_id = ask(mine)
+    response = mine.post("/profile/ekspor", {"password": PASSWORD})
+    assert_error(response, 429, "too_many_requests")
+    assert 0 < int(response.headers["Retry-After"]) <= 86401
+    yesterday = sa.update(DataExport).where(DataExport.id == export_id).values(day=clock.today() - timedelta(days=1))
+    db.session.execute(yesterday)
+    assert ask(mine) != export_id
+
+
+def test_nobody_else_gets_it(client: Client, mine: Client) -> None:
+    export_id = ask(mine)
+    jobs.make_export(export_id)
+    stranger = client.as_(make_user())
+    assert_error(stranger.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
+    assert_error(mine.get("/profile/ekspor/999999"), 404, "not_found")
+    assert_error(client.get(f"/profile/ekspor/{export_id}"), 401)
+
+
+def test_after_a_day_it_is_gone_from_the_store_too(mine: Client) -> None:
+    export_id = ask(mine)
+    jobs.make_export(export_id)
+    file = db.session.get_one(DataExport, export_id).file
+    jobs.drop_old_exports()
+    assert file in stored()
+    a_day_ago = datetime.now(UTC) - jobs.KEPT - timedelta(minutes=1)
+    db.session.execute(sa.update(DataExport).values(ready_at=a_day_ago))
+    assert_error(mine.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
+    jobs.drop_old_exports()
+    assert file not in stored()
+    assert db.session.get(DataExport, export_id) is None
+
+
+def test_a_file_that_no_row_names_is_swept(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    storage.room(Room.EXPORTS).put_file("0" * 32 + ".zip", tmp_path / "file", jobs.CONTENT_TYPE)
+    jobs.drop_old_exports()
+    assert "0" * 32 + ".zip" in stored(), "its row may not have been committed yet"
+    monkeypatch.setattr(jobs, "ORPHAN_AGE", timedelta())
+    jobs.drop_old_exports()
+    assert "0" * 32 + ".zip" not in stored()
+
+
+def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client, siti: User) -> None:
+    budi = make_user(username="budi", nama_ktp="Budi Santoso")
+    tables = fill(siti, budi)
+    names = {table.name for table, _ in personal_tables(Base.metadata)}
+    assert set(tables) == names - {"users"}, "no table is forgotten here"
+    theirs = make_user(username="lain", nama_ktp="Orang Lain")
+    fill(theirs, budi)
+    their_id, secret = theirs.id, siti.password_hash
+    db.session.execute(sa.delete(DataExport))
+    export_id = ask(mine)
+    jobs.make_export(export_id)
+    with opened(mine, export_id) as file:
+        for table, declaration in personal_tables(Base.metadata):
+            if isinstance(declaration.export, Nothing):
+                assert f"data/{table.name}.json" not in file.namelist()
+                continue
+            exported = rows(file, table.name)
+            assert exported, table.name
+            assert isinstance(declaration.export, Rows)
+            assert set(exported[0]) == {column.name for column in table.columns} - set(declaration.export.without)
+            for name in declaration.of:
+                assert their_id not in {row[name] for row in exported}, table.name
+        everything = b"".join(file.read(name) for name in file.namelist())
+    assert MARK.encode() in everything
+    for word in ("Budi Santoso", "Orang Lain", secret):
+        assert word.encode() not in everything
+
+
+def test_a_number_brings_what_named_nobody_and_nothing_from_before_it_was_theirs(mine: Client, siti: User) -> None:
+    before, after = (f"{MARK} {when}" for when in ("before", "after"))
+    moment = datetime.now(UTC)
+    siti.phone_changed_at = moment - timedelta(days=1)
+    other = make_user()
+    for text, owner, made_at in (
+        (before, None, moment - timedelta(days=2)),
+        (after, None, moment),
+        ("to somebody else", other.id, moment),
+    ):
+        values = {"target": siti.phone, "user_id": owner, "created_at": made_at, "payload": {"text": text}}
+        times = {"due_at": moment, "expires_at": moment, "next_try_at": moment}
+        table = Base.metadata.tables["deliveries"]
+        db.session.execute(
+            table.insert().values(dedupe_key=text, queue="urgent", channel="messaging", kind="x", **values, **times)
+        )
+    export_id = ask(mine)
+    jobs.make_export(export_id)
+    with opened(mine, export_id) as file:
+        assert [row["dedupe_key"] for row in rows(file, "deliveries")] == [after]
+
+
+def test_texts_cannot_run_as_formulas(mine: Client, siti: User) -> None:
+    siti.nama_samaran = "=HYPERLINK(1)"
+    siti.domicile = "a;=1+1"
+    export_id = ask(mine)
+    jobs.make_export(export_id)
+    with opened(mine, export_id) as file:
+        sheet = next(csv.DictReader(io.StringIO(file.read("data/users.csv").decode("utf-8-sig"))))
+        assert rows(file, "users")[0]["nama_samaran"] == "=HYPERLINK(1)"
+    assert sheet["nama_samaran"] == "'=HYPERLINK(1)"
+    assert sheet["domicile"] == "a;'=1+1"
+
+
+def test_pictures_are_in_it(mine: Client, siti: User) -> None:
+    with unit_of_work():
+        name = pictures.save(io.BytesIO(plain()))
+        own_pictures.keep(siti.id, {"image": name})
+    export_id = ask(mine)
+    jobs.make_export(export_id)
+    with opened(mine, export_id) as file:
+        assert file.read(f"gambar/{name}") == pictures.store().get(name)
+
+
+def test_a_nik_that_cannot_be_read_does_not_stop_it(mine: Client, siti: User) -> None:
+    siti.nik = nik.encrypt("3273014502900001", siti.id + 1)
+    export_id = ask(mine)
+    jobs.make_export(export_id)
+    with opened(mine, export_id) as file:
+        assert rows(file, "users")[0]["nik"] == archive.UNREADABLE
+
+
+def occurrences(user: User, count: int) -> None:
+    moment = datetime(2026, 3, 2, tzinfo=UTC)
+    common = {"user_id": user.id, "tipe": Tipe.OBAT, "judul": "Metformin " * 10, "slot": "0", "day": moment.date()}
+    db.session.execute(
+        sa.insert(Occurrence), [{**common, "due_at": moment + timedelta(minutes=minute)} for minute in range(count)]
+    )
+    db.session.flush()
+
+
+def test_memory_does_not_grow_with_the_records(app: Flask, siti: User) -> None:
+    def peak() -> int:
+        with export_folder() as folder:
+            tracemalloc.start()
+            archive.write(folder / "export.zip", siti, db.session.connection())
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            with ZipFile(folder / "export.zip") as file:
+                counts.append(len(orjson.loads(file.read("data/occurrences.json"))))
+        return most
+
+    counts: list[int] = []
+    occurrences(siti, 2 * archive.ROWS_AT_ONCE)
+    peak()  # what is loaded once
+    few = peak()
+    occurrences(siti, 10_000)
+    many = peak()
+    assert counts[-1] == 2 * archive.ROWS_AT_ONCE + 10_000
+    assert many < few * 1.2
+
+
+class Killed(Exception):
+    """The process ends here: nothing below catches it."""
+
+
+def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> None:
+    export_id = ask(mine)
+    connection = db.session.connection()
+    kills = 0
+    for deadly in range(1, 200):
+        left = deadly
+
+        def kill(*_: object) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+
+        event.listen(connection, "before_cursor_execute", kill)
+        try:
+            jobs.make_export(export_id)
+        except Killed:
+            kills += 1
+        finally:
+            event.remove(connection, "before_cursor_execute", kill)
+            db.session.execute(sa.select(sa.func.pg_advisory_unlock_all()))  # as the end of its connection does
+        if db.session.get_one(DataExport, export_id, populate_existing=True).ready_at is not None:
+            break
+    assert kills > 10
+    with opened(mine, export_id) as file:
+        assert file.testzip() is None
+        assert len(rows(file, "users")) == 1
+
+
+def test_killed_after_it_was_stored_it_is_stored_again_under_the_same_name(mine: Client) -> None:
+    export_id = ask(mine)
+    before = stored()
+    with mock.patch.object(jobs, "_finish", side_effect=Killed), pytest.raises(Killed):
+        jobs.make_export(export_id)
+    assert mine.get(f"/profile/ekspor/{export_id}").status_code == 202
+    jobs.make_export(export_id)
+    assert mine.get(f"/profile/ekspor/{export_id}").status_code == 200
+    assert len(stored() - before) == 1
+
+
+def test_what_was_lost_is_enqueued_by_the_sweep_later_and_later(app: Flask, mine: Client) -> None:
+    export_id = ask(mine)
+    app.extensions["redis"].flushdb()
+    with mock.patch.object(jobs, "enqueue_once_now") as enqueued:
+        jobs.make_waiting_exports()
+        assert not enqueued.called, "the job of the request has its minute"
+        db.session.execute(sa.update(DataExport).values(next_try_at=datetime.now(UTC)))
+        jobs.make_waiting_exports()
+        assert [call.args for call in enqueued.call_args_list] == [(jobs.make_export, export_id)]
+        enqueued.reset_mock()
+        with mock.patch.object(archive, "write", side_effect=OSError("full")), pytest.raises(OSError, match="full"):
+            jobs.make_export(export_id)
+        jobs.make_waiting_exports()
+        assert not enqueued.called, "after a failure it waits"
+
+
+def test_an_export_whose_person_has_gone_leaves_no_file(mine: Client, siti: User) -> None:
+    export_id = ask(mine)
+    before = stored()
+
+    def gone(*_: object) -> bool:
+        return False
+
+    with mock.patch.object(jobs, "_finish", gone):
+        jobs.make_export(export_id)
+    assert stored() == before
+    db.session.execute(sa.delete(DataExport))
+    jobs.make_export(export_id)
+    assert stored() == before
+
+
+def test_two_workers_make_it_once(app: Flask, mine: Client) -> None:
+    export_id = ask(mine)
+    with mock.patch.object(archive, "write") as write:
+        with mock.patch.object(jobs, "_locked") as locked:
+            locked.return_value.__enter__.return_value = False
+            jobs.make_export(export_id)
+        assert not write.called
+    jobs.make_export(export_id)
+    with mock.patch.object(archive, "write") as write:
+        jobs.make_export(export_id)
+        assert not write.called, "it is made already"
+
+
+@pytest.mark.usefixtures("limited")
+def test_guesses_of_the_password_are_counted_over_all_routes_that_ask_for_it(mine: Client) -> None:
+    for _ in range(10):
+        mine.post("/profile/ekspor", {"password": "salah-sekali"})
+    assert_error(mine.post("/profile/ekspor", {"password": PASSWORD}), 429)
+    assert_error(mine.put("/profile", {"password": "baru-sekali-9", "current_password": PASSWORD}), 429)

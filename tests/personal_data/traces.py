@@ -1,0 +1,135 @@
+"""Rows of one person in every table that holds people, each text of them marked; and where a mark is found again."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, date, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Flask
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
+
+from app.core.database.personal import Personal, personal_tables
+from app.core.database.session import Base, db
+from app.core.media import storage
+from app.identity.models import User
+
+#: In each text of each row.
+MARK = "Jejakqx"
+
+#: What a table demands of its texts, by table and column; `None`: left out.
+DEMANDED: dict[str, dict[str, Any]] = {
+    "forum_replies": {"depth": 1, "parent_id": None},
+    "deliveries": {"state": "sent", "queue": "urgent", "channel": "messaging"},
+    "broadcasts": {"state": "done"},
+    "occurrences": {"state": "done"},
+    "reminders": {"timezone": "Asia/Jakarta", "plan": {"slots": [{"slot": "0", "at": "07:00"}]}},
+    "own_pictures": {"name": f"{'0' * 32}.webp"},
+    "data_exports": {"file": f"{'0' * 32}.zip"},
+}
+
+
+def fill(user: User, other: User) -> list[str]:
+    """A row of the person in every table; returns the tables. Of rows between two people the other end is `other`."""
+    names = []
+    for table, declaration in reversed(list(personal_tables(Base.metadata))):
+        if table is not User.__table__ and (values := _values(table, declaration, user, other)):
+            db.session.execute(insert(table).values(values).on_conflict_do_nothing())
+            names.append(table.name)
+    db.session.flush()
+    return names
+
+
+def _values(table: sa.Table, declaration: Personal, user: User, other: User) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    owners = list(declaration.of)
+    for column in table.columns:
+        demanded = DEMANDED.get(table.name, {})
+        if column.name in demanded:
+            value = demanded[column.name]
+        elif column.name in owners:
+            value = user.id if column.name == owners[0] else other.id
+        elif column.name in declaration.mentions:
+            value = other.id
+        elif column.name in declaration.subjects:
+            value = f"user:{user.id}"
+        elif column.name in declaration.phones and not owners:
+            value = user.phone
+        elif column.foreign_keys:
+            value = _referred(column, user, other)
+        else:
+            value = _marked(table, column)
+        if value is not None:
+            values[column.name] = value
+    return values
+
+
+def _referred(column: sa.Column[Any], user: User, other: User) -> object:
+    """Some row that the column may refer to: made before, for parents come first, or made now for nobody."""
+    key = next(iter(column.foreign_keys)).column
+    if key.table is User.__table__:
+        return other.id
+    found = db.session.scalar(sa.select(key).order_by(key.desc()).limit(1))
+    return None if found is None and column.nullable else found
+
+
+def _marked(table: sa.Table, column: sa.Column[Any]) -> object:
+    text = f"{MARK} {table.name}.{column.name}"
+    match column.type:
+        case JSONB():
+            return {"text": text}
+        case ARRAY():
+            return [text]
+        case sa.Uuid():
+            return uuid.uuid4()
+        case sa.LargeBinary():
+            return text.encode()
+        case sa.DateTime():
+            return datetime.now(UTC) if not column.nullable and column.server_default is None else None
+        case sa.Date():
+            return date(2026, 3, 2) if not column.nullable else None
+        case sa.Boolean():
+            return False if not column.nullable and column.server_default is None else None
+        case sa.Integer() | sa.Float() | sa.Numeric():
+            needed = not column.nullable and column.server_default is None and not column.primary_key
+            return 1 if needed else None
+        case _:
+            return text[: getattr(column.type, "length", None) or 200]
+
+
+def found(app: Flask, *marks: str) -> dict[str, list[str]]:
+    """Where any of these texts is still: in whatever column of whatever table, in Redis, and in what is stored."""
+    places: dict[str, list[str]] = {}
+    for mark in marks:
+        for table in Base.metadata.sorted_tables:
+            like = sa.cast(sa.literal_column(f'"{table.name}"'), sa.Text).ilike(f"%{mark}%")
+            rows = db.session.scalars(
+                sa.select(sa.cast(sa.literal_column(f'"{table.name}"'), sa.Text)).select_from(table).where(like)
+            ).all()
+            if rows:
+                places.setdefault(table.name, []).extend(rows)
+        redis = app.extensions["redis"]
+        for key in redis.scan_iter():
+            if mark.lower().encode() in key.lower() + _dump(redis, key).lower():
+                places.setdefault("redis", []).append(key.decode())
+        for name, _ in [entry for room in storage.Room for entry in storage.room(room).names()]:
+            if mark in name:
+                places.setdefault("store", []).append(name)
+    return places
+
+
+def _dump(redis: Any, key: bytes) -> bytes:
+    match redis.type(key):
+        case b"list":
+            return b"\n".join(redis.lrange(key, 0, -1))
+        case b"set":
+            return b"\n".join(redis.smembers(key))
+        case b"zset":
+            return b"\n".join(redis.zrange(key, 0, -1))
+        case b"hash":
+            return repr(redis.hgetall(key)).encode()
+        case b"string":
+            return bytes(redis.get(key) or b"")
+        case _:
+            return b""
