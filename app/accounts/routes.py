@@ -148,7 +148,7 @@ def update_profile(data: ProfileChanges) -> User:
 @bp.post("/profile/phone/verification")
 @authenticated
 @secret_answer
-@limit("10 per 5 minutes", key=by_caller, counts=service.WrongPassword)
+@limit("10 per 5 minutes", key=by_caller, counts=users.WrongPassword, counter="own_password")
 @limit("20 per hour", key=by_caller)
 @bp.arguments(schemas.VerificationCreate)
 @bp.response(201, schemas.Verification)

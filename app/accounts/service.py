@@ -178,8 +178,7 @@ def end_otp(caller: Caller, password: str, otp: str) -> None:
 
 def _with_own_password(caller: Caller, password: str) -> User:
     user = users.get_own(caller, to_change=True)
-    if not users.has_password(user, password):
-        raise WrongPassword
+    users.check_password(user, password)
     return user
 
 

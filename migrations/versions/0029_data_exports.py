@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0090"
+revision = "0029"
 down_revision = "0028"
 
 
