@@ -11,6 +11,7 @@ from app.core.jobs.queue import BULK
 from app.core.jobs.schedule import Periodic
 from app.core.operations import health
 from app.identity import jobs as identity
+from app.inbox import conversation
 from app.inbox import jobs as inbox
 from app.inbox.hearing import Hearing
 from app.logs import jobs as logs
@@ -19,7 +20,7 @@ from app.notifications.broadcasts import fan_out as broadcasts
 from app.notifications.delivery import heartbeat, messaging
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.drain import Routing
-from app.notifications.models import Channel
+from app.notifications.models import Channel, Heard
 from app.pengingat import jobs as pengingat
 from app.pengingat import occurrences
 from app.personal_data import jobs as personal_data
@@ -67,7 +68,10 @@ ROUTING = Routing(
 )
 
 #: What follows from what a messaging provider tells, by kind; and from a message that fails after it was accepted.
-HEARING = Hearing(handlers={}, failed_receipt=None)
+HEARING = Hearing(
+    handlers={Heard.MESSAGE: conversation.handle, Heard.PREFERENCE: conversation.prefer},
+    failed_receipt=None,
+)
 
 #: What `/readyz` looks at.
 HEALTH_CHECKS = {

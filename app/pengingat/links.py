@@ -44,7 +44,21 @@ def look(token: str) -> Asked:
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:
     """Answer all that is open of a token, else what may still be said otherwise. The same twice is as good as once."""
     now = database_clock.now()
-    asked = _asked(token, now)
+    first = answer_all(_asked(token, now), data, now)[0]
+    return {
+        "status": data["status"],
+        "tipe": first.tipe,
+        "due_at": first.due_at,
+        "state": first.state,
+        "snoozed_until": first.snoozed_until,
+    }
+
+
+def answer_all(asked: Asked, data: QuickAnswer, now: datetime) -> list[Occurrence]:
+    """Answer what is open of it, else what may still be said otherwise; returns what is answered, one at least.
+
+    Raises the first refusal where nothing is.
+    """
     reminders = _locked(asked.occurrences)
     rows = [(reminders[row.reminder_id], row) for row in asked.occurrences if row.reminder_id in reminders]
     said: NewAnswer = {"status": data["status"], "minutes": data["minutes"]}
@@ -56,14 +70,7 @@ def answer(token: str, data: QuickAnswer) -> LinkAnswer:
             refusals.append(refusal)
     if not answered:
         raise refusals[0] if refusals else AlreadyClosed
-    first = answered[0]
-    return {
-        "status": data["status"],
-        "tipe": first.tipe,
-        "due_at": first.due_at,
-        "state": first.state,
-        "snoozed_until": first.snoozed_until,
-    }
+    return answered
 
 
 def _asked(token: str, now: datetime) -> Asked:

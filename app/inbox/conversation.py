@@ -1,0 +1,196 @@
+"""What follows from a message that somebody wrote to us. Its answer goes out although they opted out of all else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app.accounts import service as accounts
+from app.caregivers import service as caregivers
+from app.core.database.session import db
+from app.core.errors import AppError
+from app.identity import notification_settings
+from app.identity.care import CaregiverLink
+from app.identity.consents import Way
+from app.identity.models import User
+from app.inbox import limits, texts, words
+from app.inbox.words import Command, Word
+from app.notifications.messages import message_user
+from app.notifications.models import Inbound
+from app.notifications.senders import numbers
+from app.pengingat import replies
+from app.pengingat.ledger_schemas import QuickAnswer
+from app.pengingat.links import Asked
+
+KIND = "answer"
+#: How long an answer is tried to be sent: who waits longer has given up.
+LIFETIME = timedelta(hours=1)
+#: For how long somebody may cut a link by a word that they were told of.
+CUT_WITHIN = timedelta(days=7)
+
+NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
+#: Types of messages that say nothing: a smile on a message of ours, or what WhatsApp cannot show.
+MUTE = frozenset({"reaction", "system", "unsupported", "sticker"})
+
+
+@dataclass(frozen=True)
+class Sender:
+    """Somebody whose number we know."""
+
+    user_id: int
+    name: str
+    phone: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What was done about a message, and what is written back; None: nothing."""
+
+    outcome: str
+    text: str | None
+
+
+def handle(row: Inbound) -> str:
+    """Do what a message says, and answer it; returns the row's outcome."""
+    if row.phone is None:
+        return NO_NUMBER
+    numbers.heard_from(row.phone, row.received_at)
+    command = words.read(row.text or "", str(row.payload.get("pressed", "")))
+    sender = _sender(row.phone)
+    if sender is None:
+        return UNKNOWN_SENDER
+    budget = limits.budget(row.phone)
+    if command.word is Word.RESET:
+        return _reset(sender, may_send=budget.is_left)
+    if command.word not in ACTIONS:
+        is_mute = command.word is Word.UNKNOWN and row.payload.get("type") in MUTE
+        reply = Reply("help", texts.HELP if budget.may_help and not is_mute else None)
+    else:
+        reply = ACTIONS[command.word](sender, command)
+    if reply.text is None or not budget.is_left:
+        return reply.outcome
+    message_user(None, reply.text, kind=KIND, dedupe_key=f"{KIND}:{row.id}", expires_in=LIFETIME, only_to=sender.phone)
+    return f"{limits.ANSWERED}{reply.outcome}"
+
+
+def prefer(row: Inbound) -> str:
+    """Broadcasts wanted or not, chosen in the provider's own menu: done, and not talked about."""
+    sender = _sender(row.phone) if row.phone else None
+    if sender is None:
+        return UNKNOWN_SENDER
+    on = row.payload.get("wish") == "resume"
+    notification_settings.switch_broadcasts(sender.user_id, on, way=Way.MESSAGE)
+    return Word.START if on else Word.STOP
+
+
+def _sender(phone: str) -> Sender | None:
+    row = db.session.execute(sa.select(User.id, User.nama_ktp).where(User.phone == phone)).one_or_none()
+    return Sender(*row, phone) if row else None
+
+
+# --- of reminders ---------------------------------------------------------------------------------------------------
+
+
+def _answer(sender: Sender, command: Command, data: QuickAnswer, say: Callable[[str, Asked], str]) -> Reply:
+    try:
+        if command.token:
+            answered = replies.answer_button(sender.user_id, command.token, data)
+        else:
+            answered = replies.answer(sender.user_id, data, command.numbers)
+    except AppError as refusal:  # a sentence for people, whichever it is
+        return Reply(f"refused {refusal.code}", refusal.message)
+    return Reply(data["status"], say(sender.name, answered))
+
+
+def _done(sender: Sender, command: Command) -> Reply:
+    return _answer(sender, command, {"status": "done", "minutes": 0}, texts.done)
+
+
+def _skip(sender: Sender, command: Command) -> Reply:
+    return _answer(sender, command, {"status": "skipped", "minutes": 0}, texts.skipped)
+
+
+def _snooze(sender: Sender, command: Command) -> Reply:
+    if not 5 <= command.minutes <= 120:
+        return Reply("refused range", texts.RANGE)
+    return _answer(sender, command, {"status": "snooze", "minutes": command.minutes}, texts.snoozed)
+
+
+def _yes(sender: Sender, command: Command) -> Reply:
+    """Done, where only one thing can be meant. To nothing at all people say yes too, out of politeness."""
+    count = replies.count_open(sender.user_id)
+    if count == 1:
+        return _done(sender, command)
+    return Reply("unclear", texts.SEVERAL.format(count=count)) if count else Reply("nothing asked", None)
+
+
+def _not_yet(sender: Sender, _: Command) -> Reply:
+    is_open = replies.count_open(sender.user_id) > 0
+    return Reply("not yet", texts.not_yet(sender.name) if is_open else texts.NOTHING_OPEN)
+
+
+# --- of the person --------------------------------------------------------------------------------------------------
+
+
+def _stop(sender: Sender, _: Command) -> Reply:
+    notification_settings.switch_broadcasts(sender.user_id, False, way=Way.MESSAGE)
+    return Reply("stop", texts.STOPPED)
+
+
+def _stop_reminders(sender: Sender, _: Command) -> Reply:
+    notification_settings.switch_broadcasts(sender.user_id, False, way=Way.MESSAGE)
+    notification_settings.switch_messages(sender.user_id, False)
+    return Reply("stop reminders", texts.STOPPED_ALL)
+
+
+def _start(sender: Sender, _: Command) -> Reply:
+    notification_settings.switch_broadcasts(sender.user_id, True, way=Way.MESSAGE)
+    notification_settings.switch_messages(sender.user_id, True)
+    return Reply("start", texts.STARTED)
+
+
+def _wrong_number(sender: Sender, _: Command) -> Reply:
+    numbers.wrong(sender.phone)
+    return Reply("wrong number", texts.WRONG_NUMBER)
+
+
+def _cut(sender: Sender, _: Command) -> Reply:
+    """The link that the person was told of last."""
+    latest = (
+        sa.select(CaregiverLink.caregiver_id, User.nama_ktp)
+        .join(User, User.id == CaregiverLink.caregiver_id)
+        .where(CaregiverLink.patient_id == sender.user_id, CaregiverLink.created_at > sa.func.now() - CUT_WITHIN)
+        .order_by(CaregiverLink.created_at.desc(), CaregiverLink.id.desc())
+        .limit(1)
+    )
+    link = db.session.execute(latest.with_for_update(of=CaregiverLink)).one_or_none()
+    if link is None:
+        return Reply("nothing to cut", texts.NOTHING_TO_CUT)
+    caregivers.delete(link.caregiver_id, sender.user_id)
+    return Reply("cut", texts.cut(link.nama_ktp))
+
+
+def _reset(sender: Sender, *, may_send: bool) -> str:
+    """The link is the answer: it goes to the account's own number, and tells nobody else whether there is one."""
+    if not may_send:
+        return "reset"
+    accounts.send_reset_link(sender.phone)
+    return f"{limits.ANSWERED}reset"
+
+
+#: What each word does.
+ACTIONS: Mapping[Word, Callable[[Sender, Command], Reply]] = {
+    Word.DONE: _done,
+    Word.YES: _yes,
+    Word.NOT_YET: _not_yet,
+    Word.SNOOZE: _snooze,
+    Word.SKIP: _skip,
+    Word.STOP: _stop,
+    Word.STOP_REMINDERS: _stop_reminders,
+    Word.START: _start,
+    Word.WRONG_NUMBER: _wrong_number,
+    Word.CUT: _cut,
+}

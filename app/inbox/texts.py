@@ -1,0 +1,88 @@
+"""What we write back: one short text each, in plain Indonesian, in which nobody else finds room for an address."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from app.core.lib.addresses import without_addresses
+from app.pengingat import occurrences
+from app.pengingat.links import Asked
+from app.pengingat.models import Occurrence, Tipe
+from app.pengingat.texts import clock_time, first_name
+
+KINDS = {Tipe.OBAT: "Obat", Tipe.MAKAN: "Makan", Tipe.TERAPI: "Terapi", Tipe.KONTROL: "Pengingat kontrol"}
+DID = {
+    Tipe.OBAT: "dicatat sudah diminum",
+    Tipe.MAKAN: "dicatat sudah",
+    Tipe.TERAPI: "dicatat sudah dilakukan",
+    Tipe.KONTROL: "dicatat sudah dibaca",
+}
+
+HELP = (
+    "Pesan ini dijawab otomatis, tidak ada petugas yang membaca. Keadaan darurat: 119 atau 112. "
+    "Untuk menjawab pengingat, balas SUDAH, BELUM, TUNDA 30 atau LEWATI. Untuk berhenti, balas BERHENTI."
+)
+RANGE = "Waktu tunda harus 5 sampai 120 menit. Contoh: TUNDA 30."
+SEVERAL = "Ada {count} jadwal yang belum dijawab. Balas SUDAH, atau SUDAH dengan nomornya, misalnya SUDAH 1."
+NOTHING_OPEN = "Tidak ada jadwal yang menunggu jawaban Anda."
+STOPPED = (
+    "Kabar umum tidak akan dikirim lagi ke nomor ini. Pengingat tetap dikirim. "
+    "Untuk mengakhirinya juga, balas BERHENTI PENGINGAT. Untuk memulai lagi, balas MULAI."
+)
+STOPPED_ALL = (
+    "Kabar umum dan pengingat tidak akan dikirim lagi ke nomor ini. Untuk memulai lagi, balas MULAI. "
+    "Bila perlu bantuan, hubungi administrator."
+)
+STARTED = "Kabar umum dan pengingat dikirim lagi ke nomor ini. Untuk berhenti, balas BERHENTI."
+WRONG_NUMBER = "Terima kasih, dan maaf. Pengingat dan kabar tidak akan dikirim lagi ke nomor ini."
+CUT = "Hubungan dengan pendamping {pendamping} sudah diputus. Bila Anda merasa tidak aman, hubungi administrator."
+NOTHING_TO_CUT = (
+    "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama dapat Anda putus di aplikasi."
+)
+
+
+def done(name: str, answered: Asked) -> str:
+    """`Terima kasih, Siti. Obat pukul 07.00 WIB dicatat sudah diminum.`"""
+    return f"{_to('Terima kasih', name)} {_each(answered, DID)}"
+
+
+def skipped(name: str, answered: Asked) -> str:
+    return f"{_to('Baik', name)} {_each(answered, dict.fromkeys(Tipe, 'dicatat dilewati'))}"
+
+
+def snoozed(name: str, answered: Asked) -> str:
+    until = max(row.snoozed_until or row.due_at for row in answered.occurrences)
+    return f"{_to('Baik', name)} Kami ingatkan lagi pukul {clock_time(until.astimezone(answered.zone))}."
+
+
+def not_yet(name: str) -> str:
+    return f"{_to('Baik', name)} Jadwal tetap terbuka. Balas SUDAH bila sudah, atau TUNDA 30."
+
+
+def cut(name: str) -> str:
+    return CUT.format(pendamping=_name(name) or "itu")
+
+
+def _to(lead: str, name: str) -> str:
+    shown = _name(name)
+    return f"{lead}, {shown}." if shown else f"{lead}."
+
+
+def _name(name: str) -> str:
+    return first_name(without_addresses(name))
+
+
+def _each(answered: Asked, said: dict[Tipe, str]) -> str:
+    """A sentence for one, the number of them for several."""
+    if len(answered.occurrences) > 1:
+        how = "dilewati" if said is not DID else "selesai"
+        return f"{len(answered.occurrences)} jadwal dicatat {how}."
+    (row,) = answered.occurrences
+    tipe = Tipe(row.tipe)
+    return f"{KINDS[tipe]} pukul {clock_time(_moment(row, answered.zone))} {said[tipe]}."
+
+
+def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:
+    """When the dose, the meal or the visit itself is, not the notice of it."""
+    return occurrences.due_of(row).occurrence.astimezone(zone)

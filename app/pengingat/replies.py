@@ -1,0 +1,107 @@
+"""Answers that somebody writes: they concern what was sent to their number last and is still open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import sqlalchemy as sa
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db
+from app.core.errors import NotFound
+from app.core.lib.clock import JAKARTA
+from app.identity.models import User
+from app.notifications.models import Channel, Delivery, Receipt
+from app.notifications.models import State as DeliveryState
+from app.pengingat import links
+from app.pengingat.ledger_schemas import QuickAnswer
+from app.pengingat.links import LIFETIME, Asked
+from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
+
+#: Deliveries to a person that are looked at: those of a day, and no end of them.
+LATEST = 100
+
+
+class NothingAsked(NotFound):
+    message = "Tidak ada jadwal yang menunggu jawaban Anda."
+
+
+class NoSuchNumber(NotFound):
+    """The message that is meant numbers fewer reminders."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"Pesan terakhir memuat {count} pengingat. Balas dengan nomor 1 sampai {count}.")
+
+
+def answer(user_id: int, data: QuickAnswer, numbers: Sequence[int] = ()) -> Asked:
+    """Answer what was sent last and is open, or those of it that a person names by number; returns what is answered.
+
+    Raises `NothingAsked`, `NoSuchNumber`, or the refusal where nothing could be answered.
+    """
+    now = database_clock.now()
+    asked = _meant(_messages(user_id, now))
+    if any(not 1 <= number <= len(asked.occurrences) for number in numbers):
+        raise NoSuchNumber(len(asked.occurrences))
+    named = [asked.occurrences[number - 1] for number in numbers] or asked.occurrences
+    return replace(asked, occurrences=links.answer_all(replace(asked, occurrences=named), data, now))
+
+
+def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
+    """Answer what the message asked under which a button was pressed; somebody else's is none."""
+    asked = links.look(token)
+    if asked.occurrences[0].user_id != user_id:
+        raise NothingAsked
+    asked = replace(asked, via=AnsweredVia.MESSAGE)
+    return replace(asked, occurrences=links.answer_all(asked, data, database_clock.now()))
+
+
+def count_open(user_id: int) -> int:
+    """How many occurrences a person was told of, and has not answered, while they may."""
+    messages = _messages(user_id, database_clock.now())
+    return len({row.id for message in messages for row in message.occurrences if row.state == State.PENDING})
+
+
+def _meant(messages: Sequence[Asked]) -> Asked:
+    """The last of which something is open, else was missed, else at all."""
+    for state in (State.PENDING, State.MISSED):
+        for message in messages:
+            if any(row.state == state for row in message.occurrences):
+                return message
+    if not messages:
+        raise NothingAsked
+    return messages[0]
+
+
+def _messages(user_id: int, now: datetime) -> list[Asked]:
+    """What was sent to the number that a person has now, the newest first, each in the order of its numbers."""
+    sent_at = sa.func.coalesce(Delivery.settled_at, Delivery.due_at)
+    rows = db.session.execute(
+        sa.select(Occurrence, Pengingat.timezone, Delivery.claim_token, Delivery.id)
+        .join(Delivery, Delivery.occurrence_id == Occurrence.id)
+        .join(User, User.id == Delivery.user_id)
+        .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
+        .where(
+            Delivery.user_id == user_id,
+            Delivery.channel == Channel.MESSAGING,
+            Delivery.state == DeliveryState.SENT,
+            Delivery.receipt.is_distinct_from(Receipt.FAILED),
+            sent_at > now - LIFETIME,
+            sa.or_(User.phone_changed_at.is_(None), User.phone_changed_at <= sent_at),
+        )
+        .order_by(sent_at.desc(), Delivery.due_at, Delivery.id)
+        .limit(LATEST)
+        .execution_options(populate_existing=True)
+    )
+    # What left as one message was claimed as one.
+    messages: dict[object, list[tuple[Occurrence, str | None]]] = {}
+    for row, zone, claim_token, delivery_id in rows:
+        messages.setdefault(claim_token or delivery_id, []).append((row, zone))
+    return [_asked(message) for message in messages.values()]
+
+
+def _asked(message: Sequence[tuple[Occurrence, str | None]]) -> Asked:
+    zone = next((zone for _, zone in message if zone), None)
+    return Asked([row for row, _ in message], ZoneInfo(zone) if zone else JAKARTA, AnsweredVia.MESSAGE)

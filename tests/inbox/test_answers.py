@@ -1,0 +1,286 @@
+"""Answers to reminders, in words and by buttons: they concern what was sent last and is still open."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.models import User
+from app.notifications.models import Delivery, Receipt, State
+from app.pengingat import ledger, tokens
+from app.pengingat.models import Occurrence, Pengingat
+from tests.client import Client
+from tests.factories import make_user
+from tests.inbox.conftest import Phone
+from tests.pengingat.conftest import NOW, Time, moment, obat
+
+__all__ = ["moment", "obat"]
+
+Sent = Callable[..., list[int]]
+
+
+@pytest.fixture
+def client_of_siti(client: Client, siti: User) -> Client:
+    return client.as_(siti)
+
+
+@pytest.fixture
+def sent(moment: Time, siti: User, client_of_siti: Client) -> Sent:
+    """What fell due so many minutes ago and left as one message; a medicine's dose, named so, each."""
+
+    def send(*names: str, ago: int = 5) -> list[int]:
+        due_at, token = moment.now - timedelta(minutes=ago), uuid.uuid4()
+        body = {"tipe": "obat", "judul": "Obat"}
+        at = (due_at - timedelta(days=1)).astimezone(UTC)
+        made = []
+        for name in names:
+            details = {
+                "nama_obat": name, "frekuensi": 1, "aturan": "sesudah makan",
+                "jadwal": [{"jam": f"{due_at:%H:%M}", "jumlah": 1, "satuan": "tablet"}],
+            }  # fmt: skip
+            now, moment.now = moment.now, at
+            response = client_of_siti.post("/pengingat/obat", {**body, "judul": name, "details": details})
+            moment.now = now
+            assert response.status_code == 201, response.text
+            row = db.session.scalars(
+                sa.select(Occurrence).filter_by(reminder_id=response.json["id"], due_at=due_at.replace(second=0))
+            ).one()
+            db.session.execute(
+                sa.update(Delivery)
+                .where(Delivery.occurrence_id == row.id, Delivery.channel == "messaging")
+                .values(state=State.SENT, settled_at=due_at, claim_token=token)
+            )
+            made.append(row.id)
+        db.session.commit()
+        return made
+
+    return send
+
+
+def read(occurrence_id: int) -> Occurrence:
+    db.session.expire_all()
+    return db.session.get_one(Occurrence, occurrence_id)
+
+
+def state(occurrence_id: int) -> str:
+    return read(occurrence_id).state
+
+
+def test_done_is_noted_and_thanked_for(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    said = phone.write("SUDAH")
+    assert said.text == "Terima kasih, Siti. Obat pukul 07.55 WIB dicatat sudah diminum."
+    assert said.outcome == "answered:done"
+    assert (state(row), read(row).answered_via) == ("done", "message")
+
+
+def test_the_same_word_twice_is_as_good_as_once(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    first = phone.write("SUDAH")
+    answered_at = read(row).answered_at
+    assert phone.write("sudah") == first
+    assert (state(row), read(row).answered_at) == ("done", answered_at)
+
+
+def test_skipped_is_noted(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    assert phone.write("LEWATI").text == "Baik, Siti. Obat pukul 07.55 WIB dicatat dilewati."
+    assert state(row) == "skipped"
+
+
+def test_later_asks_again(phone: Phone, sent: Sent, moment: Time) -> None:
+    (row,) = sent("Metformin")
+    assert phone.write("TUNDA 20").text == "Baik, Siti. Kami ingatkan lagi pukul 08.20 WIB."
+    assert (state(row), read(row).snoozed_until) == ("pending", moment.now + timedelta(minutes=20))
+
+
+@pytest.mark.parametrize("minutes", [0, 4, 121, 10**9])
+def test_later_has_a_range(phone: Phone, sent: Sent, minutes: int) -> None:
+    (row,) = sent("Metformin")
+    said = phone.write(f"TUNDA {minutes}")
+    assert said.text == "Waktu tunda harus 5 sampai 120 menit. Contoh: TUNDA 30."
+    assert (state(row), read(row).snoozes) == ("pending", 0)
+
+
+def test_put_off_too_often_is_refused_in_words(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    for _ in range(ledger.MOST_SNOOZES):
+        assert ledger.snooze(row, NOW + timedelta(hours=1)) is not None
+    db.session.commit()
+    assert phone.write("TUNDA 5").text == "Pengingat ini tidak dapat ditunda lagi."
+
+
+def test_not_yet_changes_nothing(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    assert phone.write("BELUM").text == "Baik, Siti. Jadwal tetap terbuka. Balas SUDAH bila sudah, atau TUNDA 30."
+    assert (state(row), read(row).snoozes) == ("pending", 0)
+    assert phone.write("SUDAH").outcome == "answered:done"
+
+
+@pytest.mark.parametrize("word", ["SUDAH", "LEWATI", "TUNDA", "BELUM"])
+def test_where_nothing_was_asked_that_is_said(phone: Phone, moment: Time, word: str) -> None:
+    assert phone.write(word).text == "Tidak ada jadwal yang menunggu jawaban Anda."
+
+
+def test_a_word_concerns_what_was_sent_last_and_then_what_was_sent_before(phone: Phone, sent: Sent) -> None:
+    (first,), (last,) = sent("Metformin", ago=30), sent("Amlodipin", ago=5)
+    phone.write("SUDAH")
+    assert (state(first), state(last)) == ("pending", "done")
+    phone.write("SUDAH")
+    assert (state(first), state(last)) == ("done", "done")
+
+
+def test_what_was_missed_can_still_be_done(phone: Phone, sent: Sent) -> None:
+    (missed,), (done,) = sent("Metformin", ago=90), sent("Amlodipin", ago=30)
+    db.session.execute(sa.update(Occurrence).where(Occurrence.id == missed).values(state="missed"))
+    db.session.commit()
+    phone.write("SUDAH")
+    assert (state(done), state(missed)) == ("done", "missed")
+    assert phone.write("SUDAH").outcome == "answered:done"
+    assert (state(missed), read(missed).late) == ("done", True)
+
+
+def test_what_was_missed_cannot_be_skipped_any_more(phone: Phone, sent: Sent) -> None:
+    (missed,) = sent("Metformin", ago=90)
+    db.session.execute(sa.update(Occurrence).where(Occurrence.id == missed).values(state="missed"))
+    db.session.commit()
+    assert phone.write("LEWATI").text == "Jadwal ini sudah ditutup, jadi tidak dapat dijawab lagi."
+    assert state(missed) == "missed"
+
+
+def test_a_message_of_several_is_answered_whole(phone: Phone, sent: Sent) -> None:
+    rows = sent("Metformin", "Amlodipin", "Simvastatin")
+    assert phone.write("SUDAH").text == "Terima kasih, Siti. 3 jadwal dicatat selesai."
+    assert [state(row) for row in rows] == ["done"] * 3
+
+
+def test_or_by_the_numbers_of_its_text(phone: Phone, sent: Sent) -> None:
+    rows = sent("Metformin", "Amlodipin", "Simvastatin")
+    phone.write("SUDAH 2")
+    assert [state(row) for row in rows] == ["pending", "done", "pending"]
+    phone.write("LEWATI 1 dan 3")
+    assert [state(row) for row in rows] == ["skipped", "done", "skipped"]
+
+
+@pytest.mark.parametrize("number", ["0", "3", "99999999"])
+def test_a_number_that_the_text_does_not_have_is_told(phone: Phone, sent: Sent, number: str) -> None:
+    rows = sent("Metformin", "Amlodipin")
+    said = phone.write(f"SUDAH {number}")
+    assert said.text == "Pesan terakhir memuat 2 pengingat. Balas dengan nomor 1 sampai 2."
+    assert [state(row) for row in rows] == ["pending", "pending"]
+
+
+@pytest.mark.parametrize("word", ["OK", "ya"])
+def test_yes_is_done_where_one_thing_is_open(phone: Phone, sent: Sent, word: str) -> None:
+    (row,) = sent("Metformin")
+    assert phone.write(word).outcome == "answered:done"
+    assert state(row) == "done"
+    # Now it is mere politeness, and no robot is answered for it.
+    said = phone.write(word)
+    assert (said.outcome, said.text) == ("nothing asked", None)
+
+
+def test_yes_to_several_is_asked_about(phone: Phone, sent: Sent) -> None:
+    rows = [*sent("Metformin", ago=30), *sent("Amlodipin")]
+    said = phone.write("OK")
+    assert said.text is not None
+    assert said.text.startswith("Ada 2 jadwal yang belum dijawab.")
+    assert [state(row) for row in rows] == ["pending", "pending"]
+
+
+def test_only_what_left_in_the_last_day_is_meant(phone: Phone, sent: Sent, moment: Time) -> None:
+    (row,) = sent("Metformin")
+    moment.move(hours=25)
+    assert phone.write("SUDAH").outcome == "answered:refused not_found"
+    assert state(row) == "pending"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"state": State.FAILED},
+        {"state": State.MISSED},
+        {"state": State.PENDING},
+        {"receipt": Receipt.FAILED},
+        {"channel": "push"},
+    ],
+)
+def test_what_did_not_reach_the_number_is_not_meant(phone: Phone, sent: Sent, changes: dict[str, Any]) -> None:
+    (reached,), (other,) = sent("Metformin", ago=30), sent("Amlodipin")
+    db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == other).values(**changes))
+    db.session.commit()
+    phone.write("SUDAH")
+    assert (state(reached), state(other)) == ("done", "pending")
+
+
+def test_what_went_to_the_number_before_is_not_meant(phone: Phone, sent: Sent, siti: User, moment: Time) -> None:
+    (row,) = sent("Metformin")
+    siti.phone_changed_at = moment.now - timedelta(minutes=1)
+    db.session.commit()
+    assert phone.write("SUDAH").outcome == "answered:refused not_found"
+    assert state(row) == "pending"
+
+
+def test_nobody_answers_for_another(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    make_user(nomor_hp="081234567891")
+    db.session.commit()
+    assert Phone("+6281234567891").write("SUDAH").outcome == "answered:refused not_found"
+    assert state(row) == "pending"
+
+
+def token(occurrence_id: int) -> str:
+    row = read(occurrence_id)
+    return tokens.link_token_of(tokens.push_token(row.user_id, row.due_at))
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"), [("", "done"), (":skip", "skipped"), (":snooze", "pending")], ids=["done", "skip", "snooze"]
+)
+def test_a_button_answers_what_stands_above_it(phone: Phone, sent: Sent, what: str, expected: str) -> None:
+    (older,), (newer,) = sent("Metformin", ago=30), sent("Amlodipin")
+    said = phone.write("Sudah diminum", pressed=f"T:{token(older)}{what}")
+    assert said.text is not None
+    assert (state(older), state(newer)) == (expected, "pending")
+    assert (read(older).snoozed_until is not None) == (what == ":snooze")
+
+
+def test_a_button_of_somebody_elses_message_is_none(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    make_user(nomor_hp="081234567891")
+    db.session.commit()
+    said = Phone("+6281234567891").write("Sudah", pressed=f"T:{token(row)}")
+    assert said.text == "Tidak ada jadwal yang menunggu jawaban Anda."
+    assert state(row) == "pending"
+
+
+def test_a_button_that_is_too_old_says_so(phone: Phone, sent: Sent, moment: Time) -> None:
+    (row,) = sent("Metformin")
+    moment.move(hours=25)
+    assert phone.write("Sudah", pressed=f"T:{token(row)}").text == "Tautan ini sudah tidak berlaku."
+    assert phone.write("Sudah", pressed=f"T:{'x' * 22}").text == "Tautan ini tidak dikenal."
+
+
+def test_times_are_those_of_the_reminders_zone(phone: Phone, sent: Sent, siti: User) -> None:
+    (row,) = sent("Metformin")
+    zone = sa.update(Pengingat).where(Pengingat.id == read(row).reminder_id).values(timezone="Asia/Jayapura")
+    db.session.execute(zone)
+    db.session.commit()
+    assert phone.write("SUDAH").text == "Terima kasih, Siti. Obat pukul 09.55 WIT dicatat sudah diminum."
+
+
+@pytest.mark.parametrize("name", ["promo.com Siti", "http://jahat.id"])
+def test_no_address_in_a_name_leaves(phone: Phone, sent: Sent, siti: User, name: str) -> None:
+    sent("Metformin")
+    siti.nama_ktp = name
+    db.session.commit()
+    said = phone.write("SUDAH")
+    assert said.text is not None
+    assert "promo" not in said.text
+    assert "jahat" not in said.text

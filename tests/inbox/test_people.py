@@ -1,0 +1,230 @@
+"""What people say of themselves: wanting more or less of us, help, a wrong number, a lost password, a link to cut."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.identity import consents, notification_settings
+from app.identity.care import CaregiverLink
+from app.identity.models import User
+from app.inbox import jobs, texts
+from app.notifications import jobs as delivery_jobs
+from app.notifications.messages import message_user
+from app.notifications.models import Delivery, Heard, Inbound
+from dev.simulators import Server
+from tests.factories import make_user
+from tests.inbox.conftest import Phone, rows
+from tests.language import assert_readable
+from tests.notifications.conftest import gateway
+
+__all__ = ["gateway"]
+
+
+def wishes(user: User) -> tuple[bool, bool]:
+    """Whether broadcasts come, and whether messages do."""
+    db.session.expire_all()
+    accepts = db.session.scalars(sa.select(User.accepts_broadcasts).where(User.id == user.id)).one()
+    return accepts, notification_settings.get(user.id).messages
+
+
+@pytest.fixture
+def siti_id(siti: User) -> int:
+    return siti.id
+
+
+# --- more or less ---------------------------------------------------------------------------------------------------
+
+
+def test_stop_ends_broadcasts_and_not_reminders(phone: Phone, siti: User) -> None:
+    said = phone.write("BERHENTI")
+    assert said.text == texts.STOPPED
+    assert wishes(siti) == (False, True)
+
+
+def test_stop_reminders_ends_both(phone: Phone, siti: User) -> None:
+    assert phone.write("STOP PENGINGAT").text == texts.STOPPED_ALL
+    assert wishes(siti) == (False, False)
+
+
+def test_start_brings_both_back(phone: Phone, siti: User) -> None:
+    phone.write("BERHENTI PENGINGAT")
+    assert phone.write("MULAI").text == texts.STARTED
+    assert wishes(siti) == (True, True)
+
+
+def test_how_it_was_said_is_kept_with_the_consent(phone: Phone, siti: User) -> None:
+    phone.write("BERHENTI")
+    rows = db.session.execute(
+        sa.select(consents.Consent.purpose, consents.Consent.granted, consents.Consent.way).where(
+            consents.Consent.user_id == siti.id
+        )
+    ).all()
+    assert [tuple(row) for row in rows] == [("broadcasts", False, "message")]
+
+
+@pytest.mark.parametrize("text", ["mulia", "start", "ya", "ok", "mau", "saya mulai", "dimulai", "👍", "BANTUAN"])
+def test_nobody_is_opted_in_by_a_guess(phone: Phone, siti: User, text: str) -> None:
+    phone.write("BERHENTI PENGINGAT")
+    phone.write(text)
+    assert wishes(siti) == (False, False)
+
+
+def test_the_answer_goes_out_although_nothing_else_does(committed: Flask, gateway: Server) -> None:
+    with unit_of_work():
+        user_id = make_user(nama_ktp="Siti", nomor_hp="081234567890").id
+    phone = Phone("+6281234567890")
+    assert phone.write("BERHENTI PENGINGAT").outcome == "answered:stop reminders"
+    with unit_of_work():
+        message_user(user_id, "Pengingat", kind="reminder", dedupe_key="x", expires_in=timedelta(hours=1))
+    delivery_jobs.drain("urgent")
+    assert [message.text for message in gateway.messaging.to("6281234567890")] == [texts.STOPPED_ALL]
+
+
+@pytest.mark.parametrize(("wish", "accepts"), [("stop", False), ("resume", True)])
+def test_a_wish_of_whatsapps_own_menu_is_followed_and_not_answered(
+    phone: Phone, siti: User, wish: str, accepts: bool
+) -> None:
+    notification_settings.switch_broadcasts(siti.id, not accepts, way=consents.Way.APP)
+    values = {"provider": "test", "event_key": "wish", "kind": Heard.PREFERENCE, "phone": phone.number}
+    db.session.add(Inbound(**values, payload={"wish": wish}))
+    db.session.commit()
+    jobs.handle()
+    assert wishes(siti)[0] is accepts
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
+
+
+# --- help -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["BANTUAN", "tolong saya", "apa kabar", "???", ""])
+def test_who_asks_for_help_or_is_not_understood_is_told_whom_to_call(phone: Phone, text: str) -> None:
+    said = phone.write(text)
+    assert said.text is not None
+    assert said.text.startswith(
+        "Pesan ini dijawab otomatis, tidak ada petugas yang membaca. Keadaan darurat: 119 atau 112."
+    )
+
+
+def test_help_is_told_once_in_twelve_hours(phone: Phone) -> None:
+    assert phone.write("BANTUAN").text == texts.HELP
+    for text in ("BANTUAN", "apa kabar"):
+        said = phone.write(text)
+        assert (said.outcome, said.text) == ("help", None)
+    age(hours=13)
+    assert phone.write("BANTUAN").text == texts.HELP
+
+
+@pytest.mark.parametrize("kind", ["reaction", "sticker", "system", "unsupported"])
+def test_a_smile_is_not_talked_to(phone: Phone, kind: str) -> None:
+    assert phone.write("", type=kind).text is None
+
+
+def age(**span: float) -> None:
+    """Let time pass for all that came in."""
+    with unit_of_work():
+        back = timedelta(**span)
+        values = {name: getattr(Inbound, name) - back for name in ("received_at", "handled_at")}
+        db.session.execute(sa.update(Inbound).values(values))
+
+
+# --- the number and the account -------------------------------------------------------------------------------------
+
+
+def test_a_wrong_number_is_not_written_to_any_more(committed: Flask, gateway: Server) -> None:
+    with unit_of_work():
+        user_id = make_user(nomor_hp="081234567890").id
+    assert Phone("+6281234567890").write("SALAH NOMOR").text == texts.WRONG_NUMBER
+    with unit_of_work():
+        message_user(user_id, "Pengingat", kind="reminder", dedupe_key="x", expires_in=timedelta(hours=1))
+    delivery_jobs.drain("urgent")
+    assert [message.text for message in gateway.messaging.to("6281234567890")] == [texts.WRONG_NUMBER]
+
+
+def resets() -> list[Delivery]:
+    db.session.expire_all()
+    rows = sa.select(Delivery).filter_by(kind="password_reset", state="pending").order_by(Delivery.id)
+    return list(db.session.scalars(rows))
+
+
+def test_reset_sends_a_link_to_the_accounts_own_number(phone: Phone, siti_id: int) -> None:
+    said = phone.write("RESET")
+    assert (said.outcome, said.text) == ("answered:reset", None)
+    (reset,) = resets()
+    assert (reset.user_id, reset.target) == (siti_id, phone.number)
+    assert "/reset-password?code=" in str(reset.payload["text"])
+
+
+def test_reset_of_a_stranger_is_silent(phone: Phone) -> None:
+    stranger = Phone("+6281299999999").write("RESET")
+    assert (stranger.outcome, stranger.text) == ("unknown sender", None)
+    assert resets() == []
+
+
+def test_reset_counts_among_what_is_sent(phone: Phone) -> None:
+    for _ in range(5):
+        phone.write("RESET")
+    assert [row.outcome for row in rows()] == ["answered:reset"] * 3 + ["reset"] * 2
+
+
+# --- the caregiver --------------------------------------------------------------------------------------------------
+
+
+def link(patient: User, name: str, **ago: float) -> int:
+    """A caregiver of the patient, since so long."""
+    caregiver = make_user("pendamping", nama_ktp=name)
+    since = clock.now() - timedelta(**ago)
+    db.session.add(CaregiverLink(caregiver_id=caregiver.id, patient_id=patient.id, created_at=since))
+    db.session.commit()
+    return caregiver.id
+
+
+def caregivers() -> list[int]:
+    db.session.expire_all()
+    return sorted(db.session.scalars(sa.select(CaregiverLink.caregiver_id)))
+
+
+def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: User) -> None:
+    older, newer = link(siti, "Budi Santoso", days=2), link(siti, "Ani Lestari", hours=2)
+    said = phone.write("PUTUS")
+    assert said.text is not None
+    assert said.text.startswith("Hubungan dengan pendamping Ani sudah diputus.")
+    assert caregivers() == [older]
+    assert newer not in caregivers()
+
+
+def test_an_older_link_is_not_cut_by_a_word(phone: Phone, siti: User) -> None:
+    older = link(siti, "Budi Santoso", days=8)
+    assert phone.write("PUTUS").text == texts.NOTHING_TO_CUT
+    assert caregivers() == [older]
+
+
+def test_nobody_cuts_the_link_of_another(phone: Phone, siti: User) -> None:
+    other = make_user(nomor_hp="081234567899")
+    theirs = link(other, "Budi Santoso", hours=1)
+    assert phone.write("PUTUS").text == texts.NOTHING_TO_CUT
+    assert caregivers() == [theirs]
+
+
+@pytest.mark.parametrize("text", ["putuskan", "putu", "cut", "PUTUSS asa"])
+def test_a_link_is_cut_by_the_very_word_alone(phone: Phone, siti: User, text: str) -> None:
+    link(siti, "Budi Santoso", hours=1)
+    phone.write(text)
+    assert len(caregivers()) == (0 if text.startswith("PUTUSS") else 1)
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in vars(texts) if name.isupper() and isinstance(getattr(texts, name), str)]
+)
+def test_every_text_is_plain_indonesian(name: str) -> None:
+    text = getattr(texts, name)
+    assert_readable(text)
+    assert len(text) <= 300
