@@ -11,6 +11,7 @@ from app.core.web.blueprint import Blueprint, PageBlueprint
 from app.dokter import routes as dokter
 from app.emergency import routes as emergency
 from app.faskes import routes as faskes
+from app.forum import moderation_routes as moderasi
 from app.forum import routes as forum
 from app.inbox import routes as inbox
 from app.kategori import routes as kategori
@@ -33,7 +34,7 @@ def blueprints() -> list[Blueprint]:
     people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, pengingat_links, push, logs)
-    administration = (privacy, personal_data, admins, superadmin, inbox)
+    administration = (privacy, personal_data, admins, moderasi, superadmin, inbox)
     return [section.bp for section in (*people, *content, *delivery, *administration)]
 
 

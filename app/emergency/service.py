@@ -15,13 +15,17 @@ from app.providers import geocoding
 
 NOT_FOUND = "Nomor darurat tidak ditemukan."
 
+#: With its extension it is the line for mental health.
+CRISIS_LINE = "119"
+CRISIS_URL = "https://www.healing119.id"
+
 #: Numbers of the whole country: phone, title, address.
 NATIONAL = (
     ("112", "Panggilan Darurat", None),
     ("110", "Polisi", None),
     ("113", "Pemadam Kebakaran", None),
     ("119", "Ambulans", None),
-    ("119 ext. 8", "Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA)", "https://www.healing119.id"),
+    ("119 ext. 8", "Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA)", CRISIS_URL),
 )
 
 _OF_PROVINCE = (
@@ -32,6 +36,12 @@ _OF_PROVINCE = (
     .order_by(EmergencyNumber.id)
     .limit(1000)
 )
+
+
+class CrisisNumber(TypedDict):
+    phone: str
+    title: str | None
+    url: str | None
 
 
 class NearbyNumbers(TypedDict):
@@ -47,6 +57,14 @@ def nearby(lat: float, lng: float) -> NearbyNumbers:
     with autocommit() as connection:
         phones = [dict(row) for row in connection.execute(_OF_PROVINCE, {"province": province}).mappings()]
     return {"province": province, "phones": phones}
+
+
+def in_crisis(province: str | None) -> list[CrisisNumber]:
+    """Whom somebody in danger can call: the numbers of their province, then who listens, and the ambulance."""
+    own = db.session.execute(_OF_PROVINCE, {"province": province}).all()
+    numbers = [(row.phone, row.title, row.url) for row in own if not row.phone.startswith(CRISIS_LINE)]
+    numbers += [number for number in reversed(NATIONAL) if number[0].startswith(CRISIS_LINE)]
+    return [{"phone": phone, "title": title, "url": url} for phone, title, url in numbers]
 
 
 def list_all(search: Search) -> Listing[EmergencyNumber]:

@@ -25,11 +25,20 @@ def _count(
 
 #: What each counter should be.
 COUNTERS: Mapping[Rows, Counters] = {
-    ForumCategory: {"threads_count": _count(ForumThread, ForumThread.category_id == ForumCategory.id)},
+    ForumCategory: {
+        "threads_count": _count(
+            ForumThread, ForumThread.category_id == ForumCategory.id, ForumThread.hidden_reason.is_(None)
+        )
+    },
     ForumThread: {
         "likes_count": _count(ThreadMark, ThreadMark.thread_id == ForumThread.id, ThreadMark.is_liked),
         "saves_count": _count(ThreadMark, ThreadMark.thread_id == ForumThread.id, ThreadMark.is_saved),
-        "replies_count": _count(ForumReply, ForumReply.thread_id == ForumThread.id, ~ForumReply.is_deleted),
+        "replies_count": _count(
+            ForumReply,
+            ForumReply.thread_id == ForumThread.id,
+            ~ForumReply.is_deleted,
+            ForumReply.hidden_reason.is_(None),
+        ),
     },
     ForumReply: {
         "likes_count": _count(ReplyMark, ReplyMark.reply_id == ForumReply.id, ReplyMark.is_liked),

@@ -6,9 +6,11 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Partial
 from app.core.web.rate_limits import limit
-from app.forum import schemas
+from app.forum import moderation_schemas, schemas
+from app.forum.models import ForumReport
+from app.forum.moderation_schemas import NewReport
 from app.forum.schemas import NewReply, NewThread, RepliesQuery, ReplyChanges, ReplyQuery, ThreadChanges, ThreadQuery
-from app.forum.service import categories, replies, threads, toggles
+from app.forum.service import blocks, categories, moderation, replies, reports, threads, toggles
 from app.forum.service.categories import Category
 from app.forum.service.reads.replies import Reply
 from app.forum.service.reads.reply_list import ReplyRow
@@ -78,7 +80,7 @@ def update_thread(data: ThreadChanges, thread_id: int) -> Thread:
 @bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
 def delete_thread(thread_id: int) -> dict[str, str]:
-    """Delete an own thread with all its replies; administrators may delete any."""
+    """Delete an own thread with all its replies."""
     threads.delete(thread_id, caller)
     return {"message": "Utas dihapus."}
 
@@ -137,7 +139,7 @@ def update_reply(data: ReplyChanges, reply_id: int) -> Reply:
 @bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
 def delete_reply(reply_id: int) -> dict[str, str]:
-    """Delete an own reply; replies below it stay under a stub. Administrators may delete any."""
+    """Delete an own reply; replies below it stay under a stub."""
     replies.delete(reply_id, caller)
     return {"message": "Balasan dihapus."}
 
@@ -156,3 +158,98 @@ def like_reply(reply_id: int) -> dict[str, bool]:
 def save_reply(reply_id: int) -> dict[str, bool]:
     """Save a reply, or take that back."""
     return {"is_saved": toggles.save_reply(reply_id, caller.id)}
+
+
+# --- what is wrong with a post, and whom one does not want to read ----------------------------------------------------
+
+
+@bp.post("/threads/<int:thread_id>/lapor")
+@authenticated
+@limit("20 per day", key=by_caller, counter="lapor")
+@bp.arguments(moderation_schemas.ReportCreate)
+@bp.response(201, moderation_schemas.ForumReport)
+@bp.alt_response(200, schema=moderation_schemas.ForumReport, description="The caller had reported it", success=True)
+@bp.alt_response(409, "CONFLICT")
+def report_thread(data: NewReport, thread_id: int) -> tuple[ForumReport, int]:
+    """Report a thread to the moderators."""
+    report, is_new = reports.report_thread(thread_id, data, caller)
+    return report, 201 if is_new else 200
+
+
+@bp.post("/threads/<int:thread_id>/banding")
+@authenticated
+@limit("20 per day", key=by_caller, counter="banding")
+@bp.arguments(moderation_schemas.AppealCreate)
+@bp.response(201, moderation_schemas.Appeal)
+@bp.alt_response(200, schema=moderation_schemas.Appeal, description="It replaces an appeal that waits", success=True)
+@bp.alt_response(403, "FORBIDDEN")
+@bp.alt_response(409, "CONFLICT")
+def appeal_thread(data: dict[str, str], thread_id: int) -> tuple[dict[str, str], int]:
+    """Ask the moderators to look at an own hidden thread again."""
+    is_first = moderation.appeal_thread(thread_id, data["note"], caller)
+    return {"appeal": data["note"]}, 201 if is_first else 200
+
+
+@bp.post("/threads/<int:thread_id>/blokir")
+@authenticated
+@bp.plain_response(200, moderation_schemas.Blocked)
+@bp.alt_response(409, "CONFLICT")
+def block_thread_author(thread_id: int) -> dict[str, bool]:
+    """Read no more of what is written under the name, or the pseudonym, that this thread shows."""
+    blocks.block_author_of_thread(thread_id, caller)
+    return {"is_blocked": True}
+
+
+@bp.delete("/threads/<int:thread_id>/blokir")
+@authenticated
+@bp.plain_response(200, moderation_schemas.Blocked)
+def unblock_thread_author(thread_id: int) -> dict[str, bool]:
+    """Take that back."""
+    blocks.unblock_author_of_thread(thread_id, caller)
+    return {"is_blocked": False}
+
+
+@bp.post("/replies/<int:reply_id>/lapor")
+@authenticated
+@limit("20 per day", key=by_caller, counter="lapor")
+@bp.arguments(moderation_schemas.ReportCreate)
+@bp.response(201, moderation_schemas.ForumReport)
+@bp.alt_response(200, schema=moderation_schemas.ForumReport, description="The caller had reported it", success=True)
+@bp.alt_response(409, "CONFLICT")
+def report_reply(data: NewReport, reply_id: int) -> tuple[ForumReport, int]:
+    """Report a reply to the moderators."""
+    report, is_new = reports.report_reply(reply_id, data, caller)
+    return report, 201 if is_new else 200
+
+
+@bp.post("/replies/<int:reply_id>/banding")
+@authenticated
+@limit("20 per day", key=by_caller, counter="banding")
+@bp.arguments(moderation_schemas.AppealCreate)
+@bp.response(201, moderation_schemas.Appeal)
+@bp.alt_response(200, schema=moderation_schemas.Appeal, description="It replaces an appeal that waits", success=True)
+@bp.alt_response(403, "FORBIDDEN")
+@bp.alt_response(409, "CONFLICT")
+def appeal_reply(data: dict[str, str], reply_id: int) -> tuple[dict[str, str], int]:
+    """Ask the moderators to look at an own hidden reply again."""
+    is_first = moderation.appeal_reply(reply_id, data["note"], caller)
+    return {"appeal": data["note"]}, 201 if is_first else 200
+
+
+@bp.post("/replies/<int:reply_id>/blokir")
+@authenticated
+@bp.plain_response(200, moderation_schemas.Blocked)
+@bp.alt_response(409, "CONFLICT")
+def block_reply_author(reply_id: int) -> dict[str, bool]:
+    """Read no more of what is written under the name, or the pseudonym, that this reply shows."""
+    blocks.block_author_of_reply(reply_id, caller)
+    return {"is_blocked": True}
+
+
+@bp.delete("/replies/<int:reply_id>/blokir")
+@authenticated
+@bp.plain_response(200, moderation_schemas.Blocked)
+def unblock_reply_author(reply_id: int) -> dict[str, bool]:
+    """Take that back."""
+    blocks.unblock_author_of_reply(reply_id, caller)
+    return {"is_blocked": False}

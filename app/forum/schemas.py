@@ -45,6 +45,21 @@ class Author(Schema):
     image = Picture(metadata={"example": None})
 
 
+class HelpPhone(Schema):
+    phone = fields.String(metadata={"example": "119 ext. 8"})
+    title = fields.String(allow_none=True, metadata={"example": "Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA)"})
+    url = fields.String(allow_none=True, metadata={"example": "https://www.healing119.id"})
+
+
+class Help(Schema):
+    """Where somebody in danger finds help."""
+
+    title = fields.String(metadata={"example": "Anda tidak sendirian"})
+    text = fields.String(metadata={"example": "Terima kasih sudah bercerita."})
+    phones = fields.List(fields.Nested(HelpPhone))
+    url = fields.String(metadata={"example": "https://www.healing119.id"})
+
+
 class Post(Schema):
     """What threads and replies have in common."""
 
@@ -88,7 +103,34 @@ class ReplyRow(PlainReply):
     thread = fields.Nested(ThreadTitle)
 
 
-class Reply(PlainReply):
+class Moderated(Schema):
+    """What a post says of itself where moderation, a block or a cry for help make it differ."""
+
+    is_hidden = fields.Boolean(
+        metadata={
+            "x-optional": True,
+            "description": "Only present, and true, where moderators have hidden it: all but its author read a stub",
+        }
+    )
+    hidden_reason = fields.String(
+        metadata={"x-optional": True, "description": "Only for the author of what is hidden: why it is"}
+    )
+    is_blocked = fields.Boolean(
+        metadata={
+            "x-optional": True,
+            "description": "Only present, and true, where the caller has blocked whoever wrote it: a stub",
+        }
+    )
+    help = fields.Nested(
+        Help,
+        metadata={
+            "x-optional": True,
+            "description": "Only in the response to whoever has just written that they want to die",
+        },
+    )
+
+
+class Reply(PlainReply, Moderated):
     replies = fields.List(fields.Nested(lambda: Reply()))  # noqa: PLW0108  # the name is not there yet
     replies_truncated = fields.Boolean(
         metadata={
@@ -98,7 +140,7 @@ class Reply(PlainReply):
     )
 
 
-class Thread(ThreadRow):
+class Thread(ThreadRow, Moderated):
     replies = fields.List(
         fields.Nested(Reply),
         metadata={"description": "A reply whose parent is in an earlier part of the thread stands on the first level"},

@@ -1,4 +1,4 @@
-"""The audit log: who looked at a NIK or a pseudonym, exported, changed roles, deleted, or ran SQL.
+"""The audit log: who looked at a NIK or a pseudonym, exported, changed roles, deleted, moderated, or ran SQL.
 
 An entry is written in the transaction that does what it reports, so neither is ever there without the other. Only a
 statement of the SQL console is recorded before it runs.
@@ -30,6 +30,8 @@ class Action(StrEnum):
     ADMIN_CREATED = "admin_created"
     USER_CHANGED = "user_changed"
     DELETED = "deleted"
+    MODERATED = "moderated"
+    PSEUDONYM_LIFTED = "pseudonym_lifted"
     #: Only super-admins see these: a statement can hold any data.
     SQL = "sql"
 

@@ -57,6 +57,12 @@ def said_of_broadcasts(preferences: object) -> bool | None:
     return parsed["broadcast"] not in (False, "false", 0, "0")
 
 
+def wants_moderation(preferences: object) -> bool:
+    """Whether an administrator wants to be told of new cases: `{"moderation": true}`."""
+    parsed = _parsed(preferences)
+    return isinstance(parsed, dict) and parsed.get("moderation") in (True, "true", 1, "1")
+
+
 def with_broadcasts(preferences: object, *, accepted: bool) -> object:
     """The preferences, saying whether broadcasts are welcome where they can: a list has no room for it.
 

@@ -185,6 +185,8 @@ InboundHandler = Callable[[Inbound], str]
 class BroadcastState(StrEnum):
     #: Waiting for its moment, or being fanned out page by page.
     OPEN = "open"
+    #: Until somebody lets it go.
+    HELD = "held"
     DONE = "done"
 
 

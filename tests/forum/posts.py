@@ -35,3 +35,18 @@ def read_thread(reader: Client, thread_id: int) -> dict[str, Any]:
     assert response.status_code == 200, response.json
     record: dict[str, Any] = response.json
     return record
+
+
+def moderate(moderator: Client, decision: str, reason: str = "Mengiklankan obat.", **post: int) -> dict[str, Any]:
+    """Decide about a post, `thread_id=` or `reply_id=`; returns its case."""
+    response = moderator.post("/admins/moderasi", {"decision": decision, "reason": reason, **post})
+    assert response.status_code in (200, 201), response.json
+    record: dict[str, Any] = response.json
+    return record
+
+
+def cases(moderator: Client, query: str = "") -> list[dict[str, Any]]:
+    response = moderator.get(f"/admins/moderasi{query}")
+    assert response.status_code == 200, response.json
+    records: list[dict[str, Any]] = response.json
+    return records

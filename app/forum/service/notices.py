@@ -13,11 +13,12 @@ import sqlalchemy as sa
 from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.lib.addresses import without_addresses
-from app.forum.models import ForumCategory, ForumReply, ForumThread
+from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.broadcasts import service as broadcasts
+from app.notifications.messages import message_user
 from app.notifications.models import Channel
 
 #: A message about a reply that has not been sent by then is not sent any more.
@@ -26,6 +27,14 @@ REPLY_EXPIRES = timedelta(hours=24)
 #: After a message about replies the next one waits so long, and tells of all replies that came in between.
 REPLY_PAUSE = timedelta(minutes=10)
 
+#: What an author is told, and for how long that is tried.
+LIFTED_KIND = "pseudonym_lifted"
+LIFTED = (
+    "Seorang moderator membuka nama di balik nama samaran Anda di forum. "
+    "Hal ini tercatat. Untuk bertanya, silakan hubungi administrator."
+)
+LIFTED_EXPIRES = timedelta(days=7)
+
 #: Who has a name of nothing but web addresses.
 SOMEBODY = "Seseorang"
 
@@ -33,7 +42,8 @@ SOMEBODY = "Seseorang"
 MAX_TITLE = 80
 
 
-def thread_written(thread: ForumThread) -> None:
+def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
+    """Announce a thread; one that `is_held` waits until a moderator has looked at it."""
     category = db.session.get_one(ForumCategory, thread.category_id)
     broadcasts.announce(
         kind="forum_thread",
@@ -41,7 +51,22 @@ def thread_written(thread: ForumThread) -> None:
         text=f"Utas baru di forum {category.name}:{_quoted(thread.title)}".removesuffix(":"),
         preference_tag=category.preference_tag,
         except_user_id=thread.user_id,
+        is_held=is_held,
     )
+
+
+def thread_held(thread_id: int) -> None:
+    """Nobody else is told of the thread until `thread_released`."""
+    broadcasts.hold(_thread(thread_id))
+
+
+def thread_released(thread_id: int) -> None:
+    broadcasts.release(_thread(thread_id))
+
+
+def thread_hidden(thread_id: int) -> None:
+    thread_held(thread_id)
+    outbox.cancel(_replies_of(thread_id))
 
 
 def thread_deleted(thread_id: int) -> None:
@@ -55,7 +80,7 @@ def reply_written(thread: ForumThread, reply: ForumReply) -> None:
     What is written within that time after a message waits for the next one, which tells of all of it. `thread` is
     locked.
     """
-    if thread.user_id is None or thread.user_id == reply.user_id:
+    if thread.user_id is None or thread.user_id == reply.user_id or _is_unwanted(thread, reply):
         return
     now = database_clock.now()
     if thread.notice_due_at is None or thread.notice_due_at <= now:
@@ -69,8 +94,11 @@ def reply_changed(reply: ForumReply) -> None:
     _tell_again(db.session.get_one(ForumThread, reply.thread_id), reply.id, only_waiting=True)
 
 
-def reply_deleted(thread: ForumThread, reply_id: int) -> None:
-    """Take the reply out of a message that still waits, or the message back when it tells of no other."""
+def reply_removed(thread: ForumThread, reply_id: int) -> None:
+    """Take a reply that is gone or hidden out of a message that waits, or the message back when it tells of no other.
+
+    `thread` is locked.
+    """
     _tell_again(thread, reply_id, only_waiting=True)
 
 
@@ -103,6 +131,21 @@ def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = Fals
     )
 
 
+def _is_blocked_by(user_id: int | None) -> sa.ColumnElement[bool]:
+    """Whether somebody has blocked whom a reply shows as its author."""
+    return sa.exists().where(
+        ForumBlock.user_id == user_id,
+        ForumBlock.blocked_id == ForumReply.user_id,
+        ForumBlock.use_pseudonym == ForumReply.use_pseudonym,
+    )
+
+
+def _is_unwanted(thread: ForumThread, reply: ForumReply) -> bool:
+    """Whether the thread's author has blocked whoever replied: then nothing is sent, and nothing waits for it."""
+    blocked = sa.select(ForumReply.id).where(ForumReply.id == reply.id, _is_blocked_by(thread.user_id))
+    return db.session.scalar(blocked) is not None
+
+
 def _text(thread: ForumThread, first_id: int, before_id: int | None) -> str | None:
     """The message about the replies of others from `first_id` on, up to `before_id`; None when all are deleted."""
     row = db.session.execute(
@@ -114,6 +157,8 @@ def _text(thread: ForumThread, first_id: int, before_id: int | None) -> str | No
             ForumReply.id < before_id if before_id is not None else sa.true(),
             ForumReply.user_id.is_distinct_from(thread.user_id),
             ~ForumReply.is_deleted,
+            ForumReply.hidden_reason.is_(None),
+            ~_is_blocked_by(thread.user_id),
         )
         .order_by(ForumReply.id)
         .limit(1)
@@ -126,6 +171,12 @@ def _text(thread: ForumThread, first_id: int, before_id: int | None) -> str | No
     if count == 1:
         return f"{name} membalas {place} di forum."
     return f"Ada balasan dari {name} dan {count - 1} balasan lain di {place} di forum."
+
+
+def pseudonym_lifted(user_id: int, case_id: int) -> None:
+    """Tell an author that a moderator has learnt who they are. The text itself names neither of the two."""
+    key = f"{LIFTED_KIND}:{case_id}"
+    message_user(user_id, LIFTED, kind=LIFTED_KIND, dedupe_key=key, expires_in=LIFTED_EXPIRES)
 
 
 def _thread(thread_id: int) -> str:

@@ -10,20 +10,22 @@ from app.core.database.session import assign, db, get_locked_or_404
 from app.core.errors import Forbidden, NotFound, ValidationFailed
 from app.forum.models import ForumReply, ForumThread
 from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
-from app.identity import audit, own_pictures
-from app.identity.models import RoleName, User
+from app.identity import own_pictures
+from app.identity.models import User
 from app.identity.sessions import Caller
 
 Post = ForumThread | ForumReply
 
 
-def locked_thread(thread_id: int) -> ForumThread:
+def lock_thread(thread_id: int) -> ForumThread:
     """A thread as it is now, locked before all that belongs to it."""
     return get_locked_or_404(ForumThread, thread_id, THREAD_NOT_FOUND)
 
 
-def locked_reply(reply_id: int) -> ForumReply:
-    """A reply as it is now, locked; its thread has been locked before it."""
+def lock_reply(reply_id: int, *, thread_is_locked: bool = False) -> ForumReply:
+    """A reply as it is now, locked after its thread."""
+    if not thread_is_locked:
+        lock_thread(thread_of(reply_id))
     reply = get_locked_or_404(ForumReply, reply_id, REPLY_NOT_FOUND)
     if reply.is_deleted:
         raise NotFound(REPLY_NOT_FOUND)
@@ -49,17 +51,7 @@ def check_pseudonym(use_pseudonym: bool, caller: Caller) -> None:
 def check_owner(post: Post, caller: Caller) -> None:
     """`Forbidden` for all but the author."""
     if post.user_id != caller.id:
-        raise Forbidden("Hanya penulisnya yang dapat mengubahnya.", code="not_the_owner")
-
-
-def check_may_delete(post: Post, caller: Caller) -> None:
-    """The author may; an administrator may delete anybody's, which the audit log records."""
-    if post.user_id == caller.id:
-        return
-    if not caller.has(RoleName.ADMIN, RoleName.SUPERADMIN):
-        raise Forbidden("Hanya penulisnya yang dapat menghapusnya.", code="not_the_owner")
-    # Not whose it was: a log is no way around a pseudonym.
-    audit.record(caller, audit.Action.DELETED, f"{post.__tablename__}:{post.id}")
+        raise Forbidden("Hanya penulisnya yang boleh melakukan ini.", code="not_the_owner")
 
 
 def change(post: Post, columns: Mapping[str, object], caller: Caller) -> None:

@@ -6,14 +6,15 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database.session import autocommit, db
-from app.core.errors import ValidationFailed
+from app.core.errors import Conflict, ValidationFailed
 from app.core.media import pictures
 from app.core.web.pagination import Listing
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread, ReplyMark
 from app.forum.schemas import NewReply, ReplyChanges, ReplyQuery
-from app.forum.service import notices
+from app.forum.service import cases, crisis, notices
 from app.forum.service.counters import count_reply
-from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym, locked_reply, thread_of
+from app.forum.service.crisis import Help
+from app.forum.service.posts import change, check_owner, check_pseudonym, lock_reply, thread_of
 from app.forum.service.reads.replies import Reply, read_reply
 from app.forum.service.reads.reply_list import ReplyRow, read_list
 from app.identity import own_pictures
@@ -31,13 +32,15 @@ def create(thread_id: int, data: NewReply, caller: Caller) -> Reply:
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
     thread = count_reply(thread_id, 1)
+    _check_shown(thread)
     place = _place(thread_id, data["parent_id"])
     own_pictures.keep(caller.id, columns)
     reply = ForumReply(thread_id=thread_id, user_id=caller.id, **{**columns, **place})
     db.session.add(reply)
     db.session.flush()
+    help_ = crisis.look_at(reply)
     notices.reply_written(thread, reply)
-    return read_reply(db.session.connection(), thread_id, reply.id, caller.id)
+    return _read(reply, help_, caller)
 
 
 def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
@@ -46,29 +49,50 @@ def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
     # The thread first, as its deletion does: then no notice is held here that the deletion is about to cancel.
     thread = sa.select(ForumThread.id).where(ForumThread.id == thread_of(reply_id))
     db.session.execute(thread.with_for_update(read=True, key_share=True))
-    reply = locked_reply(reply_id)
+    reply = lock_reply(reply_id, thread_is_locked=True)
     check_owner(reply, caller)
     check_pseudonym(data.get("use_pseudonym", False), caller)
     change(reply, columns, caller)
+    help_ = crisis.look_at(reply) if "content" in data else None
     notices.reply_changed(reply)
-    return read_reply(db.session.connection(), reply.thread_id, reply.id, caller.id)
+    return _read(reply, help_, caller)
 
 
 def delete(reply_id: int, caller: Caller) -> None:
-    """Delete a reply and whatever stubs it alone held up; with replies below it, it becomes a stub itself."""
-    thread_id = thread_of(reply_id)
-    # The thread first: whoever writes or deletes a reply holds it, so none is hung below a reply that is being deleted.
-    thread = count_reply(thread_id, -1)
-    reply = locked_reply(reply_id)
-    check_may_delete(reply, caller)
+    """Delete an own reply."""
+    reply = lock_reply(reply_id)
+    check_owner(reply, caller)
+    remove(reply)
+
+
+def remove(reply: ForumReply) -> None:
+    """Delete a reply and whatever stubs it alone held up; with replies below it, it becomes a stub itself.
+
+    Its thread is locked: whoever writes or deletes a reply holds it, so none is hung below a reply that is being
+    deleted.
+    """
+    cases.close(reply)
+    thread = count_reply(reply.thread_id, -1 if reply.hidden_reason is None else 0)
     own_pictures.discard(reply.image)
-    db.session.execute(sa.delete(ReplyMark).where(ReplyMark.reply_id == reply_id))
+    db.session.execute(sa.delete(ReplyMark).where(ReplyMark.reply_id == reply.id))
     reply.is_deleted = True
-    reply.content = reply.image = reply.user_id = None
+    reply.content = reply.image = reply.user_id = reply.hidden_reason = None
     reply.likes_count = reply.saves_count = 0
     db.session.flush()
-    notices.reply_deleted(thread, reply_id)
+    notices.reply_removed(thread, reply.id)
     _prune(reply)
+
+
+def _read(reply: ForumReply, help_: Help | None, caller: Caller) -> Reply:
+    """The reply as its author reads it, who alone is told where to find help."""
+    record = read_reply(db.session.connection(), reply.thread_id, reply.id, caller.id)
+    return record if help_ is None else {**record, "help": help_}
+
+
+def _check_shown(post: ForumThread | ForumReply) -> None:
+    """`Conflict` for somebody who wants to reply to what is hidden."""
+    if post.hidden_reason is not None:
+        raise Conflict("Tulisan ini disembunyikan moderator.", code="post_hidden")
 
 
 def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
@@ -78,6 +102,7 @@ def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
     parent = db.session.get(ForumReply, parent_id)
     if parent is None or parent.thread_id != thread_id or parent.is_deleted:
         raise ValidationFailed({"parent_id": ["tidak ada di utas ini."]})
+    _check_shown(parent)
     if parent.depth >= MAX_DEPTH:
         return {"parent_id": parent.parent_id, "depth": MAX_DEPTH}
     return {"parent_id": parent.id, "depth": parent.depth + 1}

@@ -1,4 +1,4 @@
-"""Threads: written, changed and deleted by their authors; administrators may delete any."""
+"""Threads: written, changed and deleted by their authors."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from app.core.media import pictures
 from app.core.web.pagination import Listing, Partial
 from app.forum.models import ForumReply, ForumThread
 from app.forum.schemas import NewThread, RepliesQuery, ThreadChanges, ThreadQuery
-from app.forum.service import notices
+from app.forum.service import cases, crisis, notices
 from app.forum.service.counters import count_thread
-from app.forum.service.posts import change, check_may_delete, check_owner, check_pseudonym, locked_thread
+from app.forum.service.crisis import Help
+from app.forum.service.posts import change, check_owner, check_pseudonym, lock_thread
 from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow, read_page, read_part, read_thread
 from app.identity import own_pictures
 from app.identity.sessions import Caller, Reader
@@ -35,7 +36,7 @@ def get(thread_id: int, query: RepliesQuery, reader: Reader | None) -> Partial[T
 
 
 def create(data: NewThread, caller: Caller) -> Thread:
-    """A new thread, and the broadcast that announces it."""
+    """A new thread, and the broadcast that announces it: at once, or once a moderator has seen a cry for help."""
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
     count_thread(data["category_id"], 1)
@@ -43,33 +44,50 @@ def create(data: NewThread, caller: Caller) -> Thread:
     thread = ForumThread(user_id=caller.id, **columns)
     db.session.add(thread)
     db.session.flush()
-    notices.thread_written(thread)
-    return read_thread(db.session.connection(), thread.id, Reader.of(caller)).record
+    help_ = crisis.look_at(thread)
+    notices.thread_written(thread, is_held=help_ is not None)
+    return _read(thread, help_, caller)
 
 
 def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
     """Change what is sent of an own thread."""
     columns = pictures.columns(data)
-    thread = locked_thread(thread_id)
+    thread = lock_thread(thread_id)
     check_owner(thread, caller)
     check_pseudonym(data.get("use_pseudonym", False), caller)
     moves_to = data.get("category_id", thread.category_id)
-    if moves_to != thread.category_id:
+    if moves_to != thread.category_id and thread.hidden_reason is None:
         # In one order, so that no two moves wait for one another.
         for category_id, step in sorted([(thread.category_id, -1), (moves_to, 1)]):
             count_thread(category_id, step)
     change(thread, columns, caller)
-    return read_thread(db.session.connection(), thread.id, Reader.of(caller)).record
+    help_ = crisis.look_at(thread) if data.keys() & {"title", "content"} else None
+    if help_ is not None:
+        notices.thread_held(thread.id)
+    return _read(thread, help_, caller)
 
 
 def delete(thread_id: int, caller: Caller) -> None:
-    """Delete a thread with its replies, marks and pictures."""
-    thread = locked_thread(thread_id)
-    check_may_delete(thread, caller)
-    images = sa.select(ForumReply.image).where(ForumReply.thread_id == thread_id)
+    """Delete an own thread with its replies, marks and pictures."""
+    thread = lock_thread(thread_id)
+    check_owner(thread, caller)
+    remove(thread)
+
+
+def remove(thread: ForumThread) -> None:
+    """Delete a locked thread with all that belongs to it."""
+    images = sa.select(ForumReply.image).where(ForumReply.thread_id == thread.id)
     own_pictures.discard(thread.image, *db.session.scalars(images))
-    notices.thread_deleted(thread_id)
-    category_id = thread.category_id
+    notices.thread_deleted(thread.id)
+    cases.close(thread)
+    category_id, is_counted = thread.category_id, thread.hidden_reason is None
     db.session.delete(thread)
     db.session.flush()
-    count_thread(category_id, -1)
+    if is_counted:
+        count_thread(category_id, -1)
+
+
+def _read(thread: ForumThread, help_: Help | None, caller: Caller) -> Thread:
+    """The thread as its author reads it, who alone is told where to find help."""
+    record = read_thread(db.session.connection(), thread.id, Reader.of(caller)).record
+    return record if help_ is None else {**record, "help": help_}

@@ -12,18 +12,27 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.settings import settings
 from app.notifications import outbox
-from app.notifications.models import Broadcast, BroadcastPace, broadcast_pace, deliveries
+from app.notifications.models import Broadcast, BroadcastPace, BroadcastState, broadcast_pace, deliveries
 
 PACE_ID = 1
 
+#: A broadcast that is older has reached whom it was for.
+NEWS = timedelta(days=7)
+
 
 def announce(
-    *, kind: str, subject: str, text: str, preference_tag: str | None = None, except_user_id: int | None = None
+    *,
+    kind: str,
+    subject: str,
+    text: str,
+    preference_tag: str | None = None,
+    except_user_id: int | None = None,
+    is_held: bool = False,
 ) -> None:
     """Broadcast `text` about `subject`, once, after a random delay, to everybody with `preference_tag` (None: to all).
 
     Not to `except_user_id`, who wrote it. `text` goes out as it is: it must not name a pseudonymous author. The
-    request writes only the row of the broadcast.
+    request writes only the row of the broadcast. One that `is_held` waits for `release`.
     """
     shortest, longest = settings.broadcast_delay_seconds
     delay = timedelta(seconds=shortest + secrets.randbelow(longest - shortest + 1))
@@ -36,6 +45,7 @@ def announce(
             preference_tag=preference_tag,
             except_user_id=except_user_id,
             starts_at=database_clock.now() + delay,
+            state=BroadcastState.HELD if is_held else BroadcastState.OPEN,
         )
         .on_conflict_do_nothing(index_elements=[Broadcast.subject])
     )
@@ -45,6 +55,26 @@ def withdraw(subject: str) -> None:
     """Take a broadcast back: what is not sent yet is cancelled."""
     db.session.execute(sa.delete(Broadcast).where(Broadcast.subject == subject))  # waits for a page under way
     outbox.cancel(subject)
+
+
+def hold(subject: str) -> None:
+    """Stop a broadcast until `release`: what is not sent yet is cancelled."""
+    is_unfinished = sa.or_(
+        Broadcast.state == BroadcastState.OPEN, Broadcast.created_at > sa.func.statement_timestamp() - NEWS
+    )
+    db.session.execute(  # waits for a page under way
+        sa.update(Broadcast).where(Broadcast.subject == subject, is_unfinished).values(state=BroadcastState.HELD)
+    )
+    outbox.cancel(subject)
+
+
+def release(subject: str) -> None:
+    """Let a broadcast go that is held. It begins anew, and who has it already does not get it twice."""
+    db.session.execute(
+        sa.update(Broadcast)
+        .where(Broadcast.subject == subject, Broadcast.state == BroadcastState.HELD)
+        .values(state=BroadcastState.OPEN, cursor=0, starts_at=sa.func.greatest(Broadcast.starts_at, sa.func.now()))
+    )
 
 
 def set_paused(paused: bool) -> None:

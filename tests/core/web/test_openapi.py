@@ -65,7 +65,10 @@ def test_no_two_paths_differ_in_the_name_of_a_parameter_alone(document: Node) ->
 def test_a_response_has_all_its_properties_but_those_that_say_otherwise(document: Node) -> None:
     schemas = document["components"]["schemas"]
     assert set(schemas["User"]["required"]) == set(schemas["User"]["properties"])
-    assert set(schemas["Thread"]["properties"]) - set(schemas["Thread"]["required"]) == {"replies_truncated"}
+    assert set(schemas["Thread"]["properties"]) - set(schemas["Thread"]["required"]) == {
+        "replies_truncated", "is_hidden", "hidden_reason", "is_blocked", "help"
+    }  # fmt: skip
+    assert set(schemas["ThreadRow"]["properties"]) == set(schemas["ThreadRow"]["required"])
     assert set(schemas["ApiError"]["required"]) == {"error", "message", "request_id"}
     assert "x-optional" not in str(document)
 

@@ -17,8 +17,17 @@ from sqlalchemy import orm
 from app.core.database.prepared import PreparedStatement, as_text, rfc3339
 from app.core.database.session import AnySelect
 from app.core.web.pagination import MAX_UNPAGED, Page
-from app.forum.models import ForumReply, ReplyMark
-from app.forum.service.reads.posts import CALLER_ID, Columns, Post, author_columns, caller_columns, media_path
+from app.forum.models import MAX_DEPTH, ForumReply, ReplyMark
+from app.forum.service.reads.posts import (
+    CALLER_ID,
+    Columns,
+    Post,
+    author_columns,
+    caller_columns,
+    conceal,
+    concealing_columns,
+    media_path,
+)
 from app.identity.models import User
 
 #: A response with a thread has so many replies and bytes at most.
@@ -28,6 +37,9 @@ MAX_BYTES = 2_000_000
 #: A thread with so few replies stays below both limits whatever is in it: the longest content is 120 kB of JSON, and
 #: stubs, which nobody counts, hold one reply in twenty at least.
 FEW_REPLIES = 12
+
+#: With more rows than these, or more contents, it holds hidden replies, which nobody counts either.
+MOST_ROWS = FEW_REPLIES * MAX_DEPTH
 
 THREAD_ID = sa.bindparam("thread_id", type_=sa.BigInteger)
 FIRST_ID = sa.bindparam("first", type_=sa.BigInteger)
@@ -56,7 +68,7 @@ def reply_columns(reply: type[ForumReply], *, signed_in: bool) -> Columns:
         reply.id, reply.parent_id, reply.content, media_path(reply.image),
         reply.use_pseudonym, *author_columns(reply), reply.likes_count, reply.saves_count,
         *caller_columns(reply, ReplyMark, signed_in=signed_in), reply.is_deleted,
-        as_text(reply.created_at), as_text(reply.updated_at),
+        as_text(reply.created_at), as_text(reply.updated_at), *concealing_columns(reply, signed_in=signed_in),
     ]  # fmt: skip
 
 
@@ -69,12 +81,13 @@ def joined_replies(reply: type[ForumReply], source: sa.FromClause, *, signed_in:
 
 
 def select_replies(*, signed_in: bool) -> AnySelect:
-    """The replies of `thread_id` whose id is at least `first`, oldest first."""
+    """The replies of `thread_id` whose id is at least `first`, oldest first, and one more than a few are at most."""
     return (
         sa.select(*reply_columns(ForumReply, signed_in=signed_in))
         .select_from(joined_replies(ForumReply, sa.inspect(ForumReply).local_table, signed_in=signed_in))
         .where(ForumReply.thread_id == THREAD_ID, ForumReply.id >= FIRST_ID)
         .order_by(ForumReply.id)
+        .limit(sa.literal_column(str(MOST_ROWS + 1), sa.Integer))
     )
 
 
@@ -147,10 +160,13 @@ def read_reply(connection: sa.Connection, thread_id: int, reply_id: int, caller_
     return reply
 
 
-def read_all(connection: sa.Connection, thread_id: int, caller_id: int | None) -> Tree:
-    """The replies of a thread with at most `FEW_REPLIES`, oldest first on every level."""
+def read_all(connection: sa.Connection, thread_id: int, caller_id: int | None) -> Tree | None:
+    """The replies of a thread with at most `FEW_REPLIES`, oldest first on every level; None where there are more."""
     values = {"thread_id": thread_id, "first": 0, "caller_id": caller_id}
-    return _tree(thread_id, prepared_replies(signed_in=caller_id is not None).rows(connection, values))
+    rows = prepared_replies(signed_in=caller_id is not None).rows(connection, values)
+    if len(rows) > FEW_REPLIES and (len(rows) > MOST_ROWS or _count_contents(rows) > FEW_REPLIES):
+        return None
+    return _tree(thread_id, rows)
 
 
 def read_first(
@@ -189,6 +205,10 @@ def _cut_tree(thread_id: int, rows: list[tuple[Any, ...]], bytes_used: int) -> T
     return Tree(roots, last_id if len(replies_below) < len(rows) else None)
 
 
+def _count_contents(rows: Iterable[tuple[Any, ...]]) -> int:
+    return sum(1 for row in rows if row[2] is not None)
+
+
 def _tree(thread_id: int, rows: Iterable[tuple[Any, ...]]) -> Tree:
     """The tree of all rows. One pass is enough, because a reply's id is always larger than its parent's."""
     replies_below: dict[int, list[Reply]] = {}
@@ -203,9 +223,9 @@ def _tree(thread_id: int, rows: Iterable[tuple[Any, ...]]) -> Tree:
 def reply_record(thread_id: int, row: tuple[Any, ...], below: list[Reply]) -> Reply:
     (
         id_, parent_id, content, image, use_pseudonym, author_id, author, author_image, likes, saves,
-        is_liked, is_saved, is_owner, is_deleted, created_at, updated_at,
+        is_liked, is_saved, is_owner, is_deleted, created_at, updated_at, hidden_reason, is_blocked,
     ) = row  # fmt: skip
-    return {
+    reply: Reply = {
         "id": id_,
         "thread_id": thread_id,
         "parent_id": parent_id,
@@ -223,3 +243,6 @@ def reply_record(thread_id: int, row: tuple[Any, ...], below: list[Reply]) -> Re
         "updated_at": rfc3339(updated_at),
         "replies": below,
     }
+    if hidden_reason is not None or is_blocked:
+        conceal(reply, hidden_reason, is_blocked)
+    return reply

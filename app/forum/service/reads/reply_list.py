@@ -13,7 +13,7 @@ from app.core.database.session import AnySelect
 from app.core.web.pagination import KeysetListing, Listing, contains
 from app.forum.models import ForumReply, ForumThread, ReplyMark
 from app.forum.schemas import ReplyQuery
-from app.forum.service.reads.posts import CALLER_ID, Post
+from app.forum.service.reads.posts import CALLER_ID, Post, is_listed, shown_title
 from app.forum.service.reads.replies import joined_replies, reply_columns, reply_record
 
 
@@ -37,7 +37,7 @@ def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) ->
     Whatever else is asked, it reads the replies of one person alone.
     """
     matching = sa.select(ForumReply.__table__)
-    rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted]
+    rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply, signed_in=True)]
     if saved:
         mark = orm.aliased(ReplyMark)
         matching = matching.join(mark, mark.reply_id == ForumReply.id)
@@ -59,7 +59,7 @@ def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) ->
     reply, counted = orm.aliased(ForumReply, page), total.subquery("total")
     source = joined_replies(reply, counted.outerjoin(page, sa.true()), signed_in=True)
     source = source.outerjoin(ForumThread, ForumThread.id == reply.thread_id)
-    columns = [*reply_columns(reply, signed_in=True), reply.thread_id, ForumThread.title, counted.c.count]
+    columns = [*reply_columns(reply, signed_in=True), reply.thread_id, shown_title(ForumThread), counted.c.count]
     return sa.select(*columns).select_from(source).order_by(reply.id.desc())
 
 

@@ -28,6 +28,9 @@ from app.forum.service.reads.posts import (
     Post,
     author_columns,
     caller_columns,
+    conceal,
+    concealing_columns,
+    is_listed,
     media_path,
 )
 from app.forum.service.reads.replies import FEW_REPLIES, Reply, Tree, read_all, read_first
@@ -142,9 +145,10 @@ def select_page(
     thousands of rows.
 
     The total is the last column. It comes from the categories' counters where nothing personal is asked, and counts the
-    newest matches alone where a text is looked for. Its row is there also when the page is empty.
+    newest matches alone where a text is looked for; of those whom the reader has blocked the counters know nothing.
+    Its row is there also when the page is empty.
     """
-    rules: list[sa.SQLColumnExpression[bool]] = []
+    rules = is_listed(ForumThread, signed_in=signed_in)
     matching = sa.select(ForumThread.__table__)
     if by_category:
         rules.append(ForumThread.category_id == sa.bindparam("category_id", type_=sa.BigInteger))
@@ -195,7 +199,10 @@ def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
 
 def select_thread(*, signed_in: bool) -> AnySelect:
     source = _joined(ForumThread, sa.inspect(ForumThread).local_table, signed_in=signed_in)
-    columns = _columns(ForumThread, signed_in=signed_in)
+    columns = [
+        *_columns(ForumThread, signed_in=signed_in),
+        *concealing_columns(ForumThread, signed_in=signed_in),
+    ]
     return sa.select(*columns).select_from(source).where(ForumThread.id == sa.bindparam("id", type_=sa.BigInteger))
 
 
@@ -263,8 +270,8 @@ def read_thread(connection: sa.Connection, thread_id: int, reader: Reader | None
     """A thread with the tree of its replies, or of the first of them. `NotFound` without one."""
     thread = _read_row(connection, thread_id, reader)
     caller_id = reader.id if reader else None
-    if thread["replies_count"] <= FEW_REPLIES:
-        return Partial({**thread, "replies": read_all(connection, thread_id, caller_id).roots})
+    if thread["replies_count"] <= FEW_REPLIES and (all_of_them := read_all(connection, thread_id, caller_id)):
+        return Partial({**thread, "replies": all_of_them.roots})
     return _with_replies(thread, read_first(connection, thread_id, caller_id, bytes_used=_size(thread)))
 
 
@@ -289,7 +296,11 @@ def _read_row(connection: sa.Connection, thread_id: int, reader: Reader | None) 
     rows = _ask(prepared_thread(signed_in=reader is not None), connection, {"id": thread_id}, reader)
     if not rows:
         raise NotFound(THREAD_NOT_FOUND)
-    return _record(rows[0])
+    *row, hidden_reason, is_blocked = rows[0]
+    record = _record(row)
+    if hidden_reason is not None or is_blocked:
+        conceal(record, hidden_reason, is_blocked)
+    return record
 
 
 def _with_replies(thread: ThreadRow, tree: Tree) -> Partial[Thread]:

@@ -1,0 +1,141 @@
+"""What reports, decisions and phrases look like, in and out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
+from app.core.web.pagination import Search, SearchSchema
+from app.forum.models import CaseState, ReportReason
+
+#: What each decision makes of a case.
+STATES = {"keep": CaseState.KEPT, "hide": CaseState.HIDDEN, "delete": CaseState.DELETED}
+
+REASON = {**enumeration("ReportReason", ReportReason), "example": ReportReason.SPAM}
+STATE = {**enumeration("CaseState", CaseState), "example": CaseState.OPEN}
+DECISION = {
+    **enumeration("ModerationDecision", STATES),
+    "example": "hide",
+    "description": "`keep` lets a broadcast go that waited for it; `delete` is final",
+}
+
+#: Characters of what people write to moderators, and moderators to people.
+MAX_NOTE = 500
+
+
+class NewReport(TypedDict):
+    reason: str
+    note: str | None
+
+
+class Decision(TypedDict):
+    decision: str
+    reason: str
+
+
+class NewCase(Decision):
+    thread_id: NotRequired[int]
+    reply_id: NotRequired[int]
+
+
+@dataclass(frozen=True)
+class CaseSearch(Search):
+    state: str | None = None
+
+
+class ReportCreate(Form):
+    reason = fields.String(required=True, validate=validate.OneOf(list(ReportReason)), metadata=REASON)
+    note = Text(MAX_NOTE, load_default=None, allow_none=True, example="Ini iklan obat.")
+
+
+class ForumReport(Schema):
+    id = fields.Integer(metadata={"example": 12})
+    reason = fields.String(metadata=REASON)
+    note = fields.String(allow_none=True, metadata={"example": "Ini iklan obat."})
+    created_at = Timestamp()
+
+
+class AppealCreate(Form):
+    note = Text(MAX_NOTE, required=True, example="Saya hanya bercerita tentang pengobatan saya.")
+
+
+class Appeal(Schema):
+    appeal = fields.String(metadata={"example": "Saya hanya bercerita tentang pengobatan saya."})
+
+
+class Blocked(Schema):
+    is_blocked = fields.Boolean(required=True, metadata={"example": True})
+
+
+class CaseQuery(SearchSchema):
+    """`q` looks into title and content."""
+
+    search = CaseSearch
+
+    state = fields.String(validate=validate.OneOf(list(CaseState)), metadata=STATE)
+
+
+class DecisionSchema(Form):
+    decision = fields.String(required=True, validate=validate.OneOf(list(STATES)), metadata=DECISION)
+    reason = Text(MAX_NOTE, required=True, example="Mengiklankan obat tanpa izin edar.")
+
+
+class CaseCreate(DecisionSchema):
+    """Of a thread or of a reply."""
+
+    thread_id = RecordId()
+    reply_id = RecordId()
+
+    @validates_schema(skip_on_field_errors=True)
+    def is_about_one_post(self, data: dict[str, Any], **_: object) -> None:
+        if ("thread_id" in data) == ("reply_id" in data):
+            raise ValidationError("harus menyebut satu utas atau satu balasan.", "thread_id")
+
+
+class CaseReport(Schema):
+    reason = fields.String(metadata=REASON)
+    note = fields.String(allow_none=True, metadata={"example": "Ini iklan obat."})
+    at = Timestamp()
+
+
+class Case(Schema):
+    id = fields.Integer(metadata={"example": 3})
+    thread_id = fields.Integer(metadata={"example": 5, "description": "Of a reply the thread that it is in"})
+    reply_id = fields.Integer(allow_none=True, metadata={"example": None})
+    title = fields.String(
+        allow_none=True,
+        metadata={"example": "Obat ajaib", "description": "Of a reply its thread's; null: deleted by its author"},
+    )
+    content = fields.String(allow_none=True, metadata={"example": "Sembuh dalam sehari!"})
+    author_name = fields.String(
+        allow_none=True, metadata={"example": "Melati", "description": "Under a pseudonym no more than that"}
+    )
+    state = fields.String(metadata=STATE)
+    urgent = fields.Boolean(metadata={"description": "Somebody may be in danger"})
+    reports = fields.List(fields.Nested(CaseReport))
+    appeal = fields.String(allow_none=True, metadata={"example": None})
+    reason = fields.String(allow_none=True, metadata={"example": None, "description": "Of the latest decision"})
+    created_at = Timestamp()
+
+
+class IdentityCreate(Form):
+    reason = Text(MAX_NOTE, required=True, example="Permintaan polisi nomor 12.")
+
+
+class Identity(Schema):
+    user_id = fields.Integer(metadata={"example": 7})
+    username = fields.String(metadata={"example": "siti"})
+    nama_ktp = fields.String(metadata={"example": "Siti Aminah"})
+
+
+class PhraseCreate(Form):
+    phrase = Text(100, required=True, example="ingin mati")
+
+
+class Phrase(Schema):
+    id = fields.Integer(metadata={"example": 1})
+    phrase = fields.String(metadata={"example": "ingin mati"})
+    created_at = Timestamp()

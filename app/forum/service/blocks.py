@@ -1,0 +1,66 @@
+"""Blocks: a person reads no more of what is written under a name, or under a pseudonym.
+
+What is blocked is the identity that the post shows, and nothing else of whoever is behind it. The answer is the same
+whatever was blocked before: a different one would tell that two posts are by one person.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.database.session import db, get_or_404
+from app.core.errors import Conflict, NotFound
+from app.forum.models import ForumBlock, ForumReply, ForumThread
+from app.forum.service.posts import Post
+from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
+from app.identity.sessions import Caller
+
+
+def block_author_of_thread(thread_id: int, caller: Caller) -> None:
+    _block(_thread(thread_id), caller)
+
+
+def block_author_of_reply(reply_id: int, caller: Caller) -> None:
+    _block(_reply(reply_id), caller)
+
+
+def unblock_author_of_thread(thread_id: int, caller: Caller) -> None:
+    _unblock(_thread(thread_id), caller)
+
+
+def unblock_author_of_reply(reply_id: int, caller: Caller) -> None:
+    _unblock(_reply(reply_id), caller)
+
+
+def _thread(thread_id: int) -> ForumThread:
+    return get_or_404(ForumThread, thread_id, THREAD_NOT_FOUND)
+
+
+def _reply(reply_id: int) -> ForumReply:
+    reply = get_or_404(ForumReply, reply_id, REPLY_NOT_FOUND)
+    if reply.is_deleted:
+        raise NotFound(REPLY_NOT_FOUND)
+    return reply
+
+
+def _block(post: Post, caller: Caller) -> None:
+    if post.user_id == caller.id:
+        raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
+    if post.user_id is None:
+        raise Conflict("Akun penulisnya sudah dihapus.", code="author_gone")
+    db.session.execute(
+        insert(ForumBlock)
+        .values(user_id=caller.id, blocked_id=post.user_id, use_pseudonym=post.use_pseudonym)
+        .on_conflict_do_nothing()
+    )
+
+
+def _unblock(post: Post, caller: Caller) -> None:
+    db.session.execute(
+        sa.delete(ForumBlock).where(
+            ForumBlock.user_id == caller.id,
+            ForumBlock.blocked_id == post.user_id,
+            ForumBlock.use_pseudonym == post.use_pseudonym,
+        )
+    )

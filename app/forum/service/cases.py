@@ -1,0 +1,120 @@
+"""Cases: opened when somebody reports a post or a post holds a crisis phrase, closed when it is gone.
+
+Whoever touches a case has locked its post before, the thread first, so there is never a second one of a post.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db
+from app.forum.models import CaseState, ForumCase, ForumThread
+from app.forum.service.posts import Post
+from app.identity import preferences
+from app.identity.models import Role, RoleName, User, user_roles
+from app.notifications import outbox
+from app.notifications.models import Channel
+
+KIND = "moderation"
+
+#: Nobody needs to be told later of a case that has waited so long.
+LIFETIME = timedelta(days=1)
+
+#: What administrators are told of a new case: nothing of the post, and nothing of whom it concerns.
+PUSH = {"title": "Kasus moderasi baru", "body": "Ada tulisan di forum yang perlu diperiksa."}
+URGENT_PUSH = {"title": "Kasus mendesak", "body": "Ada tulisan di forum yang perlu segera diperiksa."}
+
+
+def of_post(post: Post, *, is_urgent: bool = False, by_moderator: bool = False) -> tuple[ForumCase, bool]:
+    """The case of a locked post, and whether it is new: then the administrators who want it are told.
+
+    One that is opened `by_moderator` is news to nobody.
+    """
+    if isinstance(post, ForumThread):
+        ids, key, is_of_kind = {"thread_id": post.id}, "thread_id", ForumCase.reply_id.is_(None)
+    else:
+        ids, key = {"thread_id": post.thread_id, "reply_id": post.id}, "reply_id"
+        is_of_kind = ForumCase.reply_id.is_not(None)
+    row = db.session.execute(
+        insert(ForumCase)
+        .values(**ids, author_id=post.user_id, is_urgent=is_urgent)
+        .on_conflict_do_update(
+            index_elements=[key],
+            index_where=is_of_kind,
+            set_={"is_urgent": ForumCase.is_urgent | sa.literal(is_urgent)},
+        )
+        .returning(ForumCase.id, sa.literal_column("xmax = 0", sa.Boolean).label("is_new"))
+    ).one()
+    case = db.session.get_one(ForumCase, row.id, populate_existing=True)
+    if row.is_new and not by_moderator:
+        _tell(case)
+    return case, row.is_new
+
+
+def reopen(case: ForumCase) -> None:
+    """Let moderators look once more at a post that they have kept."""
+    if case.state == CaseState.KEPT:
+        case.state = CaseState.OPEN
+        db.session.flush()
+
+
+def close(post: Post) -> None:
+    """The post is about to go, and with a thread its replies: nothing of them is left to decide."""
+    which = ForumCase.thread_id if isinstance(post, ForumThread) else ForumCase.reply_id
+    ids = db.session.scalars(
+        sa.update(ForumCase)
+        .where(which == post.id, ForumCase.state != CaseState.DELETED)
+        .values(state=CaseState.DELETED)
+        .returning(ForumCase.id)
+    ).all()
+    for case_id in ids:
+        settle(case_id)
+
+
+def settle(case_id: int) -> None:
+    """Nobody has to be told of the case any more."""
+    outbox.cancel(_subject(case_id))
+
+
+def _tell(case: ForumCase) -> None:
+    payload = URGENT_PUSH if case.is_urgent else PUSH
+    expires_at = database_clock.now() + LIFETIME
+    outbox.add_all(
+        [
+            outbox.Draft(
+                kind=KIND,
+                channel=Channel.PUSH_FAN_OUT,
+                dedupe_key=f"{_subject(case.id)}:{user_id}",
+                payload=payload,
+                expires_at=expires_at,
+                user_id=user_id,
+                subject=_subject(case.id),
+            )
+            for user_id in _moderators()
+        ]
+    )
+
+
+def _moderators() -> list[int]:
+    """The administrators who want to be told of new cases."""
+    rows = db.session.execute(
+        sa.select(User.id, User.preferences)
+        .where(
+            User.preferences.is_not(None),
+            User.id.in_(
+                sa.select(user_roles.c.user_id)
+                .join(Role, Role.id == user_roles.c.role_id)
+                .where(Role.name.in_([RoleName.ADMIN, RoleName.SUPERADMIN]))
+            ),
+        )
+        .order_by(User.id)
+    )
+    return [user_id for user_id, wanted in rows if preferences.wants_moderation(wanted)]
+
+
+def _subject(case_id: int) -> str:
+    return f"forum_case:{case_id}"

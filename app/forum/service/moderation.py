@@ -1,0 +1,231 @@
+"""What moderators do: they look at cases, decide them, and in need learn who is behind a pseudonym; authors appeal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import TypedDict
+
+import sqlalchemy as sa
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db, get_locked_or_404
+from app.core.errors import Conflict, NotFound
+from app.core.web.pagination import Listing, contains, paginate_rows
+from app.forum.models import ForumCase, ForumReply, ForumReport, ForumThread
+from app.forum.moderation_schemas import STATES, CaseSearch, Decision, NewCase
+from app.forum.service import cases, hiding, notices, replies, threads
+from app.forum.service.posts import Post, check_owner, lock_reply, lock_thread
+from app.forum.service.reads.posts import ANONYMOUS, DELETED_ACCOUNT
+from app.identity import access_log, audit
+from app.identity.models import User
+from app.identity.sessions import Caller
+
+NOT_FOUND = "Kasus tidak ditemukan."
+
+
+class Report(TypedDict):
+    """A report as moderators see it: not whose it is."""
+
+    reason: str
+    note: str | None
+    at: datetime
+
+
+class Case(TypedDict):
+    """A case as moderators see it: of a pseudonymous author no more than the alias."""
+
+    id: int
+    thread_id: int
+    reply_id: int | None
+    title: str | None
+    content: str | None
+    author_name: str | None
+    state: str
+    urgent: bool
+    reports: Sequence[Report]
+    appeal: str | None
+    reason: str | None
+    created_at: datetime
+
+
+class Identity(TypedDict):
+    """Who is behind a pseudonym."""
+
+    user_id: int
+    username: str
+    nama_ktp: str
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+_is_about_reply = ForumCase.reply_id.is_not(None)
+_TITLE = sa.func.coalesce(ForumCase.title, ForumThread.title)
+_CONTENT = sa.func.coalesce(
+    ForumCase.content, sa.case((_is_about_reply, ForumReply.content), else_=ForumThread.content)
+)
+_USE_PSEUDONYM = sa.func.coalesce(
+    ForumCase.use_pseudonym, sa.case((_is_about_reply, ForumReply.use_pseudonym), else_=ForumThread.use_pseudonym)
+)
+_AUTHOR_NAME = sa.case(
+    (_CONTENT.is_(None), None),
+    (User.id.is_(None), DELETED_ACCOUNT),
+    (_USE_PSEUDONYM, sa.func.coalesce(User.nama_samaran, ANONYMOUS)),
+    else_=User.nama_ktp,
+)
+
+#: With what is left of the post: the post itself, or what a moderator has deleted as it was.
+_CASES = (
+    sa.select(
+        ForumCase.id,
+        ForumCase.thread_id,
+        ForumCase.reply_id,
+        _TITLE.label("title"),
+        _CONTENT.label("content"),
+        _AUTHOR_NAME.label("author_name"),
+        ForumCase.state,
+        ForumCase.is_urgent.label("urgent"),
+        ForumCase.appeal,
+        ForumCase.reason,
+        ForumCase.created_at,
+    )
+    .outerjoin(ForumThread, ForumThread.id == ForumCase.thread_id)
+    .outerjoin(ForumReply, sa.and_(ForumReply.id == ForumCase.reply_id, ~ForumReply.is_deleted))
+    .outerjoin(User, User.id == ForumCase.author_id)
+)
+
+
+def list_all(search: CaseSearch) -> Listing[Case]:
+    """Cases, urgent ones first, then the newest."""
+    query = _CASES.order_by(ForumCase.is_urgent.desc(), ForumCase.id.desc())
+    if search.state:
+        query = query.where(ForumCase.state == search.state)
+    if search.q:
+        pattern = contains(search.q)
+        query = query.where(sa.or_(_TITLE.ilike(pattern), _CONTENT.ilike(pattern)))
+    listing = paginate_rows(query, search.page)
+    reports = _reports_of([row.id for row in listing.rows])
+    return Listing([_record(row, reports) for row in listing.rows], listing.total, listing.page)
+
+
+def _read(case_id: int) -> Case:
+    db.session.flush()
+    row = db.session.execute(_CASES.where(ForumCase.id == case_id)).one()
+    return _record(row, _reports_of([case_id]))
+
+
+def _record(row: sa.Row[*tuple[object, ...]], reports: dict[int, list[Report]]) -> Case:
+    return {**row._asdict(), "reports": reports.get(row.id, [])}  # type: ignore[typeddict-item]  # the columns above
+
+
+def _reports_of(case_ids: Collection[int]) -> dict[int, list[Report]]:
+    """The reports of these cases, the oldest first."""
+    reports: dict[int, list[Report]] = {}
+    query = sa.select(ForumReport).where(ForumReport.case_id.in_(case_ids)).order_by(ForumReport.id)
+    for report in db.session.scalars(query) if case_ids else ():
+        row: Report = {"reason": report.reason, "note": report.note, "at": report.created_at}
+        reports.setdefault(report.case_id, []).append(row)
+    return reports
+
+
+# --- deciding -------------------------------------------------------------------------------------------------------
+
+
+def create(data: NewCase, by: Caller) -> tuple[Case, bool]:
+    """Decide about a post that nobody may have reported; returns its case and whether it is new."""
+    post = lock_reply(data["reply_id"]) if "reply_id" in data else lock_thread(data["thread_id"])
+    case, is_new = cases.of_post(post, by_moderator=True)
+    _decide(case, post, data, by)
+    return _read(case.id), is_new
+
+
+def decide(case_id: int, data: Decision, by: Caller) -> Case:
+    """Decide a case, or decide it otherwise. `Conflict` when the post is gone."""
+    case, post = _locked(case_id)
+    if post is None:
+        raise Conflict("Tulisan ini sudah dihapus.", code="post_deleted")
+    _decide(case, post, data, by)
+    return _read(case.id)
+
+
+def _decide(case: ForumCase, post: Post, data: Decision, by: Caller) -> None:
+    decision, reason = data["decision"], data["reason"]
+    case.state, case.reason, case.decided_at = STATES[decision], reason, database_clock.now()
+    cases.settle(case.id)
+    # Not whose it is: a log is no way around a pseudonym.
+    audit.record(by, audit.Action.MODERATED, f"{post.__tablename__}:{post.id}", decision=decision, case=case.id)
+    if decision == "keep":
+        hiding.show(post)
+    elif decision == "hide":
+        hiding.hide(post, reason)
+    else:
+        _delete(case, post)
+
+
+def _delete(case: ForumCase, post: Post) -> None:
+    """Delete the post; its case keeps what it said, for whoever asks why."""
+    thread = post if isinstance(post, ForumThread) else db.session.get_one(ForumThread, post.thread_id)
+    case.title, case.content, case.use_pseudonym = thread.title, post.content, post.use_pseudonym
+    db.session.flush()
+    if isinstance(post, ForumThread):
+        threads.remove(post)
+    else:
+        replies.remove(post)
+
+
+def _locked(case_id: int) -> tuple[ForumCase, Post | None]:
+    """A case and its post, both locked, the post first; None where it is gone."""
+    row = db.session.execute(
+        sa.select(ForumCase.thread_id, ForumCase.reply_id).where(ForumCase.id == case_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFound(NOT_FOUND)
+    post: Post | None
+    try:
+        post = lock_thread(row.thread_id) if row.reply_id is None else lock_reply(row.reply_id)
+    except NotFound:
+        post = None
+    return get_locked_or_404(ForumCase, case_id, NOT_FOUND), post
+
+
+# --- appeals and identities -----------------------------------------------------------------------------------------
+
+
+def appeal_thread(thread_id: int, note: str, caller: Caller) -> bool:
+    """Ask moderators to look at an own hidden thread again; returns whether it is the first time since they decided."""
+    return _appeal(lock_thread(thread_id), note, caller)
+
+
+def appeal_reply(reply_id: int, note: str, caller: Caller) -> bool:
+    """Ask moderators to look at an own hidden reply again; returns whether it is the first time since they decided."""
+    return _appeal(lock_reply(reply_id), note, caller)
+
+
+def _appeal(post: Post, note: str, caller: Caller) -> bool:
+    check_owner(post, caller)
+    if post.hidden_reason is None:
+        raise Conflict("Tulisan ini tidak disembunyikan.", code="not_hidden")
+    case, _ = cases.of_post(post)
+    is_first = case.appealed_at is None or (case.decided_at is not None and case.appealed_at < case.decided_at)
+    case.appeal, case.appealed_at = note, database_clock.now()
+    db.session.flush()
+    return is_first
+
+
+def lift_pseudonym(case_id: int, reason: str, by: Caller) -> Identity:
+    """Tell a moderator who is behind a pseudonym, once. It is written down, and the author is told."""
+    case, post = _locked(case_id)
+    use_pseudonym = case.use_pseudonym if post is None else post.use_pseudonym
+    author = None if case.author_id is None else db.session.get(User, case.author_id)
+    if author is None or use_pseudonym is None:
+        raise Conflict("Penulisnya tidak dapat diketahui lagi.", code="author_gone")
+    if not use_pseudonym:
+        raise Conflict("Penulis tidak memakai nama samaran.", code="no_pseudonym")
+    if case.unmasked_at is not None:
+        raise Conflict("Nama samaran ini sudah pernah dibuka.", code="already_lifted")
+    case.unmasked_at = database_clock.now()
+    audit.record(by, audit.Action.PSEUDONYM_LIFTED, f"forum_case:{case.id}", reason=reason)
+    access_log.note(by, author.id, access_log.Action.PSEUDONYM_LIFTED, reason)
+    notices.pseudonym_lifted(author.id, case.id)
+    db.session.flush()
+    return {"user_id": author.id, "username": author.username, "nama_ktp": author.nama_ktp}

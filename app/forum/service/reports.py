@@ -1,0 +1,97 @@
+"""Reports: what people say is wrong with a post. Three of them hide it until a moderator has decided."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.database.session import db
+from app.core.errors import Conflict
+from app.forum.models import CaseState, ForumCase, ForumReport, ReportReason
+from app.forum.moderation_schemas import NewReport
+from app.forum.service import cases, hiding
+from app.forum.service.posts import Post, lock_reply, lock_thread
+from app.identity.models import User
+from app.identity.sessions import Caller
+
+#: So many reports hide a post, each by an account that is older than this: a new one is made in a minute.
+HIDING = 3
+MIN_AGE = timedelta(days=7)
+
+#: Who has reported falsely so often of the last so many times counts no more.
+MOST_FALSE = 5
+OF_LAST = 6
+
+
+def report_thread(thread_id: int, data: NewReport, caller: Caller) -> tuple[ForumReport, bool]:
+    """Report a thread; returns the report and whether it is the caller's first one of it."""
+    return _report(lock_thread(thread_id), data, caller)
+
+
+def report_reply(reply_id: int, data: NewReport, caller: Caller) -> tuple[ForumReport, bool]:
+    """Report a reply; returns the report and whether it is the caller's first one of it."""
+    return _report(lock_reply(reply_id), data, caller)
+
+
+def _report(post: Post, data: NewReport, caller: Caller) -> tuple[ForumReport, bool]:
+    if post.user_id == caller.id:
+        raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
+    is_self_harm = data["reason"] == ReportReason.SELF_HARM
+    case, _ = cases.of_post(post, is_urgent=is_self_harm)
+    new_id = db.session.scalar(
+        insert(ForumReport)
+        .values(case_id=case.id, reporter_id=caller.id, **data)
+        .on_conflict_do_nothing(index_elements=["case_id", "reporter_id"])
+        .returning(ForumReport.id)
+    )
+    own = sa.select(ForumReport).where(ForumReport.case_id == case.id, ForumReport.reporter_id == caller.id)
+    report = db.session.scalars(own).one()
+    if new_id is None:
+        return report, False
+    cases.reopen(case)
+    if post.hidden_reason is None and not is_self_harm and _may_hide(post, case):
+        hiding.hide(post, hiding.REPORTED)
+    return report, True
+
+
+def _may_hide(post: Post, case: ForumCase) -> bool:
+    """Whether reports are enough to hide a post. What a moderator kept stays, unless it was changed after that."""
+    if case.decided_at is not None and post.updated_at <= case.decided_at:
+        return False
+    since = case.decided_at or case.created_at
+    count = db.session.scalar(
+        sa.select(sa.func.count())
+        .select_from(ForumReport)
+        .join(User, User.id == ForumReport.reporter_id)
+        .where(
+            ForumReport.case_id == case.id,
+            ForumReport.created_at >= since,
+            ForumReport.reason != ReportReason.SELF_HARM,
+            User.created_at < sa.func.now() - MIN_AGE,
+            _false_reports_of(User.id) < MOST_FALSE,
+        )
+    )
+    return (count or 0) >= HIDING
+
+
+def _false_reports_of(user_id: orm.InstrumentedAttribute[int]) -> sa.ScalarSelect[int]:
+    """How many of somebody's latest decided reports were of posts that moderators kept. Worry about a life is none."""
+    theirs = orm.aliased(ForumReport)
+    latest = (
+        sa.select(ForumCase.state)
+        .join(theirs, theirs.case_id == ForumCase.id)
+        .where(
+            theirs.reporter_id == user_id,
+            theirs.reason != ReportReason.SELF_HARM,
+            ForumCase.decided_at.is_not(None),
+            ForumCase.state != CaseState.OPEN,
+        )
+        .order_by(theirs.id.desc())
+        .limit(OF_LAST)
+        .correlate(User)
+        .subquery()
+    )
+    return sa.select(sa.func.count()).where(latest.c.state == CaseState.KEPT).scalar_subquery()

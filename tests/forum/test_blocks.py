@@ -1,0 +1,165 @@
+"""Blocks: who is blocked by name is not blocked by pseudonym, and no block tells that they are one person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.forum.models import ForumBlock
+from app.forum.service.reads.posts import BLOCKED
+from app.identity.models import User
+from app.notifications.models import Delivery
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.forum.posts import read_thread, write_reply, write_thread
+
+NAME, ALIAS = "Qwertyana Rahasia", "Melati"
+
+
+@pytest.fixture
+def author() -> User:
+    return make_user(nama_ktp=NAME, nama_samaran=ALIAS)
+
+
+@pytest.fixture
+def siti(client: Client, author: User) -> Client:
+    return client.as_(author)
+
+
+@pytest.fixture
+def budi(client: Client) -> Client:
+    return client.as_(make_user(nama_ktp="Budi"))
+
+
+def ids(reader: Client, query: str = "") -> set[int]:
+    return {row["id"] for row in reader.get(f"/forum/threads{query}").json}
+
+
+def block(who: Client, path: str) -> None:
+    response = who.post(f"/forum/{path}/blokir")
+    assert (response.status_code, response.json) == (200, {"is_blocked": True})
+
+
+@pytest.mark.parametrize("use_pseudonym", [True, False])
+def test_one_of_the_two_identities_is_hidden_and_not_the_other(
+    client: Client, siti: Client, budi: Client, use_pseudonym: bool
+) -> None:
+    named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
+    blocked, other = (under_alias, named) if use_pseudonym else (named, under_alias)
+    later = write_thread(siti, use_pseudonym=use_pseudonym)["id"]
+    theirs = write_thread(budi)["id"]
+    for open_ in (True, False):
+        write_reply(siti, theirs, use_pseudonym=open_, content=f"Halo {open_}")
+    before = client.get("/forum/threads").text
+    block(budi, f"threads/{blocked}")
+    for query in ("", "?per_page=20", "?q=Menu", "?before=99999999"):
+        assert ids(budi, query) == {other, theirs}
+    for path in (blocked, later):
+        stub = read_thread(budi, path)
+        assert (stub["title"], stub["content"], stub["is_blocked"]) == (BLOCKED, BLOCKED, True)
+        assert stub["author"] == {"id": None, "name": BLOCKED, "image": None}
+    assert read_thread(budi, other)["title"] == "Menu harian"
+    contents = {reply["content"]: reply["author"]["name"] for reply in read_thread(budi, theirs)["replies"]}
+    assert contents == {BLOCKED: BLOCKED, f"Halo {not use_pseudonym}": NAME if use_pseudonym else ALIAS}
+    # For nobody else anything has changed, the author included.
+    assert client.get("/forum/threads").text == before
+    assert ids(siti) == {named, under_alias, later, theirs}
+    answer = budi.delete(f"/forum/threads/{blocked}/blokir")
+    assert (answer.status_code, answer.json) == (200, {"is_blocked": False})
+    assert ids(budi) == {named, under_alias, later, theirs}
+
+
+def test_answers_are_the_same_whatever_is_blocked_already(siti: Client, budi: Client) -> None:
+    """Another answer to the second one would tell that two posts are by one person."""
+    named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
+    reply_id = write_reply(siti, named, use_pseudonym=True)["id"]
+
+    def answers(method: str) -> set[tuple[int, str]]:
+        paths = [f"threads/{named}", f"threads/{under_alias}", f"replies/{reply_id}"] * 2
+        responses = [budi.open(method, f"/forum/{path}/blokir") for path in paths]
+        return {(response.status_code, response.text) for response in responses}
+
+    assert len(answers("POST")) == 1
+    assert len(answers("DELETE")) == 1
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(ForumBlock)) == 0
+
+
+def test_counts_and_absence_tell_no_more_of_the_other_identity(siti: Client, client: Client) -> None:
+    """Two authors who differ in nothing but whose alias is whose look alike to whoever has blocked a name."""
+    other = client.as_(make_user(nama_ktp="Rina", nama_samaran="Kenanga"))
+    by_alias = {write_thread(writer, use_pseudonym=True)["id"] for writer in (siti, other)}
+    named = write_thread(siti)["id"]
+    replies = [write_reply(writer, named, use_pseudonym=True)["id"] for writer in (siti, other)]
+    reader = client.as_(make_user())
+
+    def seen() -> list[Any]:
+        listing = reader.get("/forum/threads?per_page=20")
+        rows = [(row["author"]["name"], row["replies_count"]) for row in listing.json if row["id"] in by_alias]
+        shown = {reply["id"]: reply["content"] for reply in read_thread(reader, named)["replies"]}
+        return [listing.headers["X-Total-Count"], rows, [shown[reply_id] for reply_id in replies]]
+
+    before = seen()
+    block(reader, f"threads/{named}")
+    assert seen() == before
+
+
+def test_a_blocked_reply_is_told_of_by_no_message_and_delays_none(client: Client, siti: Client, budi: Client) -> None:
+    first = write_thread(budi)["id"]
+    second, third = write_thread(budi)["id"], write_thread(budi)["id"]
+    block(budi, f"replies/{write_reply(siti, first)['id']}")
+    db.session.execute(sa.delete(Delivery))
+    db.session.commit()
+    rina = client.as_(make_user(nama_ktp="Rina"))
+
+    def dues(thread_id: int) -> list[tuple[str, bool]]:
+        subject = f"forum_thread:{thread_id}:replies"
+        rows = db.session.execute(
+            sa.select(Delivery.payload, Delivery.due_at <= sa.func.now()).where(Delivery.subject == subject)
+        )
+        return [(payload["text"], is_due) for payload, is_due in rows]
+
+    write_reply(siti, second)
+    assert dues(second) == []
+    write_reply(rina, second)
+    write_reply(rina, third)
+    assert dues(second) == dues(third)
+    write_reply(siti, third, use_pseudonym=True)
+    assert any(ALIAS in text for text, _ in dues(third))
+
+
+def test_saved_posts_and_replies_of_the_blocked_are_in_no_list(siti: Client, budi: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply_id = write_reply(siti, thread_id)["id"]
+    own = write_reply(budi, thread_id)["id"]
+    for path in (f"threads/{thread_id}", f"replies/{reply_id}"):
+        budi.post(f"/forum/{path}/save")
+    block(budi, f"replies/{reply_id}")
+    assert budi.get("/forum/threads?saved=true").json == []
+    assert budi.get("/forum/replies?saved=true").json == []
+    (row,) = budi.get("/forum/replies?mine=true").json
+    assert (row["id"], row["thread"]["title"]) == (own, BLOCKED)
+
+
+def test_posts_of_deleted_accounts_stay_for_who_blocks_somebody(client: Client, siti: Client, budi: Client) -> None:
+    gone = make_user()
+    thread_id = write_thread(client.as_(gone))["id"]
+    db.session.execute(sa.delete(User).where(User.id == gone.id))
+    db.session.commit()
+    block(budi, f"threads/{write_thread(siti)['id']}")
+    assert ids(budi) == {thread_id}
+    assert_error(budi.post(f"/forum/threads/{thread_id}/blokir"), 409, "author_gone")
+
+
+def test_nobody_blocks_themselves_or_what_is_not_there(siti: Client, budi: Client) -> None:
+    for use_pseudonym in (True, False):
+        thread_id = write_thread(siti, use_pseudonym=use_pseudonym)["id"]
+        assert_error(siti.post(f"/forum/threads/{thread_id}/blokir"), 409, "own_post")
+    reply_id = write_reply(budi, thread_id)["id"]
+    write_reply(siti, thread_id, parent_id=reply_id)
+    budi.delete(f"/forum/replies/{reply_id}")
+    for path in ("threads/999999", "replies/999999", f"replies/{reply_id}"):
+        for method in ("POST", "DELETE"):
+            assert_error(siti.open(method, f"/forum/{path}/blokir"), 404, "not_found")

@@ -1,0 +1,174 @@
+"""Somebody who writes that they want to die is told where to find help, and a moderator looks soon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.forum.models import CrisisPhrase, ForumCase
+from app.notifications.broadcasts import fan_out
+from app.notifications.models import Broadcast, Delivery
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+from tests.forum.posts import cases, category_id, moderate, read_thread, write_reply, write_thread
+from tests.language import assert_readable
+from tests.statements import Statements
+
+CRY = "Aku pengen mati aja."
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user(domicile="Bali"))
+
+
+@pytest.fixture
+def budi(client: Client) -> Client:
+    return client.as_(make_user(nomor_hp="081399990000"))
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+def test_the_author_is_told_where_to_find_help(client: Client, siti: Client, admin: Client) -> None:
+    own = {"province": "Bali", "phone": "0361-111", "title": "Rumah aman"}
+    assert admin.post("/emergency/admin", own).status_code == 201
+    help_ = write_thread(siti, content=CRY)["help"]
+    assert set(help_) == {"title", "text", "phones", "url"}
+    assert help_["url"] == "https://www.healing119.id"
+    assert [phone["phone"] for phone in help_["phones"]] == ["112", "110", "113", "0361-111", "119 ext. 8", "119"]
+    assert help_["phones"][4]["url"] == "https://www.healing119.id"
+    assert all(set(phone) == {"phone", "title", "url"} for phone in help_["phones"])
+    for text in (help_["title"], help_["text"]):
+        assert_readable(text)
+
+
+def test_where_somebody_lives_may_be_unknown(client: Client) -> None:
+    help_ = write_thread(client.as_(make_user(domicile=None)), title=CRY)["help"]
+    assert [phone["phone"] for phone in help_["phones"]] == ["119 ext. 8", "119"]
+
+
+def test_help_is_in_the_answer_to_the_author_alone(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(budi)["id"]
+    written = write_thread(siti, content=CRY)
+    reply = write_reply(siti, thread_id, content=CRY)
+    assert {"help"} <= set(written) & set(reply)
+    changed = siti.put(f"/forum/replies/{reply['id']}", {"content": f"Sungguh. {CRY}"}).json
+    assert "help" in changed
+    assert "help" not in siti.put(f"/forum/replies/{reply['id']}", {"use_pseudonym": True}).json
+    for reader in (client, siti, budi, admin):
+        for path in ("threads", f"threads/{written['id']}", f"threads/{thread_id}"):
+            assert '"help"' not in reader.get(f"/forum/{path}").text
+    assert "help" not in write_reply(budi, thread_id, content="Kaki saya mati rasa.")
+
+
+def test_the_post_is_there_for_everybody_and_its_case_is_urgent(client: Client, siti: Client, admin: Client) -> None:
+    thread_id = write_thread(siti, content=CRY)["id"]
+    assert read_thread(client, thread_id)["content"] == CRY
+    assert [row["id"] for row in client.get("/forum/threads").json] == [thread_id]
+    (case,) = cases(admin)
+    assert (case["thread_id"], case["urgent"], case["state"], case["reports"]) == (thread_id, True, "open", [])
+
+
+def test_an_edit_that_cries_for_help_opens_its_case_again(siti: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    assert cases(admin) == []
+    assert "help" in siti.put(f"/forum/threads/{thread_id}", {"content": CRY}).json
+    moderate(admin, "keep", thread_id=thread_id)
+    assert "help" in siti.put(f"/forum/threads/{thread_id}", {"content": f"{CRY} Lagi."}).json
+    (case,) = cases(admin)
+    assert (case["urgent"], case["state"]) == (True, "open")
+
+
+def test_administrators_who_want_it_are_told_at_once_and_nobody_else(client: Client, siti: Client) -> None:
+    wants = make_admin(preferences={"moderation": True})
+    thread_id = write_thread(siti, content=CRY)["id"]
+    write_reply(siti, thread_id, content=CRY)
+    rows = db.session.scalars(sa.select(Delivery)).all()
+    assert {(row.user_id, row.kind, row.payload["title"]) for row in rows} == {
+        (wants.id, "moderation", "Kasus mendesak")
+    }
+    assert "mati" not in str([row.payload for row in rows])
+
+
+def test_its_broadcast_waits_for_a_moderator(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(siti, content=CRY, category_id=category_id("Umum"))["id"]
+    (broadcast,) = db.session.scalars(sa.select(Broadcast))
+    db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now() - sa.func.make_interval(0, 0, 0, 1)))
+    db.session.commit()
+    assert broadcast.state == "held"
+    fan_out.fan_out(broadcast.id)
+    assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 0
+    moderate(admin, "keep", thread_id=thread_id)
+    fan_out.fan_out(broadcast.id)
+    assert {row.kind for row in db.session.scalars(sa.select(Delivery))} == {"broadcast"}
+
+
+def test_a_broadcast_that_was_held_is_never_sent_twice(siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(siti, category_id=category_id("Umum"))["id"]
+    broadcast_id = db.session.scalars(sa.select(Broadcast.id)).one()
+    fan_out.fan_out(broadcast_id)
+    db.session.execute(sa.update(Delivery).values(state="sent"))
+    before = db.session.scalar(sa.select(sa.func.count(Delivery.id)))
+    assert before
+    for decision in ("hide", "keep"):
+        moderate(admin, decision, thread_id=thread_id)
+    fan_out.fan_out(broadcast_id)
+    assert {row.state for row in db.session.scalars(sa.select(Delivery))} == {"sent"}
+    assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == before
+
+
+def test_an_edit_that_cries_for_help_stops_the_broadcast(siti: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    siti.put(f"/forum/threads/{thread_id}", {"title": CRY})
+    assert db.session.scalars(sa.select(Broadcast.state)).one() == "held"
+
+
+def test_looking_for_phrases_costs_one_statement(siti: Client, statements: Statements) -> None:
+    sent: dict[str, Any] = {"category_id": category_id(), "title": "Menu", "content": "Nasi?", "use_pseudonym": False}
+    siti.post("/forum/threads", sent)
+    before = len(statements.seen)
+    siti.post("/forum/threads", sent)
+    asked = statements.seen[before:]
+    assert sum("crisis_phrases" in statement for statement in asked) == 1
+    assert not any("forum_cases" in statement for statement in asked)
+
+
+# --- the list of phrases --------------------------------------------------------------------------------------------
+
+
+def test_administrators_keep_the_list(siti: Client, admin: Client) -> None:
+    text = "Rasanya dunia sudah gelap gulita."
+    assert "help" not in write_thread(siti, content=text)
+    created = admin.post("/admins/moderasi/frasa", {"phrase": "dunia udah gelap"})
+    assert (created.status_code, created.json["phrase"]) == (201, "dunia udah gelap")
+    assert admin.get("/admins/moderasi/frasa").json[0] == created.json
+    assert [row["id"] for row in admin.get("/admins/moderasi/frasa?q=gelap").json] == [created.json["id"]]
+    assert "help" in write_thread(siti, content=text)
+    assert_error(admin.post("/admins/moderasi/frasa", {"phrase": "Dunia SUDAH gelap!"}), 409, "phrase_taken")
+    path = f"/admins/moderasi/frasa/{created.json['id']}"
+    assert admin.delete(path).json == {"message": "Frasa dihapus."}
+    assert_error(admin.delete(path), 404, "not_found")
+    assert "help" not in write_thread(siti, content=text)
+
+
+@pytest.mark.parametrize("phrase", ["mati", "Mati!", "m4t1", "modar", "", "  ", "!?", "x" * 101, None, 5])
+def test_a_phrase_that_says_nothing_is_400(admin: Client, phrase: object) -> None:
+    assert_error(admin.post("/admins/moderasi/frasa", {"phrase": phrase}), 400, "validation_error", "phrase")
+
+
+def test_the_list_is_paged(admin: Client) -> None:
+    response = admin.get("/admins/moderasi/frasa?page=2&per_page=5")
+    count = db.session.scalar(sa.select(sa.func.count(CrisisPhrase.id)))
+    assert (len(response.json), response.headers["X-Total-Count"]) == (5, str(count))
+
+
+def test_a_case_counts_nothing_of_the_person(siti: Client) -> None:
+    """Nothing is scored: there is no column for it."""
+    names = {column.name for column in ForumCase.__table__.columns}
+    assert not {name for name in names if "score" in name or "risk" in name}

@@ -1,0 +1,238 @@
+"""A hidden post is nowhere but before its author: in no list, search, thread, notice, broadcast, export or overview."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.forum.jobs import repair
+from app.forum.service.reads import replies as reply_reads
+from app.forum.service.reads.posts import HIDDEN
+from app.forum.service.reads.replies import FEW_REPLIES
+from app.notifications.broadcasts import fan_out
+from app.notifications.models import Broadcast, Delivery
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+from tests.forum.posts import category_id, moderate, read_thread, write_reply, write_thread
+from tests.statements import Statements
+
+MARK = "Penawarajaib"
+LISTS = (
+    "",
+    "?per_page=20",
+    "?page=1&per_page=20",
+    "?category_id=2",
+    f"?q={MARK}",
+    "?q=di",
+    "?before=99999&per_page=20",
+)
+PARTS = ("", "?page=1&per_page=5", "?after=1", "?replies=false")
+CLEAN = {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user(nama_ktp="Siti Aminah", nama_samaran="Melati"))
+
+
+@pytest.fixture
+def budi(client: Client) -> Client:
+    return client.as_(make_user("pendamping", nama_ktp="Budi Hartono"))
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+def marked_thread(writer: Client, **data: Any) -> int:
+    return int(write_thread(writer, title=f"{MARK} asli", content=f"Beli {MARK} di sini", **data)["id"])
+
+
+def everything(reader: Client) -> str:
+    """All that the forum shows to somebody, in lists, searches and threads."""
+    ids = [row["id"] for row in reader.get("/forum/threads").json]
+    paths = ["/forum/threads" + query for query in LISTS]
+    paths += [f"/forum/threads/{thread_id}{query}" for thread_id in ids for query in PARTS]
+    if reader.token:
+        paths += ["/forum/threads" + query for query in ("?saved=true", "?mine=true", f"?saved=true&q={MARK}")]
+        paths += ["/forum/replies" + query for query in ("", "?mine=true", "?saved=true", f"?q={MARK}")]
+    return "\n".join(reader.get(path).text for path in paths)
+
+
+def test_a_hidden_thread_is_in_no_list_and_no_search(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+    shown, hidden = write_thread(siti)["id"], marked_thread(siti)
+    reply = write_reply(budi, hidden)
+    for action in (f"threads/{hidden}/save", f"replies/{reply['id']}/save"):
+        budi.post(f"/forum/{action}")
+    assert MARK in everything(client)
+    moderate(admin, "hide", thread_id=hidden)
+    for reader in (client, siti, budi, admin):
+        assert [row["id"] for row in reader.get("/forum/threads").json] == [shown]
+        assert reader.get("/forum/threads").headers["X-Total-Count"] == "1"
+        assert reader.get(f"/forum/threads?q={MARK}").headers["X-Total-Count"] == "0"
+        if reader is not siti:
+            assert MARK not in everything(reader)
+    assert budi.get("/forum/threads?saved=true").headers["X-Total-Count"] == "0"
+    assert [row["thread"]["title"] for row in budi.get("/forum/replies?mine=true").json] == [HIDDEN]
+
+
+def test_others_read_a_stub_and_the_author_the_reason(
+    client: Client, siti: Client, budi: Client, admin: Client
+) -> None:
+    thread_id = marked_thread(siti)
+    write_reply(budi, thread_id, content="Sayur asem.")
+    written = read_thread(siti, thread_id)
+    moderate(admin, "hide", "Iklan obat.", thread_id=thread_id)
+    for reader in (client, budi, admin):
+        stub = read_thread(reader, thread_id)
+        assert (stub["title"], stub["content"], stub["image"], stub["is_hidden"]) == (HIDDEN, HIDDEN, None, True)
+        assert "hidden_reason" not in stub
+        assert "Iklan obat." not in str(stub)
+        assert [reply["content"] for reply in stub["replies"]] == ["Sayur asem."]
+    assert read_thread(siti, thread_id) == {**written, "is_hidden": True, "hidden_reason": "Iklan obat."}
+    moderate(admin, "keep", thread_id=thread_id)
+    assert read_thread(siti, thread_id) == written
+
+
+def test_a_hidden_reply_is_a_stub_in_its_thread_and_in_no_list(
+    client: Client, siti: Client, budi: Client, admin: Client
+) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply = write_reply(budi, thread_id, content=f"Pakai {MARK}")
+    below = write_reply(siti, thread_id, parent_id=reply["id"])
+    siti.post(f"/forum/replies/{reply['id']}/save")
+    moderate(admin, "hide", reply_id=reply["id"])
+    for reader in (client, siti, admin):
+        thread = read_thread(reader, thread_id)
+        (stub,) = thread["replies"]
+        assert (stub["content"], stub["is_hidden"], thread["replies_count"]) == (HIDDEN, True, 1)
+        assert [node["id"] for node in stub["replies"]] == [below["id"]]
+        assert MARK not in everything(reader)
+    (own,) = read_thread(budi, thread_id)["replies"]
+    assert (own["content"], own["hidden_reason"]) == (f"Pakai {MARK}", "Mengiklankan obat.")
+    assert budi.get("/forum/replies?mine=true").json == []
+    assert siti.get("/forum/replies?saved=true").json == []
+    moderate(admin, "keep", reply_id=reply["id"])
+    thread = read_thread(client, thread_id)
+    assert (thread["replies_count"], thread["replies"][0]["content"]) == (2, f"Pakai {MARK}")
+
+
+def test_nobody_replies_to_what_is_hidden(siti: Client, budi: Client, admin: Client) -> None:
+    hidden, thread_id = marked_thread(siti), write_thread(siti)["id"]
+    reply_id = write_reply(budi, thread_id)["id"]
+    moderate(admin, "hide", thread_id=hidden)
+    moderate(admin, "hide", reply_id=reply_id)
+    for writer in (siti, budi):
+        assert_error(writer.post(f"/forum/threads/{hidden}/reply", {"content": "x"}), 409, "post_hidden")
+        sent = {"content": "x", "parent_id": reply_id}
+        assert_error(writer.post(f"/forum/threads/{thread_id}/reply", sent), 409, "post_hidden")
+    assert read_thread(siti, thread_id)["replies_count"] == 0
+
+
+def test_a_hidden_thread_is_in_no_broadcast_and_no_notice(
+    client: Client, siti: Client, budi: Client, admin: Client
+) -> None:
+    thread_id = marked_thread(siti, category_id=category_id("Umum"))
+    write_reply(budi, thread_id)
+    db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now()))
+    broadcast_id = db.session.scalars(sa.select(Broadcast.id)).one()
+    db.session.commit()
+    fan_out.fan_out(broadcast_id)
+    assert {row.kind for row in db.session.scalars(sa.select(Delivery))} == {"broadcast", "forum_reply"}
+    moderate(admin, "hide", thread_id=thread_id)
+    assert {row.state for row in db.session.scalars(sa.select(Delivery))} == {"cancelled"}
+    fan_out.fan_out(broadcast_id)
+    assert {row.state for row in db.session.scalars(sa.select(Delivery))} == {"cancelled"}
+    assert db.session.get_one(Broadcast, broadcast_id).state == "held"
+    moderate(admin, "keep", thread_id=thread_id)
+    assert db.session.get_one(Broadcast, broadcast_id).state == "open"
+
+
+def test_a_hidden_reply_is_in_no_notice(siti: Client, budi: Client, admin: Client, client: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    first = write_reply(budi, thread_id)["id"]
+    write_reply(client.as_(make_user(nama_ktp="Rina")), thread_id)
+    write_reply(client.as_(make_user(nama_ktp="Tono")), thread_id)
+    moderate(admin, "hide", reply_id=first)
+    texts = [row.payload["text"] for row in db.session.scalars(sa.select(Delivery).where(Delivery.state == "pending"))]
+    assert texts
+    assert not [text for text in texts if "Budi" in text]
+
+
+def test_exports_and_the_overview_know_nothing_of_it(siti: Client, admin: Client) -> None:
+    write_thread(siti)
+    moderate(admin, "hide", thread_id=marked_thread(siti))
+    for report in ("users", "admins", "activity-logs", "domicile"):
+        assert MARK not in admin.get(f"/admins/export/{report}").text
+    overview = admin.get("/admins/overview").json
+    assert overview["totals"]["threads"] == 1
+    assert {row["name"]: row["threads"] for row in overview["forum_categories"]}["Medis"] == 1
+
+
+def test_counters_leave_out_what_is_hidden_whatever_becomes_of_it(
+    client: Client, siti: Client, budi: Client, admin: Client
+) -> None:
+    thread_id, gone = marked_thread(siti), marked_thread(siti)
+    replies = [write_reply(budi, thread_id)["id"] for _ in range(3)]
+    budi.post(f"/forum/threads/{thread_id}/like")
+    for _ in range(2):  # hidden twice it counts once
+        moderate(admin, "hide", thread_id=thread_id)
+        moderate(admin, "hide", thread_id=gone)
+        moderate(admin, "hide", reply_id=replies[0])
+        moderate(admin, "hide", reply_id=replies[1])
+    assert repair() == CLEAN
+    assert siti.put(f"/forum/threads/{thread_id}", {"category_id": category_id("Umum")}).status_code == 200
+    assert budi.delete(f"/forum/replies/{replies[0]}").status_code == 200
+    assert siti.delete(f"/forum/threads/{gone}").status_code == 200
+    assert repair() == CLEAN
+    counts = {row["name"]: row["threads_count"] for row in client.get("/forum/categories").json}
+    assert (counts["Umum"], counts["Medis"]) == (0, 0)
+    moderate(admin, "keep", thread_id=thread_id)
+    moderate(admin, "keep", reply_id=replies[1])
+    assert repair() == CLEAN
+    thread = read_thread(client, thread_id)
+    assert (thread["replies_count"], thread["likes_count"]) == (2, 1)
+
+
+def test_a_thread_full_of_hidden_replies_stays_within_its_limits(
+    client: Client, siti: Client, budi: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody counts them, so that the counter calls the thread a short one."""
+    thread_id = write_thread(siti)["id"]
+    for _ in range(FEW_REPLIES + 1):
+        write_reply(budi, thread_id, content="x" * 1000)
+    db.session.execute(sa.text("UPDATE forum_replies SET hidden_reason = 'x'"))
+    db.session.execute(sa.text("UPDATE forum_threads SET replies_count = 0"))
+    db.session.commit()
+    monkeypatch.setattr(reply_reads, "MAX_BYTES", 8_000)
+    assert read_thread(client, thread_id)["replies_count"] == 0
+    assert read_thread(budi, thread_id)["replies_truncated"] is True
+
+
+def test_reading_costs_no_more_statements_with_hidden_posts_and_blocks(
+    client: Client, siti: Client, budi: Client, admin: Client, statements: Statements
+) -> None:
+    thread_id, hidden = write_thread(siti)["id"], marked_thread(siti)
+    moderate(admin, "hide", reply_id=write_reply(budi, thread_id)["id"])
+    moderate(admin, "hide", thread_id=hidden)
+    other = write_thread(client.as_(make_user()))["id"]
+    budi.post(f"/forum/threads/{other}/blokir")
+    for reader in (client, siti, budi):
+        with statements.at_most(1):
+            reader.get("/forum/threads")
+        for path in (thread_id, hidden, other):
+            with statements.at_most(2):
+                reader.get(f"/forum/threads/{path}")
+
+
+def test_who_is_hidden_under_a_pseudonym_stays_unnamed(client: Client, admin: Client) -> None:
+    user = make_user(nama_ktp="Qwertyana", nama_samaran="Kenanga")
+    thread_id = marked_thread(client.as_(user), use_pseudonym=True)
+    case = moderate(admin, "hide", thread_id=thread_id)
+    assert case["author_name"] == "Kenanga"
+    for reader in (client, admin):
+        assert "Qwertyana" not in reader.get(f"/forum/threads/{thread_id}").text

@@ -1,0 +1,304 @@
+"""Moderators: cases and what is decided about them, appeals, and who is behind a pseudonym."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.forum.service.reads.posts import HIDDEN
+from app.identity.access_log import AccessLogEntry
+from app.identity.models import AuditEntry, User
+from app.notifications.models import Delivery
+from tests.client import Client, assert_error
+from tests.factories import make_admin, make_user
+from tests.forum.posts import cases, moderate, read_thread, write_reply, write_thread
+from tests.statements import Statements
+
+#: Whatever a case says, and nothing else.
+CASE = {
+    "id", "thread_id", "reply_id", "title", "content", "author_name", "state", "urgent", "reports", "appeal", "reason",
+    "created_at",
+}  # fmt: skip
+
+
+@pytest.fixture
+def author() -> User:
+    return make_user(nama_ktp="Qwertyana Rahasia", nama_samaran="Melati", nomor_hp="081299990000")
+
+
+@pytest.fixture
+def siti(client: Client, author: User) -> Client:
+    return client.as_(author)
+
+
+@pytest.fixture
+def budi(client: Client) -> Client:
+    return client.as_(make_user(nama_ktp="Budi Hartono"))
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+def report(reporter: Client, path: str, reason: str = "spam", **data: Any) -> Any:
+    response = reporter.post(f"/forum/{path}/lapor", {"reason": reason, **data})
+    assert response.status_code in (200, 201), response.json
+    return response.json
+
+
+def test_a_moderator_sees_the_post_its_reports_and_not_who_reported(
+    client: Client, siti: Client, budi: Client, admin: Client
+) -> None:
+    thread_id = write_thread(siti, use_pseudonym=True)["id"]
+    report(budi, f"threads/{thread_id}", note="Iklan.")
+    (case,) = cases(admin)
+    assert set(case) == CASE
+    assert case == {
+        **case, "thread_id": thread_id, "reply_id": None, "title": "Menu harian", "author_name": "Melati",
+        "content": "Apa yang boleh dimakan?", "state": "open", "urgent": False, "appeal": None, "reason": None,
+    }  # fmt: skip
+    (shown,) = case["reports"]
+    assert (set(shown), shown["reason"], shown["note"]) == ({"reason", "note", "at"}, "spam", "Iklan.")
+    text = admin.get("/admins/moderasi").text
+    assert "Qwertyana" not in text
+    assert "Budi" not in text
+
+
+def test_a_case_of_a_reply_names_both(siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply_id = write_reply(budi, thread_id)["id"]
+    report(siti, f"replies/{reply_id}")
+    (case,) = cases(admin)
+    assert (case["thread_id"], case["reply_id"]) == (thread_id, reply_id)
+    assert (case["title"], case["content"], case["author_name"]) == ("Menu harian", "Kurangi gula.", "Budi Hartono")
+
+
+def test_urgent_cases_come_first_and_the_list_is_narrowed_and_paged(
+    siti: Client, budi: Client, admin: Client, statements: Statements
+) -> None:
+    ids = [write_thread(siti, title=f"Judul {number}")["id"] for number in range(4)]
+    for thread_id, reason in zip(ids, ("spam", "self_harm", "hate", "other"), strict=True):
+        report(budi, f"threads/{thread_id}", reason)
+    moderate(admin, "hide", thread_id=ids[3])
+    assert [case["thread_id"] for case in cases(admin)] == [ids[1], ids[3], ids[2], ids[0]]
+    assert [case["thread_id"] for case in cases(admin, "?state=open")] == [ids[1], ids[2], ids[0]]
+    assert [case["thread_id"] for case in cases(admin, "?state=hidden")] == [ids[3]]
+    assert [case["thread_id"] for case in cases(admin, "?q=judul 2")] == [ids[2]]
+    paged = admin.get("/admins/moderasi?page=2&per_page=3")
+    assert ([case["thread_id"] for case in paged.json], paged.headers["X-Total-Count"]) == ([ids[0]], "4")
+    assert_error(admin.get("/admins/moderasi?state=lama"), 400, "validation_error", "state")
+    with statements.at_most(4):  # the session, cases, reports
+        cases(admin)
+
+
+def test_a_case_is_decided_and_decided_otherwise(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    report(budi, f"threads/{thread_id}")
+    path = f"/admins/moderasi/{cases(admin)[0]['id']}"
+    for decision, state, title in (("hide", "hidden", HIDDEN), ("keep", "kept", "Menu harian")) * 2:
+        case = admin.put(path, {"decision": decision, "reason": f"Karena {decision}."}).json
+        assert (case["state"], case["reason"]) == (state, f"Karena {decision}.")
+        assert read_thread(client, thread_id)["title"] == title
+    case = admin.put(path, {"decision": "delete", "reason": "Iklan."}).json
+    assert (case["state"], case["title"], case["content"]) == ("deleted", "Menu harian", "Apa yang boleh dimakan?")
+    assert case["author_name"] == "Qwertyana Rahasia"
+    assert_error(client.get(f"/forum/threads/{thread_id}"), 404, "not_found")
+    assert_error(admin.put(path, {"decision": "keep", "reason": "Maaf."}), 409, "post_deleted")
+    assert [case["state"] for case in cases(admin)] == ["deleted"]
+
+
+def test_a_reply_is_deleted_by_decision(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply_id = write_reply(budi, thread_id)["id"]
+    below = write_reply(siti, thread_id, parent_id=reply_id)["id"]
+    case = moderate(admin, "delete", reply_id=reply_id)
+    assert (case["state"], case["content"]) == ("deleted", "Kurangi gula.")
+    thread = read_thread(client, thread_id)
+    (stub,) = thread["replies"]
+    assert (stub["is_deleted"], stub["content"], thread["replies_count"]) == (True, None, 1)
+    assert [node["id"] for node in stub["replies"]] == [below]
+
+
+def test_a_moderator_decides_without_a_report(siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    body = {"thread_id": thread_id, "decision": "hide", "reason": "Iklan."}
+    created = admin.post("/admins/moderasi", body)
+    assert (created.status_code, created.json["state"], created.json["reports"]) == (201, "hidden", [])
+    again = admin.post("/admins/moderasi", {**body, "decision": "keep"})
+    assert (again.status_code, again.json["id"], again.json["state"]) == (200, created.json["id"], "kept")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"decision": "hide", "reason": "x"}, "thread_id"),
+        ({"decision": "hide", "reason": "x", "thread_id": 1, "reply_id": 1}, "thread_id"),
+        ({"decision": "ban", "reason": "x", "thread_id": 1}, "decision"),
+        ({"decision": "hide", "reason": "", "thread_id": 1}, "reason"),
+        ({"decision": "hide", "reason": "x" * 501, "thread_id": 1}, "reason"),
+        ({"reason": "x", "thread_id": 1}, "decision"),
+    ],
+)
+def test_a_bad_decision_is_400(admin: Client, body: dict[str, Any], field: str) -> None:
+    assert_error(admin.post("/admins/moderasi", body), 400, "validation_error", field)
+    if field != "thread_id":
+        assert_error(admin.put("/admins/moderasi/1", body), 400, "validation_error", field)
+
+
+def test_there_is_nothing_to_decide_about_what_is_not_there(admin: Client) -> None:
+    decision = {"decision": "hide", "reason": "x"}
+    for path in ("/admins/moderasi/999999",):
+        assert_error(admin.put(path, decision), 404, "not_found")
+    for post in ("thread_id", "reply_id"):
+        assert_error(admin.post("/admins/moderasi", {**decision, post: 999999}), 404, "not_found")
+    assert_error(admin.post("/admins/moderasi/999999/identitas", {"reason": "x"}), 404, "not_found")
+
+
+def test_a_case_outlives_a_post_that_its_author_deletes(siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply_id = write_reply(budi, thread_id)["id"]
+    report(budi, f"threads/{thread_id}")
+    report(siti, f"replies/{reply_id}")
+    assert budi.delete(f"/forum/replies/{reply_id}").status_code == 200
+    assert {case["reply_id"]: case["state"] for case in cases(admin)} == {reply_id: "deleted", None: "open"}
+    assert siti.delete(f"/forum/threads/{thread_id}").status_code == 200
+    for case in cases(admin):
+        assert (case["state"], case["title"], case["content"], case["author_name"]) == ("deleted", None, None, None)
+        assert len(case["reports"]) == 1
+
+
+def test_decisions_are_written_down_without_the_author(client: Client, siti: Client, author: User) -> None:
+    moderator = make_admin()
+    thread_id = write_thread(siti, use_pseudonym=True)["id"]
+    case = moderate(client.as_(moderator), "hide", thread_id=thread_id)
+    (entry,) = db.session.scalars(sa.select(AuditEntry))
+    assert (entry.actor_id, entry.action, entry.subject) == (moderator.id, "moderated", f"forum_threads:{thread_id}")
+    assert entry.details == {"decision": "hide", "case": case["id"]}
+
+
+# --- who is told ----------------------------------------------------------------------------------------------------
+
+
+def pushes() -> list[tuple[int | None, str, dict[str, Any]]]:
+    kept = sa.select(Delivery).where(Delivery.kind == "moderation").order_by(Delivery.id)
+    return [(row.user_id, row.state, dict(row.payload)) for row in db.session.scalars(kept)]
+
+
+@pytest.mark.parametrize("preferences", [{"moderation": True}, '{"moderation": true}', {"moderation": True, "x": []}])
+def test_a_new_case_is_pushed_to_administrators_who_want_it(
+    client: Client, siti: Client, budi: Client, preferences: object
+) -> None:
+    wants = make_admin(preferences=preferences)
+    make_admin()
+    make_admin(preferences={"moderation": False})
+    make_user(preferences={"moderation": True})
+    thread_id = write_thread(siti)["id"]
+    report(budi, f"threads/{thread_id}")
+    report(client.as_(make_user()), f"threads/{thread_id}")
+    assert [(user_id, state) for user_id, state, _ in pushes()] == [(wants.id, "pending")]
+    assert "Menu harian" not in str(pushes())
+    moderate(client.as_(wants), "keep", thread_id=thread_id)
+    assert [state for _, state, _ in pushes()] == ["cancelled"]
+
+
+def test_an_urgent_case_says_so_and_ones_own_decision_is_no_news(client: Client, siti: Client, budi: Client) -> None:
+    wants = make_admin(preferences={"moderation": True})
+    moderate(client.as_(wants), "hide", thread_id=write_thread(siti)["id"])
+    assert pushes() == []
+    report(budi, f"threads/{write_thread(siti)['id']}", "self_harm")
+    assert [payload["title"] for _, _, payload in pushes()] == ["Kasus mendesak"]
+
+
+# --- appeals --------------------------------------------------------------------------------------------------------
+
+
+def test_an_author_appeals_against_a_hidden_post(siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply_id = write_reply(siti, thread_id)["id"]
+    for path, post in (
+        (f"threads/{thread_id}", {"thread_id": thread_id}),
+        (f"replies/{reply_id}", {"reply_id": reply_id}),
+    ):
+        banding = f"/forum/{path}/banding"
+        assert_error(siti.post(banding, {"note": "Mengapa?"}), 409, "not_hidden")
+        case = moderate(admin, "hide", **post)
+        assert_error(budi.post(banding, {"note": "Mengapa?"}), 403, "not_the_owner")
+        assert_error(siti.post(banding, {"note": ""}), 400, "validation_error", "note")
+        first = siti.post(banding, {"note": "Ini bukan iklan."})
+        assert (first.status_code, first.json) == (201, {"appeal": "Ini bukan iklan."})
+        assert siti.post(banding, {"note": "Sungguh."}).status_code == 200
+        (seen,) = [each for each in cases(admin) if each["id"] == case["id"]]
+        assert (seen["appeal"], seen["state"]) == ("Sungguh.", "hidden")
+        moderate(admin, "hide", **post)
+        assert siti.post(banding, {"note": "Sekali lagi."}).status_code == 201
+        moderate(admin, "keep", **post)
+        assert_error(siti.post(banding, {"note": "Lagi?"}), 409, "not_hidden")
+    assert_error(siti.post("/forum/threads/999999/banding", {"note": "x"}), 404, "not_found")
+
+
+# --- who is behind a pseudonym --------------------------------------------------------------------------------------
+
+
+def test_a_pseudonym_is_lifted_once_written_down_and_told(
+    client: Client, siti: Client, author: User, budi: Client
+) -> None:
+    moderator = make_admin()
+    admin = client.as_(moderator)
+    thread_id = write_thread(siti, use_pseudonym=True)["id"]
+    report(budi, f"threads/{thread_id}")
+    case_id = cases(admin)[0]["id"]
+    path = f"/admins/moderasi/{case_id}/identitas"
+    assert_error(admin.post(path, {}), 400, "validation_error", "reason")
+    lifted = admin.post(path, {"reason": "Permintaan polisi."})
+    assert (lifted.status_code, lifted.json) == (
+        200, {"user_id": author.id, "username": author.username, "nama_ktp": "Qwertyana Rahasia"}
+    )  # fmt: skip
+    assert_error(admin.post(path, {"reason": "Lagi."}), 409, "already_lifted")
+    (entry,) = db.session.scalars(sa.select(AuditEntry))
+    assert (entry.actor_id, entry.action, entry.subject) == (
+        moderator.id, "pseudonym_lifted", f"forum_case:{case_id}"
+    )  # fmt: skip
+    assert (entry.details, "Qwertyana" in str(vars(entry))) == ({"reason": "Permintaan polisi."}, False)
+    (access,) = db.session.scalars(sa.select(AccessLogEntry))
+    assert (access.user_id, access.actor_id, access.action, access.reason) == (
+        author.id, moderator.id, "pseudonym_lifted", "Permintaan polisi."
+    )  # fmt: skip
+    told = db.session.scalars(sa.select(Delivery).where(Delivery.user_id == author.id)).one()
+    assert told.kind == "pseudonym_lifted"
+    assert "nama samaran" in str(told.payload["text"])
+    assert "Qwertyana" not in str(told.payload["text"])
+    # Everywhere else they stay who they were.
+    assert "Qwertyana" not in admin.get("/admins/moderasi").text
+    assert "Qwertyana" not in admin.get("/admins/audit").text
+
+
+def test_there_is_no_pseudonym_to_lift_of_who_writes_under_their_name(siti: Client, admin: Client) -> None:
+    case = moderate(admin, "hide", thread_id=write_thread(siti)["id"])
+    path = f"/admins/moderasi/{case['id']}/identitas"
+    assert_error(admin.post(path, {"reason": "x"}), 409, "no_pseudonym")
+
+
+def test_a_pseudonym_can_be_lifted_after_a_moderator_deleted_the_post(
+    siti: Client, author: User, admin: Client
+) -> None:
+    case = moderate(admin, "delete", thread_id=write_thread(siti, use_pseudonym=True)["id"])
+    assert case["author_name"] == "Melati"
+    lifted = admin.post(f"/admins/moderasi/{case['id']}/identitas", {"reason": "x"})
+    assert lifted.json["user_id"] == author.id
+
+
+def test_of_an_author_who_is_gone_nobody_learns_anything(siti: Client, author: User, admin: Client) -> None:
+    case = moderate(admin, "delete", thread_id=write_thread(siti, use_pseudonym=True)["id"])
+    db.session.execute(sa.delete(User).where(User.id == author.id))
+    db.session.commit()
+    assert [each["author_name"] for each in cases(admin)] == ["Akun dihapus"]
+    assert_error(admin.post(f"/admins/moderasi/{case['id']}/identitas", {"reason": "x"}), 409, "author_gone")
+
+
+def test_nobody_is_called_moderasi(client: Client) -> None:
+    sent = {"username": "moderasi", "password": "rahasia-yang-panjang", "nama_ktp": "M", "nomor_hp": "081234500000"}
+    assert_error(client.post("/register", sent), 400, "validation_error", "username")
