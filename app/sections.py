@@ -6,6 +6,7 @@ from app.accounts import otp_routes as otp
 from app.accounts import routes as accounts
 from app.admins import routes as admins
 from app.articles import routes as articles
+from app.caregivers import pages as caregiver_pages
 from app.caregivers import routes as caregivers
 from app.core.web.blueprint import Blueprint, PageBlueprint
 from app.dokter import routes as dokter
@@ -40,4 +41,4 @@ def blueprints() -> list[Blueprint]:
 
 def pages() -> list[PageBlueprint]:
     """The pages for people, at the root."""
-    return [pengingat_pages.bp]
+    return [pengingat_pages.bp, caregiver_pages.bp]

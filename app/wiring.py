@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from app.accounts import jobs as accounts
+from app.caregivers import jobs as caregivers
 from app.core.jobs import metrics as job_metrics
 from app.core.jobs.queue import BULK
 from app.core.jobs.schedule import Periodic
@@ -45,6 +46,7 @@ PERIODIC = (
     Periodic(pengingat.compact, every_s=86400),
     Periodic(identity.drop_dead_sessions, every_s=3600),
     Periodic(accounts.forget_expired, every_s=3600),
+    Periodic(caregivers.forget_expired, every_s=3600),
     Periodic(identity.drop_old_idempotency_keys, every_s=3600),
     Periodic(notifications.prune, every_s=3600),
     Periodic(notifications.forget_payloads, every_s=600),

@@ -14,6 +14,9 @@ from app.identity.models import RoleName, User
 from tests import document
 from tests.language import assert_readable
 
+#: What is not below `/api`.
+AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/k/", "/undangan/")
+
 
 class Client:
     def __init__(self, app: Flask, token: str | None = None) -> None:
@@ -39,11 +42,7 @@ class Client:
             headers.setdefault("Authorization", f"Bearer {self.token}")
         if json is not None:
             options["json"] = json
-        prefix = (
-            ""
-            if path.startswith(("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/k/")) or path == "/"
-            else "/api"
-        )
+        prefix = "" if path == "/" or path.startswith(AT_THE_ROOT) else "/api"
         # Buffered: a streamed file is read and closed.
         # The request has a session and a `g` of its own, as in a server: what the test wrote is committed for it (to
         # the savepoint that stands in for a commit), and what it wrote is read again by the test.

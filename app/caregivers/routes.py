@@ -1,14 +1,19 @@
-"""Caregiver-patient links."""
+"""Caregiver-patient links, what they allow, and invitations to them."""
 
 from __future__ import annotations
 
-from app.caregivers import schemas, service
+from app.caregivers import invitations, schemas, service
+from app.caregivers.invitations import NewInvitation
+from app.caregivers.models import Invitation
 from app.caregivers.schemas import Consent, NewPatientLink
 from app.caregivers.service import LinkedPerson
+from app.core.errors import NotFound
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.idempotency import secret_answer
 from app.core.web.pagination import Listing, Page, PageSchema, Search, SearchSchema
+from app.core.web.rate_limits import limit
 from app.identity import schemas as identity_schemas
-from app.identity.access import authenticated, caller, requires
+from app.identity.access import authenticated, by_caller, caller, requires
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName, User
 
@@ -17,6 +22,7 @@ bp = Blueprint("caregivers", __name__, description="Links between caregivers (pe
 
 @bp.post("/caregiver/patients")
 @requires(RoleName.PENDAMPING)
+@limit("100 per hour", key=by_caller)
 @bp.arguments(schemas.PatientLinkCreate)
 @bp.response(201, schemas.Link)
 @bp.alt_response(200, schema=schemas.Link, description="The link existed already", success=True)
@@ -61,6 +67,54 @@ def list_own_caregivers(page: Page) -> Listing[LinkedPerson]:
 def update_consent(data: Consent, caregiver_id: int) -> LinkedPerson:
     """Say what a caregiver of the caller may do; what is taken away holds at once."""
     return service.update_scopes(caller.id, caregiver_id, data["scopes"])
+
+
+# --- invitations ----------------------------------------------------------------------------------------------------
+
+
+@bp.post("/patient/invitations")
+@requires(RoleName.PASIEN)
+@secret_answer
+@limit("20 per day", key=by_caller)
+@bp.arguments(schemas.InvitationCreate)
+@bp.response(201, schemas.InvitationCreated)
+def create_invitation(data: Consent) -> NewInvitation:
+    """Invite somebody to be a caregiver of the caller: a code and a link, for one person, for seven days."""
+    return invitations.create(caller.id, data["scopes"])
+
+
+@bp.get("/patient/invitations")
+@authenticated
+@bp.arguments(PageSchema, location="query")
+@bp.response(200, schemas.Invitation(many=True))
+def list_invitations(page: Page) -> Listing[Invitation]:
+    """The caller's invitations that nobody has taken yet."""
+    return invitations.list_open(caller.id, page)
+
+
+@bp.delete("/patient/invitations/<int:invitation_id>")
+@authenticated
+@bp.response(204)
+def delete_invitation(invitation_id: int) -> None:
+    """Take an invitation back."""
+    invitations.delete(caller.id, invitation_id)
+
+
+@bp.post("/caregiver/invitations")
+@requires(RoleName.PENDAMPING)
+@limit("10 per 5 minutes; 50 per day", key=by_caller, counts=NotFound)
+@limit("300 per hour", counts=NotFound)
+@bp.arguments(schemas.InvitationCode)
+@bp.response(201, schemas.ConsentedLink)
+@bp.alt_response(200, schema=schemas.ConsentedLink, description="The link existed already", success=True)
+@bp.alt_response(404, "NOT_FOUND")
+def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
+    """Become a caregiver of whoever gave the caller this code."""
+    link, is_new = invitations.redeem(caller.id, data["code"])
+    return link, 201 if is_new else 200
+
+
+# --- people ---------------------------------------------------------------------------------------------------------
 
 
 @bp.get("/patients")

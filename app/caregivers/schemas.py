@@ -6,12 +6,19 @@ from typing import TypedDict
 
 from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import ListOf, RecordId, Timestamp, enumeration
+from app.core.web.fields import ListOf, RecordId, Text, Timestamp, enumeration
 from app.identity.care import Scope
 from app.identity.schemas import Person
 
 SCOPES = [scope.value for scope in Scope]
 SCOPE = {**enumeration("CareScope", SCOPES), "example": Scope.HISTORY}
+
+
+class Scopes(fields.List[str]):
+    """What a patient allows a caregiver, in a response."""
+
+    def __init__(self) -> None:
+        super().__init__(fields.String(validate=validate.OneOf(SCOPES), metadata=SCOPE))
 
 
 class NewPatientLink(TypedDict):
@@ -39,11 +46,45 @@ class ConsentUpdate(Schema):
     )
 
 
+class InvitationCreate(ConsentUpdate):
+    """What whoever takes the invitation will be allowed."""
+
+
+class InvitationCode(Schema):
+    code = Text(20, required=True, example="K7MP4WQX9R")
+
+
+class Invitation(Schema):
+    id = fields.Integer(metadata={"example": 3})
+    scopes = Scopes()
+    expires_at = Timestamp()
+
+
+class InvitationCreated(Invitation):
+    """The code is kept as a hash: it is told here and nowhere else."""
+
+    code = fields.String(metadata={"example": "K7MP4WQX9R"})
+    link = fields.String(
+        allow_none=True,
+        metadata={
+            "format": "uri",
+            "example": "https://sehat.example.id/undangan/K7MP4WQX9R",
+            "description": "null where the service has no public address",
+        },
+    )
+
+
 class Link(Schema):
     id = fields.Integer(metadata={"example": 9})
     caregiver_id = fields.Integer(metadata={"example": 7})
     patient_id = fields.Integer(metadata={"example": 12})
     created_at = Timestamp()
+
+
+class ConsentedLink(Link):
+    """A link, and what the patient allows by it."""
+
+    scopes = Scopes()
 
 
 class LinkedPerson(Person):
@@ -56,4 +97,4 @@ class LinkedPerson(Person):
 class ConsentedPerson(LinkedPerson):
     """A person at the other end of an own link, and what the patient allows the caregiver."""
 
-    scopes = fields.List(fields.String(validate=validate.OneOf(SCOPES), metadata=SCOPE))
+    scopes = Scopes()

@@ -9,8 +9,10 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.caregivers import notices
 from app.core.database.session import db, translating
 from app.core.errors import AppError, BadRequest, NotFound
+from app.core.web import rate_limits
 from app.core.web.pagination import Listing, Page, Search, paginate, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
 from app.identity import care, users
@@ -21,36 +23,45 @@ from app.notifications import outbox
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 #: A patient who was deleted after their role was checked.
 CONSTRAINTS: dict[str, AppError] = {"fk_caregiver_links_patient_id": NotFound(users.NOT_FOUND)}
+#: How often a caregiver may link the same patient anew, who cuts the link and is told of each.
+LINKED = "5 per day"
 
 #: Id, username, nama_ktp, image and domicile of the person at the other end, then link_id, linked_at and scopes.
 LinkedPerson = sa.Row[int, str, str, str | None, str | None, int, datetime, list[str]]
 
 
-def create(caregiver_id: int, patient_id: int) -> tuple[CaregiverLink, bool]:
-    """The link between a pendamping and a pasien, and whether it is new.
+def create(caregiver_id: int, patient_id: int, scopes: Collection[str] = ()) -> tuple[CaregiverLink, bool]:
+    """The link between a pendamping and a pasien, and whether it is new; the patient is told of it.
 
-    `NotFound` for an unknown person, `BadRequest` for one without the role.
+    With `scopes` the link allows these too. `NotFound` for an unknown person, `BadRequest` for one without the role.
     """
     if caregiver_id == patient_id:
         raise BadRequest("Pendamping dan pasien harus dua orang yang berbeda.", code="same_person")
-    _check_role(caregiver_id, RoleName.PENDAMPING)
-    _check_role(patient_id, RoleName.PASIEN)
+    caregiver = _with_role(caregiver_id, RoleName.PENDAMPING)
+    _with_role(patient_id, RoleName.PASIEN)
     with translating(CONSTRAINTS):
         # The update changes nothing and locks the link, so that nobody deletes it before it is read.
-        row = db.session.execute(
+        link, is_new = db.session.execute(
             insert(CaregiverLink)
             .values(caregiver_id=caregiver_id, patient_id=patient_id)
             .on_conflict_do_update(index_elements=["caregiver_id", "patient_id"], set_={"caregiver_id": caregiver_id})
             .returning(CaregiverLink, sa.literal_column("xmax = 0", sa.Boolean))
         ).one()
-    return row[0], row[1]
+    if is_new:
+        rate_limits.count(LINKED, "caregiver_link", f"{caregiver_id}:{patient_id}")
+    allows_more = not set(scopes) <= set(link.scopes)
+    if allows_more:
+        link.scopes = care.in_order({*link.scopes, *scopes})
+        db.session.flush()
+    if is_new or allows_more:
+        notices.linked(link, caregiver)
+    return link, is_new
 
 
 def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -> LinkedPerson:
     """Set what the patient allows the caregiver; `NotFound` where they have no link."""
     link = (CaregiverLink.patient_id == patient_id, CaregiverLink.caregiver_id == caregiver_id)
-    # In the order of the enumeration, each once.
-    allowed = [scope.value for scope in Scope if scope in scopes]
+    allowed = care.in_order(scopes)
     if (
         db.session.scalar(sa.update(CaregiverLink).where(*link).values(scopes=allowed).returning(CaregiverLink.id))
         is None
@@ -115,9 +126,11 @@ def _linked(
     )
 
 
-def _check_role(user_id: int, role: RoleName) -> None:
-    if role not in users.get(user_id).role_names:
+def _with_role(user_id: int, role: RoleName) -> User:
+    user = users.get(user_id)
+    if role not in user.role_names:
         raise BadRequest(f"Pengguna {user_id} bukan {role}.", code="role_mismatch")
+    return user
 
 
 def _delete(*conditions: sa.ColumnElement[bool]) -> None:

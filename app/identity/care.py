@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 import sqlalchemy as sa
@@ -65,6 +65,11 @@ def check_locked(caregiver_id: int, patient_id: int, scope: Scope) -> None:
     """As `check`, and nobody takes it away before the unit of work ends. The patient's row is locked before."""
     if db.session.scalar(_links(caregiver_id, patient_id, scope).with_for_update(read=True)) is None:
         raise NotFound(NOT_FOUND)
+
+
+def in_order(scopes: Collection[str]) -> list[str]:
+    """Each scope once, in the order of the enumeration."""
+    return [scope.value for scope in Scope if scope in scopes]
 
 
 def subject(caregiver_id: int, patient_id: int) -> str:

@@ -16,6 +16,7 @@ LETS_IN = {
     "public": {"nobody", "pasien", "pendamping", "admin", "superadmin", "superadmin console"},
     "optional": {"nobody", "pasien", "pendamping", "admin", "superadmin", "superadmin console"},
     "anybody": {"pasien", "pendamping", "admin", "superadmin", "superadmin console"},
+    "pasien": {"pasien"},
     "pendamping": {"pendamping"},
     "admin": {"admin", "superadmin", "superadmin console"},
     "superadmin": {"superadmin console"},

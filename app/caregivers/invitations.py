@@ -1,0 +1,93 @@
+"""Invitations: a patient gives somebody a code, and with it what they will be allowed: once, within seven days."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import TypedDict
+
+import sqlalchemy as sa
+
+from app.caregivers import service
+from app.caregivers.models import Invitation
+from app.core.database import clock
+from app.core.database.session import db
+from app.core.errors import NotFound
+from app.core.settings import settings
+from app.core.web.pagination import Listing, Page, paginate
+from app.identity import care, codes, users
+from app.identity.care import CaregiverLink
+
+LIFETIME = timedelta(days=7)
+#: 31 letters and digits to the tenth: a thousand million million possibilities.
+CHARACTERS = 10
+
+NOT_FOUND = "Undangan ini tidak dikenal, sudah dipakai, atau sudah tidak berlaku."
+
+
+class NewInvitation(TypedDict):
+    """An invitation with its code, which is known at this moment alone."""
+
+    id: int
+    code: str
+    link: str | None
+    scopes: list[str]
+    expires_at: datetime
+
+
+def create(patient_id: int, scopes: Collection[str]) -> NewInvitation:
+    code = codes.new_code(CHARACTERS)
+    invitation = Invitation(
+        patient_id=patient_id,
+        code_hash=_digest(code),
+        scopes=care.in_order(scopes),
+        expires_at=clock.now() + LIFETIME,
+    )
+    db.session.add(invitation)
+    db.session.flush()
+    link = f"{settings.public_url}/undangan/{code}" if settings.public_url else None
+    return {
+        "id": invitation.id,
+        "code": code,
+        "link": link,
+        "scopes": invitation.scopes,
+        "expires_at": invitation.expires_at,
+    }
+
+
+def list_open(patient_id: int, page: Page) -> Listing[Invitation]:
+    """A patient's invitations that nobody has taken yet, newest first."""
+    rows = sa.select(Invitation).where(Invitation.patient_id == patient_id, _is_open)
+    return paginate(rows.order_by(Invitation.id.desc()), page)
+
+
+def delete(patient_id: int, invitation_id: int) -> None:
+    rows = sa.delete(Invitation).where(Invitation.id == invitation_id, Invitation.patient_id == patient_id)
+    if db.session.scalar(rows.returning(Invitation.id)) is None:
+        raise NotFound(NOT_FOUND)
+
+
+def look(code: str) -> Invitation:
+    """The open invitation with this code; looking changes nothing, however often it is previewed."""
+    invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code), _is_open))
+    if invitation is None:
+        raise NotFound(NOT_FOUND)
+    return invitation
+
+
+def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
+    """Take an invitation, which one caregiver alone gets: the link with all that it allows, and whether it is new."""
+    invitation = look(code)
+    users.lock(invitation.patient_id)  # before rows of theirs, as by whoever deletes them
+    taken = sa.delete(Invitation).where(Invitation.id == invitation.id).returning(Invitation.scopes)
+    scopes = db.session.scalar(taken)
+    if scopes is None:
+        raise NotFound(NOT_FOUND)
+    return service.create(caregiver_id, invitation.patient_id, scopes)
+
+
+_is_open = Invitation.expires_at > sa.func.statement_timestamp()
+
+
+def _digest(code: str) -> str:
+    return codes.digest("invitation", codes.normalise(code))

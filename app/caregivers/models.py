@@ -1,0 +1,25 @@
+"""Invitations of patients to whoever is to care for them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.database.personal import Delete, Personal, Rows
+from app.core.database.session import Base, Created
+
+
+class Invitation(Base, Created):
+    """An open invitation: the row goes with whoever takes it."""
+
+    __tablename__ = "invitations"
+    __personal__ = Personal(of=("patient_id",), export=Rows(without=("code_hash",)), erase=Delete())
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    patient_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    code_hash: Mapped[str] = mapped_column(unique=True)
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="what the caregiver will be allowed")
+    expires_at: Mapped[datetime] = mapped_column(index=True)

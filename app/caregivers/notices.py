@@ -1,0 +1,65 @@
+"""What a patient is told of who cares for them. The name is a stranger's choice: no web address leaves in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import timedelta
+
+from app.core.database import clock
+from app.core.lib.addresses import without_addresses
+from app.core.settings import settings
+from app.identity.care import CaregiverLink, Scope
+from app.identity.models import User
+from app.notifications import outbox
+from app.notifications.models import Channel
+
+#: As of a new password or number: it always comes, for a thief would switch it off first.
+KIND = "security_notice"
+LIFETIME = timedelta(days=7)
+
+TITLE = "Pendamping baru"
+#: Who has a name of nothing but web addresses.
+SOMEBODY = "Seseorang"
+MOST_CHARACTERS = 40
+
+#: What a caregiver may do, in the words that patients and caregivers read.
+MAY = {
+    Scope.ALERTS: "diberi tahu bila obat belum ditandai",
+    Scope.HISTORY: "melihat riwayat dan kepatuhan",
+    Scope.MANAGE: "mengatur pengingat",
+}
+NOTHING = "Yang tampak baginya hanya nama Anda."
+CUT = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi."
+CUT_BY_WORD = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi atau balas PUTUS."
+
+
+def linked(link: CaregiverLink, caregiver: User) -> None:
+    """Tell the patient, by message and push, who has just become a caregiver of theirs and what they may do."""
+    text = f"{_name(caregiver)} kini tercatat sebagai pendamping Anda. {_allowed(link.scopes)}"
+    payloads: dict[Channel, dict[str, object]] = {
+        Channel.MESSAGING: {"text": f"{text} {CUT_BY_WORD if settings.hears_people else CUT}"},
+        Channel.PUSH_FAN_OUT: {"title": TITLE, "body": f"{text} {CUT}"},
+    }
+    outbox.add_all(
+        [
+            outbox.Draft(
+                kind=KIND,
+                channel=channel,
+                dedupe_key=f"caregiver_link:{link.id}:{'-'.join(link.scopes)}:{channel}",
+                payload=payload,
+                expires_at=clock.now() + LIFETIME,
+                user_id=link.patient_id,
+            )
+            for channel, payload in payloads.items()
+        ]
+    )
+
+
+def _allowed(scopes: Collection[str]) -> str:
+    may = [words for scope, words in MAY.items() if scope in scopes]
+    return f"Ia boleh {', '.join(may)}." if may else NOTHING
+
+
+def _name(caregiver: User) -> str:
+    name = without_addresses(caregiver.nama_ktp) or SOMEBODY
+    return name if len(name) <= MOST_CHARACTERS else name[: MOST_CHARACTERS - 1] + "…"
