@@ -307,6 +307,9 @@ class Config:
     messaging_countries: tuple[str, ...] = setting(
         "Comma list of the calling codes that people's numbers may have, `*` for all", _countries, default=("62",)
     )
+    reminder_grouping: bool = setting(
+        "`on`: several reminders of a person within 60 seconds leave as one message", _boolean, default=False
+    )
     whatsapp_templates: tuple[tuple[str, str], ...] = setting(
         "JSON object: which approved template says what when somebody has not written for 24 hours, by kind "
         "(`reminder`, or narrower `pengingat_obat`, `pengingat_makan`, `pengingat_terapi`, `pengingat_kontrol`; "

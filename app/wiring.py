@@ -23,7 +23,7 @@ from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.drain import Routing
 from app.notifications.models import Channel, Heard
 from app.pengingat import jobs as pengingat
-from app.pengingat import occurrences
+from app.pengingat import occurrences, shared_links, texts
 from app.personal_data import jobs as personal_data
 from app.providers import cache, http
 from app.push import transport as push
@@ -57,15 +57,17 @@ PERIODIC = (
     Periodic(personal_data.drop_old_exports, every_s=3600),
 )
 
-#: How deliveries leave: what sends each channel, what is asked before, and what slows a queue down.
+#: How deliveries leave: what sends each channel, what is asked before, what several say as one message, and what slows
+#: a queue down.
 ROUTING = Routing(
     transports={
         Channel.MESSAGING: messaging.send,
         Channel.PUSH: push.send,
         Channel.PUSH_FAN_OUT: push.fan_out,
     },
-    checks={broadcasts.KIND: broadcasts.check_recipient},
+    checks={broadcasts.KIND: broadcasts.check_recipient, occurrences.KIND: shared_links.note},
     at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},
+    joint={occurrences.KIND: texts.joint},
     throttles={BULK: broadcasts.take_slot},
 )
 

@@ -117,6 +117,15 @@ class Delivery(Base, Created):
             "subject",
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
         ),
+        # What may leave in one message with a reminder, see `delivery.groups`.
+        sa.Index(
+            "ix_deliveries_beside",
+            "user_id",
+            "due_at",
+            postgresql_where=sa.text(
+                "state IN ('pending', 'claimed') AND channel = 'messaging' AND occurrence_id IS NOT NULL"
+            ),
+        ),
         sa.Index("ix_deliveries_created_at", "created_at"),
         # What became of messages lately.
         sa.Index(

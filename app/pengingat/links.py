@@ -29,7 +29,7 @@ EXPIRED = "Tautan ini sudah tidak berlaku."
 
 @dataclass(frozen=True)
 class Asked:
-    """What a token is about: what its person was reminded of at one minute."""
+    """What a token is about: what its person was reminded of at one minute, or by one message."""
 
     occurrences: Sequence[Occurrence]
     zone: ZoneInfo
@@ -78,7 +78,7 @@ def _asked(token: str, now: datetime) -> Asked:
     rows = db.session.execute(
         sa.select(Occurrence, Pengingat.timezone)
         .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
-        .where(Occurrence.link_hash.in_([by_link, by_push]))
+        .where(sa.or_(Occurrence.link_hash.in_([by_link, by_push]), Occurrence.shared_links.contains([by_link])))
         .order_by(Occurrence.due_at, Occurrence.id)
     ).all()
     if not rows:
@@ -87,7 +87,7 @@ def _asked(token: str, now: datetime) -> Asked:
     if max(row.due_at for row in occurrences) + LIFETIME < now:
         raise Gone(EXPIRED)
     zones = [zone for _, zone in rows if zone]
-    via = AnsweredVia.LINK if occurrences[0].link_hash == by_link else AnsweredVia.PUSH
+    via = AnsweredVia.PUSH if occurrences[0].link_hash == by_push else AnsweredVia.LINK
     return Asked(occurrences, ZoneInfo(zones[0]) if zones else JAKARTA, via)
 
 

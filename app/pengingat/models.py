@@ -8,7 +8,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Personal, Rows
@@ -145,6 +145,10 @@ class Occurrence(Base, Created):
         sa.Double, comment="of a dose that is done: how much went out of the stock"
     )
     link_hash: Mapped[str | None] = mapped_column(comment="SHA-256 of the token in the message's link")
+    shared_links: Mapped[list[str] | None] = mapped_column(
+        ARRAY(sa.Text),
+        comment="SHA-256 of the tokens in the links, not its own, of messages that told of it beside others",
+    )
 
     __table_args__ = (
         sa.UniqueConstraint("reminder_id", "due_at", "slot"),
@@ -153,6 +157,12 @@ class Occurrence(Base, Created):
         # The sweep looks at these rows alone, however many are answered.
         sa.Index("ix_occurrences_open", "due_at", postgresql_where=sa.text("state = 'pending'")),
         sa.Index("ix_occurrences_link_hash", "link_hash", postgresql_where=sa.text("link_hash IS NOT NULL")),
+        sa.Index(
+            "ix_occurrences_shared_links",
+            "shared_links",
+            postgresql_using="gin",
+            postgresql_where=sa.text("shared_links IS NOT NULL"),
+        ),
         # Rows come in the order of their dues, or nearly: what is old lies together.
         sa.Index("ix_occurrences_due_at", "due_at", postgresql_using="brin"),
     )

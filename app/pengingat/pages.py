@@ -69,11 +69,12 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
     first = min(asked.occurrences, key=lambda row: list(BUTTONS).index(State(row.state)))
     state, local = State(first.state), first.due_at.astimezone(asked.zone)
     kinds = dict.fromkeys(KINDS[Tipe(row.tipe)] for row in asked.occurrences)
+    times = dict.fromkeys(clock_time(row.due_at.astimezone(asked.zone)) for row in asked.occurrences)
     said = message or SAID.get(state) or _put_off(first, asked)
     return small_page(
         "konfirmasi.html",
         status,
-        title=f"{', '.join(kinds)} pukul {clock_time(local)}",
+        title=f"{', '.join(kinds)} pukul {', '.join(times)}",
         when=calendar_day(local),
         said=said,
         buttons=BUTTONS[state],

@@ -6,6 +6,7 @@ Somebody may have given a stranger's number for theirs: until it is proven, no w
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, TypedDict
@@ -53,6 +54,8 @@ class Recipient:
 class Parts(TypedDict):
     """What a message is made of, kept beside its text for whoever puts it together in another way."""
 
+    #: Of the reminder; empty where there are several.
+    tipe: str
     #: The first name; empty where none may be said.
     name: str
     #: Begins small, and says the reminder's title where that is news.
@@ -66,11 +69,29 @@ def payload(pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *,
     plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
     title = _title(pengingat, plain, recipient)
     parts: Parts = {
+        "tipe": pengingat.tipe,
         "name": first_name(recipient.line(recipient.name)),
         "sentence": _lead(again=again) + _sentence(pengingat, due, recipient) + title,
         "token": token,
     }
     return {"text": f"{plain}{title}\nJawab di sini: {link}" if link else plain, "parts": parts}
+
+
+def parts_of(payload: Mapping[str, Any]) -> Parts:
+    parts: Parts = payload["parts"]
+    return parts
+
+
+def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """One message out of several of one person: a numbered list, and the link of the first, see `shared_links`."""
+    parts = [parts_of(payload) for payload in payloads]
+    lines = [f"{n}. {_begun_large(part['sentence'])}" for n, part in enumerate(parts, 1)]
+    text = "\n".join([f"Halo{_after_blank(parts[0]['name'])}, ada {len(lines)} pengingat:", *lines])
+    link = tokens.link_of(parts[0]["token"])
+    tipe = {part["tipe"] for part in parts}
+    of_all: Parts = {**parts[0], "tipe": tipe.pop() if len(tipe) == 1 else ""}
+    flags = {name: value for payload in payloads for name, value in payload.items()}
+    return {**flags, "text": f"{text}\nJawab semuanya di sini: {link}" if link else text, "parts": of_all}
 
 
 def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:

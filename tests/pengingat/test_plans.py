@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -9,9 +10,10 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
+from app.core.errors import NotFound
 from app.core.lib import clock
 from app.core.web.pagination import Page
-from app.pengingat import history, jobs, ledger, service
+from app.pengingat import history, jobs, ledger, links, service
 from app.pengingat.ledger_schemas import Days, HistoryQuery
 from app.pengingat.models import LATE
 from app.pengingat.schemas import Query
@@ -57,6 +59,14 @@ def test_the_top_up_reads_what_is_to_be_planned_alone() -> None:
         assert jobs.top_up_page() == 0
     assert any("ix_reminders_planned_until" in plan for plan in plans)
     assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
+
+
+def test_a_link_reads_what_it_is_about_alone() -> None:
+    with plans_of_all() as plans, pytest.raises(NotFound):
+        links.look("x" * 22)
+    (plan,) = [plan for plan in plans if "occurrences" in plan]
+    assert {"ix_occurrences_link_hash", "ix_occurrences_shared_links"} <= set(re.findall(r"ix_\w+", plan))
+    assert "Seq Scan on occurrences" not in plan, plan
 
 
 def test_a_persons_pages_read_their_own_rows_alone(person: int) -> None:

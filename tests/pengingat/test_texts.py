@@ -173,11 +173,12 @@ def test_no_address_leaves_in_a_title_or_a_name() -> None:
     assert texts.message(pengingat, due, nameless) == "Halo, waktunya terapi pukul 07.00 WIB."
 
 
-# --- the title -------------------------------------------------------------------------------------------------------
+# --- the title, and several in one message ---------------------------------------------------------------------------
 
 
 def payload(judul: str, tipe: str = "obat", to: Recipient = PROVEN_SITI, **details: Any) -> dict[str, Any]:
-    pengingat = Pengingat(tipe=tipe, judul=judul, timezone="Asia/Jakarta", details=details or METFORMIN)
+    pengingat = reminder(tipe, details or METFORMIN)
+    pengingat.judul = judul
     return texts.payload(pengingat, Due(SEVEN, SEVEN, "0"), to, "t" * 22)
 
 
@@ -229,3 +230,20 @@ def test_no_address_leaves_in_the_title_to_an_unproven_number() -> None:
     assert "judi.example" not in text
     assert "Pengingat: Menang di sekarang." in text
     assert "judi.example.com" in payload("Menang di judi.example.com sekarang")["text"]
+
+
+@pytest.mark.usefixtures("app")
+def test_several_are_numbered_and_each_says_its_title() -> None:
+    joint = texts.joint([payload("Obat gula pagi"), payload("Makan pagi", "makan", sarapan={})])
+    assert joint["text"] == (
+        "Halo Siti, ada 2 pengingat:\n"
+        "1. Waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB. Pengingat: Obat gula pagi.\n"
+        "2. Waktunya makan pukul 07.00 WIB. Pengingat: Makan pagi."
+    )
+
+
+@pytest.mark.usefixtures("links")
+def test_several_have_one_link() -> None:
+    text = str(texts.joint([payload("Metformin"), payload("Metformin")])["text"])
+    assert text.endswith(f"\nJawab semuanya di sini: https://sehat.example.org/k/{'t' * 22}")
+    assert text.count("https://") == 1

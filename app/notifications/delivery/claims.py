@@ -7,15 +7,16 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
 from app.core.settings import settings
 from app.identity.notification_settings import Wishes, wishes_of
-from app.notifications.delivery import clock_steps
+from app.notifications.delivery import clock_steps, groups
 from app.notifications.models import OPEN, Channel, Receipt, State, deliveries
 
 #: Seconds of a claim's lease; longer than every provider's time budget. A dead worker's row waits for its end.
@@ -38,13 +39,17 @@ class Claim:
     id: int
     claim_token: uuid.UUID
     unknowns: int
-    #: Whether the provider may have been called, see `begin`.
-    is_begun = False
+
+    def __post_init__(self) -> None:
+        #: Whether the provider may have been called, see `begin`.
+        self.is_begun = False
+        #: The rows that the outcome is recorded for: itself, and what leaves in the same message.
+        self.ids: tuple[int, ...] = (self.id,)
 
 
 @dataclass
 class Claimed(Claim):
-    """A delivery that only this worker may send now."""
+    """A delivery that only this worker may send now, and the others of its message, see `groups`."""
 
     dedupe_key: str
     queue: str
@@ -60,6 +65,15 @@ class Claimed(Claim):
     deaths: int
     #: How the person wants to be reached, as of the claim.
     wishes = Wishes()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.others: tuple[Claimed, ...] = ()
+
+    @property
+    def together(self) -> list[Claimed]:
+        """What one message tells of: all that were claimed at once, but for what was cancelled before `begin`."""
+        return [each for each in (self, *self.others) if each.id in self.ids]
 
 
 class UndeliverableError(Exception):
@@ -93,8 +107,13 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
     return sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds, type_=sa.Interval)
 
 
-def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) -> PreparedStatement:
-    """The statement that claims the longest due row of a channel among those."""
+_lease_s = sa.literal(float(LEASE_S))
+
+
+def _claiming(
+    *which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float] = _lease_s, grouped: bool = False
+) -> PreparedStatement:
+    """The statement that claims the longest due row of a channel among those; `grouped`: with its whole message."""
     due = (
         sa.select(_rows.id)
         .where(
@@ -109,11 +128,10 @@ def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) 
         .order_by(_rows.next_try_at)
         .limit(1)
         .with_for_update(skip_locked=True)
-        .scalar_subquery()
     )
     return PreparedStatement(
         sa.update(deliveries)
-        .where(_rows.id == due)
+        .where(_rows.id.in_(groups.whole(due)) if grouped else _rows.id == due.scalar_subquery())
         .values(
             state=State.CLAIMED,
             claim_token=_token,
@@ -125,26 +143,35 @@ def _claiming(*which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float]) 
     )
 
 
-_lease_s = sa.literal(float(LEASE_S))
 #: What fell due so recently is fresh, however many wait from before.
 FRESH_S = 30
 _fresh_since = sa.func.statement_timestamp() - _interval(FRESH_S)
 
 #: Rows that are tried alone.
 is_alone = _deaths >= POISON_DEATHS
-_claim = _claiming(~is_alone, lease_s=_lease_s)
-_is_pending = _rows.state == State.PENDING
-_claim_pending = _claiming(~is_alone, _is_pending, lease_s=_lease_s)
-_claim_fresh = _claiming(
-    ~is_alone, _is_pending, _rows.next_try_at > _fresh_since, _rows.due_at > _fresh_since, lease_s=_lease_s
-)
-_claim_abandoned = _claiming(~is_alone, _rows.state == State.CLAIMED, lease_s=_lease_s)
+_is_pending = (~is_alone, _rows.state == State.PENDING)
+_is_fresh = (*_is_pending, _rows.next_try_at > _fresh_since, _rows.due_at > _fresh_since)
+_is_abandoned = (~is_alone, _rows.state == State.CLAIMED)
+_claim = _claiming(~is_alone)
+_claim_pending = _claiming(*_is_pending)
+_claim_fresh = _claiming(*_is_fresh)
+_claim_abandoned = _claiming(*_is_abandoned)
+#: The same of a row and what leaves in the same message.
+_of_groups = {
+    _claim: _claiming(~is_alone, grouped=True),
+    _claim_pending: _claiming(*_is_pending, grouped=True),
+    _claim_fresh: _claiming(*_is_fresh, grouped=True),
+    _claim_abandoned: _claiming(*_is_abandoned, grouped=True),
+}
 #: Twice as long after each death from the third on.
 _claim_alone = _claiming(
     is_alone,
     lease_s=sa.func.least(_lease_s * sa.func.power(2, _deaths - POISON_DEATHS + 1), MAX_RETRY_S),
 )
-_of_claim = (_rows.id == sa.bindparam("of_id"), _rows.claim_token == _token)
+_of_claim = (
+    _rows.id == sa.func.any(sa.bindparam("of_ids", type_=ARRAY(sa.BigInteger))),
+    _rows.claim_token == _token,
+)
 _begin = PreparedStatement(
     sa.update(deliveries)
     .where(*_of_claim, _rows.state == State.CLAIMED, _rows.expires_at > clock_steps.now)
@@ -156,7 +183,7 @@ _begin = PreparedStatement(
             else_=_rows.next_try_at,
         ),
     )
-    .returning(_rows.unknowns)
+    .returning(_rows.id, _rows.unknowns)
 )
 _ref = sa.bindparam("ref", type_=sa.Text)
 #: A message that the provider named is accepted: the first of its receipts.
@@ -203,12 +230,25 @@ def claim_alone(queue: str, channel: str) -> Claimed | None:
 
 
 def _claimed(statement: PreparedStatement, queue: str, channel: str) -> Claimed | None:
+    if settings.reminder_grouping and channel == Channel.MESSAGING:
+        statement = _of_groups.get(statement, statement)
     values = {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4(), **clock_steps.trusted()}
     with autocommit() as connection:
         rows = statement.rows(connection, values)
     if not rows:
         return None
-    *columns, wishes = rows[0]
+    first, *others = sorted(map(_of_row, rows), key=lambda each: (each.due_at, each.id))
+    fitting = groups.fitting([first.payload, *(each.payload for each in others)]) - 1
+    first.others, rest = tuple(others[:fitting]), others[fitting:]
+    first.ids = tuple(each.id for each in (first, *first.others))
+    if rest:
+        rest[0].ids = tuple(each.id for each in rest)
+        settle_postponed(rest[0], timedelta())  # to a message of their own
+    return first
+
+
+def _of_row(row: tuple[Any, ...]) -> Claimed:
+    *columns, wishes = row
     claimed = Claimed(*columns)
     if wishes is not None:
         claimed.wishes = Wishes(*wishes)
@@ -218,21 +258,22 @@ def _claimed(statement: PreparedStatement, queue: str, channel: str) -> Claimed 
 def begin(delivery: Claimed) -> None:
     """Note that the provider is called now, with time enough left in the lease.
 
-    Until the outcome is settled it counts as unknown: a worker that dies from here on may have sent the delivery.
-    Raises `ClaimLostError` when the claim is gone.
+    Until the outcome is settled it counts as unknown: a worker that dies from here on may have sent the delivery. Of a
+    message of several, what was cancelled since it was claimed is left out. Raises `ClaimLostError` when none is left.
     """
-    values = {"of_id": delivery.id, "token": delivery.claim_token, **clock_steps.trusted()}
+    values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, **clock_steps.trusted()}
     with autocommit() as connection:
         rows = _begin.rows(connection, values)
     if not rows:
         raise ClaimLostError
-    delivery.is_begun, delivery.unknowns = True, rows[0][0]
+    delivery.is_begun, delivery.unknowns = True, rows[0][1]
+    delivery.ids = tuple(row[0] for row in rows)
 
 
 def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
     """Record as sent, also one that was cancelled meanwhile, so that adding it again does not send it twice."""
     calls = 1 if delivery.is_begun else 0
-    values = {"of_id": delivery.id, "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
+    values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
     with autocommit() as connection:
         (_sent_and_forgotten if _forgets() else _sent).rows(connection, values)
 
@@ -329,7 +370,7 @@ def _settle(delivery: Claim, **values: object) -> None:
     """By id and token, so that a worker that lost its claim, or met a cancellation, changes nothing."""
     statement = (
         sa.update(deliveries)
-        .where(_rows.id == delivery.id, _rows.claim_token == delivery.claim_token, _rows.state == State.CLAIMED)
+        .where(_rows.id.in_(delivery.ids), _rows.claim_token == delivery.claim_token, _rows.state == State.CLAIMED)
         .values({"unknowns": _known(delivery), **values})
     )
     with autocommit() as connection:

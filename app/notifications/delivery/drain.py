@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Condition, Thread
@@ -43,6 +43,8 @@ class Routing:
     checks: Mapping[str, Callable[[Claimed], None]]
     #: By kind, whether a delivery leaves in its person's quiet hours too.
     at_any_hour: Mapping[str, Callable[[Claimed], bool]]
+    #: By kind, the payload of one message out of those of several, see `groups`.
+    joint: Mapping[str, Callable[[Sequence[Mapping[str, object]]], Mapping[str, object]]]
     #: By queue, asked before the next row of a channel is claimed: whether it may be.
     throttles: Mapping[str, Callable[[Channel], bool]]
 
@@ -195,7 +197,7 @@ class Lane:
             return self._failed(delivery, str(error))
         except ProviderError as error:
             if error.outcome_unknown:
-                return self._unknown(str(error))
+                return self._unknown(delivery, str(error))
             if error.permanent:
                 return self._failed(delivery, str(error))
             if error.kind == "busy":
@@ -206,14 +208,15 @@ class Lane:
         except (DBAPIError, PoolTimeoutError) as error:
             if not delivery.is_begun:
                 raise
-            return self._unknown(type(error).__name__)
+            return self._unknown(delivery, type(error).__name__)
         except Exception as error:
             # A bug may concern this row alone: it is logged and retried as a provider's failure would be.
             logger.exception("delivery %s broke its transport", delivery.id)
             name = type(error).__name__
-            return self._unknown(name) if delivery.is_begun else self._retry(delivery, name, None)
-        self._count("sent")
-        self._count("lag", _bucket((clock.now() - delivery.due_at).total_seconds()))
+            return self._unknown(delivery, name) if delivery.is_begun else self._retry(delivery, name, None)
+        for each in delivery.together:
+            self._count("sent")
+            self._count("lag", _bucket((clock.now() - each.due_at).total_seconds()))
         return Outcome(Result.SENT, ref=ref)
 
     def _check_wishes(self, delivery: Claimed) -> None:
@@ -227,16 +230,16 @@ class Lane:
         if until is None:
             return
         may_leave = routing().at_any_hour.get(delivery.kind)
-        if may_leave is None or not may_leave(delivery):
+        if may_leave is None or not any(map(may_leave, delivery.together)):
             raise PostponedError(until)
 
     def _failed(self, delivery: Claimed, reason: str) -> Outcome:
-        self._count("failed")
+        self._count("failed", times=len(delivery.ids))
         logger.warning("delivery failed", extra={"delivery": delivery.id, "kind": delivery.kind, "reason": reason})
         return Outcome(Result.FAILED, reason)
 
     def _retry(self, delivery: Claimed, reason: str, retry_after_s: float | None) -> Outcome:
-        self._count("retried")
+        self._count("retried", times=len(delivery.ids))
         return Outcome(Result.RETRY, reason, delay_s=claims.retry_delay_s(delivery.attempts, retry_after_s))
 
     def _postponed(self, delay_s: float) -> Outcome:
@@ -248,14 +251,14 @@ class Lane:
         jitter = random.uniform(1.0, 1.5)  # noqa: S311  # spreads load, guards nothing
         return Outcome(Result.POSTPONED, delay_s=delay_s * jitter)
 
-    def _unknown(self, reason: str) -> Outcome:
-        self._count("unknown")
+    def _unknown(self, delivery: Claimed, reason: str) -> Outcome:
+        self._count("unknown", times=len(delivery.ids))
         return Outcome(Result.UNKNOWN, reason)
 
-    def _count(self, what: str, *more: str) -> None:
+    def _count(self, what: str, *more: str, times: int = 1) -> None:
         with self._changed:
             self._busy = 0
-            self.tally[what, str(self.channel), *more] += 1
+            self.tally[what, str(self.channel), *more] += times
 
 
 def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:

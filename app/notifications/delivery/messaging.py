@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from app.core.settings import settings
 from app.identity.models import User
 from app.notifications.delivery import claims, forms, second_form
 from app.notifications.delivery.claims import Claimed, UndeliverableError
+from app.notifications.delivery.drain import routing
 from app.notifications.senders import numbers
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
@@ -56,11 +58,14 @@ def send(delivery: Claimed) -> str | None:
     What the provider says of the number is noted.
     """
     address = _address_of(delivery)
-    form = forms.form_of(delivery.kind, delivery.payload, is_open=address.is_open)
+    form = forms.form_of(delivery.kind, _payload_of(delivery), is_open=address.is_open)
     claims.begin(delivery)
+    if len(delivery.together) <= len(delivery.others):  # some were cancelled since
+        form = forms.form_of(delivery.kind, _payload_of(delivery), is_open=address.is_open)
+    first, *_ = delivery.together
     try:
         ref = messaging.client().send(
-            address.phone, form.text, callback=callback_of(delivery.id), buttons=form.buttons, template=form.template
+            address.phone, form.text, callback=callback_of(first.id), buttons=form.buttons, template=form.template
         )
     except messaging.InvalidNumberError:
         with unit_of_work():
@@ -68,7 +73,8 @@ def send(delivery: Claimed) -> str | None:
         raise
     except messaging.OutsideHoursError:
         with unit_of_work():
-            second_form.send_as_template(delivery.id)
+            for each in delivery.together:
+                second_form.send_as_template(each.id)
         raise
     if address.is_doubted:
         with unit_of_work():
@@ -105,6 +111,12 @@ def _known_of(phone: str) -> Address:
     with autocommit() as connection:
         rows = _number.rows(connection, {"of_phone": phone})
     return Address(phone, *rows[0]) if rows else Address(phone)
+
+
+def _payload_of(delivery: Claimed) -> Mapping[str, object]:
+    """What a message is made of that tells of one or of several."""
+    payloads = [each.payload for each in delivery.together]
+    return payloads[0] if len(payloads) == 1 else routing().joint[delivery.kind](payloads)
 
 
 def _take_probe(phone: str) -> bool:

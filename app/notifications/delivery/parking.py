@@ -76,7 +76,7 @@ def settle_all() -> int:
 
 def of(delivery_id: int) -> Parked | None:
     """What an earlier claim of this delivery came to, where that is parked."""
-    return next((parked for parked in _all() if parked.claim.id == delivery_id), None)
+    return next((parked for parked in _all() if delivery_id in parked.claim.ids), None)
 
 
 def _all() -> list[Parked]:
@@ -115,6 +115,7 @@ def _text(claim: Claim, outcome: Outcome) -> bytes:
             "claim_token": str(claim.claim_token),
             "unknowns": claim.unknowns,
             "is_begun": claim.is_begun,
+            "ids": claim.ids,
             "outcome": {column.name: getattr(outcome, column.name) for column in fields(outcome)},
         }
     )
@@ -124,7 +125,7 @@ def _read(text: bytes | str) -> Parked | None:
     try:
         values = orjson.loads(text)
         claim = Claim(values["id"], uuid.UUID(values["claim_token"]), values["unknowns"])
-        claim.is_begun = values["is_begun"]
+        claim.is_begun, claim.ids = values["is_begun"], tuple(values.get("ids", claim.ids))
         outcome = values["outcome"]
         until = datetime.fromisoformat(outcome["until"]) if outcome["until"] else None
         return Parked(claim, Outcome(**{**outcome, "result": Result(outcome["result"]), "until": until}))

@@ -1,0 +1,95 @@
+"""What leaves as one message: the reminders of one person that fall due within 60 seconds (`REMINDER_GROUPING`).
+
+Each stays a row of its own. One claim takes them all, one call tells of them, and its outcome is that of each; so what
+was called together is repeated together, without what was cancelled in between. What several workers died over is tried
+row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.settings import settings
+from app.notifications.models import deliveries
+
+#: Rows of one message; characters of the sentence of each, and of all, below the 4,096 that a text holds; and of all
+#: where they may have to go as a template, which holds 800.
+MOST = 10
+CHARACTERS = 350
+CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
+
+#: What the rows of one message have in common, beside its time.
+SHARED = ("user_id", "queue", "kind", "state", "unknowns", "deaths")
+
+_span: sa.ColumnElement[Any] = sa.literal_column("interval '60 seconds'")
+_now = sa.func.statement_timestamp()
+
+
+def whole(due: sa.Select[int]) -> sa.CompoundSelect[int]:
+    """The ids of a whole message, out of the statement that locks the row that is due next.
+
+    Only the first row of a message counts as due, so that of two workers who come at once one leaves it alone.
+    """
+    rows, later = deliveries.c, deliveries.alias("later")
+    columns = [rows[name] for name in ("id", "due_at", "claim_token", *SHARED)]
+    first = (
+        due.where(_is_first(rows)).with_only_columns(*columns, _may_join("deliveries").label("may_join")).cte("first")
+    )
+    others = (
+        sa.select(later.c.id)
+        .where(first.c.may_join, _is_beside(later, first.c), _place(later.c) > _place(first.c))
+        .order_by(later.c.due_at, later.c.id)
+        .limit(MOST - 1)
+        .with_for_update(skip_locked=True, of=later)
+        .cte("others")
+    )
+    return sa.union_all(sa.select(first.c.id), sa.select(others.c.id))
+
+
+def fitting(payloads: Sequence[Mapping[str, Any]]) -> int:
+    """How many of these fit into one message: one at least."""
+    most = CHARACTERS_OF_A_TEMPLATE if settings.follows_whatsapp_hours else CHARACTERS_OF_ALL
+    lengths = accumulate(len(payload["parts"]["sentence"]) for payload in payloads) if payloads[1:] else ()
+    return max(1, sum(length <= most for length in lengths))
+
+
+def _is_first(rows: Any) -> sa.ColumnElement[bool]:
+    """Whether no row that is due now stands before this one in its message."""
+    earlier = deliveries.alias("earlier")
+    return ~sa.exists().where(
+        _may_join("deliveries"),
+        _is_beside(earlier, rows),
+        earlier.c.next_try_at <= _now,
+        _place(earlier.c) < _place(rows),
+    )
+
+
+def _may_join(table: str) -> sa.ColumnElement[bool]:
+    """Whether a row may share its message: a reminder that brings its sentence along. In the index's own words."""
+    return sa.and_(
+        sa.literal_column(f"{table}.state IN ('pending', 'claimed')"),
+        sa.literal_column(f"{table}.channel = 'messaging'"),
+        sa.literal_column(f"{table}.occurrence_id IS NOT NULL"),
+        sa.literal_column(f"char_length({table}.payload -> 'parts' ->> 'sentence')") <= CHARACTERS,
+    )
+
+
+def _is_beside(row: Any, of: Any) -> sa.ColumnElement[bool]:
+    """Whether two rows are of one message: both never tried, or last tried together."""
+    return sa.and_(
+        _may_join(row.name),
+        *(row.c[name] == of[name] for name in SHARED),
+        row.c.claim_token.is_not_distinct_from(of.claim_token),
+        sa.or_(row.c.claim_token.is_(None), row.c.next_try_at <= _now),
+        row.c.due_at > of.due_at - _span,
+        row.c.due_at < of.due_at + _span,
+        row.c.expires_at > _now,
+    )
+
+
+def _place(rows: Any) -> sa.Tuple:
+    return sa.tuple_(rows.due_at, rows.id)

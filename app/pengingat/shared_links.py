@@ -1,0 +1,41 @@
+"""The link of a message that tells of several occurrences: it answers those too whose own minute has another link.
+
+Such are the neighbours of a full minute, and what was put off to the minute of another dose.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from app.core.database.session import autocommit
+from app.notifications.delivery.claims import Claimed
+from app.pengingat.models import occurrences
+from app.pengingat.texts import parts_of
+from app.pengingat.tokens import hash_of
+
+_links = occurrences.c.shared_links
+_all = sa.func.unnest(sa.func.array_cat(_links, sa.bindparam("links", type_=ARRAY(sa.Text))))
+_each_once = sa.select(_all).distinct().correlate(occurrences).scalar_subquery()
+_share = (
+    sa.update(occurrences)
+    .where(occurrences.c.id == sa.bindparam("occurrence_id"))
+    .values(shared_links=sa.func.array(_each_once))
+)
+
+
+def note(delivery: Claimed) -> None:
+    """Let each occurrence of a message be answered by the links of those before it, one of which the message ends with.
+
+    Which one is known only at the call: what is cancelled until then is left out.
+    """
+    links: list[str] = []
+    shared: list[dict[str, object]] = []
+    for each in (delivery, *delivery.others) if delivery.others else ():
+        own = hash_of(parts_of(each.payload)["token"])
+        if before := [link for link in links if link != own]:
+            shared.append({"occurrence_id": each.occurrence_id, "links": before})
+        links.append(own)
+    if shared:
+        with autocommit() as connection:
+            connection.execute(_share, shared)

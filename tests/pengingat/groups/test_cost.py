@@ -1,0 +1,60 @@
+"""What a message of several costs."""
+
+from __future__ import annotations
+
+import re
+import uuid
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.notifications.delivery import claims, clock_steps, drain, messaging
+from app.notifications.models import Channel
+from dev.simulators import Server
+from tests.pengingat.groups.conftest import ALL, medicine, sent
+from tests.statements import Statements
+
+
+def test_a_message_of_several_costs_as_many_statements_as_one(
+    app: Flask, grouping: Server, siti_id: int, statements: Statements
+) -> None:
+    medicine(siti_id, "Aspirin")
+
+    def send() -> int:
+        before = len(statements.seen)
+        claimed = claims.claim("urgent", Channel.MESSAGING)
+        assert claimed is not None
+        drain.routing().checks[claimed.kind](claimed)
+        claims.settle_sent(claimed, messaging.send(claimed))
+        return len(statements.seen) - before
+
+    alone = send()
+    for name in ALL:
+        medicine(siti_id, name)
+    assert send() == alone == 4
+    assert len(sent(grouping)) == 2
+
+
+SETTLED = """
+INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, occurrence_id, payload, due_at, expires_at,
+    next_try_at, state)
+SELECT 'lama:' || n, 'urgent', 'messaging', 'reminder', (SELECT min(id) FROM users), n,
+    '{"text": "Halo", "parts": {"name": "", "sentence": "waktunya", "token": "t"}}', due_at, due_at + interval '1 hour',
+    due_at, CASE WHEN due_at > now() THEN 'pending' ELSE 'sent' END
+FROM generate_series(1, 40000) n, LATERAL (SELECT now() + (n - 20000) * interval '1 minute' AS due_at) moment
+"""
+
+
+@pytest.mark.parametrize("name", ["_claim", "_claim_pending", "_claim_fresh", "_claim_abandoned"])
+def test_its_claim_reads_what_is_open_of_one_person_at_one_minute(app: Flask, siti_id: int, name: str) -> None:
+    db.session.execute(sa.text(SETTLED))
+    db.session.execute(sa.text("ANALYZE deliveries"))
+    values = {"of_queue": "urgent", "of_channel": "messaging", "token": str(uuid.uuid4()), **clock_steps.trusted()}
+    text = claims._of_groups[getattr(claims, name)]._text
+    plan = "\n".join(db.session.connection().exec_driver_sql(f"EXPLAIN {text}", values).scalars())
+    assert "Seq Scan" not in plan, plan
+    assert plan.count("ix_deliveries_beside on deliveries") == 2, plan
+    beside = re.findall(r"ix_deliveries_beside.*\n *Index Cond: (.*)", plan)
+    assert all("user_id" in condition and condition.count("due_at") >= 2 for condition in beside), plan

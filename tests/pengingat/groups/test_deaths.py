@@ -1,0 +1,151 @@
+"""Workers that die over a message of several: it leaves once, or as the contract repeats what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Barrier, Thread
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import unit_of_work
+from app.notifications import jobs as outbox_jobs
+from app.notifications.delivery import claims, drain, messaging, parking
+from app.notifications.delivery.claims import Claimed
+from app.notifications.models import Channel, State
+from app.providers.http import ProviderError
+from dev.simulators import Server
+from tests.factories import make_user
+from tests.pengingat.groups.conftest import ALL, answer, end_lease, medicine, messages, named, sent, states
+
+pytestmark = pytest.mark.usefixtures("committed")
+
+
+def die_at_claim() -> None:
+    claims.claim("urgent", Channel.MESSAGING)
+
+
+def die_before_the_call() -> None:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.begin(claimed)
+
+
+def die_after_the_call() -> None:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    messaging.send(claimed)
+
+
+@pytest.mark.parametrize("die", [die_at_claim, die_before_the_call])
+def test_a_worker_that_dies_before_the_call_leaves_one_message_for_the_next(
+    grouping: Server, three: list[int], die: Callable[[], None]
+) -> None:
+    die()
+    outbox_jobs.drain("urgent")
+    assert sent(grouping) == []
+    end_lease()
+    outbox_jobs.drain("urgent")
+    assert [named(text) for text in sent(grouping)] == [list(ALL)]
+    assert states(*three) == [State.SENT] * 3
+
+
+def test_an_unknown_outcome_is_repeated_once_for_all_together_and_never_a_third_time(
+    grouping: Server, three: list[int]
+) -> None:
+    for _ in range(2):
+        die_after_the_call()
+        end_lease()
+    outbox_jobs.drain("urgent")
+    end_lease()
+    outbox_jobs.drain("urgent")
+    assert [named(text) for text in sent(grouping)] == [list(ALL)] * 2
+    assert [(row.state, row.unknowns) for row in messages(*three)] == [(State.FAILED, 2)] * 3
+
+
+def test_what_is_answered_before_the_repetition_is_not_in_it(grouping: Server, three: list[int], siti_id: int) -> None:
+    die_after_the_call()
+    answer(siti_id, three[0])
+    end_lease()
+    outbox_jobs.drain("urgent")
+    assert [named(text) for text in sent(grouping)] == [list(ALL), ["Amlodipin", "Simvastatin"]]
+
+
+def test_a_broken_line_is_unknown_for_all_of_them(
+    grouping: Server, three: list[int], committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_off(delivery: Claimed) -> str | None:
+        claims.begin(delivery)
+        raise ProviderError("messaging", "broken", written=True)
+
+    routing = replace(drain.routing(), transports={**drain.routing().transports, Channel.MESSAGING: break_off})
+    with monkeypatch.context() as patch:
+        patch.setitem(committed.extensions, "routing", routing)
+        outbox_jobs.drain("urgent")
+    assert [(row.state, row.unknowns) for row in messages(*three)] == [(State.PENDING, 1)] * 3
+    end_lease()
+    outbox_jobs.drain("urgent")
+    assert [named(text) for text in sent(grouping)] == [list(ALL)]
+    assert [(row.state, row.unknowns) for row in messages(*three)] == [(State.SENT, 1)] * 3
+
+
+def test_a_refusal_is_tried_again_for_all_of_them_in_one_message(grouping: Server, three: list[int]) -> None:
+    grouping.fault("messaging", "rate_limit")
+    outbox_jobs.drain("urgent")
+    assert states(*three) == [State.PENDING] * 3
+    end_lease()
+    outbox_jobs.drain("urgent")
+    assert [named(text) for text in sent(grouping)] == [list(ALL)]
+
+
+def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list[int]) -> None:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    reference = messaging.send(claimed)
+    parking.park(claimed, drain.Outcome(drain.Result.SENT, ref=reference))
+    end_lease()
+    outbox_jobs.drain("urgent")
+    assert len(sent(grouping)) == 1
+    assert [(row.state, row.unknowns, row.provider_ref) for row in messages(*three)] == [(State.SENT, 0, reference)] * 3
+
+
+def test_what_several_workers_died_over_is_tried_row_by_row(grouping: Server, three: list[int]) -> None:
+    for _ in range(claims.POISON_DEATHS):
+        assert claims.claim("urgent", Channel.MESSAGING) is not None
+        end_lease()
+    outbox_jobs.drain("urgent")
+    assert sent(grouping) == []
+    outbox_jobs.drain_alone("urgent")
+    assert sorted(map(named, sent(grouping))) == [["Amlodipin"], ["Metformin"], ["Simvastatin"]]
+
+
+@pytest.mark.parametrize("died", [False, True])
+def test_workers_that_come_at_once_send_one_message_a_person(grouping: Server, committed: Flask, died: bool) -> None:
+    with unit_of_work():
+        people = [make_user(phone=f"+6281300000{n:03d}").id for n in range(12)]
+    for user_id in people:
+        for name in ALL:
+            medicine(user_id, name)
+    if died:
+        while claims.claim("urgent", Channel.MESSAGING):
+            pass
+        end_lease()
+    claimed: list[Claimed] = []
+    start = Barrier(6)
+
+    def work() -> None:
+        with committed.app_context():
+            start.wait()
+            while row := claims.claim("urgent", Channel.MESSAGING):
+                claimed.append(row)
+
+    threads = [Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    while row := claims.claim("urgent", Channel.MESSAGING):  # what one left to another
+        claimed.append(row)
+    assert [len(each.together) for each in claimed] == [3] * len(people)
+    assert {each.user_id for each in claimed} == set(people)

@@ -1,0 +1,85 @@
+"""The one link of a message of several answers all of them."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.notifications import jobs as outbox_jobs
+from app.notifications.delivery import claims, drain, messaging
+from app.notifications.models import Channel
+from app.pengingat import links
+from app.pengingat.models import Occurrence, Pengingat
+from dev.simulators import Server
+from tests.pengingat.groups.conftest import ADDRESS, answer, medicine, named, sent
+
+pytestmark = pytest.mark.usefixtures("committed")
+
+
+def tap(text: str, status: str = "done") -> None:
+    (token,) = re.findall(rf"{ADDRESS}/k/(.{{22}})", text)
+    with unit_of_work():
+        data: Any = {"status": status, "minutes": 30}
+        links.answer(token, data)
+
+
+def first_doses(*reminder_ids: int) -> list[str]:
+    db.session.expire_all()
+    rows = sa.select(Occurrence).where(
+        Occurrence.reminder_id.in_(reminder_ids), Occurrence.due_at < clock.now() + timedelta(minutes=2)
+    )
+    return [row.state for row in db.session.scalars(rows.order_by(Occurrence.reminder_id))]
+
+
+def test_its_link_answers_all_of_one_minute(grouping: Server, three: list[int]) -> None:
+    outbox_jobs.drain("urgent")
+    tap(sent(grouping)[0])
+    assert first_doses(*three) == ["done"] * 3
+
+
+def test_its_link_answers_those_of_the_next_minute_too(grouping: Server, siti_id: int) -> None:
+    """Two doses whose minutes, and so whose own links, differ."""
+    ids = [medicine(siti_id, "Metformin"), later_minute(siti_id)]
+    outbox_jobs.drain("urgent")
+    (text,) = sent(grouping)
+    assert named(text) == ["Metformin", "Amlodipin"]
+    tap(text)
+    assert first_doses(*ids) == ["done", "done"]
+
+
+def later_minute(user_id: int) -> int:
+    """A medicine that was planned for another minute than the others, and now is due beside them."""
+    soon = clock.now() + timedelta(minutes=90)
+    jadwal = [{"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}]
+    return medicine(user_id, "Amlodipin", due_in_s=-2, jadwal=jadwal)
+
+
+def test_where_the_first_is_left_out_the_link_still_answers_the_rest(grouping: Server, siti_id: int) -> None:
+    first, second = medicine(siti_id, "Metformin"), later_minute(siti_id)
+    third = medicine(siti_id, "Simvastatin", due_in_s=-1)
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    drain.routing().checks[claimed.kind](claimed)
+    answer(siti_id, first, "skipped")
+    messaging.send(claimed)
+    tap(sent(grouping)[0])
+    assert first_doses(first, second, third) == ["skipped", "done", "done"]
+
+
+def test_a_link_that_is_shared_twice_is_kept_once(grouping: Server, siti_id: int) -> None:
+    medicine(siti_id, "Metformin")
+    second = later_minute(siti_id)
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    for _ in range(2):
+        drain.routing().checks[claimed.kind](claimed)
+    shared = db.session.scalars(
+        sa.select(Occurrence.shared_links).join(Pengingat).where(Pengingat.id == second).order_by(Occurrence.due_at)
+    ).all()
+    assert [len(links or []) for links in shared][:1] == [1]

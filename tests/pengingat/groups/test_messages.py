@@ -1,0 +1,161 @@
+"""Several reminders of one person within 60 seconds leave as one message."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.notifications import jobs as outbox_jobs
+from app.notifications.delivery import claims, groups, messaging
+from app.notifications.models import Channel, Delivery, State
+from dev.simulators import Server
+from tests.factories import make_user
+from tests.pengingat.groups.conftest import ADDRESS, ALL, answer, medicine, messages, named, sent, states
+
+pytestmark = pytest.mark.usefixtures("committed")
+
+
+def test_three_medicines_leave_as_one_numbered_text_with_one_link(grouping: Server, three: list[int]) -> None:
+    times = messages(*three)
+    at = re.findall(r"pukul \d\d\.\d\d WIB", str(times[0].payload["text"]))[0]
+    outbox_jobs.drain("urgent")
+    (text,) = sent(grouping)
+    *lines, last = text.split("\n")
+    assert lines == [
+        "Halo Siti, ada 3 pengingat:",
+        f"1. Waktunya minum Metformin (1 tablet, setelah makan) {at}.",
+        f"2. Waktunya minum Amlodipin (1 tablet, setelah makan) {at}.",
+        f"3. Waktunya minum Simvastatin (1 tablet, setelah makan) {at}.",
+    ]
+    assert re.fullmatch(rf"Jawab semuanya di sini: {ADDRESS}/k/[A-Za-z0-9_-]{{22}}", last)
+
+
+def test_the_rows_stay_one_an_occurrence_under_one_claim_and_one_reference(grouping: Server, three: list[int]) -> None:
+    outbox_jobs.drain("urgent")
+    rows = messages(*three)
+    assert [(row.state, row.attempts, row.unknowns) for row in rows] == [(State.SENT, 1, 0)] * 3
+    assert len({row.claim_token for row in rows}) == 1
+    assert {row.provider_ref for row in rows} == {grouping.messaging.sent[0].ref}
+
+
+def test_pushes_stay_one_an_occurrence(grouping: Server, three: list[int]) -> None:
+    assert claims.claim("urgent", Channel.PUSH_FAN_OUT).together[1:] == []  # type: ignore[union-attr]
+    outbox_jobs.drain("urgent")
+    fan_outs = sa.select(sa.func.count()).select_from(Delivery).where(Delivery.channel == Channel.PUSH_FAN_OUT)
+    assert db.session.scalar(fan_outs.where(Delivery.state.in_(["sent", "claimed"]))) == 3
+
+
+def test_without_the_setting_each_leaves_alone(
+    grouping: Server, three: list[int], committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(committed.extensions["config"], reminder_grouping=False)
+    monkeypatch.setitem(committed.extensions, "config", config)
+    outbox_jobs.drain("urgent")
+    assert sorted(map(named, sent(grouping))) == [["Amlodipin"], ["Metformin"], ["Simvastatin"]]
+
+
+def test_one_alone_says_what_it_always_says(grouping: Server, siti_id: int) -> None:
+    medicine(siti_id, "Metformin")
+    outbox_jobs.drain("urgent")
+    (text,) = sent(grouping)
+    assert text.startswith("Halo Siti, waktunya minum Metformin")
+    assert "Jawab di sini:" in text
+
+
+def test_those_of_two_people_leave_apart(grouping: Server, three: list[int]) -> None:
+    with unit_of_work():
+        budi_id = make_user(nama_ktp="Budi", phone="+6281200000002").id
+    medicine(budi_id, "Aspirin")
+    outbox_jobs.drain("urgent")
+    assert sorted(text.split(",")[0] for text in sent(grouping)) == ["Halo Budi", "Halo Siti"]
+
+
+def test_sixty_seconds_are_the_limit(grouping: Server, siti_id: int) -> None:
+    for name, due_in_s in zip(ALL, (-59, -1, 2), strict=True):
+        medicine(siti_id, name, due_in_s=due_in_s)
+    outbox_jobs.drain("urgent")
+    assert [named(text) for text in sent(grouping)] == [["Metformin", "Amlodipin"]]
+
+
+def test_what_is_due_within_the_minute_leaves_with_what_is_due_now(grouping: Server, siti_id: int) -> None:
+    for name, due_in_s in zip(ALL, (-1, 30, 58), strict=True):
+        medicine(siti_id, name, due_in_s=due_in_s)
+    outbox_jobs.drain("urgent")
+    assert [named(text) for text in sent(grouping)] == [list(ALL)]
+
+
+def test_long_sentences_leave_alone_and_no_message_tells_of_more_than_ten(grouping: Server, siti_id: int) -> None:
+    medicine(siti_id, "x" * 200, title="y" * 150)
+    for n in range(groups.MOST + 2):
+        medicine(siti_id, f"Obat{n}")
+    outbox_jobs.drain("urgent")
+    assert sorted(text.count("Waktunya minum Obat") for text in sent(grouping)) == [0, 2, 10]
+    assert max(map(len, sent(grouping))) < 4096
+
+
+def test_what_a_template_cannot_hold_leaves_in_a_second_message(
+    grouping: Server, three: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = sum(len(row.payload["parts"]["sentence"]) for row in messages(*three[:2]))  # type: ignore[index]
+    monkeypatch.setattr(groups, "CHARACTERS_OF_ALL", both)
+    outbox_jobs.drain("urgent")
+    assert sorted(map(named, sent(grouping))) == [["Metformin", "Amlodipin"], ["Simvastatin"]]
+    assert [(row.state, row.attempts) for row in messages(*three)] == [(State.SENT, 1)] * 3
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_one_that_was_answered_before_is_left_out(grouping: Server, three: list[int], siti_id: int, which: int) -> None:
+    answer(siti_id, three[which])
+    outbox_jobs.drain("urgent")
+    (text,) = sent(grouping)
+    assert named(text) == [name for n, name in enumerate(ALL) if n != which]
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_one_that_is_answered_while_its_message_is_prepared_is_left_out(
+    grouping: Server, three: list[int], siti_id: int, which: int
+) -> None:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    answer(siti_id, three[which])
+    reference = messaging.send(claimed)
+    claims.settle_sent(claimed, reference)
+    (text,) = sent(grouping)
+    assert named(text) == [name for n, name in enumerate(ALL) if n != which]
+    assert states(*three) == [State.CANCELLED if n == which else State.SENT for n in range(3)]
+
+
+def test_of_two_answered_while_it_is_prepared_the_third_leaves_alone(
+    grouping: Server, three: list[int], siti_id: int
+) -> None:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    for reminder_id in three[:2]:
+        answer(siti_id, reminder_id)
+    messaging.send(claimed)
+    (text,) = sent(grouping)
+    assert text.startswith("Halo Siti, waktunya minum Simvastatin")
+
+
+def test_with_all_answered_nothing_leaves(grouping: Server, three: list[int], siti_id: int) -> None:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    for reminder_id in three:
+        answer(siti_id, reminder_id)
+    with pytest.raises(claims.ClaimLostError):
+        messaging.send(claimed)
+    assert sent(grouping) == []
+
+
+def test_one_that_is_answered_during_the_call_counts_as_sent(grouping: Server, three: list[int], siti_id: int) -> None:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    reference = messaging.send(claimed)
+    answer(siti_id, three[1])
+    claims.settle_sent(claimed, reference)
+    assert states(*three) == [State.SENT] * 3
