@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Condition, Thread
 from time import monotonic, sleep
 
@@ -220,7 +220,7 @@ class Lane:
         return Outcome(Result.SENT, ref=ref)
 
     def _check_wishes(self, delivery: Claimed) -> None:
-        """Raise when the person wants nothing by this channel, or nothing at this hour."""
+        """Raise when the person wants nothing by this channel, or nothing at this hour. Of several, some may wait."""
         if delivery.kind in ALWAYS_WANTED:
             return
         wishes = delivery.wishes
@@ -230,8 +230,12 @@ class Lane:
         if until is None:
             return
         may_leave = routing().at_any_hour.get(delivery.kind)
-        if may_leave is None or not any(map(may_leave, delivery.together)):
+        waiting = [each for each in delivery.together if may_leave is None or not may_leave(each)]
+        if len(waiting) == len(delivery.together):
             raise PostponedError(until)
+        for each in waiting:
+            claims.settle_postponed(replace(each), until)  # itself alone
+        delivery.ids = tuple(set(delivery.ids) - {each.id for each in waiting})
 
     def _failed(self, delivery: Claimed, reason: str) -> Outcome:
         self._count("failed", times=len(delivery.ids))

@@ -7,7 +7,7 @@ row by row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -57,6 +57,29 @@ def fitting(payloads: Sequence[Mapping[str, Any]]) -> int:
     return max(1, sum(length <= most for length in lengths))
 
 
+def is_unsettled(rows: Any) -> sa.ColumnElement[bool]:
+    """Whether a row was called without its outcome being known, so that it has no name of the provider's yet."""
+    return sa.and_(rows.unknowns > 0, rows.provider_ref.is_(None))
+
+
+def called_with(ids: Collection[int]) -> sa.Select[int, int]:
+    """Each of these unsettled rows beside one that the same call told of, which is held."""
+    rows, other = deliveries.c, deliveries.alias("other")
+    return (
+        sa.select(rows.id, other.c.id)
+        .where(
+            rows.id.in_(ids),
+            other.c.id != rows.id,
+            _may_join(other.name),
+            # What was left out of the call has been called less often.
+            *(other.c[name] == rows[name] for name in ("user_id", "claim_token", "unknowns")),
+            *_is_within(other.c, rows),
+        )
+        .order_by(other.c.id)
+        .with_for_update(key_share=True, of=other)
+    )
+
+
 def _is_first(rows: Any) -> sa.ColumnElement[bool]:
     """Whether no row that is due now stands before this one in its message."""
     earlier = deliveries.alias("earlier")
@@ -85,10 +108,13 @@ def _is_beside(row: Any, of: Any) -> sa.ColumnElement[bool]:
         *(row.c[name] == of[name] for name in SHARED),
         row.c.claim_token.is_not_distinct_from(of.claim_token),
         sa.or_(row.c.claim_token.is_(None), row.c.next_try_at <= _now),
-        row.c.due_at > of.due_at - _span,
-        row.c.due_at < of.due_at + _span,
+        *_is_within(row.c, of),
         row.c.expires_at > _now,
     )
+
+
+def _is_within(row: Any, of: Any) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    return row.due_at > of.due_at - _span, row.due_at < of.due_at + _span
 
 
 def _place(rows: Any) -> sa.Tuple:

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db
+from app.notifications.delivery import groups
 from app.notifications.delivery.claims import final
 from app.notifications.models import Heard, Receipt, State, deliveries, inbound
 
@@ -111,7 +112,8 @@ class _Names:
     What left as one message has one name.
     """
 
-    ids: set[int]
+    #: By its id, what one call told of: more than itself only while that call is not settled.
+    ids: Mapping[int, set[int]]
     refs: Mapping[str, set[int]]
     state_refs: Mapping[str, set[int]]
 
@@ -122,20 +124,24 @@ class _Names:
             _rows.provider_ref == sa.any_(_texts(told.ref for told in batch)),
             _rows.provider_state_ref == sa.any_(_texts(told.state_ref for told in batch)),
         )
-        named = sa.select(_rows.id, _rows.provider_ref, _rows.provider_state_ref).where(which).order_by(_rows.id)
+        names = (_rows.id, _rows.provider_ref, _rows.provider_state_ref)
+        named = sa.select(*names, groups.is_unsettled(_rows)).where(which).order_by(_rows.id)
         refs, state_refs = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
-        ids = set()
-        for delivery_id, ref, state_ref in db.session.execute(named.with_for_update(key_share=True)):
-            ids.add(delivery_id)
+        ids, unsettled = {}, []
+        for delivery_id, ref, state_ref, is_unsettled in db.session.execute(named.with_for_update(key_share=True)):
+            ids[delivery_id] = {delivery_id}
             refs[ref or ""].add(delivery_id)
             state_refs[state_ref or ""].add(delivery_id)
+            unsettled += [delivery_id] if is_unsettled else []
+        for delivery_id, other_id in db.session.execute(groups.called_with(unsettled)) if unsettled else ():
+            ids[delivery_id].add(other_id)
         # Told by one receipt of the batch, for those that carry the second name alone.
         for told in batch:
             state_refs[told.state_ref or ""] |= refs[told.ref or ""]
         return cls(ids, refs, state_refs)
 
     def find(self, told: Told) -> set[int]:
-        by_id = {told.delivery_id} & self.ids if told.delivery_id is not None else set()
+        by_id = self.ids.get(told.delivery_id, set()) if told.delivery_id is not None else set()
         by_ref = self.refs.get(told.ref, set()) if told.ref else set()
         return by_id | by_ref or (self.state_refs.get(told.state_ref, set()) if told.state_ref else set())
 

@@ -9,11 +9,11 @@ from threading import Barrier, Thread
 import pytest
 from flask import Flask
 
-from app.core.database.session import unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.notifications import jobs as outbox_jobs
-from app.notifications.delivery import claims, drain, messaging, parking
+from app.notifications.delivery import claims, drain, messaging, parking, receipts
 from app.notifications.delivery.claims import Claimed
-from app.notifications.models import Channel, State
+from app.notifications.models import Channel, Heard, Inbound, Receipt, State
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.factories import make_user
@@ -108,6 +108,25 @@ def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list
     outbox_jobs.drain("urgent")
     assert len(sent(grouping)) == 1
     assert [(row.state, row.unknowns, row.provider_ref) for row in messages(*three)] == [(State.SENT, 0, reference)] * 3
+
+
+def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, three: list[int], siti_id: int) -> None:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    answer(siti_id, three[0])
+    messaging.send(claimed)  # without the first; then the worker is killed
+    answer(siti_id, three[1])
+    told = {"receipt": Receipt.DELIVERED, "delivery": claimed.together[0].id}
+    with unit_of_work():
+        db.session.add(Inbound(provider="test", event_key="r:1", kind=Heard.RECEIPT, ref="wamid.1", payload=told))
+        db.session.flush()
+        assert receipts.take(lambda *_: None) == 1
+    end_lease()
+    outbox_jobs.drain("urgent")
+    assert len(sent(grouping)) == 1
+    left_out, *rest = messages(*three)
+    assert [(row.state, row.provider_ref, row.receipt) for row in rest] == [("sent", "wamid.1", "delivered")] * 2
+    assert (left_out.state, left_out.receipt) == ("cancelled", None)
 
 
 def test_what_several_workers_died_over_is_tried_row_by_row(grouping: Server, three: list[int]) -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.identity import notification_settings
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims, groups, messaging
 from app.notifications.models import Channel, Delivery, State
+from app.pengingat.models import Occurrence
 from dev.simulators import Server
 from tests.factories import make_user
 from tests.pengingat.groups.conftest import ADDRESS, ALL, answer, medicine, messages, named, sent, states
@@ -150,6 +155,19 @@ def test_with_all_answered_nothing_leaves(grouping: Server, three: list[int], si
     with pytest.raises(claims.ClaimLostError):
         messaging.send(claimed)
     assert sent(grouping) == []
+
+
+def test_in_quiet_hours_a_dose_leaves_without_what_waits(grouping: Server, three: list[int], siti_id: int) -> None:
+    with unit_of_work():
+        db.session.execute(sa.update(Occurrence).where(Occurrence.reminder_id == three[0]).values(tipe="makan"))
+        local = database_clock.now().astimezone(clock.JAKARTA)
+        around = {"quiet_start": local - timedelta(hours=1), "quiet_end": local + timedelta(hours=1)}
+        notification_settings.save(siti_id, **{name: at.time() for name, at in around.items()})
+    outbox_jobs.drain("urgent")
+    assert [named(text) for text in sent(grouping)] == [["Amlodipin", "Simvastatin"]]
+    waiting, *left = messages(*three)
+    assert [(row.state, row.attempts) for row in (waiting, *left)] == [("pending", 0), ("sent", 1), ("sent", 1)]
+    assert waiting.next_try_at > clock.now()
 
 
 def test_one_that_is_answered_during_the_call_counts_as_sent(grouping: Server, three: list[int], siti_id: int) -> None:
