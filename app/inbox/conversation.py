@@ -9,6 +9,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from app.accounts import service as accounts
+from app.accounts import verification
 from app.caregivers import service as caregivers
 from app.core.database.session import db
 from app.core.errors import AppError
@@ -59,13 +60,16 @@ def handle(row: Inbound) -> str:
         return NO_NUMBER
     numbers.heard_from(row.phone, row.received_at)
     command = words.read(row.text or "", str(row.payload.get("pressed", "")))
+    proof = verification.confirm_by_message(row.phone, command.code) if command.word is Word.VERIFY else None
     sender = _sender(row.phone)
     if sender is None:
         return UNKNOWN_SENDER
     budget = limits.budget(row.phone)
     if command.word is Word.RESET:
         return _reset(sender, may_send=budget.is_left)
-    if command.word not in ACTIONS:
+    if proof is not None:
+        reply = Reply(f"verify {proof}", texts.PROOFS[proof])
+    elif command.word not in ACTIONS:
         is_mute = command.word is Word.UNKNOWN and row.payload.get("type") in MUTE
         reply = Reply("help", texts.HELP if budget.may_help and not is_mute else None)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from app.accounts.verification import Proof
 from app.core.lib.addresses import without_addresses
 from app.pengingat import occurrences
 from app.pengingat.links import Asked
@@ -40,6 +41,12 @@ CUT = "Hubungan dengan pendamping {pendamping} sudah diputus. Bila Anda merasa t
 NOTHING_TO_CUT = (
     "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama dapat Anda putus di aplikasi."
 )
+#: By what came of a code that somebody wrote from the number that it was made for.
+PROOFS = {
+    Proof.PROVEN: "Terima kasih. Nomor ini terbukti milik Anda.",
+    Proof.UNKNOWN_CODE: "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru di aplikasi.",
+    Proof.TAKEN: "Nomor ini sudah terbukti milik akun lain. Bila itu bukan Anda, hubungi administrator.",
+}
 
 
 def done(name: str, answered: Asked) -> str:

@@ -1,0 +1,74 @@
+"""`VERIFIKASI` and a code: who writes it shows that the number is theirs."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.identity.models import User
+from app.inbox import texts
+from tests.client import Client
+from tests.factories import make_user
+from tests.inbox.conftest import Phone
+from tests.language import assert_readable
+
+
+@pytest.fixture(autouse=True)
+def hears(live: Flask) -> None:
+    """People can write to us."""
+
+
+def ask(client: Client, **body: str) -> str:
+    response = client.post("/profile/phone/verification", body)
+    assert response.status_code == 201, response.text
+    return str(response.json["code"])
+
+
+def proven(user_id: int) -> bool:
+    db.session.expire_all()
+    return db.session.scalars(sa.select(User.phone_verified_at.is_not(None)).where(User.id == user_id)).one()
+
+
+@pytest.mark.parametrize("text", ["VERIFIKASI {}", "verifikasi {}", "Verifikasi: {}.", "verivikasi {}"])
+def test_the_code_proves_the_number_that_it_comes_from(client: Client, siti: User, phone: Phone, text: str) -> None:
+    user_id, code = siti.id, ask(client.as_(siti))
+    said = phone.write(text.format(code))
+    assert (said.outcome, said.text) == ("answered:verify proven", "Terima kasih. Nomor ini terbukti milik Anda.")
+    assert proven(user_id)
+
+
+def test_another_number_proves_nothing(client: Client, siti: User, phone: Phone) -> None:
+    user_id, code = siti.id, ask(client.as_(siti))
+    make_user(nomor_hp="081234567899")
+    db.session.commit()
+    assert Phone("+6281234567899").write(f"VERIFIKASI {code}").outcome == "answered:verify unknown_code"
+    assert Phone("+6281299999999").write(f"VERIFIKASI {code}").outcome == "unknown sender"
+    assert not proven(user_id)
+    assert phone.write(f"VERIFIKASI {code}").outcome == "answered:verify proven"
+
+
+def test_a_new_number_is_known_from_the_moment_that_it_is_proven(client: Client, siti: User) -> None:
+    user_id, code = siti.id, ask(client.as_(siti), nomor_hp="081277778888")
+    new = Phone("+6281277778888")
+    assert new.write("BANTUAN").outcome == "unknown sender"
+    assert new.write(f"VERIFIKASI {code}").outcome == "answered:verify proven"
+    assert proven(user_id)
+    assert new.write("BANTUAN").text == texts.HELP
+
+
+def test_a_code_works_once(client: Client, siti: User, phone: Phone) -> None:
+    code = ask(client.as_(siti))
+    phone.write(f"VERIFIKASI {code}")
+    assert phone.write(f"VERIFIKASI {code}").text == texts.PROOFS["unknown_code"]
+
+
+@pytest.mark.parametrize("text", ["VERIFIKASI", "VERIFIKASI XXXXXX", "VERIFIKASI " + "A" * 900])
+def test_a_wrong_code_is_told(phone: Phone, text: str) -> None:
+    assert phone.write(text).outcome == "answered:verify unknown_code"
+
+
+def test_the_words_are_plain() -> None:
+    for text in texts.PROOFS.values():
+        assert_readable(text)
