@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.privacy.marks import MARKS, seen
@@ -49,6 +51,16 @@ def test_administrators_see_nik_and_pseudonym_in_the_detail_alone(traces: Traces
     assert all("/admins/users/" in request for request in beside_names), beside_names
 
 
+def test_who_is_behind_the_pseudonym_is_told_once_to_who_lifts_it(traces: Traces) -> None:
+    """Of cases, decisions and blocks all others learn the alias at most."""
+    moderation = [one for one in traces.answers if re.search("/moderasi|/lapor|/blokir|/banding", one.path)]
+    assert {one.status for one in moderation} >= {200, 201, 403, 409}
+    answers = told(moderation, traces.endpoint)
+    (lifting,) = [request for request, marks in answers.items() if marks - {"pseudonym"}]
+    assert re.fullmatch(r"admin: POST /admins/moderasi/\d+/identitas 200", lifting)
+    assert answers[lifting] == {"name", "username"}
+
+
 def test_refusals_tell_nothing(traces: Traces) -> None:
     assert not told([one for one in traces.answers if one.status >= 400], traces.endpoint)
 
@@ -92,6 +104,6 @@ def test_messages_and_pushes_to_others_name_the_pseudonym_at_most(traces: Traces
     messages = [text for target, text in traces.messages if MARKS["phone"] not in target]
     pushes = [text for endpoint, text in traces.pushes if traces.endpoint not in endpoint]
     assert any(MARKS["pseudonym"] in text for text in messages)
-    assert pushes
+    assert any("Kasus mendesak" in text for text in pushes)
     assert not [text for text in messages + pushes if seen(text, traces.endpoint) - {"pseudonym"}]
     assert any(MARKS["medicine"] in text for target, text in traces.messages if MARKS["phone"] in target)

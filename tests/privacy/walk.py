@@ -61,7 +61,7 @@ class Walk:
             "nobody": self.nobody,
             "pasien": self.nobody.as_(make_user(nomor_hp="081300000001")),
             "pendamping": self.nobody.as_(make_user("pendamping", nomor_hp="081300000002")),
-            "admin": self.nobody.as_(make_admin(nomor_hp="081300000003")),
+            "admin": self.nobody.as_(make_admin(nomor_hp="081300000003", preferences={"moderation": True})),
             "superadmin": self.nobody.as_superadmin(make_superadmin(nomor_hp="081300000004")),
         }
         db.session.commit()
@@ -71,7 +71,9 @@ class Walk:
         self.person_writes()
         self.others_meet_them()
         self.statements_break()
+        self.moderators_look()
         self.others_read()
+        self.pseudonym_is_lifted()
         self.password_is_reset()
         self.look()
         return self.traces
@@ -100,6 +102,7 @@ class Walk:
         assert self.person.put("/profile", changes).status_code == 200
         self.traces.endpoint = self.subscribe(self.person)
         self.subscribe(self.others["pasien"])
+        self.subscribe(self.others["admin"])
 
     def subscribe(self, client: Client) -> str:
         """Give somebody a browser; returns what marks its endpoint."""
@@ -115,9 +118,9 @@ class Walk:
         category = self.nobody.get("/forum/categories").json[0]["id"]
         thread = {"category_id": category, "title": "Menu sehat", "content": "Apa menu Anda?", "use_pseudonym": True}
         self.thread = self.person.post("/forum/threads", thread).json["id"]
-        theirs = self.others["pasien"].post("/forum/threads", {**thread, "use_pseudonym": False}).json["id"]
+        self.theirs = self.others["pasien"].post("/forum/threads", {**thread, "use_pseudonym": False}).json["id"]
         reply = {"content": "Sayur asem.", "use_pseudonym": True}
-        assert self.person.post(f"/forum/threads/{theirs}/reply", reply).status_code == 201
+        self.reply = self.person.post(f"/forum/threads/{self.theirs}/reply", reply).json["id"]
         assert self.person.post("/log/user-log", {"event_type": "page"}).status_code == 202
         response = self.call("pendamping", "POST", "/caregiver/patients", {"patient_id": self.id})
         assert response.status_code == 201, response.text
@@ -165,6 +168,34 @@ class Walk:
             assert update.status_code == 500, update.text
         refused = self.others["superadmin"].post("/superadmin/query", {"query": CARELESS})
         assert (refused.status_code, refused.json["error"]) == (400, "sql_error"), refused.text
+
+    def moderators_look(self) -> None:
+        """What they wrote under the pseudonym is reported, blocked, decided about, and appealed for."""
+        report = {"reason": "self_harm", "note": "Tolong dilihat."}
+        for path in (f"/forum/threads/{self.thread}", f"/forum/replies/{self.reply}"):
+            for reader in ("pasien", "pendamping"):
+                assert self.call(reader, "POST", f"{path}/lapor", report).status_code == 201
+            for method in ("POST", "DELETE"):
+                assert self.call("pendamping", method, f"{path}/blokir").status_code == 200
+                self.call("pendamping", "GET", "/forum/threads")
+                self.call("pendamping", "GET", f"/forum/threads/{self.theirs}")
+            assert self.call("pasien", "POST", f"{path}/banding", {"note": "x"}).status_code == 403
+        for decision in ("hide", "keep"):
+            body = {"reply_id": self.reply, "decision": decision, "reason": "Diperiksa."}
+            assert self.call("admin", "POST", "/admins/moderasi", body).status_code == 200
+        self.case = self.call("admin", "GET", "/admins/moderasi").json[-1]["id"]
+        hidden = self.call("admin", "PUT", f"/admins/moderasi/{self.case}", {"decision": "hide", "reason": "Iklan."})
+        assert hidden.status_code == 200
+        assert self.person.post(f"/forum/threads/{self.thread}/banding", {"note": "Bukan iklan."}).status_code == 201
+        reply = {"content": "Dan buah.", "use_pseudonym": True}
+        assert self.person.post(f"/forum/threads/{self.theirs}/reply", reply).status_code == 201
+
+    def pseudonym_is_lifted(self) -> None:
+        path = f"/admins/moderasi/{self.case}/identitas"
+        for status in (200, 409):
+            assert self.call("admin", "POST", path, {"reason": "Permintaan polisi."}).status_code == status
+        for path in ("/admins/moderasi", f"/forum/threads/{self.thread}"):
+            self.call("admin", "GET", path)
 
     def others_read(self) -> None:
         """Every read of the API that they may ask for, of the person where it is of one."""

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.core.media import pictures
 from config import environment
-from tests.races import content, forum, people, reminders  # noqa: F401  # they register their encounters
+from tests.races import content, forum, moderation, people, reminders  # noqa: F401  # they register their encounters
 from tests.races.meeting import ENCOUNTERS, Registered, Scene, play, serving
 
 pytestmark = pytest.mark.takes(seconds=60)
@@ -23,10 +23,13 @@ ROUNDS = int(environment().get("RACE_ROUNDS", "3"))
 WRONG = {
     "threads of a category": """
         SELECT count(*) FROM forum_categories AS c
-        WHERE threads_count <> (SELECT count(*) FROM forum_threads WHERE category_id = c.id)""",
+        WHERE threads_count <> (
+            SELECT count(*) FROM forum_threads WHERE category_id = c.id AND hidden_reason IS NULL)""",
     "replies of a thread": """
         SELECT count(*) FROM forum_threads AS t
-        WHERE replies_count <> (SELECT count(*) FROM forum_replies WHERE thread_id = t.id AND NOT is_deleted)""",
+        WHERE replies_count <> (
+            SELECT count(*) FROM forum_replies
+            WHERE thread_id = t.id AND NOT is_deleted AND hidden_reason IS NULL)""",
     "likes and saves of a thread": """
         SELECT count(*) FROM forum_threads AS t WHERE (likes_count, saves_count) <> (
             SELECT count(*) FILTER (WHERE is_liked), count(*) FILTER (WHERE is_saved)
@@ -38,6 +41,16 @@ WRONG = {
     "stubs that hold nothing": """
         SELECT count(*) FROM forum_replies AS r
         WHERE is_deleted AND NOT EXISTS (SELECT FROM forum_replies WHERE parent_id = r.id)""",
+    "open cases of posts that are gone": """
+        SELECT count(*) FROM forum_cases AS c WHERE state <> 'deleted' AND NOT CASE
+            WHEN reply_id IS NULL THEN EXISTS (SELECT FROM forum_threads WHERE id = c.thread_id)
+            ELSE EXISTS (SELECT FROM forum_replies WHERE id = c.reply_id AND NOT is_deleted) END""",
+    "hidden posts without a case": """
+        SELECT count(*) FROM forum_threads AS t WHERE hidden_reason IS NOT NULL
+        AND NOT EXISTS (SELECT FROM forum_cases WHERE thread_id = t.id AND reply_id IS NULL AND state <> 'kept')""",
+    "pushes of cases that are decided": """
+        SELECT count(*) FROM deliveries WHERE state = 'pending' AND subject ~ '^forum_case:[0-9]+' AND NOT EXISTS (
+            SELECT FROM forum_cases WHERE id = substring(subject FROM '[0-9]+')::bigint AND state = 'open')""",
     "people a day": """
         SELECT count(*) FROM user_days AS d WHERE users <> (
             SELECT count(*) FROM users WHERE (created_at AT TIME ZONE 'Asia/Jakarta')::date = d.day)""",

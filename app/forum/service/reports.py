@@ -61,14 +61,15 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
     """Whether reports are enough to hide a post. What a moderator kept stays, unless it was changed after that."""
     if case.decided_at is not None and post.updated_at <= case.decided_at:
         return False
-    since = case.decided_at or case.created_at
+    # Of reports that came at once each waited for the post, and began before the case that another of them opened.
+    is_since = sa.true() if case.decided_at is None else ForumReport.created_at > case.decided_at
     count = db.session.scalar(
         sa.select(sa.func.count())
         .select_from(ForumReport)
         .join(User, User.id == ForumReport.reporter_id)
         .where(
             ForumReport.case_id == case.id,
-            ForumReport.created_at >= since,
+            is_since,
             ForumReport.reason != ReportReason.SELF_HARM,
             User.created_at < sa.func.now() - MIN_AGE,
             _false_reports_of(User.id) < MOST_FALSE,
