@@ -29,6 +29,8 @@ from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.senders import health as sender_health
+from app.notifications.senders import report as sender_report
 from app.pengingat import jobs as pengingat_jobs
 from app.providers import vapid
 from app.roles import service as roles
@@ -37,7 +39,7 @@ from app.superadmin.service import sql_roles
 
 def init_app(app: Flask) -> None:
     setup = (users, nik, keys, seed, settings_table, sql_role, pooler, backup, restore)
-    for each in (*setup, worker_health, broadcast, logs, pengingat, forum, media):
+    for each in (*setup, worker_health, broadcast, messaging, logs, pengingat, forum, media):
         app.cli.add_command(each)
     downgrade.init_app()
 
@@ -250,6 +252,22 @@ def broadcast_status() -> None:
     """Whether broadcasts go out, and how far the last ten are."""
     with unit_of_work():
         click.echo("\n".join(broadcasts.status()))
+
+
+messaging = CommandGroup("messaging", help="The number that messages come from.")
+
+
+@messaging.command("status")
+def messaging_status() -> None:
+    """How our number is, as the provider last said."""
+    click.echo("\n".join(sender_report.status()))
+
+
+@messaging.command("resume")
+def resume_messaging() -> None:
+    """Let messages leave again at once; should the provider refuse one, they wait as before."""
+    sender_health.start()
+    click.echo("\n".join(sender_report.status()))
 
 
 logs = CommandGroup("logs", help="Activity logs.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from app.accounts import jobs as accounts
 from app.caregivers import jobs as caregivers
 from app.core.jobs import metrics as job_metrics
-from app.core.jobs.queue import BULK
+from app.core.jobs.queue import BULK, URGENT
 from app.core.jobs.schedule import Periodic
 from app.core.operations import health
 from app.identity import jobs as identity
@@ -18,12 +18,16 @@ from app.inbox.hearing import Hearing
 from app.logs import jobs as logs
 from app.notifications import jobs as notifications
 from app.notifications.broadcasts import fan_out as broadcasts
-from app.notifications.delivery import heartbeat, messaging
+from app.notifications.delivery import failed_receipts, heartbeat, messaging
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.drain import Routing
 from app.notifications.models import Channel, Heard
+from app.notifications.senders import events as sender_events
+from app.notifications.senders import health as sender_health
+from app.notifications.senders import jobs as sender_jobs
+from app.notifications.senders import report as sender_report
 from app.pengingat import jobs as pengingat
-from app.pengingat import occurrences, shared_links, texts
+from app.pengingat import ledger, occurrences, shared_links, texts
 from app.personal_data import jobs as personal_data
 from app.providers import cache, http
 from app.push import transport as push
@@ -50,6 +54,8 @@ PERIODIC = (
     Periodic(identity.drop_old_idempotency_keys, every_s=3600),
     Periodic(notifications.prune, every_s=3600),
     Periodic(notifications.forget_payloads, every_s=600),
+    Periodic(notifications.take_back, every_s=20, queue=URGENT),
+    Periodic(sender_jobs.check, every_s=60, queue=URGENT),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(logs.make_months_ahead, every_s=3600),
     Periodic(inbox.forget, every_s=3600),
@@ -68,13 +74,18 @@ ROUTING = Routing(
     checks={broadcasts.KIND: broadcasts.check_recipient, occurrences.KIND: shared_links.note},
     at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},
     joint={occurrences.KIND: texts.joint},
-    throttles={BULK: broadcasts.take_slot},
+    throttles={URGENT: sender_health.may_send, BULK: broadcasts.take_slot},
+    taken_back=ledger.note_undelivered,
 )
 
 #: What follows from what a messaging provider tells, by kind; and from a message that fails after it was accepted.
 HEARING = Hearing(
-    handlers={Heard.MESSAGE: conversation.handle, Heard.PREFERENCE: conversation.prefer},
-    failed_receipt=None,
+    handlers={
+        Heard.MESSAGE: conversation.handle,
+        Heard.PREFERENCE: conversation.prefer,
+        **dict.fromkeys((Heard.DEVICE, Heard.QUALITY, Heard.ACCOUNT), sender_events.heard),
+    },
+    failed_receipt=failed_receipts.note,
 )
 
 #: What `/readyz` looks at.
@@ -83,6 +94,7 @@ HEALTH_CHECKS = {
     "queue": health.check_queue,
     "migrations": health.check_migrations,
     "deliveries": delivery_metrics.check_deliveries,
+    "sender": sender_report.check_sender,
 }
 
 #: What jobs count that outlives their processes.
@@ -94,5 +106,6 @@ METRIC_COLLECTORS = (
     job_metrics.collect,
     delivery_metrics.collect_waiting,
     delivery_metrics.collect_counts,
+    sender_report.collect,
     logs.collect,
 )

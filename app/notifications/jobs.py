@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from threading import Thread
@@ -15,11 +16,12 @@ from sqlalchemy.dialects.postgresql import JSONB
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.core.settings import settings
-from app.notifications.delivery import clock_steps, parking
+from app.notifications.delivery import clock_steps, parking, taking_back
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.claims import expire, is_alone
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
+from app.notifications.senders import health
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +56,7 @@ def send_due(queue: str, run: Run = delivery_drain.run) -> None:
     # A worker of both queues must not let a reminder wait behind broadcasts, so a bulk drain serves both.
     queues = QUEUES if queue == BULK else (URGENT,)
     parking.settle_all()
+    health.forget_look()
     for name in queues:
         expire(name)
     tally = run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
@@ -128,6 +131,19 @@ def _drain_here(queue: str) -> None:
 
         _threads[queue] = Thread(target=work, name=f"drain-{queue}", daemon=True)
         _threads[queue].start()
+
+
+def take_back() -> None:
+    """Take back what the provider still holds past its time. Killed anywhere, the next time goes on with the rest."""
+    for ref in taking_back.held():
+        if (is_taken_back := taking_back.take_back(ref)) is None:
+            return
+        with unit_of_work():
+            occurrences = taking_back.record(ref, is_taken_back=is_taken_back)
+            if occurrences:
+                delivery_drain.routing().taken_back(occurrences)
+        if is_taken_back:
+            delivery_metrics.count(Counter({("taken_back", str(Channel.MESSAGING)): 1}))
 
 
 def forget_payloads() -> None:

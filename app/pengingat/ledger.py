@@ -172,6 +172,12 @@ def miss_overdue(now: datetime) -> int:
         return connection.execute(_miss, values).rowcount
 
 
+def note_undelivered(occurrence_ids: Sequence[int]) -> None:
+    """What counted as told of these occurrences was taken back: unless another channel got it out, none did."""
+    which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED
+    db.session.execute(sa.update(occurrences).where(*which).values(undelivered=~_was_delivered))
+
+
 def _count(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
     return sa.func.count().filter(*which)
 

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from app.providers.http import Http, ProviderError
-from app.providers.messenger import InvalidNumberError
+from app.providers.messenger import Health, InvalidNumberError, SenderError, Told
 
 URL = "https://api.fonnte.com"
 
 #: After a brace it is no variable of Fonnte's, of which `{name}` and `{var1}` are two, and nobody sees it.
 _ZERO_WIDTH_JOINER = "\u200d"
+
+DISCONNECTED = "request invalid on disconnected device"
+#: The state of a message to a number that is none.
+INVALID = "invalid"
+NO_QUOTA = "insufficient quota"
+#: Reasons that have nothing to do with the message.
+_OF_THE_SENDER = ("token invalid", "unknown user", NO_QUOTA, DISCONNECTED)
+
+
+def told_of_us(event: Mapping[str, Any]) -> Told:
+    """What a webhook says of our phone."""
+    match event.get("status"):
+        case "connect":
+            return Told(is_mended=True)
+        case "disconnect":
+            return Told(problem=DISCONNECTED)
+        case _:
+            return Told()
 
 
 class Fonnte:
@@ -19,28 +40,59 @@ class Fonnte:
 
     def send(self, phone: str, text: str, **_: object) -> str | None:
         message = text.replace("{", "{" + _ZERO_WIDTH_JOINER)
-        response = self._http.fetch(
-            "POST",
-            f"{self._url}/send",
-            data={"target": phone.removeprefix("+"), "message": message, "countryCode": "62"},
-            headers={"Authorization": self._token},
-        )
+        body = self._ask("send", {"target": phone.removeprefix("+"), "message": message, "countryCode": "62"})
+        return _first(body.get("id"))
+
+    def health(self) -> Health:
+        try:
+            body = self._ask("device", {})
+        except SenderError as error:
+            return Health(error.reason)
+        quota = _whole_number(body.get("quota"))
+        if body.get("device_status") == "disconnect":
+            return Health(DISCONNECTED, quota=quota)
+        return Health(NO_QUOTA if quota == 0 else None, quota=quota)
+
+    def take_back(self, ref: str) -> bool:
+        try:
+            self._ask("delete-message", {"id": ref})
+        except SenderError:
+            raise
+        except ProviderError as error:
+            if error.response is not None or error.outcome_unknown or error.is_down or error.kind == "busy":
+                raise
+            return False  # it is sent already, or was never there
+        return True
+
+    def _ask(self, path: str, form: dict[str, str]) -> dict[str, Any]:
+        """The answer of one call; a refusal raises what it means."""
+        headers = {"Authorization": self._token}
+        response = self._http.fetch("POST", f"{self._url}/{path}", data=form, headers=headers)
         body = response.json()
         match body.get("status"):
             case True:
-                return _first(body.get("id"))
+                return body
             case False:
-                raise self._refusal(str(body.get("reason", "")))
+                raise _refusal(str(body.get("reason", "")))
             case _:
                 raise response.garbage()
 
-    def _refusal(self, reason: str) -> ProviderError:
-        words = reason.lower()
-        if "target" in words and "invalid" in words:
-            return InvalidNumberError("messaging", reason)
-        # Only the message itself can be wrong for good; a token, a quota or a device is put right by the operator.
-        permanent = "cannot be empty" in words or words == "input invalid"
-        return ProviderError("messaging", "status", permanent=permanent, reason=reason or "refused")
+
+def _refusal(reason: str) -> ProviderError:
+    words = reason.strip().lower()
+    if words in _OF_THE_SENDER:
+        return SenderError("messaging", words, is_seen=True)
+    if "target" in words and "invalid" in words:
+        return InvalidNumberError("messaging", reason)
+    # Only the message itself can be wrong for good; what else there is, the operator puts right.
+    permanent = "cannot be empty" in words or words == "input invalid"
+    return ProviderError("messaging", "status", permanent=permanent, reason=reason or "refused")
+
+
+def _whole_number(value: object) -> int | None:
+    """A number, which comes as text."""
+    text = str(value).strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _first(value: object) -> str | None:

@@ -6,10 +6,27 @@ from flask import current_app
 
 from app.providers import fonnte, whatsapp
 from app.providers.http import Http, policy_of
-from app.providers.messenger import InvalidNumberError, Messenger, Outbox, OutsideHoursError
+from app.providers.messenger import (
+    Health,
+    InvalidNumberError,
+    Messenger,
+    Outbox,
+    OutsideHoursError,
+    SenderError,
+    TooManyPeopleError,
+)
 from config import Config
 
-__all__ = ["InvalidNumberError", "Messenger", "OutsideHoursError", "client", "make"]
+__all__ = [
+    "Health",
+    "InvalidNumberError",
+    "Messenger",
+    "OutsideHoursError",
+    "SenderError",
+    "TooManyPeopleError",
+    "client",
+    "make",
+]
 
 #: A worker's lease outlives this.
 BUDGET_S = 8.0

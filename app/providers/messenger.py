@@ -16,6 +16,22 @@ class InvalidNumberError(ProviderError):
         super().__init__(provider, "status", permanent=True, reason=reason)
 
 
+class SenderError(ProviderError):
+    """It is not this message that is refused, but whoever sends: nothing leaves until the operator or time mends it."""
+
+    def __init__(self, provider: str, reason: str, *, is_seen: bool) -> None:
+        """`is_seen`: `Messenger.health` tells when it is over. Otherwise only a message that is taken does."""
+        super().__init__(provider, "status", reason=reason)
+        self.is_seen = is_seen
+
+
+class TooManyPeopleError(ProviderError):
+    """The provider takes messages to nobody new for a while; to those written to lately it does."""
+
+    def __init__(self, provider: str, reason: str) -> None:
+        super().__init__(provider, "status", reason=reason)
+
+
 class OutsideHoursError(ProviderError):
     """The provider takes no text for this person now, only a template."""
 
@@ -44,6 +60,34 @@ class Template:
     code: str | None = None
 
 
+@dataclass(frozen=True)
+class Health:
+    """How a sender is, as its provider says; None: it does not say."""
+
+    #: Why nothing leaves; None: something does.
+    problem: str | None = None
+    #: What recipients think of it, in the provider's word.
+    quality: str | None = None
+    #: Different people that it may write to in 24 hours without having been written to.
+    limit_24h: int | None = None
+    #: Messages that are paid for.
+    quota: int | None = None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a provider tells by itself of the sender, as far as it concerns us."""
+
+    #: Why nothing leaves from now on.
+    problem: str | None = None
+    #: What it was is over.
+    is_mended: bool = False
+    #: Why nobody new is written to.
+    limit: str | None = None
+    quality: str | None = None
+    limit_24h: int | None = None
+
+
 class Messenger(Protocol):
     def send(
         self,
@@ -60,9 +104,21 @@ class Messenger(Protocol):
         buttons nor templates sends the text. Raises `ProviderError`.
         """
 
+    def health(self) -> Health | None:
+        """How the sender is; None where nobody can tell. Raises `ProviderError` when the answer says nothing."""
+
+    def take_back(self, ref: str) -> bool:
+        """Take back a message that the provider has and has not sent yet; returns whether it did."""
+
 
 class Outbox:
     """Sends nowhere: the development pages show the outbox's rows."""
 
     def send(self, phone: str, text: str, **_: object) -> str | None:
         return None
+
+    def health(self) -> None:
+        """There is no sender."""
+
+    def take_back(self, ref: str) -> bool:
+        return False

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.providers.http import Http, ProviderError
-from app.providers.messenger import Button, InvalidNumberError, OutsideHoursError, Template
+from app.providers.http import Http, ProviderError, ProviderResponse
+from app.providers.messenger import (
+    Button,
+    Health,
+    InvalidNumberError,
+    OutsideHoursError,
+    SenderError,
+    Template,
+    Told,
+    TooManyPeopleError,
+)
 
 URL = "https://graph.facebook.com/v25.0"
+
+_LIMIT = "whatsapp_business_manager_messaging_limit"
 
 #: A longer text is sent without its buttons.
 MOST_CHARACTERS_WITH_BUTTONS = 1024
@@ -17,17 +29,28 @@ MOST_CHARACTERS_OF_A_PARAMETER = 800
 
 #: Too many messages, to all or to this number.
 _RATE_LIMITS = frozenset({130429, 131056, 4, 80007})
+#: The account's: its token, a block or a lock, a bill.
+_UNAUTHORISED = "190"
+_OF_THE_ACCOUNT = frozenset({_UNAUTHORISED, "368", "131031", "131042"})
+#: Too many different people in 24 hours, for what the account's messages are thought of.
+_TOO_MANY_PEOPLE = 131048
 #: Nobody has this number there, or it is none.
-_INVALID_NUMBERS = frozenset({131026})
+INVALID_NUMBERS = frozenset({131026})
 #: Its recipient has not written to us for 24 hours.
 OUTSIDE_HOURS = 131047
 #: Some passing troubles of its own are 4xx.
 _TRANSIENT = frozenset({1, 2, 131000, 131016})
 
+#: Events after which an account sends nothing.
+_THE_END = frozenset({"ACCOUNT_DELETED", "PARTNER_REMOVED"})
+#: What an event says of the quality.
+_OF_EVENT = {"FLAGGED": "red", "UNFLAGGED": "yellow"}
+
 
 class WhatsAppCloud:
     def __init__(self, http: Http, url: str, token: str, sender_id: str) -> None:
-        self._http, self._url, self._token = http, f"{url}/{sender_id}/messages", token
+        self._http, self._url = http, f"{url}/{sender_id}"
+        self._headers = {"Authorization": f"Bearer {token}"}
 
     def send(
         self,
@@ -46,16 +69,55 @@ class WhatsAppCloud:
         }
         if callback is not None:
             message["biz_opaque_callback_data"] = callback
-        headers = {"Authorization": f"Bearer {self._token}"}
-        try:
-            response = self._http.fetch("POST", self._url, json=message, headers=headers)
-        except ProviderError as error:
-            raise _meaning(error) from None
+        response = self._ask("POST", "/messages", json=message)
         messages = response.json().get("messages")
         first = messages[0] if isinstance(messages, list) and messages else None
         if not isinstance(first, dict) or not isinstance(first.get("id"), str):
             raise response.garbage()
         return str(first["id"])
+
+    def health(self) -> Health:
+        try:
+            response = self._ask("GET", "", params={"fields": f"quality_rating,{_LIMIT}"})
+        except SenderError as error:
+            return Health(error.reason)
+        body = response.json()
+        return Health(quality=quality_of(body.get("quality_rating")), limit_24h=limit_of(body.get(_LIMIT)))
+
+    def take_back(self, ref: str) -> bool:
+        return False  # what WhatsApp has, it keeps
+
+    def _ask(self, method: str, path: str, **parts: Any) -> ProviderResponse:
+        try:
+            return self._http.fetch(method, self._url + path, headers=self._headers, **parts)
+        except ProviderError as error:
+            raise _meaning(error) from None
+
+
+def told_of_us(event: Mapping[str, Any]) -> Told:
+    """What a webhook says of our number or account, in whatever of its fields it does."""
+    ban, restrictions = event.get("ban_info"), event.get("restriction_info")
+    state = ban.get("waba_ban_state") if isinstance(ban, dict) else None
+    name = str(event.get("event"))
+    limit = limit_of(event.get("current_limit") or event.get("max_daily_conversations_per_business"))
+    return Told(
+        problem=f"account: {name}" if state == "DISABLE" or name in _THE_END else None,
+        is_mended=state == "REINSTATE",
+        limit=f"account: {name}" if name == "ACCOUNT_RESTRICTION" and restrictions else None,
+        quality=_OF_EVENT.get(name),
+        limit_24h=limit,
+    )
+
+
+def limit_of(value: object) -> int | None:
+    """How many people `TIER_250`, `TIER_2K`, `TIER_100K` are; None for `TIER_UNLIMITED` and what nobody knows."""
+    match = re.fullmatch(r"TIER_(\d{1,6})(K?)", value) if isinstance(value, str) else None
+    return int(match[1]) * (1000 if match[2] else 1) if match else None
+
+
+def quality_of(value: object) -> str | None:
+    """`green`, `yellow` or `red`."""
+    return value.lower() if value in ("GREEN", "YELLOW", "RED") and isinstance(value, str) else None
 
 
 def _content(text: str, buttons: Sequence[Button], template: Template | None) -> dict[str, Any]:
@@ -97,13 +159,17 @@ def _one_line(text: str) -> str:
 
 
 def _meaning(error: ProviderError) -> ProviderError:
-    """What WhatsApp's own code says about an error status; a refused token is the operator's to put right."""
+    """What WhatsApp's own code says about an error status."""
     code = _code(error)
-    if code in _INVALID_NUMBERS:
+    if code in INVALID_NUMBERS:
         return InvalidNumberError("messaging", f"code {code}")
     if code == OUTSIDE_HOURS:
         return OutsideHoursError("messaging", f"code {code}")
-    transient = code in _RATE_LIMITS or code in _TRANSIENT or code == 190 or not error.permanent
+    if refusal := sender_error(code):
+        return refusal
+    if code == _TOO_MANY_PEOPLE:
+        return TooManyPeopleError("messaging", f"code {code}")
+    transient = code in _RATE_LIMITS or code in _TRANSIENT or not error.permanent
     return ProviderError(
         "messaging",
         error.kind,
@@ -113,6 +179,13 @@ def _meaning(error: ProviderError) -> ProviderError:
         reason=error.reason if code is None else f"code {code}",
         written=error.written,
     )
+
+
+def sender_error(code: object) -> SenderError | None:
+    """The error that a code of the account means; None for another."""
+    if str(code) not in _OF_THE_ACCOUNT:
+        return None
+    return SenderError("messaging", f"code {code}", is_seen=str(code) == _UNAUTHORISED)
 
 
 def _code(error: ProviderError) -> int | None:

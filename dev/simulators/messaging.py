@@ -13,6 +13,8 @@ from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
 from dev.simulators.base import Refusals, Simulator
+from dev.simulators.messages import read_content
+from dev.simulators.senders import INVALID, Fate, Sender, fonnte_state, whatsapp_change, whatsapp_failure
 
 TOKEN = "simulated-messaging-token"
 SENDER_ID = "100200300400"
@@ -23,6 +25,11 @@ WHATSAPP_ERRORS = {
     131056: (429, "(#131056) (Business Account, Consumer Account) pair rate limit hit"),
     131026: (400, "(#131026) Message undeliverable"),
     131047: (400, "(#131047) Re-engagement message"),
+    131031: (403, "(#131031) Account has been locked"),
+    131042: (400, "(#131042) Business eligibility payment issue"),
+    131048: (400, "(#131048) Spam rate limit hit"),
+    131050: (400, "(#131050) User has stopped marketing messages"),
+    368: (403, "(#368) Temporarily blocked for policies violations"),
     190: (401, "Error validating access token"),
     100: (400, "(#100) Invalid parameter"),
     131000: (500, "(#131000) Something went wrong"),
@@ -52,6 +59,11 @@ class Messaging(Simulator):
         super().__init__()
         self.sent: list[Message] = []
         self.invalid: set[str] = set()
+        self.sender = Sender()
+        #: What is accepted and waits for the phone.
+        self.held: list[Message] = []
+        #: What the webhooks would say, in order: the body of each.
+        self.told: list[dict[str, Any]] = []
         self._count = 0
 
     def env(self) -> dict[str, str]:
@@ -68,20 +80,25 @@ class Messaging(Simulator):
 
     def routes(self, blueprint: Blueprint) -> None:
         blueprint.post("/send")(self._fonnte)
+        blueprint.post("/device")(self._device)
+        blueprint.post("/delete-message")(self._delete)
         blueprint.post("/<sender_id>/messages")(self._whatsapp)
+        blueprint.get("/<sender_id>")(self._health)
 
     def refusals(self) -> Refusals:
         reasons = {
             "token_invalid": "token invalid",
             "target_invalid": "target invalid",
             "rate_limit": "rate limit",
+            "no_quota": "insufficient quota",
             "disconnected": "request invalid on disconnected device",
         }
         fonnte: Refusals = {kind: partial(fonnte_refusal, reason) for kind, reason in reasons.items()}
         return {**fonnte, **{f"code_{code}": partial(whatsapp_error, code) for code in WHATSAPP_ERRORS}}
 
     def actions(self) -> dict[str, Callable[..., Any]]:
-        return {"mark_invalid": self.mark_invalid}
+        acts = (self.mark_invalid, self.disconnect, self.connect, self.ban, self.lower_quality, self.fail_later)
+        return {act.__name__: act for act in (*acts, self.drop_next, self.limit_people)}
 
     def received(self) -> list[dict[str, Any]]:
         """The accepted messages: one row for each that reached a phone."""
@@ -93,6 +110,52 @@ class Messaging(Simulator):
         with self.lock:
             self.sent.clear()
             self.invalid.clear()
+            self.held.clear()
+            self.told.clear()
+            self.sender = Sender()
+
+    def disconnect(self, *, holds: bool = False) -> None:
+        """The phone is off. With `holds` what is accepted from now on is kept until it is back."""
+        with self.lock:
+            self.sender.connected, self.sender.holds = False, holds
+            self.told.append({"device": "628110000000", "status": "disconnect", "reason": "phone offline"})
+
+    def connect(self) -> None:
+        """The phone is back, and sends all that was kept."""
+        with self.lock:
+            self.sender.connected = True
+            self.sent += self.held
+            self.held.clear()
+            self.told.append({"device": "628110000000", "status": "connect", "reason": ""})
+
+    def ban(self) -> None:
+        """WhatsApp locks the account."""
+        with self.lock:
+            self.sender.banned = True
+            ban = {"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": "DISABLE"}}
+            self.told.append(whatsapp_change("account_update", ban))
+
+    def lower_quality(self, quality: str = "RED") -> None:
+        """Recipients complain."""
+        with self.lock:
+            self.sender.quality = quality
+            value = {"display_phone_number": "628110000000", "event": "FLAGGED", "current_limit": self.sender.tier()}
+            self.told.append(whatsapp_change("phone_number_quality_update", value))
+
+    def fail_later(self, times: int = 1, code: str = "131026") -> None:
+        """The next messages are accepted, and fail a moment later."""
+        with self.lock:
+            self.sender.fates[Fate.FAILED], self.sender.code = times, code
+
+    def drop_next(self, times: int = 1) -> None:
+        """The next messages are accepted, and nobody hears of them again."""
+        with self.lock:
+            self.sender.fates[Fate.DROPPED] = times
+
+    def limit_people(self, limit: int) -> None:
+        """So many different people may be written to in 24 hours."""
+        with self.lock:
+            self.sender.limit = limit
 
     def mark_invalid(self, target: str) -> None:
         """From now on nobody has this number."""
@@ -108,8 +171,63 @@ class Messaging(Simulator):
         with self.lock:
             self._count += 1
             ref = f"wamid.{self._count:08d}" if wire == "whatsapp_cloud" else str(80_000_000 + self._count)
-            self.sent.append(Message(ref, target, text, wire, **more))
+            message = Message(ref, target, text, wire, **more)
+            match self._fate(message):
+                case Fate.SENT:
+                    self.sent.append(message)
+                case Fate.HELD:
+                    self.held.append(message)
+                case Fate.FAILED:
+                    self._tell_failure(message, self.sender.code)
         return ref
+
+    def _fate(self, message: Message) -> Fate:
+        self.sender.quota -= 1
+        late = self.sender.keeps_hours and self.sender.tells_hours_late
+        if late and message.kind != "template" and message.target not in self.sender.wrote:
+            self.sender.code = "131047"
+            return Fate.FAILED
+        return self.sender.fate()
+
+    def _tell_failure(self, message: Message, code: str) -> None:
+        if message.wire == "fonnte":
+            self.told.append(fonnte_state(message.ref, INVALID))
+        else:
+            self.told.append(whatsapp_failure(message.ref, message.target, message.callback, code))
+
+    def _device(self) -> ResponseReturnValue:
+        if request.headers.get("Authorization") != TOKEN:
+            return fonnte_refusal("token invalid")
+        with self.lock:
+            is_on = self.sender.connected and not self.sender.banned
+            return {
+                "device": "628110000000",
+                "device_status": "connect" if is_on else "disconnect",
+                "expired": "2030-01-01",
+                "quota": str(max(0, self.sender.quota)),
+                "status": True,
+            }
+
+    def _delete(self) -> ResponseReturnValue:
+        """Gives back what it still holds."""
+        if request.headers.get("Authorization") != TOKEN:
+            return fonnte_refusal("token invalid")
+        with self.lock:
+            kept = [message for message in self.held if message.ref != request.form.get("id")]
+            found = len(kept) < len(self.held)
+            self.held = kept
+        return {"status": True} if found else fonnte_refusal("message not found")
+
+    def _health(self, sender_id: str) -> ResponseReturnValue:
+        if request.headers.get("Authorization") != f"Bearer {TOKEN}" or sender_id != SENDER_ID:
+            return whatsapp_error(190)
+        with self.lock:
+            told = {
+                "quality_rating": self.sender.quality,
+                "whatsapp_business_manager_messaging_limit": self.sender.tier(),
+            }
+        asked = request.args.get("fields", "").split(",")
+        return {"id": sender_id, **{name: value for name, value in told.items() if name in asked}}
 
     def _fonnte(self) -> ResponseReturnValue:
         # The token stands bare in the header: with "Bearer" before it, the gateway does not know it.
@@ -122,6 +240,9 @@ class Messaging(Simulator):
             return fonnte_refusal("input invalid")
         if not text:
             return fonnte_refusal("message cannot be empty")
+        with self.lock:
+            if problem := self.sender.fonnte_problem():
+                return fonnte_refusal(problem)
         good = [target for target in targets if self._reachable(target)]
         if not good:
             return fonnte_refusal("target invalid")
@@ -147,6 +268,9 @@ class Messaging(Simulator):
         target = digits(str(body.get("to", "")))
         if not self._reachable(target):
             return whatsapp_error(131026)
+        with self.lock:
+            if problem := self.sender.whatsapp_problem(target, content["kind"]):
+                return whatsapp_error(problem)
         return {
             "messaging_product": "whatsapp",
             "contacts": [{"input": body["to"], "wa_id": target}],
@@ -155,60 +279,6 @@ class Messaging(Simulator):
 
     def _reachable(self, target: str) -> bool:
         return re.fullmatch(r"\d{8,15}", target) is not None and target not in self.invalid
-
-
-def read_content(body: dict[str, Any]) -> dict[str, Any] | None:
-    """What a phone shows of a WhatsApp message, as fields of `Message`; None for one that WhatsApp refuses."""
-    kind = body.get("type", "text")
-    readers = {"text": _read_text, "interactive": _read_interactive, "template": _read_template}
-    try:
-        fields: dict[str, Any] = {"kind": kind, **readers[kind](body[kind])}
-    except (KeyError, TypeError, IndexError, ValueError):
-        return None
-    return fields if isinstance(fields["text"], str) and fields["text"] else None
-
-
-def _read_text(text: Any) -> dict[str, Any]:
-    demand(len(text["body"]) <= 4096)
-    return {"text": text["body"]}
-
-
-def _read_interactive(interactive: Any) -> dict[str, Any]:
-    body, buttons = interactive["body"]["text"], interactive["action"]["buttons"]
-    titles = [button["reply"]["title"] for button in buttons if button["type"] == "reply"]
-    ids = [button["reply"]["id"] for button in buttons]
-    demand(interactive["type"] == "button" and len(body) <= 1024 and 1 <= len(buttons) <= 3)
-    demand(len(set(titles)) == len(set(ids)) == len(buttons))
-    demand(all(1 <= len(title) <= 20 for title in titles) and all(1 <= len(each) <= 256 for each in ids))
-    return {"text": body, "buttons": tuple(ids)}
-
-
-def _read_template(template: Any) -> dict[str, Any]:
-    parameters: list[str] = []
-    buttons: list[str] = []
-    for component in template.get("components", []):
-        if component["type"] == "body":
-            parameters += [parameter["text"] for parameter in component["parameters"]]
-        else:
-            demand(component["index"] == str(len(buttons)))
-            buttons.append(_read_template_button(component["sub_type"], component["parameters"][0]))
-    demand(isinstance(template["language"]["code"], str) and len("".join(parameters)) <= 1024)
-    demand(all(each.strip() and not re.search(r"[\n\t]| {4}", each) for each in parameters))
-    return {"text": " | ".join([template["name"], *parameters]), "buttons": tuple(buttons)}
-
-
-def _read_template_button(sub_type: str, parameter: Any) -> str:
-    """What a ready answer brings back, or the code that a button copies."""
-    if sub_type == "url":
-        demand(parameter["type"] == "text" and 1 <= len(parameter["text"]) <= 15)
-        return str(parameter["text"])
-    demand(sub_type == "quick_reply")
-    return str(parameter["payload"])
-
-
-def demand(is_right: bool) -> None:
-    if not is_right:
-        raise ValueError
 
 
 def without_variables(text: str) -> str:

@@ -32,6 +32,7 @@ from app.notifications.models import (
     broadcast_pace,
     deliveries,
 )
+from app.notifications.senders import health
 
 KIND = "broadcast"
 #: Recipients of one transaction.
@@ -185,6 +186,8 @@ _bulk_due = sa.exists().where(
 
 def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
     """Whether a due broadcast message may go now; taking the slot moves the next one on, for all workers."""
+    if not health.may_send(channel):
+        return False
     now = sa.func.statement_timestamp()
     spacing = timedelta(minutes=1) / settings.broadcast_per_minute
     slot = (

@@ -312,10 +312,11 @@ def settle_unknown(delivery: Claim, reason: str) -> None:
     _settle_retry(delivery, delay_s, f"outcome unknown: {reason}", unknowns=_rows.unknowns)
 
 
-def settle_postponed(delivery: Claim, until: datetime | timedelta) -> None:
+def settle_postponed(delivery: Claim, until: datetime | timedelta, reason: str = "") -> None:
     """Wait until a moment, or for so long; that was no attempt."""
     at = clock_steps.now + until if isinstance(until, timedelta) else until
-    _settle(delivery, state=State.PENDING, next_try_at=at, attempts=_rows.attempts - 1)
+    why = {"last_error": reason[:500]} if reason else {}
+    _settle(delivery, state=State.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
 
 
 def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:

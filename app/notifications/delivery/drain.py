@@ -25,6 +25,7 @@ from app.notifications.delivery.forms import NeedsTemplateError
 from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.models import Channel
 from app.providers.http import ProviderError
+from app.providers.messenger import SenderError, TooManyPeopleError
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,8 @@ class Routing:
     joint: Mapping[str, Callable[[Sequence[Mapping[str, object]]], Mapping[str, object]]]
     #: By queue, asked before the next row of a channel is claimed: whether it may be.
     throttles: Mapping[str, Callable[[Channel], bool]]
+    #: Told of the occurrences whose messages the provider gave back unsent, in the unit of work that notes it.
+    taken_back: Callable[[Sequence[int]], object]
 
 
 def init_app(app: Flask, routing: Routing) -> None:
@@ -74,6 +77,8 @@ THREADS = 16
 FRESH_THREADS = 4
 #: Seconds that a busy provider is left alone when it does not say for how long.
 BUSY_S = 5.0
+#: Seconds that a delivery waits when nobody's message left, and when nobody new was written to.
+SENDER_S, PEOPLE_S = 30.0, 300.0
 #: Seconds until a lane without work looks for more while another lane is busy.
 POLL_S = 0.2
 #: Seconds after which a call marks its lane as slow.
@@ -202,6 +207,8 @@ class Lane:
                 return self._failed(delivery, str(error))
             if error.kind == "busy":
                 return self._postponed(error.retry_after or BUSY_S)
+            if isinstance(error, (SenderError, TooManyPeopleError)):
+                return self._held_back(error)
             return self._retry(delivery, str(error), error.retry_after)
         except ClaimLostError:
             raise
@@ -254,6 +261,12 @@ class Lane:
                 self._busy, self._rests_until = 0, monotonic() + delay_s
         jitter = random.uniform(1.0, 1.5)  # noqa: S311  # spreads load, guards nothing
         return Outcome(Result.POSTPONED, delay_s=delay_s * jitter)
+
+    def _held_back(self, error: SenderError | TooManyPeopleError) -> Outcome:
+        """It is not this delivery that was refused: it waits, and that was no attempt."""
+        delay_s = SENDER_S if isinstance(error, SenderError) else PEOPLE_S
+        jitter = random.uniform(1.0, 1.5)  # noqa: S311  # spreads load, guards nothing
+        return Outcome(Result.POSTPONED, str(error), delay_s=delay_s * jitter)
 
     def _unknown(self, delivery: Claimed, reason: str) -> Outcome:
         self._count("unknown", times=len(delivery.ids))

@@ -14,7 +14,7 @@ from app.identity.models import User
 from app.notifications.delivery import claims, forms, second_form
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.delivery.drain import routing
-from app.notifications.senders import numbers
+from app.notifications.senders import health, numbers
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
 
@@ -59,6 +59,7 @@ def send(delivery: Claimed) -> str | None:
     """
     address = _address_of(delivery)
     form = forms.form_of(delivery.kind, _payload_of(delivery), is_open=address.is_open)
+    health.admit()
     claims.begin(delivery)
     if len(delivery.together) <= len(delivery.others):  # some were cancelled since
         form = forms.form_of(delivery.kind, _payload_of(delivery), is_open=address.is_open)
@@ -71,11 +72,18 @@ def send(delivery: Claimed) -> str | None:
         with unit_of_work():
             numbers.refused(address.phone)
         raise
+    except messaging.SenderError as error:
+        health.stop(error.reason, is_seen=error.is_seen)
+        raise
+    except messaging.TooManyPeopleError as error:
+        health.limit_reached(error.reason)
+        raise
     except messaging.OutsideHoursError:
         with unit_of_work():
             for each in delivery.together:
                 second_form.send_as_template(each.id)
         raise
+    health.message_taken()
     if address.is_doubted:
         with unit_of_work():
             numbers.reached(address.phone)

@@ -18,13 +18,14 @@ from app.core.lib.clock import now
 from app.notifications.delivery import clock_steps
 from app.notifications.delivery.drain import LAG_BUCKETS_S, Tally
 from app.notifications.models import OPEN, Channel, deliveries
+from app.notifications.senders import report
 
 logger = logging.getLogger(__name__)
 
 #: The hash in Redis in which drains add up their counts: they run in short-lived processes that nobody can scrape.
 COUNTS = "figures:deliveries"
 #: What a drain counts by channel.
-OUTCOMES = ("sent", "failed", "retried", "unknown", "needs_template")
+OUTCOMES = ("sent", "failed", "retried", "unknown", "needs_template", "taken_back")
 #: Seconds that a due urgent delivery may wait before `flask worker-health` complains.
 LATE_S = 60
 
@@ -74,6 +75,8 @@ def worker_problems() -> list[str]:
         problems.append("no clock is going")
     if step := clock_steps.step_s():
         problems.append(f"the database's clock has stepped by {step:.0f} s, and nothing is sent")
+    if problem := report.problem():
+        problems.append(problem)
     if (age := oldest_due_s()) > LATE_S:
         problems.append(f"the oldest due delivery has been waiting for {age:.0f} s")
     return problems
@@ -108,7 +111,8 @@ def collect_counts() -> Iterator[Metric]:
             counted[what, channel] = int(count)
     outcomes = CounterMetricFamily(
         "deliveries",
-        "Outcomes of attempts: sent, failed for good (of these for want of a template), retried, unknown",
+        "Outcomes of attempts: sent (of these taken back), failed for good (of these for want of a template), retried, "
+        "unknown",
         labels=["outcome", "channel"],
     )
     for labels, n in counted.items():

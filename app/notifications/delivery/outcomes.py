@@ -49,4 +49,4 @@ def settle(delivery: Claim, outcome: Outcome) -> None:
         case Result.UNKNOWN:
             claims.settle_unknown(delivery, outcome.reason)
         case Result.POSTPONED:
-            claims.settle_postponed(delivery, outcome.until or timedelta(seconds=outcome.delay_s))
+            claims.settle_postponed(delivery, outcome.until or timedelta(seconds=outcome.delay_s), outcome.reason)

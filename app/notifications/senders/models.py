@@ -1,8 +1,9 @@
-"""What is known of the numbers that messages go to."""
+"""What is known of the numbers that messages come from, and of those that they go to."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import cast
 
 import sqlalchemy as sa
@@ -34,5 +35,43 @@ class PhoneNumber(Base):
     )
 
 
+class SenderState(StrEnum):
+    UP = "up"
+    #: Messages leave, but not to everybody: the provider takes nobody new.
+    DEGRADED = "degraded"
+    #: Nothing leaves: messages wait, untried.
+    DOWN = "down"
+
+
+class Sender(Base):
+    """A number of ours, and how its provider says that it is."""
+
+    __tablename__ = "senders"
+
+    provider: Mapped[str] = mapped_column(primary_key=True)
+    number: Mapped[str] = mapped_column(
+        primary_key=True, comment="of WhatsApp the phone number id, of Fonnte MESSAGING_NUMBER; empty: nobody told"
+    )
+    state: Mapped[str] = mapped_column(server_default=SenderState.UP)
+    reason: Mapped[str | None] = mapped_column(comment="why it is not up, in the provider's words")
+    since: Mapped[datetime] = mapped_column(server_default=sa.func.now(), comment="in this state")
+    quality: Mapped[str | None] = mapped_column(comment="green, yellow or red: what recipients think of it")
+    limit_24h: Mapped[int | None] = mapped_column(
+        sa.Integer, comment="different people that may be written to in 24 hours; null: unlimited or unknown"
+    )
+    quota: Mapped[int | None] = mapped_column(sa.Integer, comment="messages that are paid for")
+    checked_at: Mapped[datetime | None] = mapped_column(comment="when the provider last told")
+    needs_trial: Mapped[bool] = mapped_column(
+        server_default=sa.false(), comment="of one that is down: only a message that is taken shows that it is over"
+    )
+    trial_at: Mapped[datetime | None] = mapped_column(
+        comment="of one that is down: when one message may try whether it is still"
+    )
+    held_since: Mapped[datetime | None] = mapped_column(
+        comment="of a phone that is disconnected: from when on the provider may hold what it accepted"
+    )
+
+
 #: For statements that have no use for objects.
 phone_numbers = cast(sa.Table, PhoneNumber.__table__)
+senders = cast(sa.Table, Sender.__table__)

@@ -67,7 +67,7 @@ def test_what_was_never_written_is_tried_again_and_again(
     assert reread(row.dedupe_key).state == State.SENT
 
 
-@pytest.mark.parametrize("kind", ["status", "rate_limit", "token_invalid"])
+@pytest.mark.parametrize("kind", ["status", "rate_limit"])  # a token is the sender's affair: senders/test_health.py
 def test_what_the_provider_refused_is_tried_again_and_again(committed: Flask, gateway: Server, kind: str) -> None:
     row = add()
     gateway.fault("messaging", kind, times=4)

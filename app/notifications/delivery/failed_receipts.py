@@ -1,0 +1,30 @@
+"""What follows from a message that the provider accepted and then could not deliver."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.models import User
+from app.notifications.delivery import second_form
+from app.notifications.models import deliveries
+from app.notifications.senders import health, numbers
+from app.providers import fonnte, whatsapp
+
+
+def note(delivery_id: int, code: str | None) -> None:
+    """Once for each such message, with the provider's code (of Fonnte: its word)."""
+    if code == str(whatsapp.OUTSIDE_HOURS):
+        second_form.send_as_template(delivery_id)
+    elif code in _NOBODY_THERE and (phone := db.session.scalar(_phone, {"of_delivery": delivery_id})) is not None:
+        numbers.refused(phone)
+    elif code is not None and (error := whatsapp.sender_error(code)) is not None:
+        health.stop(error.reason, is_seen=error.is_seen)
+
+
+_NOBODY_THERE = frozenset({*map(str, whatsapp.INVALID_NUMBERS), fonnte.INVALID})
+_phone = (
+    sa.select(sa.func.coalesce(deliveries.c.target, User.phone))
+    .outerjoin(User, User.id == deliveries.c.user_id)
+    .where(deliveries.c.id == sa.bindparam("of_delivery"))
+)

@@ -1,0 +1,37 @@
+"""What the providers tell of our own number by their webhooks, the moment that it happens."""
+
+from __future__ import annotations
+
+from app.core.settings import settings
+from app.notifications.models import Inbound
+from app.notifications.senders import health
+from app.providers import fonnte, whatsapp
+from app.providers.messenger import Told
+
+#: Outcomes of such an event.
+NOTED, IGNORED = "noted", "ignored"
+
+
+def heard(event: Inbound) -> str:
+    """Note what an event of kind device, quality or account means for the sender; returns its outcome."""
+    if event.provider != settings.messaging_provider or not _is_ours(event.payload.get("display_phone_number")):
+        return IGNORED
+    reader = whatsapp.told_of_us if event.provider == "whatsapp_cloud" else fonnte.told_of_us
+    told = reader(event.payload)
+    if told == Told():
+        return IGNORED
+    if told.problem is not None:
+        health.stop(told.problem, is_seen=event.provider == "fonnte")
+    elif told.is_mended:
+        health.start()
+    elif told.limit is not None:
+        health.limit_reached(told.limit)
+    health.note_quality(told.quality, told.limit_24h)
+    return NOTED
+
+
+def _is_ours(number: object) -> bool:
+    """Whether an event is about our number; an account may have several, and not every event names one."""
+    if not isinstance(number, str) or settings.messaging_number is None:
+        return True
+    return "".join(filter(str.isdigit, number)) == settings.messaging_number.removeprefix("+")

@@ -1,0 +1,222 @@
+"""How our own number is: what the provider says of it decides whether messages leave.
+
+An error of the account stops the sender and not row after row: what is due waits untried and pushes go on. The check of
+every minute or a webhook starts it again, or where neither can tell, one message that is tried and taken.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from time import monotonic
+
+import sqlalchemy as sa
+from flask import current_app
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.database.session import autocommit
+from app.core.settings import settings
+from app.notifications.models import Channel
+from app.notifications.senders.models import Sender, SenderState, senders
+from app.providers import fonnte
+from app.providers.messenger import Health, SenderError
+
+logger = logging.getLogger(__name__)
+
+#: Seconds that a process believes what it saw of the sender.
+BELIEVED_S = 1.0
+#: How often a message tries a sender that only a message can try; and one that the check sees, should that not answer.
+TRIAL_EVERY = timedelta(minutes=1)
+BLIND_TRIAL_EVERY = timedelta(minutes=10)
+#: A provider that took nobody new is believed for so long.
+LIMITED_FOR = timedelta(hours=1)
+#: What the provider accepted so long before we knew that its phone is off, it may hold.
+UNNOTICED = timedelta(minutes=2)
+
+_rows = senders.c
+_now = sa.func.statement_timestamp()
+_is_down = _rows.state == SenderState.DOWN
+
+
+def key() -> dict[str, str] | None:
+    """The sender that the settings name; None when messages leave for nowhere."""
+    if settings.messaging_provider == "outbox":
+        return None
+    number = settings.messaging_sender_id if settings.messaging_provider == "whatsapp_cloud" else None
+    return {"provider": settings.messaging_provider, "number": number or settings.messaging_number or ""}
+
+
+def current() -> Sender | None:
+    """The sender as it is now; None while nothing is known of it."""
+    which = key()
+    if which is None:
+        return None
+    with autocommit() as connection:
+        row = connection.execute(sa.select(*senders.c).where(*_is(which))).mappings().one_or_none()
+    return Sender(**row) if row else None
+
+
+def _is(which: dict[str, str]) -> list[sa.ColumnElement[bool]]:
+    return [_rows[name] == value for name, value in which.items()]
+
+
+# --- whether messages leave -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Seen:
+    is_down: bool
+    is_trial_due: bool
+    until: float
+
+
+def may_send(channel: Channel) -> bool:
+    """Whether a delivery of this channel may be claimed: not a message while the sender is down, but for a trial.
+
+    It costs a statement once a second, and not one for each delivery.
+    """
+    if channel != Channel.MESSAGING or (which := key()) is None:
+        return True
+    seen = _seen()
+    if seen is None or monotonic() >= seen.until:
+        seen = _look(which)
+    return not seen.is_down or seen.is_trial_due
+
+
+def admit() -> None:
+    """Let a claimed message through: any while the sender is not down, else one a minute as a trial.
+
+    Raises `SenderError`.
+    """
+    if (which := key()) is None:
+        return
+    if (_seen() or _look(which)).is_down and not _take_trial(which):
+        forget_look()
+        raise SenderError("messaging", "the sender is down", is_seen=True)
+
+
+def forget_look() -> None:
+    """Look at the sender anew."""
+    current_app.extensions.pop("sender", None)
+
+
+def _seen() -> _Seen | None:
+    seen: _Seen | None = current_app.extensions.get("sender")
+    return seen
+
+
+def _look(which: dict[str, str]) -> _Seen:
+    with autocommit() as connection:
+        row = connection.execute(sa.select(_is_down, _rows.trial_at <= _now).where(*_is(which))).one_or_none()
+    is_down, is_trial_due = row or (False, None)
+    seen = current_app.extensions["sender"] = _Seen(is_down, bool(is_trial_due), monotonic() + BELIEVED_S)
+    return seen
+
+
+def _take_trial(which: dict[str, str]) -> bool:
+    taken = (
+        sa.update(senders)
+        .where(*_is(which), _is_down, _rows.trial_at <= _now)
+        .values(trial_at=_now + TRIAL_EVERY)
+        .returning(_rows.number)
+    )
+    with autocommit() as connection:
+        return connection.execute(taken).first() is not None
+
+
+# --- what becomes known of it -----------------------------------------------------------------------------------------
+
+
+def stop(reason: str, *, is_seen: bool) -> None:
+    """Nothing leaves from now on, for what the sender is; `is_seen` says that the check can tell when it is over."""
+    _note(_down(reason, is_seen=is_seen))
+
+
+def limit_reached(reason: str) -> None:
+    """The provider takes nobody new for now; the rest goes on."""
+    _note({"state": SenderState.DEGRADED, "reason": reason}, only=~_is_down)
+
+
+def start() -> None:
+    """Messages leave again: the provider told so, or the operator wants it."""
+    _note(_UP)
+
+
+def message_taken() -> None:
+    """A message was accepted. While the sender is down that was its trial, and it is up again."""
+    if (seen := _seen()) is not None and seen.is_down:
+        _note(_UP, only=sa.and_(_is_down, _rows.trial_at > _now))
+
+
+def note(health: Health) -> None:
+    """What the check found. It starts nothing again whose end it cannot see."""
+    told = {name: getattr(health, name) for name in ("quality", "limit_24h", "quota")}
+    values: dict[str, object] = {**told, "checked_at": _now}
+    if health.problem is not None:
+        _note({**values, **_down(health.problem, is_seen=True)})
+        return
+    is_limited = sa.and_(_rows.state == SenderState.DEGRADED, _rows.since > _now - LIMITED_FOR)
+    stays = sa.or_(sa.and_(_is_down, _rows.needs_trial), is_limited)
+    mended = {
+        name: sa.case((stays, _rows[name]), else_=sa.literal(value, _rows[name].type)) for name, value in _UP.items()
+    }
+    _note({**values, **mended}, first={**values, **_UP})
+
+
+def note_quality(quality: str | None, limit_24h: int | None) -> None:
+    """The provider told by itself what recipients think of the number, or how many it may write to."""
+    told = {"quality": quality, "limit_24h": limit_24h}
+    if values := {name: value for name, value in told.items() if value is not None}:
+        _note(values)
+
+
+_UP: dict[str, object] = {
+    "state": SenderState.UP,
+    "reason": None,
+    "needs_trial": False,
+    "trial_at": None,
+    "held_since": None,
+}
+
+
+def _down(reason: str, *, is_seen: bool) -> dict[str, object]:
+    values: dict[str, object] = {
+        "state": SenderState.DOWN,
+        "reason": reason,
+        "needs_trial": not is_seen,
+        "trial_at": _now + (BLIND_TRIAL_EVERY if is_seen else TRIAL_EVERY),
+    }
+    if reason == fonnte.DISCONNECTED:
+        values["held_since"] = _now - UNNOTICED
+    return values
+
+
+def _note(
+    values: Mapping[str, object],
+    *,
+    only: sa.ColumnElement[bool] | None = None,
+    first: Mapping[str, object] | None = None,
+) -> None:
+    """Change the sender's row where `only` holds, or make it (of `first`, where `values` look at the row)."""
+    which = key()
+    if which is None:
+        return
+    change = dict(values)
+    if "held_since" in values and values["held_since"] is not None and first is None:
+        change["held_since"] = sa.func.coalesce(_rows.held_since, values["held_since"])
+    if "state" in change:
+        change["since"] = sa.case((_rows.state == change["state"], _rows.since), else_=_now)
+    statement = (
+        insert(senders)
+        .values({**which, **(first or values)})
+        .on_conflict_do_update(index_elements=[_rows.provider, _rows.number], set_=change, where=only)
+        .returning(_rows.state, _rows.reason, (_rows.since == _now).label("is_new"))
+    )
+    with autocommit() as connection:
+        row = connection.execute(statement).one_or_none()
+    forget_look()
+    if row is not None and row.is_new:
+        log = logger.info if row.state == SenderState.UP else logger.error
+        log("the sender of messages is %s", row.state, extra={**which, "reason": row.reason})

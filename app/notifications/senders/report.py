@@ -1,0 +1,74 @@
+"""How our number is, for operators: `flask messaging`, `/readyz`, `flask worker-health` and `/metrics`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+
+from app.core.lib.clock import now
+from app.notifications.senders import health
+from app.notifications.senders.models import Sender, SenderState
+
+
+def problem() -> str | None:
+    """Why no message leaves; None: they do."""
+    sender = health.current()
+    if sender is None or sender.state != SenderState.DOWN:
+        return None
+    return f"no message leaves since {sender.since:%Y-%m-%d %H:%M} UTC: {sender.reason}"
+
+
+def check_sender() -> str:
+    """For information: web processes serve as well while no message leaves."""
+    if health.key() is None:
+        return "none"
+    sender = health.current()
+    return "not known yet" if sender is None else _state(sender)
+
+
+def status() -> list[str]:
+    """The sender for an operator, one line each."""
+    which = health.key()
+    if which is None:
+        return ["MESSAGING_PROVIDER is outbox: messages are stored and leave for nowhere."]
+    sender = health.current()
+    if sender is None:
+        return [f"{which['provider']}: nothing is known yet; workers ask once a minute."]
+    known = {
+        "checked": f"{sender.checked_at:%Y-%m-%d %H:%M:%S} UTC" if sender.checked_at else "never",
+        "quality": sender.quality,
+        "people in 24 hours": sender.limit_24h,
+        "messages left": sender.quota,
+    }
+    lines = [f"{sender.provider} {sender.number}".strip() + f": {_state(sender)}"]
+    return lines + [f"{name}: {value}" for name, value in known.items() if value is not None]
+
+
+def collect() -> Iterator[Metric]:
+    """A sample of each state, so that an alert can tell a sender that is down from one that nobody knows."""
+    sender = health.current()
+    state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["state"])
+    for each in SenderState if sender else ():
+        state.add_metric([each], float(sender is not None and sender.state == each))
+    yield state
+    age_s = (now() - sender.checked_at).total_seconds() if sender and sender.checked_at else None
+    yield _figure("sender_quota", "Messages that are paid for", sender.quota if sender else None)
+    yield _figure(
+        "sender_limit_24h", "Different people that may be written to in 24 hours", sender.limit_24h if sender else None
+    )
+    yield _figure("sender_checked_seconds", "Seconds since the provider last told how our number is", age_s)
+
+
+def _figure(name: str, doc: str, value: float | None) -> Metric:
+    """A gauge; without a sample when nobody knows."""
+    family = GaugeMetricFamily(name, doc)
+    if value is not None:
+        family.add_metric([], value)
+    return family
+
+
+def _state(sender: Sender) -> str:
+    if sender.state == SenderState.UP:
+        return sender.state
+    return f"{sender.state} since {sender.since:%Y-%m-%d %H:%M} UTC: {sender.reason}"

@@ -1,0 +1,98 @@
+"""The number behind the messaging gateways: a phone that may be off or banned, a reputation, a quota, a limit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+#: What `fail_later` tells on Fonnte's wire.
+INVALID = "invalid"
+
+
+class Fate(StrEnum):
+    """What becomes of a message that was accepted."""
+
+    SENT = "sent"
+    HELD = "held"
+    DROPPED = "dropped"
+    FAILED = "failed"
+
+
+@dataclass
+class Sender:
+    """How the number is. Whoever changes it plays the provider, the phone or the operator."""
+
+    connected: bool = True
+    #: Whether a phone that is off is noticed: else the gateway accepts what it cannot send, and keeps it.
+    holds: bool = False
+    banned: bool = False
+    quality: str = "GREEN"
+    quota: int = 1_000_000
+    #: Different people that may be written to outside the hours; None: any number.
+    limit: int | None = None
+    people: set[str] = field(default_factory=set)
+    #: Those who wrote within 24 hours.
+    wrote: set[str] = field(default_factory=set)
+    #: Whether the 24 hours count, and whether that is told only after the message was accepted.
+    keeps_hours: bool = False
+    tells_hours_late: bool = False
+    #: How many of the next messages end so, and the code that the failed ones fail with.
+    fates: Counter[Fate] = field(default_factory=Counter)
+    code: str = "131026"
+
+    def fate(self) -> Fate:
+        for fate in (Fate.DROPPED, Fate.FAILED):
+            if self.fates[fate] > 0:
+                self.fates[fate] -= 1
+                return fate
+        return Fate.SENT if self.connected else Fate.HELD
+
+    def fonnte_problem(self) -> str | None:
+        if self.quota <= 0:
+            return "insufficient quota"
+        if self.banned or not (self.connected or self.holds):
+            return "request invalid on disconnected device"
+        return None
+
+    def whatsapp_problem(self, target: str, kind: str) -> int | None:
+        """The code of the error that a message of a kind to somebody meets."""
+        if self.banned:
+            return 131031
+        if target in self.wrote:
+            return None
+        if self.keeps_hours and kind != "template" and not self.tells_hours_late:
+            return 131047
+        if self.limit is not None and len(self.people | {target}) > self.limit:
+            return 131048
+        self.people.add(target)
+        return None
+
+    def tier(self) -> str:
+        """The limit in WhatsApp's words."""
+        if self.limit is None:
+            return "TIER_UNLIMITED"
+        return f"TIER_{self.limit // 1000}K" if self.limit >= 1000 else f"TIER_{self.limit}"
+
+
+def whatsapp_failure(ref: str, target: str, callback: str | None, code: str) -> dict[str, Any]:
+    """The body of the webhook that tells of a message that failed."""
+    status = {
+        "id": ref,
+        "status": "failed",
+        "timestamp": "1774000000",
+        "recipient_id": target,
+        "biz_opaque_callback_data": callback,
+        "errors": [{"code": int(code), "title": "Message failed to send"}],
+    }
+    return whatsapp_change("messages", {"messaging_product": "whatsapp", "statuses": [status]})
+
+
+def whatsapp_change(name: str, value: dict[str, Any]) -> dict[str, Any]:
+    change = {"field": name, "value": value}
+    return {"object": "whatsapp_business_account", "entry": [{"id": "1", "time": 1774000000, "changes": [change]}]}
+
+
+def fonnte_state(ref: str, state: str) -> dict[str, Any]:
+    return {"device": "628110000000", "id": ref, "stateid": f"s{ref}", "status": state, "state": state}

@@ -1,0 +1,55 @@
+"""The application with a sender: one provider's settings, and the simulator behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+
+from app.notifications.senders import health
+from app.providers import messaging
+from dev.simulators import Server
+from tests.conftest import config_for_tests
+
+Configure = Callable[..., None]
+
+#: What makes a sender, and what its messages look like.
+SETTINGS = (
+    "messaging_provider",
+    "messaging_number",
+    "messaging_sender_id",
+    "whatsapp_templates",
+    "whatsapp_template_language",
+    "whatsapp_app_secret",
+    "fonnte_webhook_token",
+)
+
+
+@pytest.fixture
+def configure(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Configure]:
+    """Messages leave by the simulator; the arguments are further settings."""
+
+    def change(**settings: str) -> None:
+        config = config_for_tests(**{**sim.messaging.env(), **settings})
+        chosen = {name: getattr(config, name) for name in SETTINGS}
+        monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **chosen))
+        monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config))
+
+    with real_app.app_context():
+        health.forget_look()
+        yield change
+        health.forget_look()
+
+
+@pytest.fixture
+def fonnte(configure: Configure) -> Configure:
+    configure()
+    return configure
+
+
+@pytest.fixture
+def whatsapp(configure: Configure) -> Configure:
+    configure(MESSAGING_PROVIDER="whatsapp_cloud")
+    return configure

@@ -1,0 +1,97 @@
+"""What the providers tell of our number by webhook, the moment that it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.notifications.models import Inbound
+from app.notifications.senders import events, health
+from app.notifications.senders import jobs as senders
+from app.providers import webhooks
+from dev.simulators import Server
+from tests.notifications.senders.conftest import Configure
+from tests.notifications.senders.test_health import sender
+
+
+def hear(reader: Callable[[object], Any], body: object) -> list[str]:
+    """Handle what a webhook's body tells; returns the outcomes."""
+    told = reader(body)
+    return [events.heard(Inbound(provider=each.provider, kind=each.kind, payload=dict(each.payload))) for each in told]
+
+
+def test_a_phone_that_goes_off_stops_the_sender_at_once_and_starts_it_again(
+    app: Flask, sim: Server, fonnte: Configure
+) -> None:
+    sim.messaging.disconnect()
+    assert hear(webhooks.read_fonnte_device, sim.messaging.told[-1]) == ["noted"]
+    assert (sender().state, sender().reason) == ("down", "request invalid on disconnected device")
+    assert sender().held_since is not None
+    sim.messaging.connect()
+    hear(webhooks.read_fonnte_device, sim.messaging.told[-1])
+    assert (sender().state, sender().reason, sender().held_since) == ("up", None, None)
+
+
+def test_a_ban_stops_the_sender_and_its_end_starts_it(app: Flask, sim: Server, whatsapp: Configure) -> None:
+    senders.check()
+    sim.messaging.ban()
+    hear(webhooks.read_whatsapp, sim.messaging.told[-1])
+    assert (sender().state, sender().needs_trial) == ("down", True)
+    senders.check()
+    assert sender().state == "down"
+    reinstated = {"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": "REINSTATE"}}
+    hear(webhooks.read_whatsapp, change("account_update", reinstated))
+    assert sender().state == "up"
+
+
+def test_a_lower_quality_is_noted_and_stops_nothing(app: Flask, sim: Server, whatsapp: Configure) -> None:
+    sim.messaging.limit_people(250)
+    sim.messaging.lower_quality()
+    hear(webhooks.read_whatsapp, sim.messaging.told[-1])
+    assert (sender().quality, sender().limit_24h, sender().state) == ("red", 250, "up")
+
+
+def test_a_restriction_of_the_account_lets_those_through_who_wrote(
+    app: Flask, sim: Server, whatsapp: Configure
+) -> None:
+    told = {"event": "ACCOUNT_RESTRICTION", "restriction_info": [{"restriction_type": "RESTRICTED_BIZ_INITIATED"}]}
+    hear(webhooks.read_whatsapp, change("account_update", told))
+    assert (sender().state, sender().reason) == ("degraded", "account: ACCOUNT_RESTRICTION")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("account_update", {"event": "VERIFIED_ACCOUNT"}),
+        ("account_update", {"event": ["odd"], "ban_info": "odd"}),
+        ("phone_number_quality_update", {"event": "ONBOARDING", "current_limit": 7}),
+        ("account_alerts", {}),
+    ],
+)
+def test_what_says_nothing_of_ours_is_ignored(
+    app: Flask, sim: Server, whatsapp: Configure, field: str, value: dict[str, Any]
+) -> None:
+    assert hear(webhooks.read_whatsapp, change(field, value)) == ["ignored"]
+    assert health.current() is None
+
+
+def test_another_number_of_the_account_is_not_ours(app: Flask, sim: Server, configure: Configure) -> None:
+    configure(MESSAGING_PROVIDER="whatsapp_cloud", MESSAGING_NUMBER="+6281234567890")
+    value = {"display_phone_number": "62 811-0000-0000", "event": "FLAGGED"}
+    assert hear(webhooks.read_whatsapp, change("phone_number_quality_update", value)) == ["ignored"]
+    value["display_phone_number"] = "62 812-3456-7890"
+    assert hear(webhooks.read_whatsapp, change("phone_number_quality_update", value)) == ["noted"]
+
+
+def test_a_provider_that_does_not_send_tells_nothing_of_the_sender(
+    app: Flask, sim: Server, whatsapp: Configure
+) -> None:
+    sim.messaging.disconnect()
+    assert hear(webhooks.read_fonnte_device, sim.messaging.told[-1]) == ["ignored"]
+
+
+def change(field: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"entry": [{"time": 1, "changes": [{"field": field, "value": value}]}]}

@@ -1,0 +1,256 @@
+"""A sender that is down: what is due waits untried, pushes go on, and it starts again by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.notifications import jobs
+from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.models import Channel, Delivery, State, deliveries
+from app.notifications.senders import health
+from app.notifications.senders import jobs as senders
+from app.notifications.senders.models import Sender, SenderState
+from app.notifications.senders.models import senders as table
+from app.providers.messenger import Health
+from dev.simulators import Server
+from tests.client import Client
+from tests.notifications.conftest import add, age, reread
+from tests.notifications.senders.conftest import Configure
+
+
+def sender() -> Sender:
+    found = health.current()
+    assert found is not None
+    return found
+
+
+def pass_time(**time: float) -> None:
+    """Let time pass for the sender and for what waits."""
+    back = timedelta(**time)
+    with unit_of_work():
+        moments = ("since", "checked_at", "trial_at", "held_since")
+        db.session.execute(sa.update(table).values({name: table.c[name] - back for name in moments}))
+        rows = deliveries.c
+        moments = ("due_at", "next_try_at", "expires_at", "settled_at")
+        db.session.execute(sa.update(deliveries).values({name: rows[name] - back for name in moments}))
+
+
+def rows() -> Sequence[Delivery]:
+    db.session.expire_all()
+    return db.session.scalars(sa.select(Delivery).order_by(Delivery.id)).all()
+
+
+@pytest.mark.parametrize("fault", ["token_invalid", "no_quota", "disconnected"])
+def test_an_error_of_the_account_stops_the_sender_and_burns_no_attempt(
+    committed: Flask, sim: Server, fonnte: Configure, fault: str
+) -> None:
+    sim.fault("messaging", fault, times=None)
+    row = add()
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.attempts, row.unknowns) == (State.PENDING, 0, 0)
+    assert row.last_error
+    assert sender().state == SenderState.DOWN
+    calls = len(sim.messaging.calls)
+    for _ in range(20):
+        add()
+    jobs.drain("urgent")
+    assert len(sim.messaging.calls) == calls
+    sim.clear_faults()
+    senders.check()
+    assert sender().state == SenderState.UP
+    pass_time(minutes=1)
+    jobs.drain("urgent")
+    assert {each.state for each in rows()} == {State.SENT}
+
+
+@pytest.mark.parametrize("code", [190, 368, 131031, 131042])
+def test_an_error_of_the_whatsapp_account_stops_it_too(
+    committed: Flask, sim: Server, whatsapp: Configure, code: int
+) -> None:
+    sim.fault("messaging", f"code_{code}")
+    add()
+    jobs.drain("urgent")
+    assert (sender().state, sender().reason) == (SenderState.DOWN, f"code {code}")
+    assert [(row.state, row.attempts) for row in rows()] == [(State.PENDING, 0)]
+
+
+def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
+    sim.messaging.ban()
+    for _ in range(30):
+        add()
+    jobs.drain("urgent")
+    senders.check()  # the number itself looks well
+    assert sender().state == SenderState.DOWN
+    calls = sends(sim)
+    pass_time(minutes=1)
+    jobs.drain("urgent")
+    assert sends(sim) == calls + 1
+    sim.messaging.sender.banned = False
+    pass_time(minutes=1)
+    jobs.drain("urgent")
+    assert sender().state == SenderState.UP
+    pass_time(minutes=1)
+    jobs.drain("urgent")
+    assert {row.state for row in rows()} == {State.SENT}
+    assert len(sim.messaging.sent) == 30
+
+
+def sends(sim: Server) -> int:
+    return sum(call.path.endswith("/messages") for call in sim.messaging.calls)
+
+
+@pytest.mark.takes(seconds=30)
+def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
+    sim.messaging.disconnect()
+    senders.check()
+    pushed = add(channel=Channel.PUSH_FAN_OUT)
+    due = clock.now()
+    with unit_of_work():
+        values = [
+            {
+                "dedupe_key": f"due:{n}",
+                "queue": "urgent",
+                "channel": "messaging",
+                "kind": "reminder",
+                "target": f"+62813{n:08d}",
+                "payload": {"text": f"Halo {n}"},
+                "due_at": due,
+                "next_try_at": due,
+                # One in ten has little time left.
+                "expires_at": due + timedelta(minutes=10 if n % 10 == 0 else 60),
+            }
+            for n in range(500)
+        ]
+        db.session.execute(sa.insert(deliveries), values)
+    for _ in range(3):
+        jobs.drain("urgent")
+    assert reread(pushed.dedupe_key).state == State.SENT
+    waiting = [row for row in rows() if row.channel == "messaging"]
+    assert {(row.state, row.attempts, row.unknowns) for row in waiting} == {(State.PENDING, 0, 0)}
+    assert sends_of_fonnte(sim) == 0
+    pass_time(minutes=11)
+    senders.check()
+    jobs.drain("urgent")
+    sim.messaging.connect()
+    senders.check()
+    for _ in range(3):
+        jobs.drain("urgent")
+    states = {row.dedupe_key: row.state for row in rows() if row.channel == "messaging"}
+    assert {state for key, state in states.items() if key.endswith("0")} == {State.MISSED}
+    assert {state for key, state in states.items() if not key.endswith("0")} == {State.SENT}
+    assert len(sim.messaging.sent) == sends_of_fonnte(sim) == 450
+
+
+def sends_of_fonnte(sim: Server) -> int:
+    return sum(call.path == "/send" for call in sim.messaging.calls)
+
+
+def test_the_check_keeps_what_the_provider_says_of_the_number(app: Flask, sim: Server, whatsapp: Configure) -> None:
+    sim.messaging.sender.quality, sim.messaging.sender.limit = "YELLOW", 2000
+    senders.check()
+    assert (sender().quality, sender().limit_24h, sender().state) == ("yellow", 2000, "up")
+    sim.messaging.sender.limit = None
+    senders.check()
+    assert sender().limit_24h is None
+
+
+def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server, fonnte: Configure) -> None:
+    sim.messaging.sender.quota = 78
+    senders.check()
+    assert (sender().quota, sender().state) == (78, "up")
+    sim.messaging.sender.quota = 0
+    senders.check()
+    assert (sender().state, sender().reason) == ("down", "insufficient quota")
+
+
+@pytest.mark.parametrize("kind", ["down", "garbage", "wrong_type", "status"])
+def test_a_check_without_an_answer_changes_nothing(app: Flask, sim: Server, fonnte: Configure, kind: str) -> None:
+    senders.check()
+    sim.fault("messaging", kind, times=None)
+    senders.check()
+    assert sender().state == SenderState.UP
+
+
+def test_a_provider_without_a_check_is_tried_again_by_a_message(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
+    sim.fault("messaging", "status", match="/device", status=404, times=None)
+    sim.fault("messaging", "token_invalid")
+    add()
+    jobs.drain("urgent")
+    pass_time(minutes=9)
+    senders.check()
+    jobs.drain("urgent")
+    assert sender().state == SenderState.DOWN
+    pass_time(minutes=1)
+    jobs.drain("urgent")
+    assert sender().state == SenderState.UP
+    assert [row.state for row in rows()] == [State.SENT]
+
+
+def test_nobody_new_is_written_to_beyond_the_limit_and_others_are(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
+    sim.messaging.limit_people(3)
+    known = [add(target=f"+6281{n:09d}") for n in range(3)]
+    jobs.drain("urgent")
+    new, again = add(target="+62819999999"), add(target=known[0].target)
+    jobs.drain("urgent")
+    waits = reread(new.dedupe_key)
+    assert (waits.state, waits.attempts, waits.last_error) == (State.PENDING, 0, "messaging: code 131048")
+    assert reread(again.dedupe_key).state == State.SENT
+    assert sender().state == SenderState.DEGRADED
+    sim.messaging.sender.people.clear()  # a day later
+    age(450, of=new)
+    jobs.drain("urgent")
+    assert reread(new.dedupe_key).state == State.SENT
+
+
+def test_an_operator_hears_of_it_everywhere_and_lets_it_go_on(committed: Flask, sim: Server, fonnte: Configure) -> None:
+    client = Client(committed)
+    assert client.get("/readyz").json["checks"]["sender"] == "not known yet"
+    sim.messaging.disconnect()
+    senders.check()
+    told = client.get("/readyz")
+    assert told.status_code == 200
+    assert told.json["checks"]["sender"].endswith("UTC: request invalid on disconnected device")
+    assert any("no message leaves since" in problem for problem in delivery_metrics.worker_problems())
+    page = client.get("/metrics").get_data(as_text=True)
+    assert 'sender_state{state="down"} 1.0' in page
+    assert 'sender_state{state="up"} 0.0' in page
+    runner = committed.test_cli_runner()
+    assert "down since" in runner.invoke(args=["messaging", "status"]).output
+    assert runner.invoke(args=["messaging", "resume"]).output.startswith("fonnte: up\n")
+    assert not any("no message leaves" in problem for problem in delivery_metrics.worker_problems())
+
+
+def test_without_a_provider_there_is_no_sender(app: Flask) -> None:
+    senders.check()
+    health.note(Health(problem="made up"))
+    assert health.current() is None
+    assert Client(app).get("/readyz").json["checks"]["sender"] == "none"
+    assert "outbox" in app.test_cli_runner().invoke(args=["messaging", "status"]).output
+
+
+def test_since_is_the_moment_of_the_change_and_not_of_the_last_check(
+    app: Flask, sim: Server, fonnte: Configure
+) -> None:
+    sim.messaging.disconnect()
+    senders.check()
+    first = sender()
+    db.session.execute(sa.update(table).values(since=table.c.since - timedelta(hours=1)))
+    senders.check()
+    assert sender().since == first.since - timedelta(hours=1)
+    assert (sender().held_since, sender().reason) == (first.held_since, first.reason)

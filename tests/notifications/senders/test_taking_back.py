@@ -1,0 +1,126 @@
+"""What Fonnte still holds past its time is taken back and missed, and what it sends in time is not."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.notifications import jobs
+from app.notifications.models import Delivery, State
+from app.notifications.senders import jobs as senders
+from app.pengingat.models import Occurrence
+from app.pengingat.models import State as OccurrenceState
+from dev.simulators import Server
+from tests.client import Client
+from tests.factories import make_user
+from tests.notifications.conftest import add, reread
+from tests.notifications.senders.conftest import Configure
+from tests.notifications.senders.test_health import pass_time
+
+
+def accepted_and_held(sim: Server, **fields: object) -> Delivery:
+    """A message that Fonnte took for a phone that is off, before we knew that."""
+    sim.messaging.disconnect(holds=True)
+    row = add(**fields)
+    jobs.drain("urgent")
+    senders.check()
+    row = reread(row.dedupe_key)
+    assert (row.state, len(sim.messaging.held)) == (State.SENT, 1)
+    return row
+
+
+def test_a_message_that_is_held_past_its_time_is_taken_back(committed: Flask, sim: Server, fonnte: Configure) -> None:
+    row = accepted_and_held(sim)
+    jobs.take_back()
+    assert len(sim.messaging.held) == 1  # there is still time
+    pass_time(hours=1)
+    jobs.take_back()
+    row = reread(row.dedupe_key)
+    assert (row.state, row.last_error) == (State.MISSED, "taken back")
+    sim.messaging.connect()
+    assert sim.messaging.sent == []
+    page = Client(committed).get("/metrics").get_data(as_text=True)
+    assert 'deliveries_total{channel="messaging",outcome="taken_back"} 1.0' in page
+
+
+def test_what_the_phone_sends_in_time_stays_sent(committed: Flask, sim: Server, fonnte: Configure) -> None:
+    row = accepted_and_held(sim)
+    pass_time(minutes=30)
+    sim.messaging.connect()
+    senders.check()
+    pass_time(minutes=30)
+    jobs.take_back()
+    assert reread(row.dedupe_key).state == State.SENT
+    assert len(sim.messaging.sent) == 1
+    assert not any(call.path == "/delete-message" for call in sim.messaging.calls)
+
+
+def test_what_cannot_be_taken_back_any_more_is_asked_for_once(committed: Flask, sim: Server, fonnte: Configure) -> None:
+    row = accepted_and_held(sim)
+    sim.messaging.held.clear()
+    pass_time(hours=1)
+    for _ in range(3):
+        jobs.take_back()
+    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).last_error) == (State.SENT, "could not be taken back")
+    assert sum(call.path == "/delete-message" for call in sim.messaging.calls) == 1
+
+
+@pytest.mark.parametrize("kind", ["status", "garbage", "token_invalid"])
+def test_what_could_not_be_asked_for_is_asked_for_again(
+    committed: Flask, sim: Server, fonnte: Configure, kind: str
+) -> None:
+    row = accepted_and_held(sim)
+    pass_time(hours=1)
+    sim.fault("messaging", kind)
+    jobs.take_back()
+    assert reread(row.dedupe_key).state == State.SENT
+    jobs.take_back()
+    assert reread(row.dedupe_key).state == State.MISSED
+
+
+@pytest.mark.parametrize(("receipt", "state"), [("sent", State.SENT), ("accepted", State.MISSED)])
+def test_receipts_tell_what_is_held_while_the_phone_seems_well(
+    committed: Flask, sim: Server, configure: Configure, receipt: str, state: State
+) -> None:
+    configure(FONNTE_WEBHOOK_TOKEN="t" * 32)
+    row = accepted_and_held(sim)
+    sim.messaging.sender.connected = True  # and yet it sends nothing
+    senders.check()
+    db.session.get_one(Delivery, row.id).receipt = receipt
+    db.session.commit()
+    pass_time(hours=1)
+    jobs.take_back()
+    assert reread(row.dedupe_key).state == state
+
+
+def test_a_dose_whose_message_was_taken_back_was_not_delivered(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
+    with unit_of_work():
+        person = make_user()
+        missed = Occurrence(
+            user_id=person.id,
+            tipe="obat",
+            judul="Metformin",
+            slot="0",
+            due_at=clock.now() - timedelta(hours=1),
+            day=clock.today(),
+            state=OccurrenceState.MISSED,
+        )
+        db.session.add(missed)
+    accepted_and_held(sim, occurrence_id=missed.id)
+    pass_time(hours=1)
+    jobs.take_back()
+    assert db.session.get_one(Occurrence, missed.id, populate_existing=True).undelivered
+
+
+def test_whatsapp_is_asked_for_nothing_back(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    add()
+    jobs.drain("urgent")
+    pass_time(hours=1)
+    jobs.take_back()
+    assert [call.path.rpartition("/")[2] for call in sim.messaging.calls] == ["messages"]
