@@ -40,6 +40,7 @@ PACKAGES = {
     "redis-server": Package(("redis-server",), "the service on Debian's own Redis", service="redis-server"),
     "libfaketime": Package(("/usr/lib/*/faketime/libfaketime.so.1",), "clocks that jump", ("test", "chaos")),
     "curl": Package(("curl",), "deploy/rolling-restart"),
+    "prometheus": Package(("promtool",), "the alert rules of deploy/prometheus", service="prometheus"),
     "systemd": Package(("systemd-analyze",), "the check of deploy/systemd"),
     "chromium": Package(("chromium", "chromium-browser", "google-chrome"), "the pages in a browser", ("test-browser",)),
     "wrk": Package(("wrk",), "the load of the benchmarks", ("bench",)),

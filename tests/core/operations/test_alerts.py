@@ -1,0 +1,87 @@
+"""The alert rules and the dashboard for operators: they speak of metrics that exist, and each alert fires."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from config import ROOT
+from dev import system_packages
+from tests.client import Client
+
+RULES, TROUBLES = ROOT / "deploy/prometheus/alerts.yml", ROOT / "deploy/prometheus/alerts_test.yml"
+DASHBOARD = ROOT / "deploy/grafana/dashboard.json"
+
+#: In the files every metric is followed by its labels or its range.
+METRIC = re.compile(r"\b([a-z][a-z0-9_]*)(?=[{\[])")
+#: What Prometheus itself says of a target.
+OF_PROMETHEUS = {"up"}
+
+
+def rules() -> list[dict[str, Any]]:
+    groups = yaml.safe_load(RULES.read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def expressions() -> Iterator[tuple[str, str]]:
+    for rule in rules():
+        yield f"alert {rule['alert']}", rule["expr"]
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel["targets"]:
+            yield f"panel {panel['title']}", target["expr"]
+
+
+@pytest.fixture
+def known(client: Client) -> set[str]:
+    text = client.get("/metrics").text
+    families = list(text_string_to_metric_families(text))
+    of_type = {family.name: family.type for family in families}
+    # A histogram without an observation has no sample yet, and has its three names all the same.
+    histograms = {
+        f"{name}{suffix}" for name, kind in of_type.items() if kind == "histogram" for suffix in ("_bucket", "_count")
+    }
+    return {sample.name for family in families for sample in family.samples} | histograms | OF_PROMETHEUS
+
+
+def test_every_metric_that_alerts_and_dashboard_name_exists(known: set[str]) -> None:
+    named = {name: where for where, text in expressions() for name in METRIC.findall(text)}
+    assert len(named) > 10
+    assert {name: where for name, where in named.items() if name not in known} == {}
+
+
+def test_no_expression_hides_a_metric_from_that_look() -> None:
+    for where, text in expressions():
+        words = set(re.findall(r"\b[a-z]+_[a-z0-9_]+\b", re.sub(r"\{[^}]*\}|\([a-z, ]+\)", "", text)))
+        assert words <= set(METRIC.findall(text)) | {"histogram_quantile"}, where
+
+
+def test_every_alert_says_what_is_wrong_and_where_to_look() -> None:
+    for rule in rules():
+        assert set(rule["annotations"]) == {"summary", "action"}, rule["alert"]
+        assert rule["labels"]["severity"] in ("page", "ticket")
+        assert rule["for"]
+
+
+def test_every_alert_has_a_trouble_that_fires_it_and_is_silent_when_all_is_well() -> None:
+    names = {rule["alert"] for rule in rules()}
+    fired: dict[bool, set[str]] = {True: set(), False: set()}
+    for test in yaml.safe_load(TROUBLES.read_text())["tests"]:
+        for case in test["alert_rule_test"]:
+            fired[bool(case["exp_alerts"])].add(case["alertname"])
+    assert fired == {True: names, False: names}
+
+
+def test_the_alerts_fire() -> None:
+    if system_packages.find("prometheus") is None:
+        pytest.skip("promtool is not here")
+    promtool = str(system_packages.require("prometheus"))
+    for words in (["check", "rules", str(RULES)], ["test", "rules", str(TROUBLES)]):
+        done = subprocess.run([promtool, *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
