@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,12 +10,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit
+from app.core.database.session import autocommit, unit_of_work
 from app.identity.models import User
-from app.notifications.models import OPEN, State, deliveries
+from app.inbox import service as inbox
+from app.notifications.models import OPEN, Heard, State, deliveries, inbound
+from app.providers.webhooks import Event
 
 #: Deliveries that are read: of those to come, and of those that went out or wait now.
 SHOWN = 200
+#: Messages of people that are shown, and people whom one may answer as.
+HEARD, PEOPLE = 20, 30
 #: Entries that stand open on the page; the others are folded.
 UNFOLDED_NEXT, UNFOLDED_LATEST = 4, 12
 
@@ -46,15 +51,26 @@ class Outbox:
     upcoming: list[Entry]
     latest: list[Entry]
     withdrawn: list[Entry]
+    #: What people wrote to us, the newest first.
+    heard: list[Row]
+    #: Numbers and names of people who were written to lately, or will be soon.
+    people: dict[str, str]
 
 
 _rows = deliveries.c
 _moment = sa.func.coalesce(_rows.settled_at, _rows.due_at)
 _is_upcoming = sa.and_(_rows.state.in_(OPEN), _rows.due_at > sa.func.now())
-_shown = sa.select(deliveries, _moment.label("moment"), User.username, User.nama_ktp).outerjoin(
+_shown = sa.select(deliveries, _moment.label("moment"), User.username, User.nama_ktp, User.phone).outerjoin(
     User, User.id == _rows.user_id
 )
 _upcoming = _shown.where(_is_upcoming).order_by(_rows.due_at, _rows.id).limit(SHOWN)
+_heard = (
+    sa.select(inbound, User.username, User.nama_ktp)
+    .outerjoin(User, User.phone == inbound.c.phone)
+    .where(inbound.c.kind == Heard.MESSAGE)
+    .order_by(inbound.c.id.desc())
+    .limit(HEARD)
+)
 _latest = _shown.where(~_is_upcoming).order_by(_moment.desc(), _rows.id.desc()).limit(SHOWN)
 
 
@@ -63,11 +79,26 @@ def read() -> Outbox:
     with autocommit() as connection:
         upcoming = _entries(connection.execute(_upcoming).mappings())
         latest = _entries(connection.execute(_latest).mappings())
+        heard = list(connection.execute(_heard).mappings())
+    people = {
+        str(entry.first["phone"]): f"{entry.first['nama_ktp']} ({entry.first['phone']})"
+        for entry in [*latest, *upcoming]
+        if entry.first["phone"]
+    }
     return Outbox(
         upcoming,
         [entry for entry in latest if not entry.is_withdrawn],
         [entry for entry in latest if entry.is_withdrawn],
+        heard,
+        dict(list(people.items())[:PEOPLE]),
     )
+
+
+def write_as(phone: str, text: str) -> None:
+    """What somebody writes to us from their phone, as a provider's webhook would tell it."""
+    event = Event("outbox", f"dev:{uuid.uuid4()}", Heard.MESSAGE, phone=phone, text=text, payload={"type": "text"})
+    with unit_of_work():
+        inbox.keep([event])
 
 
 def _entries(rows: Iterable[Row]) -> list[Entry]:

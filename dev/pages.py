@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from http import HTTPStatus
 
-from flask import Blueprint, Flask, Response, render_template
+from flask import Blueprint, Flask, Response, abort, redirect, render_template, request, url_for
 from markupsafe import Markup, escape
 
 from app.core.lib.clock import JAKARTA, today
 from app.core.settings import settings
+from app.identity import phones
+from app.providers.webhooks import MOST_TEXT
 from dev import outbox as outbox_page
 
 POLICY = (
@@ -44,6 +47,16 @@ def outbox() -> str:
         unfolded_next=outbox_page.UNFOLDED_NEXT,
         unfolded_latest=outbox_page.UNFOLDED_LATEST,
     )
+
+
+@bp.post("/outbox/answer")
+def answer() -> Response:
+    """Write to the service as one of the people who were written to."""
+    phone, text = phones.normalise(request.form.get("phone", "")), request.form.get("text", "")[:MOST_TEXT]
+    if phone is None or not text.strip():
+        abort(HTTPStatus.BAD_REQUEST)
+    outbox_page.write_as(phone, text)
+    return redirect(url_for(".outbox"), HTTPStatus.SEE_OTHER)  # type: ignore[return-value]
 
 
 @bp.get("/reset-password")

@@ -61,7 +61,7 @@ def take_whatsapp(body: bytes, signature: str | None) -> None:
         raise NotFound(NOT_FOUND, code="route_not_found")
     if not webhooks.is_signed(body, signature, settings.whatsapp_app_secret):
         raise Forbidden(NOT_PROVEN)
-    _keep(webhooks.read_whatsapp(_parsed(body)))
+    keep(webhooks.read_whatsapp(_parsed(body)))
 
 
 def take_fonnte(token: str, body: bytes, read: Reader) -> None:
@@ -73,7 +73,19 @@ def take_fonnte(token: str, body: bytes, read: Reader) -> None:
         sent = parsed.get(settings.fonnte_webhook_secret_field) if isinstance(parsed, dict) else None
         if not webhooks.is_same(secret, sent):
             raise Forbidden(NOT_PROVEN)
-    _keep(read(parsed))
+    keep(read(parsed))
+
+
+def keep(events: Iterable[Event]) -> None:
+    """Store what is new of these events, in one statement, and ring for what somebody waits for."""
+    rows = [vars(event) for event in events]
+    if not rows:
+        return
+    with autocommit() as connection:
+        kinds = _store.rows(connection, {"events": orjson.dumps(rows).decode()})
+    # Receipts can wait for the clock's next second.
+    if any(kind != Heard.RECEIPT for (kind,) in kinds):
+        enqueue_once(jobs.handle)
 
 
 def about() -> About:
@@ -88,14 +100,3 @@ def _parsed(body: bytes) -> object:
         return webhooks.parse(body)
     except ValueError:
         raise BadRequest("JSON tidak valid.", code="invalid_json") from None
-
-
-def _keep(events: Iterable[Event]) -> None:
-    rows = [vars(event) for event in events]
-    if not rows:
-        return
-    with autocommit() as connection:
-        kinds = _store.rows(connection, {"events": orjson.dumps(rows).decode()})
-    # Receipts can wait for the clock's next second.
-    if any(kind != Heard.RECEIPT for (kind,) in kinds):
-        enqueue_once(jobs.handle)

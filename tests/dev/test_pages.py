@@ -15,8 +15,10 @@ from app import create_app
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
+from app.inbox import jobs as inbox
 from app.notifications import outbox
-from app.notifications.models import Channel, State, deliveries
+from app.notifications.models import Channel, Inbound, State, deliveries
+from app.notifications.senders.models import PhoneNumber
 from config import Config
 from dev.application import create_development_app
 from tests.conftest import config_for_tests
@@ -115,6 +117,50 @@ def test_what_was_withdrawn_is_folded_away(developing: Flask) -> None:
         db.session.execute(deliveries.update().values(state=State.CANCELLED, settled_at=clock.now()))
     assert entries(developing, "Next", "") == entries(developing, "Latest", "") == []
     assert len(entries(developing, "", "withdrawn")) == 1
+
+
+@pytest.fixture
+def siti(developing: Flask) -> Iterator[User]:
+    with unit_of_work():
+        siti = make_user(username="siti", nama_ktp="Siti Aminah", nomor_hp="081234567890")
+    yield siti
+    with unit_of_work():
+        for table in (Inbound, PhoneNumber):
+            db.session.execute(sa.delete(table))
+        db.session.execute(sa.delete(User).where(User.id == siti.id))
+
+
+def test_a_developer_answers_as_somebody_who_was_written_to(developing: Flask, siti: User) -> None:
+    add("Halo Siti", user_id=siti.id, target=None, due_at=clock.now())
+    page = html.fromstring(developing.test_client().get("/dev/outbox").data)
+    (form,) = page.forms
+    assert form.inputs["phone"].value_options == ["+6281234567890"]
+    form.fields = {"phone": "+6281234567890", "text": "<b>BANTUAN</b>"}
+    response = developing.test_client().post(form.action, data=dict(form.form_values()))
+    assert (response.status_code, response.location) == (303, "/dev/outbox")
+    inbox.handle()
+    text = developing.test_client().get("/dev/outbox").get_data(as_text=True)
+    assert "&lt;b&gt;BANTUAN&lt;/b&gt;" in text
+    assert "Keadaan darurat: 119 atau 112." in text
+
+
+@pytest.mark.parametrize("body", [{}, {"phone": "x", "text": "SUDAH"}, {"phone": "+6281234567890", "text": " "}])
+def test_an_answer_of_nobody_or_without_words_is_refused(developing: Flask, body: dict[str, str]) -> None:
+    assert developing.test_client().post("/dev/outbox/answer", data=body).status_code == 400
+
+
+def test_the_outbox_shows_what_became_of_a_message(developing: Flask) -> None:
+    add("sampai", due_at=clock.now())
+    add("gagal", due_at=clock.now())
+    with unit_of_work():
+        sent = {"state": State.SENT, "settled_at": clock.now(), "receipt": "read"}
+        db.session.execute(deliveries.update().values(sent))
+        failed = {"receipt": "failed", "receipt_code": "131026"}
+        db.session.execute(deliveries.update().where(deliveries.c.dedupe_key == "gagal").values(failed))
+    assert sorted(entry.split("sent ")[1] for entry in entries(developing, "Latest", "")) == [
+        "failed (131026) message to +6281 gagal",
+        "read message to +6281 sampai",
+    ]
 
 
 def test_what_people_wrote_is_text_not_markup(developing: Flask) -> None:
