@@ -11,6 +11,7 @@ from app.core.jobs import metrics as job_metrics
 from app.core.jobs.queue import BULK, URGENT
 from app.core.jobs.schedule import Periodic
 from app.core.operations import health
+from app.forum.service import notices as forum_notices
 from app.identity import jobs as identity
 from app.inbox import conversation
 from app.inbox import jobs as inbox
@@ -71,7 +72,7 @@ ROUTING = Routing(
         Channel.PUSH: push.send,
         Channel.PUSH_FAN_OUT: push.fan_out,
     },
-    checks={broadcasts.KIND: broadcasts.check_recipient, occurrences.KIND: shared_links.note},
+    checks={broadcasts.KIND: forum_notices.check_recipient, occurrences.KIND: shared_links.note},
     at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},
     joint={occurrences.KIND: texts.joint},
     throttles={URGENT: sender_health.may_send, BULK: broadcasts.take_slot},

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import uuid
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 
+from app.core.database import clock as database_clock
 from app.core.database.session import db
+from app.core.lib.clock import JAKARTA
 from app.forum.models import ForumBlock
+from app.forum.service import notices
 from app.forum.service.reads.posts import BLOCKED
 from app.identity.models import User
+from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.models import Delivery
 from tests.client import Client, assert_error
-from tests.factories import make_user
-from tests.forum.posts import read_thread, write_reply, write_thread
+from tests.factories import make_admin, make_user
+from tests.forum.posts import moderate, read_thread, write_reply, write_thread
 
 NAME, ALIAS = "Qwertyana Rahasia", "Melati"
 
@@ -163,3 +170,45 @@ def test_nobody_blocks_themselves_or_what_is_not_there(siti: Client, budi: Clien
     for path in ("threads/999999", "replies/999999", f"replies/{reply_id}"):
         for method in ("POST", "DELETE"):
             assert_error(siti.open(method, f"/forum/{path}/blokir"), 404, "not_found")
+
+
+@pytest.fixture
+def at_any_hour(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = replace(app.extensions["config"], broadcast_hours=(0, 24))
+    monkeypatch.setitem(app.extensions, "config", config)
+
+
+def claimed(thread_id: int, user_id: int) -> Claimed:
+    """A broadcast of the thread that a worker is about to send."""
+    now = database_clock.now()
+    payload = {"text": "Utas baru", "zone": "Asia/Jakarta", "day": now.astimezone(JAKARTA).date().isoformat()}
+    return Claimed(
+        id=1, claim_token=uuid.uuid4(), unknowns=0, dedupe_key="k", queue="bulk", kind="broadcast",
+        subject=f"forum_thread:{thread_id}", user_id=user_id, occurrence_id=None, target=None, payload=payload,
+        due_at=now, expires_at=now, attempts=1, deaths=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("use_pseudonym", [True, False])
+def test_broadcasts_of_one_identity_reach_nobody_who_blocked_it(
+    client: Client, siti: Client, at_any_hour: None, use_pseudonym: bool
+) -> None:
+    reader = make_user()
+    blocked, other = (write_thread(siti, use_pseudonym=each)["id"] for each in (use_pseudonym, not use_pseudonym))
+    block(client.as_(reader), f"threads/{blocked}")
+    with pytest.raises(UnwantedError):
+        notices.check_recipient(claimed(blocked, reader.id))
+    notices.check_recipient(claimed(other, reader.id))
+    notices.check_recipient(claimed(blocked, make_user().id))
+
+
+def test_a_broadcast_that_a_worker_has_in_its_hands_stops_when_its_thread_is_hidden(
+    client: Client, siti: Client, at_any_hour: None
+) -> None:
+    admin, reader = client.as_(make_admin()), make_user()
+    thread_id = write_thread(siti)["id"]
+    moderate(admin, "hide", thread_id=thread_id)
+    with pytest.raises(UnwantedError):
+        notices.check_recipient(claimed(thread_id, reader.id))
+    moderate(admin, "keep", thread_id=thread_id)
+    notices.check_recipient(claimed(thread_id, reader.id))

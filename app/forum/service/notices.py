@@ -11,15 +11,19 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from app.core.database import clock as database_clock
-from app.core.database.session import db
+from app.core.database.session import autocommit, db
 from app.core.lib.addresses import without_addresses
 from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
 from app.notifications import outbox
+from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.messages import message_user
 from app.notifications.models import Channel
+
+THREAD_KIND = "forum_thread"
 
 #: A message about a reply that has not been sent by then is not sent any more.
 REPLY_EXPIRES = timedelta(hours=24)
@@ -46,7 +50,7 @@ def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
     """Announce a thread; one that `is_held` waits until a moderator has looked at it."""
     category = db.session.get_one(ForumCategory, thread.category_id)
     broadcasts.announce(
-        kind="forum_thread",
+        kind=THREAD_KIND,
         subject=_thread(thread.id),
         text=f"Utas baru di forum {category.name}:{_quoted(thread.title)}".removesuffix(":"),
         preference_tag=category.preference_tag,
@@ -72,6 +76,19 @@ def thread_hidden(thread_id: int) -> None:
 def thread_deleted(thread_id: int) -> None:
     broadcasts.withdraw(_thread(thread_id))
     outbox.cancel(_replies_of(thread_id))
+
+
+def check_recipient(delivery: Claimed) -> None:
+    """As of any broadcast; one of a thread goes out only while the thread is shown, to who has not blocked its author.
+
+    What was claimed when the thread was hidden stops here.
+    """
+    kind, _, thread_id = (delivery.subject or "").partition(":")
+    if kind == THREAD_KIND:
+        with autocommit() as connection:
+            if connection.execute(_IS_SHOWN, {"id": int(thread_id), "recipient_id": delivery.user_id}).first() is None:
+                raise UnwantedError("hidden")
+    fan_out.check_recipient(delivery)
 
 
 def reply_written(thread: ForumThread, reply: ForumReply) -> None:
@@ -140,6 +157,17 @@ def _is_blocked_by(user_id: int | None) -> sa.ColumnElement[bool]:
     )
 
 
+_IS_SHOWN = sa.select(ForumThread.id).where(
+    ForumThread.id == sa.bindparam("id"),
+    ForumThread.hidden_reason.is_(None),
+    ~sa.exists().where(
+        ForumBlock.user_id == sa.bindparam("recipient_id"),
+        ForumBlock.blocked_id == ForumThread.user_id,
+        ForumBlock.use_pseudonym == ForumThread.use_pseudonym,
+    ),
+)
+
+
 def _is_unwanted(thread: ForumThread, reply: ForumReply) -> bool:
     """Whether the thread's author has blocked whoever replied: then nothing is sent, and nothing waits for it."""
     blocked = sa.select(ForumReply.id).where(ForumReply.id == reply.id, _is_blocked_by(thread.user_id))
@@ -180,7 +208,7 @@ def pseudonym_lifted(user_id: int, case_id: int) -> None:
 
 
 def _thread(thread_id: int) -> str:
-    return f"forum_thread:{thread_id}"
+    return f"{THREAD_KIND}:{thread_id}"
 
 
 def _replies_of(thread_id: int) -> str:

@@ -11,6 +11,8 @@ TITLES = {
     "security_notice": "Pemberitahuan keamanan akun",
     "forum_reply": "Balasan di forum",
     "broadcast": "Kabar baru",
+    "moderation": "Moderasi forum",
+    "pseudonym_lifted": "Pemberitahuan tentang nama samaran",
     "push": "Notifikasi web",
 }
 OTHER_TITLE = "Pesan"
