@@ -1,4 +1,7 @@
-"""Workers, horses and clocks are killed by SIGKILL, Valkey is killed or emptied, PostgreSQL crashes, at random."""
+"""Workers, horses and clocks are killed by SIGKILL, Valkey is killed or emptied, PostgreSQL crashes, at random.
+
+Meanwhile people answer what has reached them, and in the end each dose is in the ledger once, as they left it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import psutil
 import redis
 
 from bench.chaos.outcome import Outcome, Plan
+from bench.chaos.people import People
 from bench.chaos.world import World, opened
 from bench.environment import Result
 
@@ -41,17 +45,23 @@ class Kills:
         self.random = world.random
 
     def play(self) -> Outcome:
-        world = self.world
+        world, people = self.world, People(self.world)
         world.start_workers()
-        world.remind()
-        kinds = self._kinds()
+        world.remind(people.remind_of)
+        with people.answering():
+            self._kill()
+            outcome = world.finish()
+        outcome.ledger = people.judge()
+        return outcome
+
+    def _kill(self) -> None:
+        world, kinds = self.world, self._kinds()
         moments = sorted(self.random.uniform(world.first_due, world.last_due) for _ in kinds)
         for moment, kind in zip(moments, kinds, strict=True):
             world.go_on_until(moment)
             # A horse that is too quick to be caught is made up for, so that there are as many faults as were asked for.
             done = next(fault for fault in (kind, "worker") if self._do(fault))
             world.outcome.faults[done] += 1
-        return world.finish()
 
     def _kinds(self) -> list[str]:
         faults = self.world.plan.faults

@@ -22,6 +22,36 @@ class Plan:
 
 
 @dataclass
+class Ledger:
+    """What the ledger says in the end of so many occurrences."""
+
+    occurrences: int
+    states: list[str] = field(default_factory=list)
+    #: Occurrences that are not there once, or not in the one state that their person left them in.
+    wrong: int = 0
+    #: Medicines whose stock is not what the doses that are done left of it.
+    miscounted: int = 0
+
+    @property
+    def open(self) -> int:
+        return self.states.count("pending")
+
+    @property
+    def keeps_promises(self) -> bool:
+        return len(self.states) == self.occurrences and self.open == self.wrong == self.miscounted == 0
+
+    def results(self, name: str) -> Iterator[Result]:
+        yield at_most(f"{name}: occurrences lost", self.occurrences - len(self.states), 0, f"of {self.occurrences:,}")
+        yield at_most(f"{name}: without a final state", self.open, 0, "occurrences")
+        yield at_most(f"{name}: not as they were answered", self.wrong, 0, "occurrences")
+        yield at_most(f"{name}: stock miscounted", self.miscounted, 0, "medicines")
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count} {state}" for state, count in sorted(Counter(self.states).items()))
+        return f"{counts} of {self.occurrences}; {self.wrong} wrong; the stock of {self.miscounted} miscounted"
+
+
+@dataclass
 class Outcome:
     plan: Plan
     faults: Counter[str] = field(default_factory=Counter)
@@ -32,6 +62,8 @@ class Outcome:
     #: Messages of which nobody knows whether an earlier call sent them: its worker died, or no answer came in time.
     unknown: int = 0
     unsettled: int = 0
+    #: Where people answered.
+    ledger: Ledger | None = None
 
     @property
     def lost(self) -> int:
@@ -60,6 +92,7 @@ class Outcome:
             self.lost == self.lost_pushes == self.unsettled == self.early == 0
             and self.doubled <= self.unknown
             and max(self.arrived.values(), default=0) <= 2
+            and (self.ledger is None or self.ledger.keeps_promises)
         )
 
     def results(self, name: str, *, doubled: int = 0, latest_s: float = LATEST_S) -> Iterator[Result]:
@@ -70,6 +103,8 @@ class Outcome:
         yield at_most(f"{name}: sent twice", self.doubled, doubled, "messages")
         yield at_most(f"{name}: most of one message", max(self.arrived.values(), default=0), 2, "copies")
         yield at_most(f"{name}: latest", self.latest_s, latest_s, "s after due")
+        if self.ledger is not None:
+            yield from self.ledger.results(name)
 
     def __str__(self) -> str:
         late = sorted(self.late_s.values()) or [0.0]
@@ -78,4 +113,5 @@ class Outcome:
             f"{self.plan.reminders} reminders within {self.plan.seconds:.0f} s; {faults or 'no random faults'}; "
             f"lost {self.lost} messages and {self.lost_pushes} pushes; left open {self.unsettled}; "
             f"sent twice {self.doubled}, unknown {self.unknown}; late {late[0]:.2f} to {late[-1]:.1f} s"
+            f"{'' if self.ledger is None else f'; {self.ledger}'}"
         )

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -48,6 +48,9 @@ HEAD_START_S = 3.0
 #: After the last reminder, until what is still open is taken for stuck: a claim whose worker died waits for its lease,
 #: then there are retries, and a busy machine takes its time for each.
 SETTLE_S = 300.0
+
+#: Makes a reminder of this name, due at this moment, of this person.
+RemindOf = Callable[[str, datetime, int], None]
 
 OPEN = "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AND due_at < now() + interval '5 minutes'"
 UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unknowns > 0"
@@ -106,7 +109,7 @@ class World:
 
     # --- people and their reminders ---
 
-    def remind(self) -> None:
+    def remind(self, remind_of: RemindOf | None = None) -> None:
         """Make the reminders of a round, of new people; what came of an earlier round is forgotten."""
         self.outcome = Outcome(self.plan)
         self.due.clear()
@@ -123,7 +126,7 @@ class World:
                 # Never due before it is there: a slow machine stretches the plan.
                 due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
                 name = f"pengingat-{self._rounds}-{n:05d}"
-                self.remind_of(name, due, self.people[n % len(self.people)])
+                (remind_of or self.remind_of)(name, due, self.people[n % len(self.people)])
                 self.due[name] = due
 
     def remind_of(self, name: str, due: datetime, user_id: int) -> None:
@@ -233,6 +236,12 @@ class World:
             time.sleep(0.3)
         return self._judge()
 
+    def arrived(self) -> set[str]:
+        """The reminders that have reached the phone and the browser."""
+        outcome = Outcome(self.plan)
+        self._count_arrivals(outcome)
+        return outcome.arrived.keys() & outcome.pushes.keys()
+
     def all_have_arrived(self) -> bool:
         """Whether each reminder has reached the phone and the browser."""
         outcome = Outcome(self.plan)
@@ -265,10 +274,14 @@ class World:
         self._count_arrivals(self.outcome)
         self.outcome.unsettled = self.figure(OPEN)
         self.outcome.unknown = self.figure(UNKNOWN) - self._unknown_before
+        self.leave_database()
+        return self.outcome
+
+    def leave_database(self) -> None:
+        """Close what this process has open: the server is about to end."""
         with self.app.app_context():
             db.engine.dispose()
             self.app.extensions["autocommit"].dispose()
-        return self.outcome
 
     def _count_arrivals(self, outcome: Outcome) -> None:
         """Of this round's reminders."""

@@ -1,0 +1,147 @@
+"""People who answer their reminders while everything around them dies, and what the ledger makes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from threading import Event, Thread
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from app.core.database.session import db, unit_of_work
+from app.notifications.models import deliveries
+from app.pengingat import answers, service
+from app.pengingat.models import Occurrence, State
+from bench.chaos.outcome import Ledger
+from bench.chaos.world import SETTLE_S, World
+
+#: What people say to a reminder that has reached them, in parts of all: one thing after the other, or two at once.
+HABITS: dict[tuple[str, ...], int] = {
+    ("done",): 40,
+    ("skipped",): 15,
+    ("done", "skipped"): 10,
+    ("skipped", "done"): 5,
+    ("done", "and", "skipped"): 10,
+    (): 20,
+}
+#: Of each medicine when it is first told of; a dose is one.
+IN_STOCK = 10
+PEOPLE_AT_ONCE = 4
+LOOK_AGAIN_S = 0.2
+
+LET_AN_HOUR_PASS = """
+UPDATE occurrences SET due_at = due_at - interval '61 minutes'
+WHERE reminder_id = ANY(%s) AND state = 'pending' AND due_at <= now()
+"""
+FINAL = """
+SELECT r.id, array_agg(o.state), r.details->'persediaan'->>'sisa'
+FROM reminders r LEFT JOIN occurrences o ON o.reminder_id = r.id AND o.due_at <= now()
+WHERE r.id = ANY(%s) GROUP BY r.id
+"""
+
+
+@dataclass(frozen=True)
+class Medicine:
+    id: int
+    user_id: int
+    habit: tuple[str, ...]
+
+    @property
+    def may_end_as(self) -> set[str]:
+        if not self.habit:
+            return {State.MISSED}
+        return {"done", "skipped"} if "and" in self.habit else {self.habit[-1]}
+
+
+class People:
+    """What is reminded of is a medicine whose doses are counted."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.random = random.Random(world.plan.seed)
+        self.medicines: dict[str, Medicine] = {}
+        self._open: set[str] = set()
+
+    def remind_of(self, name: str, due: datetime, user_id: int) -> None:
+        """A medicine that is due at a moment, and not at a full minute as the API has it: the plan is finer."""
+        soon = datetime.now(UTC) + timedelta(minutes=2)
+        dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
+        details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose]}
+        data: Any = {"tipe": "obat", "judul": name, "timezone": "Asia/Jakarta"}
+        with unit_of_work():
+            medicine = service.create(user_id, {**data, "details": {**details, "persediaan": {"sisa": IN_STOCK}}})
+            rows = sa.select(Occurrence).where(Occurrence.reminder_id == medicine.id).order_by(Occurrence.due_at)
+            row = db.session.scalars(rows.limit(1)).one()
+            row.due_at = due
+            times = {"due_at": due, "next_try_at": due, "expires_at": due + timedelta(hours=1)}
+            db.session.execute(sa.update(deliveries).where(deliveries.c.occurrence_id == row.id).values(times))
+            (habit,) = self.random.choices(list(HABITS), list(HABITS.values()))
+            self.medicines[name] = Medicine(medicine.id, user_id, habit)
+
+    @contextlib.contextmanager
+    def answering(self) -> Iterator[None]:
+        """Whoever has got a message and a push says what they say, until the block ends and all have."""
+        self._open, ended = set(self.medicines), Event()
+        thread = Thread(target=self._answer_all, args=(ended,))
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+            self.world.leave_database()
+
+    def _answer_all(self, ended: Event) -> None:
+        with ThreadPoolExecutor(PEOPLE_AT_ONCE) as people:
+            while not ended.wait(LOOK_AGAIN_S):
+                for name in self._open & self.world.arrived():
+                    self._open.remove(name)
+                    medicine = self.medicines[name]
+                    if "and" in medicine.habit:
+                        for status in ("done", "skipped"):
+                            people.submit(self._say, medicine, [status])
+                    else:
+                        people.submit(self._say, medicine, medicine.habit)
+
+    def _say(self, medicine: Medicine, habit: tuple[str, ...] | list[str]) -> None:
+        """Each until the service has heard it: who got no answer asks again."""
+        with self.world.app.app_context():
+            for status in habit:
+                stop = time.monotonic() + SETTLE_S
+                while time.monotonic() < stop:
+                    with contextlib.suppress(DBAPIError, PoolTimeoutError), unit_of_work():
+                        data: Any = {"status": status, "minutes": 30}
+                        answers.confirm(medicine.user_id, medicine.id, data)
+                        break
+                    time.sleep(LOOK_AGAIN_S)
+
+    def judge(self) -> Ledger:
+        """Let the hour pass in which somebody might still answer, and read the ledger."""
+        ids = [medicine.id for medicine in self.medicines.values()]
+        with self.world.database() as cursor:
+            cursor.execute(LET_AN_HOUR_PASS, [ids])
+            cursor.connection.commit()
+        stop = time.monotonic() + SETTLE_S
+        while time.monotonic() < stop and not all(State.PENDING not in states for _, states, _ in self._rows(ids)):
+            self.world.go_on(LOOK_AGAIN_S)
+        by_id = {medicine.id: medicine for medicine in self.medicines.values()}
+        ledger = Ledger(len(by_id))
+        for medicine_id, states, left in self._rows(ids):
+            ledger.states += [state for state in states if state]
+            ledger.wrong += len(states) != 1 or states[0] not in by_id[medicine_id].may_end_as
+            ledger.miscounted += float(left) != IN_STOCK - states.count(State.DONE)
+        return ledger
+
+    def _rows(self, ids: list[int]) -> list[tuple[int, list[str], str]]:
+        with self.world.database() as cursor:
+            cursor.execute(FINAL, [ids])
+            rows: list[tuple[int, list[str], str]] = cursor.fetchall()
+            return rows
