@@ -27,8 +27,8 @@ from app.notifications.senders import events as sender_events
 from app.notifications.senders import health as sender_health
 from app.notifications.senders import jobs as sender_jobs
 from app.notifications.senders import report as sender_report
+from app.pengingat import alerts, ledger, occurrences, shared_links, texts
 from app.pengingat import jobs as pengingat
-from app.pengingat import ledger, occurrences, shared_links, texts
 from app.personal_data import jobs as personal_data
 from app.providers import cache, http
 from app.push import transport as push
@@ -40,6 +40,7 @@ TICKS = (
     broadcasts.enqueue_due,
     logs.enqueue_ingest,
     pengingat.miss_overdue,
+    pengingat.tell_caregivers,
     inbox.enqueue_open,
     heartbeat.beat,
 )
@@ -72,7 +73,11 @@ ROUTING = Routing(
         Channel.PUSH: push.send,
         Channel.PUSH_FAN_OUT: push.fan_out,
     },
-    checks={broadcasts.KIND: forum_notices.check_recipient, occurrences.KIND: shared_links.note},
+    checks={
+        broadcasts.KIND: forum_notices.check_recipient,
+        occurrences.KIND: shared_links.note,
+        alerts.KIND: alerts.check,
+    },
     at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},
     joint={occurrences.KIND: texts.joint},
     throttles={URGENT: sender_health.may_send, BULK: broadcasts.take_slot},

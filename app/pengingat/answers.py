@@ -12,7 +12,7 @@ from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
-from app.pengingat import ledger, occurrences, own, stock
+from app.pengingat import alerts, ledger, occurrences, own, stock
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, Tipe
 from app.pengingat.schedule import AHEAD, NEVER, Due
@@ -53,7 +53,7 @@ def answer(
             raise AlreadyClosed
         return occurrence
     outbox.cancel_occurrences([occurrence.id])
-    stock.settle(pengingat, answered)
+    _settle(pengingat, answered, now)
     _follow(pengingat, answered, now)
     return answered
 
@@ -81,6 +81,13 @@ def _meant(latest: Sequence[Occurrence], now: datetime) -> Occurrence | None:
     is_open = [row for row in latest if row.state == State.PENDING]
     due = [row for row in is_open if row.due_at <= now]
     return next(iter([*due, *is_open[::-1], *latest]), None)
+
+
+def _settle(pengingat: Pengingat, answered: Occurrence, now: datetime) -> None:
+    """What follows from an answer that won, for the stock and for caregivers."""
+    stock.settle(pengingat, answered)
+    if answered.late:
+        alerts.note_late(answered, now)
 
 
 def _follow(pengingat: Pengingat, occurrence: Occurrence, now: datetime) -> None:
@@ -130,7 +137,7 @@ def mark(pengingat: Pengingat, *, is_done: bool, now: datetime) -> None:
     # One that lies beyond the horizon has no row yet.
     for row in ledger.record([occurrences.entry(pengingat, due) for due in dues]):
         if answered := ledger.answer(row.id, State.DONE, now, AnsweredVia.APP):
-            stock.settle(pengingat, answered)
+            _settle(pengingat, answered, now)
     if not pengingat.schedule.repeats:
         ledger.void(pengingat.id)
 

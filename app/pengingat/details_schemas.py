@@ -58,6 +58,14 @@ class Details(Schema):
         unknown = INCLUDE
 
 
+class OfReminder(Details):
+    """What the details of each type may hold."""
+
+    penting = fields.Boolean(
+        allow_none=True, metadata={"description": "Caregivers with the scope alerts are told at night too"}
+    )
+
+
 class Dose(Details):
     jam = TimeOfDay(required=True)
     jumlah = Amount(required=True, maximum=100_000, example=1)
@@ -110,7 +118,7 @@ class Stock(Details):
     )
 
 
-class ObatDetails(Details):
+class ObatDetails(OfReminder):
     nama_obat = Text(200, required=True, example="Metformin")
     frekuensi = fields.Integer(required=True, strict=True, validate=validate.Range(1, 3), metadata={"example": 2})
     jadwal = ListOf(fields.Nested(Dose), least=1, most=3, required=True)
@@ -174,7 +182,7 @@ class Meal(Details):
     serat = Text(500, allow_none=True)
 
 
-class MakanDetails(Details):
+class MakanDetails(OfReminder):
     sarapan = fields.Nested(Meal)
     makan_siang = fields.Nested(Meal)
     makan_malam = fields.Nested(Meal)
@@ -190,7 +198,7 @@ class TherapySession(Details):
     jam = TimeOfDay(required=True)
 
 
-class TerapiDetails(Details):
+class TerapiDetails(OfReminder):
     jenis_terapi = Text(200, allow_none=True, example="Fisioterapi")
     tempat_terapi = Text(200, allow_none=True, example="RSUD Cibabat")
     jadwal = ListOf(fields.Nested(TherapySession), most=MAX_SESSIONS)
@@ -218,7 +226,7 @@ class ReminderOffset(Details):
     offset = fields.String(required=True, validate=validate.OneOf(list(OFFSETS)), metadata={"example": "1h"})
 
 
-class KontrolDetails(Details):
+class KontrolDetails(OfReminder):
     nama_dokter = Text(200, allow_none=True, example="dr. Ani")
     spesialisasi = Text(200, allow_none=True)
     jenis_faskes = Text(200, allow_none=True)

@@ -13,7 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
-from app.pengingat import ledger, stock
+from app.pengingat import alerts, ledger, stock
 from app.pengingat.models import Pengingat
 from app.pengingat.occurrences import HORIZON, Extension, plan
 from app.pengingat.texts import Recipient
@@ -91,6 +91,18 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[Any]
 def miss_overdue() -> None:
     """The clock's tick: what nobody answered within an hour is missed."""
     ledger.miss_overdue(database_clock.now())
+
+
+def tell_caregivers() -> None:
+    """The clock's tick: caregivers hear of what was missed, those who may. Nothing of it is done twice."""
+    now = database_clock.now()
+    if not alerts.is_any_due(now):
+        return
+    with unit_of_work():
+        alerts.record(now)
+    for link_id in alerts.links_due(now):
+        with unit_of_work():
+            alerts.tell(link_id, now)
 
 
 def compact() -> int:

@@ -15,6 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import autocommit, db
+from app.identity import care
+from app.identity.care import Scope
 from app.notifications.delivery import clock_steps
 from app.notifications.models import Channel, deliveries
 from app.notifications.models import State as DeliveryState
@@ -161,7 +163,11 @@ _overdue = (
 _miss = (
     sa.update(occurrences)
     .where(_rows.id.in_(_overdue.scalar_subquery()), clock_steps.is_trusted)
-    .values(state=State.MISSED, undelivered=~_was_delivered)
+    .values(
+        state=State.MISSED,
+        undelivered=~_was_delivered,
+        alerts_due=care.is_anybody_allowed(_rows.user_id, Scope.ALERTS),
+    )
 )
 
 

@@ -144,6 +144,9 @@ class Occurrence(Base, Created):
     taken: Mapped[float | None] = mapped_column(
         sa.Double, comment="of a dose that is done: how much went out of the stock"
     )
+    alerts_due: Mapped[bool] = mapped_column(
+        server_default=sa.false(), comment="missed, and the caregivers who may hear of it have no alert yet"
+    )
     link_hash: Mapped[str | None] = mapped_column(comment="SHA-256 of the token in the message's link")
     shared_links: Mapped[list[str] | None] = mapped_column(
         ARRAY(sa.Text),
@@ -163,6 +166,7 @@ class Occurrence(Base, Created):
             postgresql_using="gin",
             postgresql_where=sa.text("shared_links IS NOT NULL"),
         ),
+        sa.Index("ix_occurrences_alerts_due", "due_at", postgresql_where=sa.text("alerts_due")),
         # Rows come in the order of their dues, or nearly: what is old lies together.
         sa.Index("ix_occurrences_due_at", "due_at", postgresql_using="brin"),
     )
@@ -173,6 +177,47 @@ class Occurrence(Base, Created):
         if self.state != State.DONE or self.answered_at is None:
             return False
         return self.answered_at >= max(self.due_at, self.snoozed_until or self.due_at) + LATE
+
+
+class About(StrEnum):
+    """What a caregiver is told of an occurrence."""
+
+    MISSED = "missed"
+    #: Answered after all, after the caregiver had been told that it was missed.
+    LATE = "late"
+
+
+class Way(StrEnum):
+    """How an alert left."""
+
+    AT_ONCE = "at_once"
+    #: With all that came within two hours of one that left at once.
+    TOGETHER = "together"
+    DIGEST = "digest"
+    #: A late answer, whose alert had left.
+    LATE = "late"
+
+
+class CaregiverAlert(Base, Created):
+    """What one caregiver is to be told of one occurrence. A link that is cut takes its alerts along."""
+
+    __tablename__ = "caregiver_alerts"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    link_id: Mapped[int] = mapped_column(sa.ForeignKey("caregiver_links.id", ondelete="CASCADE"))
+    occurrence_id: Mapped[int] = mapped_column(sa.ForeignKey("occurrences.id", ondelete="CASCADE"))
+    about: Mapped[str]
+    due_at: Mapped[datetime] = mapped_column(comment="when it leaves, unless it must wait longer then")
+    told_at: Mapped[datetime | None] = mapped_column(
+        comment="when it went into the outbox; those of one moment together"
+    )
+    way: Mapped[str | None]
+
+    __table_args__ = (
+        sa.UniqueConstraint("occurrence_id", "link_id", "about"),
+        sa.Index("ix_caregiver_alerts_waiting", "due_at", postgresql_where=sa.text("told_at IS NULL")),
+        sa.Index("ix_caregiver_alerts_link_id", "link_id", "told_at"),
+    )
 
 
 class OccurrenceDay(Base):

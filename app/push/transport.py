@@ -30,7 +30,7 @@ SHOWN = ("title", "body", "url", "actions", "token")
 
 REMINDER = "reminder"
 #: Kinds that tell of somebody's health, for which a browser must be theirs.
-PRIVATE = frozenset({REMINDER, "stock"})
+PRIVATE = frozenset({REMINDER, "stock", "alert"})
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 

@@ -83,6 +83,7 @@ LABELS = {
     "selesai": "Tanggal selesai",
     "durasi_hari": "Lama pengobatan",
     "jadwal_sementara": "Jadwal sementara",
+    "penting": "Tanda penting",
     "persediaan": "Persediaan",
     "sisa": "Sisa persediaan",
     "ingatkan_hari": "Batas hari pengingat persediaan",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from app.notifications.delivery.drain import SWITCHED_OFF
+from app.pengingat.alerts import NOT_ALLOWED
 
 #: What a delivery is about, by its kind; that of a reminder names it, that of no kind here is a message.
 TITLES = {
     "reminder": "Pengingat",
+    "stock": "Persediaan obat",
+    "alert": "Kabar tentang pasien",
     "password_reset": "Tautan atur ulang kata sandi",
     "security_notice": "Pemberitahuan keamanan akun",
     "forum_reply": "Balasan di forum",
@@ -24,6 +27,7 @@ REASONS = {
     "the number is known to be invalid": "Nomor HP Anda tidak terdaftar di layanan pesan. Periksa profil Anda.",
     "the number has changed": "Nomor HP Anda sudah diganti sebelum pesan ini terkirim.",
     "unsubscribed": "Peramban ini tidak lagi menerima notifikasi.",
+    NOT_ALLOWED: "Pasien tidak mengizinkannya lagi.",
     "wants no broadcasts": "Anda tidak menerima siaran.",
     "had the day's broadcasts already": "Siaran untuk hari itu sudah cukup.",
 }

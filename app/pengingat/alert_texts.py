@@ -1,0 +1,87 @@
+"""What caregivers read of a patient: the time and the kind, and the medicine only where the patient lets them read it.
+
+Both people's words are cleaned of web addresses while the caregiver's number is not known to be theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from app.notifications.models import Channel
+from app.pengingat.models import Occurrence, Pengingat, Tipe
+from app.pengingat.schedule import DAY
+from app.pengingat.texts import PUSH_CHARACTERS, Recipient, calendar_day, clock_time, first_name
+
+#: Lines of one message; of the rest it says how many there are.
+MOST_LINES = 10
+
+NOUNS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "pengingat kontrol"}
+
+
+class News(StrEnum):
+    """What is told of an occurrence."""
+
+    MISSED = "{nama} belum menandai {apa} {kapan}."
+    #: It was us: nothing reached the patient.
+    UNDELIVERED = "Pengingat {nama} {kapan} tidak dapat kami kirim."
+    LATE = "{nama} sudah menandai {apa} {kapan}, walau terlambat."
+
+
+#: What the caregiver is asked to do.
+REQUESTS = {News.MISSED: "Mohon ditanyakan.", News.UNDELIVERED: "Mohon diingatkan."}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One occurrence and what is told of it."""
+
+    news: News
+    occurrence: Occurrence
+    pengingat: Pengingat
+
+
+def payloads(lines: Sequence[Line], caregiver: Recipient, patient: str, now: datetime) -> dict[Channel, dict[str, str]]:
+    """What a caregiver reads of a patient with this name, without any medicine's."""
+    return _payloads(lines, caregiver, patient, now, named=False)
+
+
+def named_payloads(
+    lines: Sequence[Line], caregiver: Recipient, patient: str, now: datetime
+) -> dict[Channel, dict[str, str]]:
+    """The same with the names of medicines."""
+    return _payloads(lines, caregiver, patient, now, named=True)
+
+
+def _payloads(
+    lines: Sequence[Line], caregiver: Recipient, patient: str, now: datetime, *, named: bool
+) -> dict[Channel, dict[str, str]]:
+    name = first_name(caregiver.line(patient)) or "Pasien Anda"
+    sentences = [_sentence(line, caregiver, name, now, named=named) for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        sentences.append(f"Masih ada {len(lines) - MOST_LINES} pengingat lain.")
+    requests = [request for news, request in REQUESTS.items() if any(line.news is news for line in lines)]
+    text = ("\n" if len(lines) > 1 else " ").join([*sentences, " ".join(requests)]).strip()
+    body = text if len(text) <= PUSH_CHARACTERS else text[: PUSH_CHARACTERS - 1] + "…"
+    return {
+        Channel.MESSAGING: {"text": text},
+        Channel.PUSH_FAN_OUT: {"title": f"Kabar tentang {name}"[:PUSH_CHARACTERS], "body": body},
+    }
+
+
+def _sentence(line: Line, caregiver: Recipient, name: str, now: datetime, *, named: bool) -> str:
+    tipe = Tipe(line.occurrence.tipe)
+    medicine = caregiver.line(line.pengingat.details.get("nama_obat") or "") if named and tipe is Tipe.OBAT else ""
+    what = f"{NOUNS[tipe]} {medicine}".strip()
+    return line.news.value.format(nama=name, apa=what, kapan=_when(line, now))
+
+
+def _when(line: Line, now: datetime) -> str:
+    """`pukul 07.00 WIB`, in the zone of the reminder; with the day where that is not today."""
+    local, today = line.occurrence.due_at.astimezone(line.pengingat.zone), now.astimezone(line.pengingat.zone).date()
+    at = f"pukul {clock_time(local)}"
+    if local.date() == today:
+        return at
+    return f"kemarin {at}" if local.date() == today - DAY else f"{calendar_day(local)} {at}"

@@ -1,0 +1,239 @@
+"""Caregivers are told of what their patients missed, where the patients allow it.
+
+The sweep marks what somebody may hear of; from there on each step is one transaction that any clock may take, and a row
+that is done with leaves no second one. What leaves are rows of the outbox, asked about once more before they are sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.database.session import autocommit, db
+from app.identity import care
+from app.identity.care import CaregiverLink, Scope
+from app.identity.models import PHONE_IS_PROVEN, User
+from app.identity.notification_settings import zone_of
+from app.notifications import outbox
+from app.notifications.delivery.claims import Claimed, UnwantedError
+from app.pengingat import alert_texts, pacing
+from app.pengingat.alert_texts import Line, News
+from app.pengingat.models import About, CaregiverAlert, Occurrence, Pengingat, State, Way
+from app.pengingat.pacing import Told
+from app.pengingat.texts import Recipient
+
+KIND = "alert"
+
+#: How long an alert is worth sending, and how long after its dose fell due it is worth making.
+LIFETIME = timedelta(hours=12)
+FRESH = timedelta(hours=24)
+#: Occurrences, and links, of one tick.
+PAGE = 100
+
+#: Why a delivery was cancelled.
+NOT_ALLOWED = "not allowed by the patient any more"
+
+
+# --- from the ledger to alerts ---------------------------------------------------------------------------------------
+
+_alerts = CaregiverAlert.__table__.c
+_is_waiting = sa.and_(CaregiverAlert.told_at.is_(None), CaregiverAlert.due_at <= sa.bindparam("now"))
+_anything = sa.select(
+    sa.or_(sa.exists().where(Occurrence.alerts_due), sa.exists().where(_is_waiting)),
+)
+
+
+def is_any_due(now: datetime) -> bool:
+    """Whether there is anything to do: the one statement of an idle tick."""
+    with autocommit() as connection:
+        return bool(connection.scalar(_anything, {"now": now}))
+
+
+def record(now: datetime) -> None:
+    """Make the alerts of what was missed, a page of it, for all who may hear of it now.
+
+    The patients who are being deleted are left alone: the deletion waits for what is locked here.
+    """
+    page = sa.select(Occurrence).where(Occurrence.alerts_due).order_by(Occurrence.due_at).limit(PAGE)
+    missed = db.session.scalars(page.with_for_update(skip_locked=True)).all()
+    patients = _staying({row.user_id for row in missed})
+    links = care.links_with(patients.keys(), Scope.ALERTS).with_for_update(read=True, key_share=True)
+    by_patient: dict[int, list[int]] = {}
+    for link in db.session.scalars(links.order_by(CaregiverLink.id)):
+        by_patient.setdefault(link.patient_id, []).append(link.id)
+    values = [
+        {"link_id": link_id, "occurrence_id": row.id, "about": About.MISSED, "due_at": now, "created_at": now}
+        for row in missed
+        if row.due_at > now - FRESH
+        for link_id in by_patient.get(row.user_id, [])
+    ]
+    if values:
+        db.session.execute(insert(CaregiverAlert).on_conflict_do_nothing(), values)
+    for row in missed:
+        row.alerts_due = row.user_id not in patients
+
+
+def note_late(occurrence: Occurrence, now: datetime) -> None:
+    """Who has been told that this was missed is told that it is done after all."""
+    told = sa.select(
+        _alerts.link_id, _alerts.occurrence_id, sa.literal(About.LATE.value), sa.literal(now), sa.literal(now)
+    ).where(_alerts.occurrence_id == occurrence.id, _alerts.about == About.MISSED.value, _alerts.told_at.is_not(None))
+    columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
+    db.session.execute(insert(CaregiverAlert).from_select(columns, told).on_conflict_do_nothing())
+
+
+# --- from alerts to the outbox ---------------------------------------------------------------------------------------
+
+
+def links_due(now: datetime) -> Sequence[int]:
+    """The links by which something is to be told now, some of them."""
+    due = sa.select(CaregiverAlert.link_id).where(_is_waiting).distinct().limit(PAGE)
+    with autocommit() as connection:
+        return connection.scalars(due, {"now": now}).all()
+
+
+def tell(link_id: int, now: datetime) -> None:
+    """Put into the outbox what the caregiver of a link is to be told now, or note when to look again.
+
+    The link is held, so that one clock does it, and before or after whoever cuts it. So are the occurrences: an answer
+    comes before, and is what is told, or after, and is told as a late one. What others hold is left to the next tick.
+    """
+    held = sa.select(CaregiverLink).where(CaregiverLink.id == link_id)
+    link = db.session.scalar(held.with_for_update(key_share=True, skip_locked=True))
+    people = _staying({link.caregiver_id, link.patient_id}) if link else {}
+    if link is None or len(people) < 2:
+        return
+    waiting = _waiting(link_id, now)
+    lines = {alert: line for alert, row, pengingat in waiting if (line := _line(alert, row, pengingat))}
+    if Scope.ALERTS not in link.scopes:
+        lines = {}
+    forgotten = [alert.id for alert, *_ in waiting if alert not in lines]
+    db.session.execute(sa.delete(CaregiverAlert).where(CaregiverAlert.id.in_(forgotten)))
+    told = _Telling(link, people[link.caregiver_id], people[link.patient_id].nama_ktp, now)
+    outbox.add_all(list(told.drafts(lines)))
+
+
+@dataclass(frozen=True)
+class _Person:
+    nama_ktp: str
+    domicile: str | None
+    phone_is_proven: bool
+
+
+@dataclass(frozen=True)
+class _Telling:
+    """One caregiver, who is told of one patient at one moment."""
+
+    link: CaregiverLink
+    caregiver: _Person
+    patient: str
+    now: datetime
+
+    def drafts(self, lines: dict[CaregiverAlert, Line]) -> Iterator[outbox.Draft]:
+        zone = zone_of(self.caregiver.domicile)
+        if night_ends := pacing.quiet_until(zone, self.now):
+            for alert in [alert for alert, line in lines.items() if not _is_important(line)]:
+                alert.due_at = night_ends
+                del lines[alert]
+        late = {alert: line for alert, line in lines.items() if alert.about == About.LATE}
+        paced = {alert: line for alert, line in lines.items() if alert.about == About.MISSED}
+        if late:
+            yield from self._message(late, Way.LATE)
+        if not paced:
+            return
+        since = min(alert.created_at for alert in paced)
+        told = _told(self.link.id, pacing.midnight(zone, self.now), self.now)
+        step = pacing.next_step(told, since, zone, self.now)
+        if isinstance(step, Way):
+            yield from self._message(paced, step)
+        else:
+            for alert in paced:
+                alert.due_at = step
+
+    def _message(self, lines: dict[CaregiverAlert, Line], way: Way) -> Iterator[outbox.Draft]:
+        """One message and one push. Where medicines are named, beside it is what to say when that is not allowed."""
+        to = Recipient(self.caregiver.nama_ktp, phone_is_proven=self.caregiver.phone_is_proven)
+        said = (list(lines.values()), to, self.patient, self.now)
+        nameless, named = alert_texts.payloads(*said), alert_texts.named_payloads(*said)
+        for alert in lines:
+            alert.told_at, alert.way = self.now, way
+        for channel, plain in nameless.items():
+            words = named[channel] if Scope.HISTORY in self.link.scopes else plain
+            yield outbox.Draft(
+                kind=KIND,
+                channel=channel,
+                dedupe_key=f"alert:{min(alert.id for alert in lines)}:{channel}",
+                payload={**words, "nameless": plain, "patient_id": self.link.patient_id},
+                expires_at=self.now + LIFETIME,
+                user_id=self.link.caregiver_id,
+                subject=care.subject(self.link.caregiver_id, self.link.patient_id),
+            )
+
+
+def _staying(user_ids: set[int]) -> dict[int, _Person]:
+    """People who are not being deleted, by id; nobody deletes them before the unit of work ends."""
+    query = sa.select(User.id, User.nama_ktp, User.domicile, PHONE_IS_PROVEN).where(User.id.in_(user_ids))
+    rows = db.session.execute(query.with_for_update(of=User, read=True, key_share=True, skip_locked=True))
+    return {id_: _Person(name, domicile, is_proven) for id_, name, domicile, is_proven in rows}
+
+
+def _waiting(link_id: int, now: datetime) -> Sequence[sa.Row[CaregiverAlert, Occurrence, Pengingat | None]]:
+    query = (
+        sa.select(CaregiverAlert, Occurrence, Pengingat)
+        .join(Occurrence, Occurrence.id == CaregiverAlert.occurrence_id)
+        .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
+        .where(CaregiverAlert.link_id == link_id, _is_waiting)
+        .order_by(Occurrence.due_at, CaregiverAlert.id)
+    )
+    return db.session.execute(query.with_for_update(of=Occurrence, read=True, skip_locked=True), {"now": now}).all()
+
+
+def _line(alert: CaregiverAlert, occurrence: Occurrence, pengingat: Pengingat | None) -> Line | None:
+    """What is told of an occurrence as it is now; None when there is nothing to tell any more."""
+    if pengingat is None:
+        return None
+    if occurrence.state == State.DONE:
+        return Line(News.LATE, occurrence, pengingat)
+    if occurrence.state == State.MISSED and alert.about == About.MISSED:
+        return Line(News.UNDELIVERED if occurrence.undelivered else News.MISSED, occurrence, pengingat)
+    return None
+
+
+def _is_important(line: Line) -> bool:
+    return line.pengingat.details.get("penting") is True
+
+
+def _told(link_id: int, today: datetime, now: datetime) -> Told:
+    """What has left by a link that still counts."""
+    at_once, together, digest = (CaregiverAlert.way == way for way in (Way.AT_ONCE, Way.TOGETHER, Way.DIGEST))
+    is_today = CaregiverAlert.told_at >= today
+    query = sa.select(
+        sa.func.max(CaregiverAlert.told_at).filter(at_once),
+        sa.func.count(CaregiverAlert.told_at.distinct()).filter(sa.or_(at_once, together), is_today),
+        sa.func.count().filter(digest, is_today),
+    ).where(CaregiverAlert.link_id == link_id, CaregiverAlert.told_at >= min(today, now - pacing.WINDOW))
+    at_once_at, messages, digests = db.session.execute(query).one()
+    return Told(at_once_at, messages, digests > 0)
+
+
+# --- sending ---------------------------------------------------------------------------------------------------------
+
+_scopes = sa.select(CaregiverLink.scopes).where(
+    CaregiverLink.caregiver_id == sa.bindparam("caregiver_id"), CaregiverLink.patient_id == sa.bindparam("patient_id")
+)
+
+
+def check(delivery: Claimed) -> None:
+    """Raise unless the patient allows it still; a medicine's name is taken out where that is not allowed any more."""
+    people = {"caregiver_id": delivery.user_id, "patient_id": delivery.payload["patient_id"]}
+    with autocommit() as connection:
+        scopes = connection.scalar(_scopes, people) or []
+    if Scope.ALERTS not in scopes:
+        raise UnwantedError(NOT_ALLOWED)
+    nameless = delivery.payload["nameless"]
+    if Scope.HISTORY not in scopes and isinstance(nameless, dict):
+        delivery.payload = {**delivery.payload, **nameless}

@@ -1,0 +1,112 @@
+"""Clocks, answers and patients who change their minds at the same moment: each alert leaves once, or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.caregivers import service as caregivers
+from app.core.database.session import db, get_locked_or_404, unit_of_work
+from app.identity import care
+from app.identity.models import RoleName, User
+from app.notifications.models import Delivery
+from app.pengingat import answers, jobs, service
+from app.pengingat.models import CaregiverAlert, Occurrence
+from tests.factories import make_user
+from tests.pengingat.conftest import Time
+from tests.pengingat.test_races import run_together
+
+PATIENTS = 12
+
+#: Patient, caregiver and reminder.
+Trio = tuple[int, int, int]
+
+
+@pytest.fixture
+def trios(committed: Flask, moment: Time, obat: dict[str, Any]) -> list[Trio]:
+    """Patients whose dose of 19:00 in Jakarta fell due an hour ago, each with a caregiver who may hear of it."""
+    trios = []
+    for _ in range(PATIENTS):
+        with unit_of_work():
+            patient_id, caregiver_id = make_user().id, make_user(RoleName.PENDAMPING).id
+            caregivers.create(caregiver_id, patient_id)
+            caregivers.update_scopes(patient_id, caregiver_id, ["alerts"])
+        with unit_of_work():
+            sent: Any = {"tipe": "obat", "timezone": "Asia/Jakarta", **obat}
+            trios.append((patient_id, caregiver_id, service.create(patient_id, sent).id))
+    moment.move(hours=12)
+    return trios
+
+
+def clock() -> None:
+    for _ in range(3):
+        jobs.miss_overdue()
+        jobs.tell_caregivers()
+
+
+def told() -> Counter[str]:
+    """How many messages each caregiver is sent of their patient."""
+    subjects = sa.select(Delivery.subject).filter_by(kind="alert", channel="messaging", state="pending")
+    return Counter(db.session.scalars(subjects))
+
+
+def test_four_clocks_tell_each_caregiver_once(committed: Flask, trios: list[Trio]) -> None:
+    run_together(committed, *[clock] * 4)
+    assert told() == {care.subject(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
+    alerts = db.session.scalars(sa.select(CaregiverAlert)).all()
+    assert len(alerts) == PATIENTS
+    assert all(alert.told_at is not None for alert in alerts)
+
+
+@pytest.mark.parametrize("cut", ["scope", "link"])
+def test_a_link_that_is_cut_while_clocks_tell_leaves_nothing_to_be_sent(
+    committed: Flask, trios: list[Trio], cut: str
+) -> None:
+    def cut_all() -> None:
+        for patient_id, caregiver_id, _ in reversed(trios):
+            with unit_of_work():
+                if cut == "scope":
+                    caregivers.update_scopes(patient_id, caregiver_id, ["history"])
+                else:
+                    caregivers.delete(caregiver_id, patient_id)
+
+    run_together(committed, clock, cut_all, clock)
+    clock()
+    assert told() == {}
+    assert db.session.scalar(sa.select(sa.func.count()).where(CaregiverAlert.told_at.is_(None))) == 0
+
+
+def test_an_answer_while_clocks_tell_is_told_or_is_what_is_told(committed: Flask, trios: list[Trio]) -> None:
+    jobs.miss_overdue()
+
+    def answer_all() -> None:
+        for patient_id, _, reminder_id in trios:
+            with unit_of_work():
+                done: Any = {"status": "done", "minutes": 30}
+                row = db.session.scalars(sa.select(Occurrence).filter_by(reminder_id=reminder_id, state="missed")).one()
+                answers.confirm(patient_id, reminder_id, {**done, "due_at": row.due_at})
+
+    run_together(committed, clock, answer_all, clock)
+    clock()
+    for patient_id, caregiver_id, _ in trios:
+        subject = care.subject(caregiver_id, patient_id)
+        rows = sa.select(Delivery.payload["text"].astext).filter_by(subject=subject, channel="messaging")
+        texts = db.session.scalars(rows.order_by(Delivery.id)).all()
+        assert len(texts) in (1, 2)
+        assert ["walau terlambat" in text for text in texts] == [False, True][-len(texts) :]
+
+
+def test_the_deletion_of_people_meets_no_deadlock(committed: Flask, trios: list[Trio]) -> None:
+    def delete_all() -> None:
+        for person_id in [id_ for patient_id, caregiver_id, _ in trios[:6] for id_ in (patient_id, caregiver_id)]:
+            with unit_of_work():
+                db.session.delete(get_locked_or_404(User, person_id))
+
+    run_together(committed, clock, delete_all, clock)
+    clock()
+    remaining = [(patient_id, caregiver_id) for patient_id, caregiver_id, _ in trios[6:]]
+    assert told() == {care.subject(caregiver_id, patient_id): 1 for patient_id, caregiver_id in remaining}

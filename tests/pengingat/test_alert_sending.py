@@ -1,0 +1,121 @@
+"""Alerts on their way: asked about once more before they are sent, to a simulated gateway."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.caregivers import service as caregivers
+from app.core.database.session import db, unit_of_work
+from app.identity.care import CaregiverLink
+from app.identity.models import RoleName
+from app.notifications import jobs as outbox_jobs
+from app.notifications.models import Delivery
+from app.pengingat import alerts, jobs, occurrences, service, stock
+from app.push.transport import PRIVATE
+from dev.simulators import Server
+from tests.factories import make_user
+from tests.notifications.conftest import gateway  # noqa: F401  # a fixture
+from tests.pengingat.conftest import Time
+
+pytestmark = pytest.mark.usefixtures("gateway")
+
+NAMELESS = "Siti belum menandai obat"
+NAMED = "Siti belum menandai obat Metformin"
+
+
+@pytest.fixture
+def caregiver_id(committed: Flask, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> int:
+    """A caregiver with all scopes, of a patient who has just missed a dose, whenever this test runs."""
+    with unit_of_work():
+        patient_id, caregiver_id = make_user(nama_ktp="Siti").id, make_user(RoleName.PENDAMPING).id
+        caregivers.create(caregiver_id, patient_id)
+        caregivers.update_scopes(patient_id, caregiver_id, ["alerts", "history"])
+    # By the database's own clock, which claims go by; the pace of alerts is another test's.
+    now = real_now()
+    jam = f"{now - timedelta(minutes=65):%H:%M}"
+    dose = [{"jam": jam, "jumlah": 1, "satuan": "tablet"}]
+    sent: Any = {**obat["details"], "frekuensi": 1, "jadwal": dose, "penting": True}
+    moment.now = now - timedelta(hours=3)
+    with unit_of_work():
+        new: Any = {"tipe": "obat", "judul": "Obat", "timezone": "Asia/Jakarta", "details": sent}
+        service.create(patient_id, new)
+    moment.now = now
+    return caregiver_id
+
+
+def real_now() -> Any:
+    return db.session.scalar(sa.select(sa.func.clock_timestamp()))
+
+
+def reach_the_patient() -> None:
+    """As a gateway that worked an hour ago would have."""
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).filter_by(kind="reminder").values(state="sent"))
+
+
+def miss() -> None:
+    jobs.miss_overdue()
+    jobs.tell_caregivers()
+
+
+def alert(channel: str = "messaging") -> Delivery:
+    db.session.expire_all()
+    return db.session.scalars(sa.select(Delivery).filter_by(kind="alert", channel=channel)).one()
+
+
+def sent(sim: Server) -> list[str]:
+    """What the gateway delivered after a drain."""
+    outbox_jobs.drain("urgent")
+    return [message.text for message in sim.messaging.sent]
+
+
+def limit_to(*scopes: str) -> None:
+    """The patient takes back what they allowed, and no cancellation reaches what is in the outbox."""
+    with unit_of_work():
+        db.session.execute(sa.update(CaregiverLink).values(scopes=list(scopes)))
+
+
+def test_an_alert_reaches_the_caregivers_phone(sim: Server, caregiver_id: int) -> None:
+    reach_the_patient()
+    miss()
+    [text] = sent(sim)
+    assert NAMED in text
+    assert (alert().state, alert().user_id) == ("sent", caregiver_id)
+
+
+@pytest.mark.usefixtures("caregiver_id")
+def test_what_is_not_allowed_any_more_when_it_is_sent_is_not_sent(sim: Server) -> None:
+    reach_the_patient()
+    miss()
+    limit_to("history", "manage")
+    assert sent(sim) == []
+    assert [alert(channel).state for channel in ("messaging", "push_fan_out")] == ["cancelled", "cancelled"]
+
+
+@pytest.mark.usefixtures("caregiver_id")
+def test_a_medicine_that_may_not_be_named_any_more_is_not_named(sim: Server) -> None:
+    reach_the_patient()
+    miss()
+    limit_to("alerts")
+    [text] = sent(sim)
+    assert NAMELESS in text
+    assert "Metformin" not in text
+
+
+def test_what_tells_of_somebodys_health_is_for_proven_browsers_alone() -> None:
+    # The transport stands below the sections, so it cannot take the names of their kinds from them.
+    assert {occurrences.KIND, stock.KIND, alerts.KIND} == PRIVATE
+
+
+@pytest.mark.usefixtures("caregiver_id")
+def test_when_the_gateway_was_down_the_caregiver_hears_that_it_was_us(sim: Server) -> None:
+    outbox_jobs.drain("urgent")  # the first since the reminder expired
+    miss()
+    [text] = sent(sim)
+    assert text.startswith("Pengingat Siti ")
+    assert "tidak dapat kami kirim" in text
