@@ -18,6 +18,7 @@ from app.inbox import routes as inbox
 from app.kategori import routes as kategori
 from app.komunitas import routes as komunitas
 from app.logs import routes as logs
+from app.pengingat import caregiver_routes as pengingat_of_patients
 from app.pengingat import link_routes as pengingat_links
 from app.pengingat import pages as pengingat_pages
 from app.pengingat import routes as pengingat
@@ -34,7 +35,7 @@ def blueprints() -> list[Blueprint]:
     """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
     people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
-    delivery = (pengingat, pengingat_links, push, logs)
+    delivery = (pengingat, pengingat_links, pengingat_of_patients, push, logs)
     administration = (privacy, personal_data, admins, moderasi, superadmin, inbox)
     return [section.bp for section in (*people, *content, *delivery, *administration)]
 

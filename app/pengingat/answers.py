@@ -33,11 +33,11 @@ class CannotSnooze(Conflict):
     message = "Pengingat ini tidak dapat ditunda lagi."
 
 
-def confirm(user_id: int, pengingat_id: int, data: NewAnswer) -> Occurrence:
-    """The person's own answer in the application."""
+def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Occurrence:
+    """An answer in the application: the person's own, or a caregiver's in their place."""
     now = database_clock.now()
     pengingat = own.locked_after_person(user_id, pengingat_id)
-    return answer(pengingat, _asked(pengingat_id, data, now), data, AnsweredVia.APP, now)
+    return answer(pengingat, _asked(pengingat_id, data, now), data, via, now)
 
 
 def answer(
@@ -123,7 +123,7 @@ def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
     return min([*notices, *([due.occurrence] if due.occurrence > due.at else [])], default=None)
 
 
-def mark(pengingat: Pengingat, *, is_done: bool, now: datetime) -> None:
+def mark(pengingat: Pengingat, *, is_done: bool, now: datetime, via: AnsweredVia = AnsweredVia.APP) -> None:
     """Done: the current occurrence is quiet until the next one falls due. Of a single one that is for ever."""
     dues = _current(pengingat, now)
     if not is_done:
@@ -136,7 +136,7 @@ def mark(pengingat: Pengingat, *, is_done: bool, now: datetime) -> None:
     outbox.cancel(occurrences.subject(pengingat.id))
     # One that lies beyond the horizon has no row yet.
     for row in ledger.record([occurrences.entry(pengingat, due) for due in dues]):
-        if answered := ledger.answer(row.id, State.DONE, now, AnsweredVia.APP):
+        if answered := ledger.answer(row.id, State.DONE, now, via):
             _settle(pengingat, answered, now)
     if not pengingat.schedule.repeats:
         ledger.void(pengingat.id)

@@ -1,6 +1,8 @@
-"""Reminders."""
+"""Reminders: the caller's, and with `patient_id` those of a patient who lets them manage these."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from flask import Response
 
@@ -10,79 +12,94 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller
-from app.pengingat import answers, history, ledger_schemas, report, schemas, service
+from app.identity.access_log import Action
+from app.pengingat import acting, answers, history, ledger_schemas, report, schemas, service
 from app.pengingat.history import Adherence
 from app.pengingat.ledger_schemas import Days, HistoryQuery, NewAnswer, ReportChoice
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition
+from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition, Whose
 
-bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller")
+bp = Blueprint(
+    "pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller, or of their patient"
+)
+
+
+def of_whom(view: Callable[..., object]) -> Callable[..., object]:
+    """Take `patient_id`: whose reminders a view is about is its first argument."""
+    return bp.arguments(schemas.WhoseSchema, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
 
 
 @bp.post("")
 @authenticated
+@of_whom
 @bp.arguments(schemas.PengingatCreate)
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
-def create_reminder(data: NewPengingat) -> Pengingat:
+def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
     """Make a reminder; `waktu` may be left out where the details say when."""
-    return service.create(caller.id, data)
+    return service.create(acting.to_change(caller, whose), data)
 
 
 @bp.post("/obat")
 @authenticated
+@of_whom
 @bp.arguments(schemas.ObatCreate)
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
-def create_obat_reminder(data: NewPengingat) -> Pengingat:
+def create_obat_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
     """Make one reminder of every daily dose of a medicine."""
-    return service.create(caller.id, data)
+    return service.create(acting.to_change(caller, whose), data)
 
 
 @bp.get("")
 @authenticated
+@of_whom
 @bp.arguments(schemas.QuerySchema, location="query")
 @bp.response(200, schemas.Pengingat(many=True))
-def list_reminders(query: Query) -> Listing[Pengingat]:
+def list_reminders(whose: Whose, query: Query) -> Listing[Pengingat]:
     """The caller's reminders, newest first."""
-    return service.list_all(caller.id, query)
+    return service.list_all(acting.to_read(caller, whose), query)
 
 
 @bp.get("/<int:pengingat_id>")
 @authenticated
+@of_whom
 @bp.response(200, schemas.Pengingat)
-def get_reminder(pengingat_id: int) -> Pengingat:
+def get_reminder(whose: Whose, pengingat_id: int) -> Pengingat:
     """One reminder."""
-    return service.get(caller.id, pengingat_id)
+    return service.get(acting.to_read(caller, whose), pengingat_id)
 
 
 @bp.put("/<int:pengingat_id>")
 @authenticated
+@of_whom
 @bp.arguments(schemas.PengingatUpdate)
 @bp.response(200, schemas.Pengingat)
 @bp.alt_response(409, "CONFLICT")
-def update_reminder(data: PengingatChanges, pengingat_id: int) -> Pengingat:
+def update_reminder(whose: Whose, data: PengingatChanges, pengingat_id: int) -> Pengingat:
     """Change what is sent of a reminder."""
-    return service.update(caller.id, pengingat_id, data)
+    return service.update(acting.to_change(caller, whose), pengingat_id, data, acting.via(caller, whose))
 
 
 @bp.delete("/<int:pengingat_id>")
 @authenticated
+@of_whom
 @bp.response(200, MessageSchema)
-def delete_reminder(pengingat_id: int) -> dict[str, str]:
+def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
     """Delete a reminder, and what it would have sent."""
-    service.delete(caller.id, pengingat_id)
+    service.delete(acting.to_change(caller, whose), pengingat_id)
     return {"message": "Pengingat dihapus."}
 
 
 @bp.post("/<int:pengingat_id>/persediaan")
 @authenticated
+@of_whom
 @bp.arguments(schemas.StockAdditionCreate)
 @bp.response(200, schemas.Pengingat)
 @bp.alt_response(409, "CONFLICT")
-def add_stock(data: StockAddition, pengingat_id: int) -> Pengingat:
+def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat:
     """Add what was bought of a medicine to what is left of it; 409 `stock_not_tracked` where nobody said that."""
-    return service.add_stock(caller.id, pengingat_id, data)
+    return service.add_stock(acting.to_change(caller, whose), pengingat_id, data)
 
 
 # --- the ledger -----------------------------------------------------------------------------------------------------
@@ -90,52 +107,57 @@ def add_stock(data: StockAddition, pengingat_id: int) -> Pengingat:
 
 @bp.post("/<int:pengingat_id>/konfirmasi")
 @authenticated
+@of_whom
 @bp.arguments(ledger_schemas.AnswerCreate)
 @bp.response(200, ledger_schemas.Occurrence)
 @bp.alt_response(409, "CONFLICT")
-def answer_reminder(data: NewAnswer, pengingat_id: int) -> Occurrence:
+def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurrence:
     """Answer an occurrence: done, skipped, or snooze.
 
     Without `due_at` it is the last one that is due and unanswered, else the next within 60 minutes. 409
     `already_closed` for answers that come too late, `cannot_snooze` after three times or past the next occurrence.
     """
-    return answers.confirm(caller.id, pengingat_id, data)
+    return answers.confirm(acting.to_change(caller, whose), pengingat_id, data, acting.via(caller, whose))
 
 
 @bp.get("/riwayat")
 @authenticated
+@of_whom
 @bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
 @bp.response(200, ledger_schemas.Occurrence(many=True))
-def list_history(query: HistoryQuery) -> Listing[Occurrence]:
+def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
     """What has fallen due and what became of it, newest first; by default of the last 30 days."""
-    return history.list_all(caller.id, query)
+    return history.list_all(acting.to_read(caller, whose, Action.HISTORY_READ), query)
 
 
 @bp.get("/<int:pengingat_id>/riwayat")
 @authenticated
+@of_whom
 @bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
 @bp.response(200, ledger_schemas.Occurrence(many=True))
-def list_reminder_history(query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
+def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
     """The same of one reminder."""
-    return history.list_of(caller.id, pengingat_id, query)
+    return history.list_of(acting.to_read(caller, whose, Action.HISTORY_READ), pengingat_id, query)
 
 
 @bp.get("/kepatuhan")
 @authenticated
+@of_whom
 @bp.arguments(ledger_schemas.DaysSchema, location="query")
 @bp.plain_response(200, ledger_schemas.Adherence)
-def get_adherence(days: Days) -> Adherence:
+def get_adherence(whose: Whose, days: Days) -> Adherence:
     """How the caller kept to their reminders, in sum, by day and by reminder."""
-    return history.adherence(caller.id, days)
+    return history.adherence(acting.to_read(caller, whose, Action.HISTORY_READ), days)
 
 
 @bp.get("/kepatuhan/laporan")
 @authenticated
 @limit("30 per hour", key=lambda: str(caller.id))
+@of_whom
 @bp.arguments(ledger_schemas.ReportQuerySchema, location="query")
 @bp.response(200, streaming.FILE, content_type=MIMETYPES["pdf"])
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["csv"])
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
-def export_adherence(choice: ReportChoice) -> Response:
+def export_adherence(whose: Whose, choice: ReportChoice) -> Response:
     """Download how the caller kept to their reminders: a page for the doctor (pdf), or by day (csv, xlsx)."""
-    return streaming.download_response(report.export(caller.id, **choice))
+    return streaming.download_response(report.export(acting.to_read(caller, whose, Action.HISTORY_READ), **choice))

@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 
 from marshmallow import Schema, ValidationError, fields, post_dump, post_load, validate
 
-from app.core.web.fields import Day, Text, Timestamp, enumeration
+from app.core.web.fields import Day, RecordId, Text, Timestamp, enumeration
 from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat import models
@@ -152,6 +152,23 @@ class PengingatCreated(Pengingat):
     @post_dump
     def leave_out_no_warning(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
         return data if data["warning"] else {name: value for name, value in data.items() if name != "warning"}
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Whose reminders a call is about; None: the caller's own."""
+
+    patient_id: int | None = None
+
+
+class WhoseSchema(Schema):
+    patient_id = RecordId(
+        metadata={"example": 12, "description": "A patient who allows the caller to `manage`; default: the caller"}
+    )
+
+    @post_load
+    def to_whose(self, data: dict[str, Any], **_: object) -> Whose:
+        return Whose(**data)
 
 
 @dataclass(frozen=True)

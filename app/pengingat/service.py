@@ -16,7 +16,7 @@ from app.identity import users
 from app.notifications import outbox
 from app.pengingat import answers, filters, ledger, limits, occurrences, own, stock
 from app.pengingat.details_schemas import load_details
-from app.pengingat.models import Details, Pengingat, Tipe
+from app.pengingat.models import AnsweredVia, Details, Pengingat, Tipe
 from app.pengingat.plans import says_when, schedule_of, with_first_day
 from app.pengingat.schedule import Schedule
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition
@@ -72,7 +72,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
     return pengingat
 
 
-def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengingat:
+def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: AnsweredVia = AnsweredVia.APP) -> Pengingat:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
     recipient = Recipient(*users.lock_own(user_id))
     now = database_clock.now()
@@ -86,7 +86,7 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges) -> Pengin
     outbox.cancel_occurrences(ledger.coming(pengingat_id, now))
     # Said alone it is of the occurrence of this moment; beside other fields it may merely be the record sent back.
     if "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"}):
-        answers.mark(pengingat, is_done=changes["is_done"], now=now)
+        answers.mark(pengingat, is_done=changes["is_done"], now=now, via=via)
     limits.check_change(pengingat, before, now)
     db.session.flush()
     _plan(pengingat, recipient, now)

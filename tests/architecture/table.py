@@ -152,6 +152,8 @@ ACCESS: dict[str, str] = {
     "GET /pengingat/kepatuhan": "anybody",
     "GET /pengingat/kepatuhan/laporan": "anybody",
     "POST /konfirmasi/<token>": "public",
+    "GET /caregiver/patients/<int:patient_id>/riwayat": "anybody",
+    "GET /caregiver/patients/<int:patient_id>/kepatuhan": "anybody",
     # web push
     "GET /push/public-key": "public",
     "POST /push/send": "public",

@@ -42,6 +42,16 @@ def test_no_answer_holds_a_name_beside_the_pseudonym(traces: Traces, reader: str
     assert any("pseudonym" in marks for marks in answers.values())
 
 
+def test_a_stranger_who_links_sees_the_name_and_nothing_more(traces: Traces) -> None:
+    """Through every route that a token opens; the pseudonym stands in the forum, beside no name."""
+    linked = told([one for one in traces.answers if one.reader == "pendamping"], traces.endpoint)
+    assert "pendamping: GET /caregiver/patients 200" in linked
+    assert all(marks <= {"name", "username"} or marks == {"pseudonym"} for marks in linked.values()), linked
+    theirs = [one for one in traces.answers if one.reader == "pendamping" and "/caregiver/patients/" in one.path]
+    assert {one.path.rpartition("/")[2] for one in theirs} == {"riwayat", "kepatuhan"}
+    assert {one.status for one in theirs} == {404}
+
+
 def test_administrators_see_nik_and_pseudonym_in_the_detail_alone(traces: Traces) -> None:
     answers = told([one for one in traces.answers if one.reader == "admin"], traces.endpoint)
     hidden = {"password", "new password", "medicine", "push endpoint"}

@@ -199,7 +199,13 @@ class Walk:
 
     def others_read(self) -> None:
         """Every read of the API that they may ask for, of the person where it is of one."""
-        ids = {"user_id": self.id, "pengingat_id": self.reminder, "thread_id": self.thread, "username": "penandaqx"}
+        ids = {
+            "user_id": self.id,
+            "pengingat_id": self.reminder,
+            "thread_id": self.thread,
+            "username": "penandaqx",
+            "patient_id": self.id,
+        }
         for route in ACCESS:
             method, path = route.split()
             if method != "GET" or path == "/send-verification-code":  # which sends something
@@ -210,6 +216,9 @@ class Walk:
                     continue  # they see every table
                 query = {"q": MARKS["phone"]} if path in ("/patients", "/caregivers") else None
                 assert self.call(reader, method, path, query_string=query).status_code != 500
+                if path.startswith("/pengingat"):
+                    in_their_place = self.call(reader, method, path, query_string={"patient_id": self.id})
+                    assert in_their_place.status_code == (401 if reader == "nobody" else 404)
         for report in ("users", "admins", "activity-logs", "domicile"):
             assert self.call("admin", "GET", f"/admins/export/{report}").status_code == 200
 

@@ -1,0 +1,33 @@
+"""What a caregiver reads of a patient who allows it; reminders are managed by `?patient_id=` of their own routes."""
+
+from __future__ import annotations
+
+from app.core.web.blueprint import Blueprint
+from app.core.web.pagination import Listing
+from app.identity.access import authenticated, caller
+from app.pengingat import acting, history, ledger_schemas
+from app.pengingat.history import Adherence
+from app.pengingat.ledger_schemas import Days, HistoryQuery
+from app.pengingat.models import Occurrence
+
+bp = Blueprint(
+    "patient_history", __name__, url_prefix="/caregiver/patients", description="What a patient lets a caregiver read"
+)
+
+
+@bp.get("/<int:patient_id>/riwayat")
+@authenticated
+@bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
+@bp.response(200, ledger_schemas.Occurrence(many=True))
+def list_patient_history(query: HistoryQuery, patient_id: int) -> Listing[Occurrence]:
+    """What has fallen due for a patient who allows `history`; each look stands in their access log."""
+    return history.list_all(acting.history_of_patient(caller, patient_id), query)
+
+
+@bp.get("/<int:patient_id>/kepatuhan")
+@authenticated
+@bp.arguments(ledger_schemas.DaysSchema, location="query")
+@bp.plain_response(200, ledger_schemas.Adherence)
+def get_patient_adherence(days: Days, patient_id: int) -> Adherence:
+    """How such a patient kept to their reminders, in sum, by day and by reminder."""
+    return history.adherence(acting.history_of_patient(caller, patient_id), days)

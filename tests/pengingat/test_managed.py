@@ -1,0 +1,282 @@
+"""Reminders of a patient in the hands of a caregiver: who may, through which route, and what the patient learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.errors import NotFound
+from app.identity import care
+from app.identity.access_log import AccessLogEntry, Action
+from app.identity.care import CaregiverLink, Scope
+from app.identity.models import RoleName, User
+from app.identity.sessions import Caller
+from app.pengingat import acting
+from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.schemas import Whose
+from tests.architecture.table import ACCESS
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.overlap import done_twice_at_once
+from tests.pengingat.conftest import Time
+
+READ = {
+    "GET /pengingat": Action.REMINDERS_READ,
+    "GET /pengingat/<int:pengingat_id>": Action.REMINDERS_READ,
+    "GET /pengingat/riwayat": Action.HISTORY_READ,
+    "GET /pengingat/<int:pengingat_id>/riwayat": Action.HISTORY_READ,
+    "GET /pengingat/kepatuhan": Action.HISTORY_READ,
+    "GET /pengingat/kepatuhan/laporan": Action.HISTORY_READ,
+}
+CHANGE: dict[str, Any] = {
+    "POST /pengingat": "obat",
+    "POST /pengingat/obat": "obat",
+    "PUT /pengingat/<int:pengingat_id>": {"judul": "Obat lain"},
+    "DELETE /pengingat/<int:pengingat_id>": None,
+    "POST /pengingat/<int:pengingat_id>/persediaan": {"tambah": 10},
+    "POST /pengingat/<int:pengingat_id>/konfirmasi": {"status": "done"},
+}
+OF_A_PATIENT = (
+    "GET /caregiver/patients/<int:patient_id>/riwayat",
+    "GET /caregiver/patients/<int:patient_id>/kepatuhan",
+)
+
+#: Caregivers by what Siti allows them, and those to whom she allows nothing (any more).
+IDENTITIES: dict[str, set[Scope]] = {
+    "no scope": set(),
+    "alerts": {Scope.ALERTS},
+    "history": {Scope.HISTORY},
+    "manage": {Scope.MANAGE},
+    "all scopes": set(Scope),
+    "of another patient": set(),
+    "after the cut": set(),
+    "after the scope was taken back": set(),
+    "a stranger": set(),
+}
+
+
+@pytest.fixture
+def siti(client: Client) -> User:
+    return make_user(username="siti", nama_ktp="Siti Aminah")
+
+
+@pytest.fixture
+def obat() -> dict[str, Any]:
+    """Due in half an hour, and counted."""
+    dose = {"jam": "01:30", "jumlah": 1, "satuan": "tablet"}
+    details = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "sesudah makan", "jadwal": [dose]}
+    return {"tipe": "obat", "judul": "Obat diabetes", "details": {**details, "persediaan": {"sisa": 10}}}
+
+
+@pytest.fixture
+def reminder(client: Client, moment: Time, siti: User, obat: dict[str, Any]) -> int:
+    return int(client.as_(siti).post("/pengingat/obat", obat).json["id"])
+
+
+@pytest.fixture
+def caregiver(client: Client, siti: User) -> Callable[[str], Client]:
+    def make(identity: str) -> Client:
+        user = make_user(RoleName.PENDAMPING, nama_ktp="Budi Santoso")
+        theirs = client.as_(user)
+        if identity == "a stranger":
+            return theirs
+        patient = make_user() if identity == "of another patient" else siti
+        assert theirs.post("/caregiver/patients", {"patient_id": patient.id}).status_code == 201
+        scopes = IDENTITIES[identity] or (set() if identity == "no scope" else set(Scope))
+        path = f"/patient/caregivers/{user.id}"
+        assert client.as_(patient).put(path, {"scopes": sorted(scopes)}).status_code == 200
+        if identity == "after the cut":
+            assert client.as_(siti).delete(f"/caregiver/patients/{user.id}").status_code == 200
+        if identity == "after the scope was taken back":
+            assert client.as_(siti).put(path, {"scopes": []}).status_code == 200
+        return theirs
+
+    return make
+
+
+def path_of(route: str, reminder: int, patient: User) -> tuple[str, str]:
+    method, path = route.split()
+    if "<int:patient_id>" in path:
+        return method, path.replace("<int:patient_id>", str(patient.id))
+    return method, f"{path.replace('<int:pengingat_id>', str(reminder))}?patient_id={patient.id}"
+
+
+def noted(patient: User) -> list[str]:
+    query = sa.select(AccessLogEntry.action).filter_by(user_id=patient.id).order_by(AccessLogEntry.id)
+    return list(db.session.scalars(query))
+
+
+def test_all_routes_of_reminders_are_here() -> None:
+    assert {route for route in ACCESS if route.split()[1].startswith("/pengingat")} == READ.keys() | CHANGE.keys()
+
+
+@pytest.mark.parametrize("identity", IDENTITIES)
+@pytest.mark.parametrize("route", [*READ, *CHANGE, *OF_A_PATIENT])
+def test_a_route_opens_to_the_scope_that_it_needs_and_to_no_other(
+    caregiver: Callable[[str], Client],
+    reminder: int,
+    siti: User,
+    obat: dict[str, Any],
+    identity: str,
+    route: str,
+) -> None:
+    needed = Scope.HISTORY if route in OF_A_PATIENT else Scope.MANAGE
+    theirs, before = caregiver(identity), noted(siti)
+    method, path = path_of(route, reminder, siti)
+    body = obat if CHANGE.get(route) == "obat" else CHANGE.get(route)
+    response = theirs.open(method, path, body)
+    if needed in IDENTITIES[identity]:
+        assert response.status_code in (200, 201), response.text
+        action = READ.get(route, Action.REMINDERS_CHANGED if route in CHANGE else Action.HISTORY_READ)
+        assert noted(siti) == [*before, action]
+    else:
+        assert_error(response, 404, "not_found")
+        assert "Siti" not in response.text
+        assert noted(siti) == before
+        assert db.session.scalars(sa.select(Pengingat.judul)).all() == ["Obat diabetes"]
+        assert db.session.scalars(sa.select(Occurrence.state).distinct()).all() == ["pending"]
+
+
+def test_a_refusal_is_the_same_for_a_patient_and_for_nobody(caregiver: Callable[[str], Client], siti: User) -> None:
+    theirs = caregiver("no scope")
+    for method, path, body in (
+        ("GET", "/pengingat", None),
+        ("PUT", "/pengingat/1", {"judul": "x"}),
+        ("GET", "/caregiver/patients/{}/riwayat", None),
+    ):
+        answers = []
+        for patient_id in (siti.id, 999999999):
+            target = path.format(patient_id) if "{}" in path else f"{path}?patient_id={patient_id}"
+            answer = theirs.open(method, target, body)
+            assert_error(answer, 404)
+            answers.append({**answer.json, "request_id": ""})
+        assert answers[0] == answers[1]
+
+
+def test_the_own_id_is_no_patient(client: Client, reminder: int, siti: User) -> None:
+    own = client.as_(siti)
+    assert own.get(f"/pengingat?patient_id={siti.id}").json == own.get("/pengingat").json
+    assert noted(siti) == []
+
+
+@pytest.mark.parametrize("sent", ["x", "0", "-1", "1.5"])
+def test_a_wrong_patient_is_bad_input(client: Client, siti: User, sent: str) -> None:
+    assert_error(client.as_(siti).get(f"/pengingat?patient_id={sent}"), 400, "validation_error", "patient_id")
+
+
+def test_what_a_caregiver_makes_is_the_patients_own(
+    client: Client, moment: Time, caregiver: Callable[[str], Client], siti: User, obat: dict[str, Any]
+) -> None:
+    theirs = caregiver("manage")
+    made = theirs.post(f"/pengingat/obat?patient_id={siti.id}", obat)
+    assert made.status_code == 201
+    assert [row["id"] for row in client.as_(siti).get("/pengingat").json] == [made.json["id"]]
+    assert theirs.get("/pengingat").json == []
+    assert theirs.get(f"/pengingat/{made.json['id']}").status_code == 404
+
+
+def test_anothers_reminder_is_none_of_the_patients(
+    client: Client, moment: Time, caregiver: Callable[[str], Client], siti: User, obat: dict[str, Any]
+) -> None:
+    """The scope opens what is the patient's, by whichever id it is asked."""
+    others = client.as_(make_user()).post("/pengingat/obat", obat).json["id"]
+    theirs = caregiver("manage")
+    for method, body in (("GET", None), ("PUT", {"judul": "x"}), ("DELETE", None)):
+        assert_error(theirs.open(method, f"/pengingat/{others}?patient_id={siti.id}", body), 404)
+
+
+@pytest.mark.parametrize("way", ["konfirmasi", "is_done"])
+def test_the_ledger_says_that_a_caregiver_answered(
+    client: Client, caregiver: Callable[[str], Client], reminder: int, siti: User, way: str
+) -> None:
+    theirs = caregiver("manage")
+    if way == "konfirmasi":
+        answer = theirs.post(f"/pengingat/{reminder}/konfirmasi?patient_id={siti.id}", {"status": "done"})
+        assert answer.json["answered_via"] == "caregiver"
+    else:
+        assert theirs.put(f"/pengingat/{reminder}?patient_id={siti.id}", {"is_done": True}).status_code == 200
+    states = db.session.execute(sa.select(Occurrence.state, Occurrence.answered_via).order_by(Occurrence.due_at))
+    assert tuple(states.first() or ()) == ("done", "caregiver")
+
+
+def test_a_patient_and_their_caregiver_see_the_same_history(
+    client: Client, moment: Time, caregiver: Callable[[str], Client], reminder: int, siti: User
+) -> None:
+    moment.move(hours=3)
+    own, theirs = client.as_(siti), caregiver("history")
+    for path in ("riwayat", "kepatuhan"):
+        asked = theirs.get(f"/caregiver/patients/{siti.id}/{path}")
+        assert asked.json == own.get(f"/pengingat/{path}").json
+    assert len(theirs.get(f"/caregiver/patients/{siti.id}/riwayat?start=2026-03-01&end=2026-03-02").json) == 1
+    assert_error(theirs.get(f"/caregiver/patients/{siti.id}/riwayat?start=x"), 400, "validation_error", "start")
+
+
+def test_each_look_is_one_row_with_the_caregivers_name(
+    caregiver: Callable[[str], Client], reminder: int, siti: User
+) -> None:
+    theirs = caregiver("history")
+    for _ in range(3):
+        theirs.get(f"/caregiver/patients/{siti.id}/kepatuhan")
+    query = sa.select(AccessLogEntry.action, User.nama_ktp).join(User, User.id == AccessLogEntry.actor_id)
+    assert [tuple(row) for row in db.session.execute(query)] == [("history_read", "Budi Santoso")] * 3
+
+
+def test_what_is_refused_later_is_not_noted(caregiver: Callable[[str], Client], reminder: int, siti: User) -> None:
+    theirs = caregiver("manage")
+    assert_error(theirs.put(f"/pengingat/{reminder}?patient_id={siti.id}", {"timezone": "Mars"}), 400)
+    assert_error(theirs.get(f"/pengingat/999999?patient_id={siti.id}"), 404)
+    assert noted(siti) == []
+
+
+# --- races ----------------------------------------------------------------------------------------------------------
+
+
+def _linked(*scopes: Scope) -> tuple[Caller, int]:
+    with unit_of_work():
+        siti, budi = make_user(), make_user(RoleName.PENDAMPING)
+        db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=list(scopes)))
+        db.session.flush()
+        caller = Caller(budi.id, frozenset({RoleName.PENDAMPING}), None, None)  # type: ignore[arg-type]
+        return caller, siti.id
+
+
+@pytest.mark.parametrize("cut", ["the link", "the scope"])
+def test_a_cut_waits_for_the_change_that_it_meets_and_ends_all_later_ones(committed: Flask, cut: str) -> None:
+    """The caregiver changes something at the moment of the cut: it comes before, or it is refused."""
+    from app.caregivers import service
+
+    by, siti_id = _linked(Scope.MANAGE)
+    order: list[str] = []
+
+    def change() -> None:
+        acting.to_change(by, Whose(siti_id))
+        order.append("changed")
+
+    def take_back() -> None:
+        service.delete(by.id, siti_id) if cut == "the link" else service.update_scopes(siti_id, by.id, [])
+        order.append("cut")
+
+    steps = [take_back, change]
+    done_twice_at_once(committed, lambda: steps.pop()()).result()
+    assert order == ["changed", "cut"]
+    with unit_of_work(), pytest.raises(NotFound):
+        acting.to_change(by, Whose(siti_id))
+
+
+def test_a_change_waits_for_the_cut_that_it_meets_and_is_refused(committed: Flask) -> None:
+    from app.caregivers import service
+
+    by, siti_id = _linked(Scope.MANAGE)
+    steps: list[Callable[[], object]] = [
+        lambda: acting.to_change(by, Whose(siti_id)),
+        lambda: service.delete(by.id, siti_id),
+    ]
+    second = done_twice_at_once(committed, lambda: steps.pop()())
+    with pytest.raises(NotFound):
+        second.result()
+    assert care.caregivers_with(siti_id, Scope.MANAGE) == []
