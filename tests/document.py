@@ -41,6 +41,24 @@ def check(app: Flask, response: TestResponse) -> None:
         raise AssertionError(f"{request.method} {request.path} -> {response.status_code}: {error}") from None
 
 
+def answer_fields(method: str, path: str) -> set[str]:
+    """The names of all fields that a successful answer of a route (as the access table writes it) can hold."""
+    operation = _operations()[PREFIX + re.sub("<[^>]*>", "{}", path), method.lower()]
+    answers = [_resolved(answer) for status, answer in operation["responses"].items() if str(status).startswith("2")]
+    return _fields(answers, frozenset())
+
+
+def _fields(node: Any, seen: frozenset[str]) -> set[str]:
+    if isinstance(node, list):
+        return {name for part in node for name in _fields(part, seen)}
+    if not isinstance(node, dict):
+        return set()
+    if "$ref" in node:
+        return set() if node["$ref"] in seen else _fields(_resolved(node), seen | {node["$ref"]})
+    properties = node.get("properties", {})
+    return {*(properties if isinstance(properties, dict) else ()), *_fields(list(node.values()), seen)}
+
+
 def _check(operation: Node, response: TestResponse) -> None:
     status = str(response.status_code)
     described = operation["responses"].get("default" if status == CRASH else status)

@@ -35,7 +35,7 @@ bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, re
 @bp.response(200, schemas.UserRow(many=True))
 def list_admins(search: Search) -> Listing[User]:
     """All administrators."""
-    return admins.list_all(search)
+    return admins.list_all(search, by=caller)
 
 
 @bp.post("")
@@ -54,7 +54,7 @@ def create_admin(data: NewAdmin) -> User:
 @bp.response(200, identity_schemas.Account)
 def get_admin(username: str) -> User:
     """One administrator, by username."""
-    return admins.get(username)
+    return admins.get(username, by=caller)
 
 
 @bp.put("/<int:user_id>")
@@ -93,7 +93,7 @@ def list_users(search: UserSearch) -> Listing[User]:
 
     Of a narrowed list at most 10,000 are counted.
     """
-    return users.list_all(search)
+    return users.show_all(search, to=caller)
 
 
 @bp.get("/users/<int:user_id>")
@@ -123,7 +123,7 @@ def update_user(data: UserChanges, user_id: int) -> User:
 @bp.response(200, schemas.Relation(many=True))
 def list_relations(search: Search) -> Listing[Relation]:
     """All links between caregivers and patients."""
-    return relations.list_all(search)
+    return relations.list_all(search, by=caller)
 
 
 @bp.get("/caregiver-patient")
@@ -133,7 +133,7 @@ def list_relations(search: Search) -> Listing[Relation]:
 @bp.response(200, caregiver_schemas.LinkedPerson(many=True))
 def list_caregiver_patients(query: dict[str, int], page: Page) -> Listing[LinkedPerson]:
     """The patients of one caregiver."""
-    return caregivers.list_patients(query["caregiver_id"], page)
+    return relations.list_patients(query["caregiver_id"], page, by=caller)
 
 
 @bp.post("/caregiver-patient")
@@ -169,7 +169,7 @@ def delete_relation(data: NewLink) -> dict[str, str]:
 @bp.response(200, schemas.Overview)
 def get_overview(query: DayRange) -> dict[str, object]:
     """Totals, provinces, growth, activity and categories; the last 30 days by default, ten years at most."""
-    return overview.get(**query)
+    return overview.get(caller, **query)
 
 
 # --- exports --------------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from datetime import date, datetime
 from enum import StrEnum
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import orm
+from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Custom, Impersonal, Personal, Rows
@@ -33,6 +34,8 @@ class Action(StrEnum):
     EXPORT = "export"
     #: A look into the database itself, which can hold any data.
     DATABASE_READ = "database_read"
+    #: Latest activities, in the overview.
+    ACTIVITY_READ = "activity_read"
     PSEUDONYM_LIFTED = "pseudonym_lifted"
     #: By a caregiver: what became of each dose, the reminders themselves, and a change of them.
     HISTORY_READ = "history_read"
@@ -110,18 +113,14 @@ class BulkAccess(Base, Created):
 
 def note(by: Caller | None, user_id: int, action: Action, reason: str | None = None) -> None:
     """Note in the open unit of work that `by` (None: the operator) saw what is this person's. One's own is no news."""
-    if by is None or by.id != user_id:
-        db.session.execute(insert(AccessLogEntry).from_select(_COLUMNS, _rows(by, [user_id], action, reason, None)))
+    db.session.execute(_adding(by, [user_id], action, reason, None))
 
 
 def note_today(by: Caller | None, user_ids: Collection[int], action: Action) -> None:
     """As `note`, of several people and once a day: who has the day's row already gets no other."""
-    others = {user_id for user_id in user_ids if by is None or by.id != user_id}
-    if others:
+    if user_ids:
         db.session.execute(
-            insert(AccessLogEntry)
-            .from_select(_COLUMNS, _rows(by, others, action, None, today()))
-            .on_conflict_do_nothing(
+            _adding(by, user_ids, action, None, today()).on_conflict_do_nothing(
                 index_elements=["user_id", "action", "day"], index_where=AccessLogEntry.day.is_not(None)
             )
         )
@@ -131,31 +130,50 @@ def note_many(
     by: Caller | None, action: Action, covers: Covers, *, since: datetime | None = None, until: datetime | None = None
 ) -> None:
     """Note a look at many people's data by whom it `covers`, once a day; a null bound is none."""
+    db.session.execute(_adding_many(by, action, covers, since, until))
+
+
+def note_everybody_now(by: Caller, action: Action) -> None:
+    """Note a look that may have held anybody, and commit that at once: what follows may end every connection."""
+    with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
+        session.execute(_adding_many(by, action, Covers.EVERYBODY, None, None))
+
+
+def _adding_many(
+    by: Caller | None, action: Action, covers: Covers, since: datetime | None, until: datetime | None
+) -> Insert:
     values = {"covers": covers, "since": since, "until": until, "day": today()}
-    db.session.execute(
-        insert(BulkAccess).values(actor_role=_role(by, action), action=action, **values).on_conflict_do_nothing()
+    return insert(BulkAccess).values(actor_role=_role(by, action), action=action, **values).on_conflict_do_nothing()
+
+
+def _adding(
+    by: Caller | None, user_ids: Collection[int], action: Action, reason: str | None, day: date | None
+) -> Insert:
+    """A row for each of these people but `by`, who is among them or not.
+
+    They are locked in the order of their ids, as by everybody: whoever is being deleted is waited for, and is no more.
+    """
+    actor_id = by.id if by else None
+    people = (
+        sa.select(User.id)
+        .where(User.id.in_({*user_ids, actor_id}))
+        .order_by(User.id)
+        .with_for_update(read=True, key_share=True)
+        .cte("people")
     )
+    actor = people.alias("actor")
+    rows = sa.select(
+        people.c.id,
+        sa.select(actor.c.id).where(actor.c.id == actor_id).scalar_subquery(),
+        sa.literal(_role(by, action), sa.Text),
+        sa.literal(action, sa.Text),
+        sa.literal(reason, sa.Text),
+        sa.literal(day, sa.Date),
+    ).where(people.c.id.is_distinct_from(actor_id), people.c.id.in_(user_ids))
+    return insert(AccessLogEntry).from_select(_COLUMNS, rows)
 
 
 _COLUMNS = ["user_id", "actor_id", "actor_role", "action", "reason", "day"]
-
-
-def _rows(
-    by: Caller | None, user_ids: Collection[int], action: Action, reason: str | None, day: date | None
-) -> sa.Select[int, int | None, str | None, str, str | None, date | None]:
-    """A row for each of these people who is still there, in one order: two at once do not wait for each other."""
-    return (
-        sa.select(
-            User.id,
-            sa.literal(by.id if by else None, sa.BigInteger),
-            sa.literal(_role(by, action), sa.Text),
-            sa.literal(action, sa.Text),
-            sa.literal(reason, sa.Text),
-            sa.literal(day, sa.Date),
-        )
-        .where(User.id.in_(user_ids))
-        .order_by(User.id)
-    )
 
 
 def _role(by: Caller | None, action: Action) -> RoleName | None:

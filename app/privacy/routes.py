@@ -8,7 +8,8 @@ from app.identity import sessions
 from app.identity.access import authenticated, caller
 from app.privacy import schemas
 from app.privacy.schemas import NotificationChanges
-from app.privacy.service import deliveries, devices, notifications
+from app.privacy.service import access, deliveries, devices, notifications
+from app.privacy.service.access import Access
 from app.privacy.service.deliveries import Sent
 from app.privacy.service.devices import Device
 
@@ -67,3 +68,12 @@ def end_other_sessions() -> dict[str, str]:
     """Sign out all devices but this one."""
     sessions.end_all(caller.id, keep=caller.session_id)
     return {"message": "Semua perangkat lain telah dikeluarkan."}
+
+
+@bp.get("/profile/akses")
+@authenticated
+@bp.arguments(PageSchema, location="query")
+@bp.response(200, schemas.Access(many=True))
+def list_accesses(page: Page) -> Listing[Access]:
+    """Who looked at what of the caller's, the latest first; lists and exports are one line a day."""
+    return access.list_own(caller, page)

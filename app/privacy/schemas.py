@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, validate, validates_schema
 
 from app.core.web.fields import Timestamp, enumeration
+from app.identity import access_log
 
 #: The furthest first.
 DELIVERY_STATUSES = ("read", "delivered", "sent", "waiting", "failed", "late", "cancelled")
@@ -103,3 +104,14 @@ class Device(Schema):
     created_at = Timestamp()
     last_used_at = Timestamp(metadata={"description": "When the access token was last refreshed"})
     current = fields.Boolean(metadata={"description": "Whether it is the session of this request"})
+
+
+class Access(Schema):
+    """One look of somebody else at what is the caller's."""
+
+    at = Timestamp()
+    who = fields.String(metadata={"example": "Budi Santoso", "description": "A caregiver's name, or what they are"})
+    action = fields.String(metadata={**enumeration("AccessAction", access_log.Action), "example": "history_read"})
+    reason = fields.String(
+        metadata={"example": "Riwayat pengingat Anda dibuka dengan izin Anda.", "description": "For a person"}
+    )

@@ -24,6 +24,7 @@ ACCESS: dict[str, str] = {
     "GET /profile/notifikasi": "anybody",
     "PUT /profile/notifikasi": "anybody",
     "GET /pengiriman": "anybody",
+    "GET /profile/akses": "anybody",
     "GET /profile/sesi": "anybody",
     "DELETE /profile/sesi": "anybody",
     "DELETE /profile/sesi/<session_id>": "anybody",

@@ -14,7 +14,7 @@ from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.forum.service import toggles
-from app.identity import audit, usernames, users
+from app.identity import access_log, audit, usernames, users
 from app.identity.models import PRIVILEGED, SEARCHED, RoleName, User
 from app.identity.sessions import Caller
 from app.roles import service as roles_service
@@ -22,19 +22,22 @@ from app.roles import service as roles_service
 NOT_FOUND = "Administrator tidak ditemukan."
 
 
-def list_all(search: Search) -> Listing[User]:
+def list_all(search: Search, by: Caller) -> Listing[User]:
     """Everybody with the role admin, newest first."""
     query = users.with_role(RoleName.ADMIN).options(with_last_seen())
     if search.q:
         query = query.where(sa.or_(*(getattr(User, name).ilike(contains(search.q)) for name in SEARCHED)))
-    return paginate(query, search.page)
+    listing = paginate(query, search.page)
+    access_log.note_today(by, [row.id for row in listing.rows], access_log.Action.LISTED)
+    return listing
 
 
-def get(username: str) -> User:
+def get(username: str, by: Caller) -> User:
     query = users.with_role(RoleName.ADMIN).where(sa.func.lower(User.username) == username.lower())
     admin = db.session.scalar(query) if usernames.problem(username) is None else None
     if admin is None:
         raise NotFound(NOT_FOUND)
+    access_log.note(by, admin.id, access_log.Action.PROFILE_READ)
     return admin
 
 
@@ -63,6 +66,7 @@ def update(user_id: int, data: AdminChanges, by: Caller) -> User:
     `Forbidden` for password and number of somebody else who registered themselves: both open the account.
     """
     admin = _get_changeable(user_id, by)
+    access_log.note(by, admin.id, access_log.Action.PROFILE_READ)
     changes = users.credentials_changed(admin, data)
     is_own = admin.id == by.id
     if admin.self_registered and not is_own and changes - {"email"}:

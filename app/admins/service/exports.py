@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 import sqlalchemy as sa
 
-from app.admins.service.reports import REPORTS, Report, within
-from app.core.database.session import autocommit
+from app.admins.service.reports import REPORTS, Report, midnight, within
+from app.core.database.session import autocommit, db
 from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.paper import Paper
 from app.core.exports.streaming import MIMETYPES, Download, begun
 from app.core.lib.clock import JAKARTA, today
-from app.identity import audit
+from app.identity import access_log, audit, users
+from app.identity.access_log import Covers
+from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 
 
@@ -44,8 +46,25 @@ def export(
             chunks = xlsx.stream(table, title=report.sheet)
         case _:
             chunks = csv.stream(table)
+    _tell_people(name, by, start, end)
     audit.record(by, audit.Action.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], begun(chunks))
+
+
+#: Whom a report holds: those who registered within its days, or who did something then.
+COVERS = {"users": Covers.REGISTERED, "activity-logs": Covers.ACTIVE}
+
+
+def _tell_people(name: str, by: Caller, start: date | None, end: date | None) -> None:
+    """A report of numbers holds nobody, and one of administrators those few who are one now."""
+    if name == "admins":
+        admins = users.with_role(RoleName.ADMIN).where(within(User.created_at, start, end))
+        ids = db.session.scalars(admins.with_only_columns(User.id)).all()
+        access_log.note_today(by, ids, access_log.Action.EXPORT)
+    elif covers := COVERS.get(name):
+        since = midnight(start) if start else None
+        until = midnight(end + timedelta(days=1)) if end and end < date.max else None
+        access_log.note_many(by, access_log.Action.EXPORT, covers, since=since, until=until)
 
 
 def _first_day(report: Report) -> date:

@@ -15,7 +15,9 @@ from app.core.lib.clock import JAKARTA, now, today
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.forum.models import ForumCategory, ForumThread
+from app.identity import access_log
 from app.identity.models import Role, RoleName, User, UserDay, user_roles
+from app.identity.sessions import Caller
 from app.komunitas.models import Komunitas
 from app.logs.models import ActivityLog, LogDay
 from app.pengingat.models import Pengingat, Tipe
@@ -26,7 +28,7 @@ MOST_DAYS = 3660
 RECENT = 20
 
 
-def get(start: date | None = None, end: date | None = None) -> dict[str, object]:
+def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[str, object]:
     """Everything of the overview for these days of Jakarta, both included."""
     start, end = _range(start, end)
     with autocommit() as connection:
@@ -39,6 +41,7 @@ def get(start: date | None = None, end: date | None = None) -> dict[str, object]
         before = connection.scalar(_BEFORE, {"start": start}) or 0
         activity = connection.execute(_ACTIVITY, {"start": start, "end": end}).all()
         latest = connection.execute(recent(start, end)).all()
+    access_log.note_today(by, {row.user_id for row in latest if row.user_id}, access_log.Action.ACTIVITY_READ)
     return {
         "range": {"start": start, "end": end, "timezone": JAKARTA.key},
         "totals": {

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
-from app.core.web.pagination import Listing, Search, contains, paginate_rows
-from app.identity import audit
+from app.core.web.pagination import Listing, Page, Search, contains, paginate_rows
+from app.identity import access_log, audit
 from app.identity.care import CaregiverLink
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -25,7 +25,7 @@ class Relation(TypedDict):
     patient: User
 
 
-def list_all(search: Search) -> Listing[Relation]:
+def list_all(search: Search, by: Caller) -> Listing[Relation]:
     """All links, the latest first, with the people at both ends in the same statement."""
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     query = (
@@ -50,7 +50,16 @@ def list_all(search: Search) -> Listing[Relation]:
         }
         for link, caregiver, patient in links.rows
     ]
+    people = {end for relation in relations for end in (relation["caregiver_id"], relation["patient_id"])}
+    access_log.note_today(by, people, access_log.Action.LISTED)
     return Listing(relations, links.total, links.page)
+
+
+def list_patients(caregiver_id: int, page: Page, by: Caller) -> Listing[caregivers.LinkedPerson]:
+    """The patients of one caregiver."""
+    listing = caregivers.list_patients(caregiver_id, page)
+    access_log.note_today(by, {caregiver_id, *(row.id for row in listing.rows)}, access_log.Action.LISTED)
+    return listing
 
 
 def delete(caregiver_id: int, patient_id: int, by: Caller) -> None:

@@ -44,6 +44,13 @@ def list_all(search: UserSearch) -> Listing[User]:
     return _narrowed(search) if search.is_narrowed else _everybody(search.page)
 
 
+def show_all(search: UserSearch, to: Caller) -> Listing[User]:
+    """As `list_all`, to an administrator: those who are shown read so in their access log."""
+    listing = list_all(search)
+    access_log.note_today(to, [row.id for row in listing.rows], access_log.Action.LISTED)
+    return listing
+
+
 def with_last_seen() -> orm.interfaces.ORMOption:
     return orm.with_expression(User.last_seen_at, _LAST_SEEN)
 
@@ -67,6 +74,7 @@ def get(user_id: int, by: Caller) -> User:
 def update(user_id: int, data: UserChanges, by: Caller) -> User:
     """Verify a person, or replace their roles, at once for all their sessions."""
     user = users.get_changeable(user_id, by)
+    access_log.note(by, user.id, access_log.Action.PROFILE_READ)
     is_verified = data.get("is_verified", user.is_verified)
     if is_verified != user.is_verified:
         users.update(user, {"is_verified": is_verified})

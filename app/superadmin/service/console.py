@@ -27,7 +27,7 @@ from app.core.errors import BadRequest, TooManyRequests, Unavailable
 from app.core.exports.streaming import MIMETYPES, Chunks, Download, begun
 from app.core.settings import settings
 from app.core.web import recent_writes
-from app.identity import audit
+from app.identity import access_log, audit
 from app.identity.sessions import Caller
 from app.superadmin.runner.frames import HEAD, Backend, Failure, Kind, Request, Result
 from config import ROOT
@@ -84,6 +84,7 @@ class TimedResult(Result):
 def run(sql: str, by: Caller) -> TimedResult:
     """Run `sql`; returns the result of its last statement, with 1,000 rows at most."""
     audit.record_now(by, audit.Action.SQL, "query", query=sql)
+    access_log.note_everybody_now(by, access_log.Action.DATABASE_READ)
     started = monotonic()
     with RUNS.slot(), Run(sql, as_csv=False, from_replica=_may_read_replica(by)) as process:
         for _ in process.chunks():
@@ -95,6 +96,7 @@ def run(sql: str, by: Caller) -> TimedResult:
 def export(sql: str, by: Caller) -> Download:
     """Run `sql`, and stream all rows of its last statement as CSV."""
     audit.record_now(by, audit.Action.SQL, "query/export", query=sql)
+    access_log.note_everybody_now(by, access_log.Action.DATABASE_READ)
     _note_writes()
     return Download("query.csv", MIMETYPES["csv"], begun(_csv(sql, from_replica=_may_read_replica(by))))
 

@@ -9,12 +9,13 @@ from typing import TypedDict
 import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
-from app.core.database.session import autocommit
+from app.core.database.personal import Personal, declaration_of
+from app.core.database.session import Base, autocommit
 from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.streaming import MIMETYPES, Download, begun
 from app.core.exports.table import Column, Kind, Table
-from app.identity import audit
+from app.identity import access_log, audit
 from app.identity.sessions import Caller
 from app.superadmin.runner.values import to_json
 
@@ -120,7 +121,7 @@ def list_all(_by: Caller, *, detail: bool) -> list[str] | list[TableSize]:
     return sizes
 
 
-def get(name: str, _by: Caller, *, limit: int, offset: int) -> TablePage:
+def get(name: str, by: Caller, *, limit: int, offset: int) -> TablePage:
     """Some rows of a table, by primary key where there is one."""
     table = _table(name)
     texts = [sa.func.left(sa.cast(table.value(column), sa.Text), MAX_CELL) for column in table.columns]
@@ -130,6 +131,7 @@ def get(name: str, _by: Caller, *, limit: int, offset: int) -> TablePage:
         total = table.rows_estimate
         if total < MAX_COUNTED:
             total = connection.scalar(sa.select(sa.func.count()).select_from(table.selectable)) or 0
+    _tell_people(table, by, access_log.Action.DATABASE_READ)
     return {
         "table": table.name,
         "columns": [{"name": column.name, "type": column.type} for column in table.columns],
@@ -150,7 +152,15 @@ def export(name: str, by: Caller) -> Download:
         columns.append(Column(column.name, sa.cast(value, sa.Text) if kind is Kind.TEXT else value, kind))
     source = sa.select(sa.text("1")).select_from(table.selectable).order_by(*table.order)
     audit.record(by, audit.Action.EXPORT, f"table:{table.name}", format="csv")
+    _tell_people(table, by, access_log.Action.EXPORT)
     return Download(f"{table.name}.csv", MIMETYPES["csv"], begun(csv.stream(Table(tuple(columns), source))))
+
+
+def _tell_people(table: CatalogueTable, by: Caller, action: access_log.Action) -> None:
+    """Everybody, where the table is of people, or is none of those that say whether they are."""
+    known = Base.metadata.tables.get(table.name)
+    if known is None or isinstance(declaration_of(known), Personal):
+        access_log.note_many(by, action, access_log.Covers.EVERYBODY)
 
 
 def _record(table: CatalogueTable, row: Iterable[str | None]) -> dict[str, object]:

@@ -1,0 +1,114 @@
+"""Who looked at what of a person's, as the person reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.web.pagination import Listing, Page, paginate_rows
+from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
+from app.identity.models import RoleName, User
+from app.identity.sessions import Caller
+from app.logs.models import ActivityLog
+
+#: Who looked, by what they looked as; a caregiver is named. No role: the operator, by a command.
+WHO = {
+    RoleName.ADMIN: "Administrator",
+    RoleName.SUPERADMIN: "Administrator utama",
+    RoleName.PENDAMPING: "Pendamping yang sudah tidak terdaftar",
+    None: "Pengelola layanan",
+}
+#: Why, where the one who looked gave no reason.
+REASONS = {
+    Action.NIK_READ: "NIK Anda dibuka bersama data akun.",
+    Action.PROFILE_READ: "Data akun Anda dibuka.",
+    Action.LISTED: "Data kontak Anda tampil di sebuah daftar.",
+    Action.EXPORT: "Data Anda termasuk dalam berkas yang diunduh.",
+    Action.DATABASE_READ: "Isi basis data dibuka, yang dapat memuat data Anda.",
+    Action.ACTIVITY_READ: "Aktivitas terakhir Anda tampil di ringkasan.",
+    Action.PSEUDONYM_LIFTED: "Nama samaran Anda dibuka oleh moderator.",
+    Action.HISTORY_READ: "Riwayat pengingat Anda dibuka dengan izin Anda.",
+    Action.REMINDERS_READ: "Pengingat Anda dibuka dengan izin Anda.",
+    Action.REMINDERS_CHANGED: "Pengingat Anda diubah dengan izin Anda.",
+}
+
+
+@dataclass(frozen=True)
+class Access:
+    at: datetime
+    who: str
+    action: str
+    reason: str
+
+
+def list_own(caller: Caller, page: Page) -> Listing[Access]:
+    """Each look at what is the caller's, the latest first; what is noted once a day is one line a day."""
+    listing = paginate_rows(_looks(caller.id), page)
+    return Listing([_access(row) for row in listing.rows], listing.total, page)
+
+
+def _access(row: sa.Row[*tuple[Any, ...]]) -> Access:
+    role = RoleName(row.role) if row.role else None
+    who = row.name if role is RoleName.PENDAMPING and row.name else WHO[role]
+    return Access(row.at, who, row.action, row.reason or REASONS[Action(row.action)])
+
+
+def _looks(user_id: int) -> sa.Select[*tuple[Any, ...]]:
+    """Looks at the person alone, and at many of whom the person was one."""
+    own = sa.select(
+        AccessLogEntry.created_at.label("at"),
+        AccessLogEntry.action,
+        AccessLogEntry.actor_role.label("role"),
+        AccessLogEntry.actor_id,
+        AccessLogEntry.reason,
+        sa.func.coalesce(sa.cast(AccessLogEntry.day, sa.Text), sa.cast(AccessLogEntry.id, sa.Text)).label("entry"),
+    ).where(AccessLogEntry.user_id == user_id)
+    bulk = (
+        sa.select(
+            BulkAccess.created_at,
+            BulkAccess.action,
+            BulkAccess.actor_role,
+            sa.null(),
+            sa.null(),
+            sa.cast(BulkAccess.day, sa.Text),
+        )
+        .join(User, User.id == user_id)
+        .where(BulkAccess.created_at >= User.created_at, _covers(user_id))
+    )
+    looks = sa.union_all(own, bulk).subquery("looks")
+    lines = (
+        sa.select(
+            sa.func.min(looks.c.at).label("at"),
+            looks.c.action,
+            looks.c.entry,
+            sa.func.min(looks.c.role).label("role"),
+            sa.func.min(looks.c.actor_id).label("actor_id"),
+            sa.func.min(looks.c.reason).label("reason"),
+        )
+        .group_by(looks.c.action, looks.c.entry)
+        .subquery("lines")
+    )
+    return (
+        sa.select(lines.c.at, lines.c.action, lines.c.role, lines.c.reason, User.nama_ktp.label("name"))
+        .outerjoin(User, User.id == lines.c.actor_id)
+        .order_by(lines.c.at.desc(), lines.c.action, lines.c.entry)
+    )
+
+
+def _covers(user_id: int) -> sa.ColumnElement[bool]:
+    """Whether a look at many concerned this person, who is joined to it."""
+    since = sa.func.coalesce(BulkAccess.since, sa.literal_column("'-infinity'::timestamptz"))
+    until = sa.func.coalesce(BulkAccess.until, sa.literal_column("'infinity'::timestamptz"))
+    was_active = sa.exists().where(
+        ActivityLog.user_id == user_id,
+        ActivityLog.created_at >= since,
+        ActivityLog.created_at < sa.func.least(until, BulkAccess.created_at),
+    )
+    return sa.case(
+        (BulkAccess.covers == Covers.EVERYBODY, sa.true()),
+        (BulkAccess.covers == Covers.REGISTERED, sa.and_(User.created_at >= since, User.created_at < until)),
+        else_=was_active,
+    )

@@ -1,0 +1,237 @@
+"""What people read of who looked at what of theirs, and that no look is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.caregivers import service as caregivers
+from app.core.database.session import db
+from app.core.lib.clock import now, today
+from app.identity import access_log, users
+from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
+from app.identity.models import RoleName, User
+from app.logs.models import ActivityLog
+from app.privacy.service import access
+from tests.architecture.table import ACCESS
+from tests.client import Client, assert_error
+from tests.document import answer_fields
+from tests.factories import make_admin, make_superadmin, make_user
+from tests.identity.test_access_log import as_caller
+from tests.language import assert_readable
+from tests.statements import Statements
+
+ROUTE = "/profile/akses"
+
+
+@pytest.fixture
+def siti(app: Flask) -> User:
+    return make_user(username="siti", nik="3273014502900001", email="siti@contoh.id")
+
+
+def lines(client: Client, user: User) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = client.as_(user).get(ROUTE).json
+    return rows
+
+
+def actions(client: Client, user: User) -> list[str]:
+    return sorted(row["action"] for row in lines(client, user))
+
+
+# --- what they read -------------------------------------------------------------------------------------------------
+
+
+def test_a_nik_that_was_seen_is_a_line_each_time(client: Client, siti: User) -> None:
+    assert lines(client, siti) == []
+    admin = client.as_(make_admin(nama_ktp="Rahasia Namanya"))
+    for _ in range(2):
+        admin.get(f"/admins/users/{siti.id}")
+    rows = lines(client, siti)
+    assert [row["action"] for row in rows].count("nik_read") == 2
+    assert {row["who"] for row in rows} == {"Administrator"}
+    assert all(set(row) == {"at", "who", "action", "reason"} and row["reason"] for row in rows)
+
+
+def test_a_caregiver_is_named_and_their_reason_is_told(client: Client, siti: User) -> None:
+    budi = make_user(RoleName.PENDAMPING, nama_ktp="Budi Santoso")
+    access_log.note(as_caller(budi), siti.id, Action.HISTORY_READ)
+    access_log.note(as_caller(budi), siti.id, Action.HISTORY_READ, "Kontrol besok")
+    rows = lines(client, siti)
+    assert {row["who"] for row in rows} == {"Budi Santoso"}
+    assert {row["reason"] for row in rows} == {access.REASONS[Action.HISTORY_READ], "Kontrol besok"}
+    db.session.execute(sa.delete(User).where(User.id == budi.id))
+    assert {row["who"] for row in lines(client, siti)} == {"Pendamping yang sudah tidak terdaftar"}
+
+
+def test_exports_that_held_somebody_are_one_line_a_day(client: Client, siti: User) -> None:
+    for admin in (client.as_(make_admin()), client.as_(make_admin())):
+        for format in ("csv", "xlsx"):  # noqa: A001  # as the query calls it
+            assert admin.get(f"/admins/export/users?format={format}&start={today()}").status_code == 200
+    admin.get("/admins/export/users")
+    [row] = lines(client, siti)
+    assert (row["action"], row["who"]) == ("export", "Administrator")
+    yesterday = today() - timedelta(days=1)
+    db.session.execute(sa.update(BulkAccess).where(BulkAccess.since.is_not(None)).values(day=yesterday))
+    assert actions(client, siti) == ["export", "export"]
+
+
+def test_an_export_of_other_days_did_not_hold_them(client: Client, siti: User) -> None:
+    admin = client.as_(make_admin())
+    admin.get("/admins/export/users?start=2020-01-01&end=2020-12-31")
+    admin.get("/admins/export/domicile")
+    admin.get("/admins/export/admins")
+    admin.get("/admins/export/activity-logs")
+    assert lines(client, siti) == []
+
+
+def test_an_export_of_activities_held_whoever_did_something_then(client: Client, siti: User) -> None:
+    before = now() - timedelta(minutes=1)
+    db.session.add(ActivityLog(created_at=before, event_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
+    db.session.flush()
+    client.as_(make_admin()).get("/admins/export/activity-logs")
+    assert actions(client, siti) == ["export"]
+    assert actions(client, make_user()) == []
+
+
+def test_who_registers_afterwards_was_not_seen(client: Client, app: Flask) -> None:
+    access_log.note_many(None, Action.DATABASE_READ, Covers.EVERYBODY)
+    db.session.execute(sa.update(BulkAccess).values(created_at=now() - timedelta(hours=1)))
+    assert lines(client, make_user()) == []
+
+
+def test_lists_are_one_line_a_day(client: Client, siti: User) -> None:
+    admin = client.as_(make_admin())
+    for path in ("/admins/users", "/admins/users?q=siti"):
+        admin.get(path)
+    assert actions(client, siti) == ["listed"]
+    db.session.execute(sa.update(AccessLogEntry).values(day=today() - timedelta(days=1)))
+    admin.get("/admins/users")
+    assert actions(client, siti) == ["listed", "listed"]
+
+
+def test_who_is_on_no_page_was_not_listed(client: Client, siti: User) -> None:
+    client.as_(make_admin()).get("/admins/users?q=orang-lain")
+    assert lines(client, siti) == []
+
+
+def test_lines_are_paged_the_latest_first(client: Client, siti: User) -> None:
+    for hours in (3, 1, 2):
+        access_log.note(None, siti.id, Action.NIK_READ, f"{hours} jam")
+        newest = sa.select(sa.func.max(AccessLogEntry.id)).scalar_subquery()
+        moment = now() - timedelta(hours=hours)
+        db.session.execute(
+            sa.update(AccessLogEntry).where(AccessLogEntry.id == newest).values(created_at=moment),
+            execution_options={"synchronize_session": False},
+        )
+    client = client.as_(siti)
+    response = client.get(f"{ROUTE}?page=1&per_page=2")
+    assert [row["reason"] for row in response.json] == ["1 jam", "2 jam"]
+    assert response.headers["X-Total-Count"] == "3"
+    assert {row["who"] for row in response.json} == {"Pengelola layanan"}
+    assert_error(client.get(f"{ROUTE}?per_page=101"), 400, "validation_error", "per_page")
+
+
+def test_nobody_reads_anothers_lines(client: Client, siti: User) -> None:
+    access_log.note(None, siti.id, Action.NIK_READ)
+    assert lines(client, make_user()) == []
+    assert_error(client.get(ROUTE), 401, "unauthorized")
+
+
+def test_reading_costs_the_same_statements_however_many_lines(
+    client: Client, siti: User, statements: Statements
+) -> None:
+    for _ in range(30):
+        access_log.note(None, siti.id, Action.NIK_READ)
+    own = client.as_(siti)
+    with statements.at_most(3):  # the session, the page, its total
+        own.get(f"{ROUTE}?per_page=10")
+
+
+def test_every_action_has_its_sentence_in_plain_indonesian() -> None:
+    assert set(access.REASONS) == set(Action)
+    for text in (*access.REASONS.values(), *access.WHO.values()):
+        assert_readable(text)
+
+
+# --- that no look is left out ---------------------------------------------------------------------------------------
+
+#: What of somebody is nobody else's: a route whose answer can hold one of these leaves a line.
+PRIVATE = {"email", "nomor_hp", "nik", "nama_samaran", "preferences"}
+
+#: The routes that show what is another's, each with a call of it, and what the person then reads of it.
+SHOWING: dict[str, tuple[str, Callable[[User], tuple[str, Any]]]] = {
+    "GET /admins": ("listed", lambda _: ("/admins", None)),
+    "GET /admins/<username>": ("profile_read", lambda user: (f"/admins/{user.username}", None)),
+    "PUT /admins/<int:user_id>": ("profile_read", lambda user: (f"/admins/{user.id}", {"nama_ktp": "Baru"})),
+    "GET /admins/users": ("listed", lambda _: ("/admins/users", None)),
+    "GET /admins/users/<int:user_id>": ("nik_read", lambda user: (f"/admins/users/{user.id}", None)),
+    "PUT /admins/users/<int:user_id>": (
+        "profile_read",
+        lambda user: (f"/admins/users/{user.id}", {"is_verified": True}),
+    ),
+    "GET /admins/caregiver-patient/all": ("listed", lambda _: ("/admins/caregiver-patient/all", None)),
+    "GET /admins/caregiver-patient": (
+        "listed",
+        lambda user: (f"/admins/caregiver-patient?caregiver_id={user.id}", None),
+    ),
+    "GET /admins/overview": ("activity_read", lambda _: ("/admins/overview", None)),
+    "GET /admins/export/<report>": ("export", lambda _: ("/admins/export/users", None)),
+    "POST /superadmin/query": ("database_read", lambda _: ("/superadmin/query", {"query": "SELECT 1"})),
+    "POST /superadmin/query/export": ("database_read", lambda _: ("/superadmin/query/export", {"query": "SELECT 1"})),
+    "GET /superadmin/tables/<table_name>": ("database_read", lambda _: ("/superadmin/tables/users", None)),
+    "GET /superadmin/tables/<table_name>/export": ("export", lambda _: ("/superadmin/tables/users/export", None)),
+}
+
+#: What is for administrators and shows nothing of anybody, or nothing that is not everybody's to see.
+SHOWING_NOTHING = {
+    "POST /admins": "the administrator who adds somebody knows what they wrote",
+    "DELETE /admins/<int:user_id>": "a message",
+    "POST /admins/caregiver-patient": "ids alone",
+    "DELETE /admins/caregiver-patient": "a message",
+    "POST /admins/<int:user_id>/roles": "roles, which everybody may read",
+    "DELETE /admins/<int:user_id>/roles": "roles, which everybody may read",
+    "GET /admins/audit": "what privileged people did, and to whom: it is this log's own twin",
+    "GET /superadmin/tables": "names of tables",
+    "DELETE /caregiver/patients/<int:other_id>": "a message",
+}
+
+#: Routes by which people see and change what is their own.
+OWN = ("/profile", "/register", "/login", "/pengiriman")
+
+
+def shows_others(route: str) -> bool:
+    """Whether the route is one of those that must say what they show of others."""
+    path = route.split(" ")[1]
+    if path.startswith(OWN):
+        return False
+    return path.startswith(("/admins", "/superadmin/", "/caregiver/patients/<")) and path != "/superadmin/login"
+
+
+def test_every_route_that_can_show_what_is_anothers_says_what_it_shows() -> None:
+    assert {route for route in ACCESS if shows_others(route)} == SHOWING.keys() | SHOWING_NOTHING.keys()
+
+
+@pytest.mark.parametrize("route", ACCESS)
+def test_no_other_route_answers_with_what_is_private(real_app: Flask, route: str) -> None:
+    if route not in SHOWING and route not in SHOWING_NOTHING and not route.split(" ")[1].startswith(OWN):
+        assert not PRIVATE & answer_fields(*route.split(" ")), f"{route} shows what is private, and leaves no line"
+
+
+@pytest.mark.parametrize("route", SHOWING)
+def test_a_route_that_shows_somebody_leaves_a_line(client: Client, siti: User, route: str) -> None:
+    action, call = SHOWING[route]
+    siti.roles = users.roles_named([RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])
+    db.session.add(ActivityLog(created_at=now(), event_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
+    caregivers.create(make_user(RoleName.PENDAMPING).id, siti.id)
+    path, body = call(siti)
+    root = make_superadmin()
+    looking = client.as_superadmin(root) if path.startswith("/superadmin") else client.as_(root)
+    method = route.split(" ", maxsplit=1)[0]
+    response = looking.open(method, path, body)
+    assert response.status_code == 200, response.text
+    assert action in actions(client, siti)
