@@ -22,6 +22,7 @@ BENCHMARKS = (
     "deliveries",
     "clock",
     "logs",
+    "webhooks",
     "broadcast",
     "export",
     "overview",

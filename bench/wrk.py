@@ -19,19 +19,23 @@ local paths = {paths}
 local tokens = {tokens}
 local body = {body}
 local n = 0
+math.randomseed(os.time() + math.floor(os.clock() * 1e6))
+local run = os.time() .. math.random(100000, 999999)
 function request()
   n = n + 1
   local headers = {{}}
   if #tokens > 0 then headers["Authorization"] = "Bearer " .. tokens[1 + n % #tokens] end
   if body ~= "" then headers["Content-Type"] = "application/json" end
-  return wrk.format({method}, paths[1 + n % #paths], headers, body ~= "" and body or nil)
+  local sent = body:gsub("NUMBER", run .. n)
+  return wrk.format({method}, paths[1 + n % #paths], headers, sent ~= "" and sent or nil)
 end
 """
 
 
 @dataclass(frozen=True)
 class Target:
-    """One thing to measure: `paths` in turn, by holders of `tokens` in turn, each with the same JSON `body`."""
+    """One thing to measure: `paths` in turn, by holders of `tokens` in turn, each with the same JSON `body`, in which
+    `NUMBER` is another number each time."""
 
     paths: Sequence[str]
     method: str = "GET"
