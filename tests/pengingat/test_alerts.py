@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.caregivers import service as caregivers
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from app.pengingat import jobs
@@ -33,14 +33,16 @@ def budi(app: Flask, siti_id: int) -> int:
 
 def caregiver_of(patient_id: int, *scopes: str, domicile: str = "Jawa Barat") -> int:
     """Somebody whom the patient allows this, `alerts` if nothing else is said."""
-    caregiver_id = make_user(RoleName.PENDAMPING, domicile=domicile).id
-    caregivers.create(caregiver_id, patient_id)
+    with unit_of_work():
+        caregiver_id = make_user(RoleName.PENDAMPING, domicile=domicile).id
+        caregivers.create(caregiver_id, patient_id)
     allow(patient_id, caregiver_id, *(scopes or ("alerts",)))
     return caregiver_id
 
 
 def allow(siti_id: int, caregiver: int, *scopes: str) -> None:
-    caregivers.update_scopes(siti_id, caregiver, scopes)
+    with unit_of_work():
+        caregivers.update_scopes(siti_id, caregiver, scopes)
 
 
 def make(siti: Client, obat: dict[str, Any], *times: str, **details: Any) -> str:
@@ -339,7 +341,8 @@ def test_a_cut_takes_along_what_waits(
     if cut == "scope":
         allow(siti_id, budi, "history")
     else:
-        caregivers.delete(budi, siti_id)
+        with unit_of_work():
+            caregivers.delete(budi, siti_id)
     assert told() == []  # also what is in the outbox already
     tick(moment, "05:00")
     assert told() == []
