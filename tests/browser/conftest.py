@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,8 +26,18 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def service(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    with Launcher(copy_checkout(tmp_path_factory.mktemp("browser") / "checkout")) as launcher:
+def front_end() -> Iterator[str]:
+    """The origin of a client's page, which calls the service from there."""
+    pages = partial(SimpleHTTPRequestHandler, directory=Path(__file__).with_name("front_end"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), pages) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def service(chromium: str, front_end: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    with Launcher(copy_checkout(tmp_path_factory.mktemp("browser") / "checkout"), CORS_ORIGINS=front_end) as launcher:
         yield launcher
 
 

@@ -1,0 +1,68 @@
+"""A reminder as its person meets it, by a front end of another origin: made, due, answered by a tap, looked back at."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.launcher import Launcher
+
+pytestmark = pytest.mark.browser
+
+TITLE = "Fisioterapi bahu kiri"
+
+
+class Client:
+    """The page of a front end, see `front_end/index.html`."""
+
+    def __init__(self, page: Page, front_end: str, service: Launcher) -> None:
+        page.goto(f"{front_end}/")
+        self.page, self.api = page, f"{service.url}/api"
+
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None, *, status: int = 200) -> Any:
+        call = "([api, method, path, body]) => call(api, method, path, body)"
+        got = self.page.evaluate(call, [self.api, method, path, body])
+        assert got["status"] == status, got
+        return got
+
+
+@pytest.fixture
+def client(page: Page, front_end: str, service: Launcher) -> Client:
+    client = Client(page, front_end, service)
+    client.call("POST", "/login", {"username": "siti", "password": "rahasia123"})
+    return client
+
+
+def test_a_reminder_is_made_told_of_answered_by_a_tap_and_looked_back_at(client: Client) -> None:
+    due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=5)
+    reminder = {"tipe": "terapi", "judul": TITLE, "waktu": due.isoformat(), "details": {}}
+    made = client.call("POST", "/pengingat", reminder, status=201)["answer"]
+
+    tab = client.page.context.new_page()
+    tab.goto("/dev/outbox")
+    message = tab.locator(".entry", has_text=TITLE).filter(has=tab.locator(".state.sent", has_text="sent")).first
+    expect(message).to_contain_text(f"waktunya terapi {TITLE} pukul")
+    message.locator("a[href*='/k/']").first.click()
+
+    expect(tab.get_by_role("heading", name=re.compile(r"^Terapi pukul \d\d\.\d\d WIB$"))).to_be_visible()
+    assert TITLE not in tab.content()
+    tab.get_by_role("button", name="Sudah").click()
+    expect(tab.get_by_role("status")).to_have_text("Sudah dicatat: selesai. Terima kasih.")
+
+    (row,) = client.call("GET", f"/pengingat/{made['id']}/riwayat")["answer"]
+    assert (row["judul"], row["state"], row["answered_via"], row["late"]) == (TITLE, "done", "link", False)
+    assert client.call("GET", f"/pengingat/{made['id']}")["answer"]["is_done"] is True
+    adherence = client.call("GET", "/pengingat/kepatuhan")["answer"]
+    (of_reminder,) = [each for each in adherence["reminders"] if each["id"] == made["id"]]
+    assert (of_reminder["due"], of_reminder["done"]) == (1, 1)
+    assert adherence["percent"] is not None
+
+    report = client.call("GET", "/pengingat/kepatuhan/laporan?format=csv")
+    assert "csv" in report["type"]
+    assert TITLE in report["answer"]
+    pdf = client.call("GET", "/pengingat/kepatuhan/laporan?format=pdf")
+    assert (pdf["type"], pdf["answer"][:5]) == ("application/pdf", "%PDF-")
