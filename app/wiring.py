@@ -58,6 +58,7 @@ PERIODIC = (
     Periodic(notifications.forget_payloads, every_s=600),
     Periodic(notifications.take_back, every_s=20, queue=URGENT),
     Periodic(sender_jobs.check, every_s=60, queue=URGENT),
+    Periodic(sender_jobs.look_for_silence, every_s=3600),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(logs.make_months_ahead, every_s=3600),
     Periodic(inbox.forget, every_s=3600),

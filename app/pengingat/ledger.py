@@ -18,7 +18,7 @@ from app.core.database.session import autocommit, db
 from app.identity import care
 from app.identity.care import Scope
 from app.notifications.delivery import clock_steps
-from app.notifications.models import Channel, deliveries
+from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
 from app.pengingat.models import LATE, Occurrence, State, occurrence_days, occurrences
 
@@ -142,6 +142,7 @@ _told_of = deliveries.c.occurrence_id == _rows.id
 _was_delivered = sa.exists().where(
     _told_of,
     deliveries.c.state == DeliveryState.SENT,
+    deliveries.c.receipt.is_distinct_from(Receipt.FAILED),  # the provider could not bring it there after all
     # A push to a person is sent when it has become one to each of their browsers, be that none.
     deliveries.c.channel.in_([Channel.MESSAGING, Channel.PUSH]),
 )

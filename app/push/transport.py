@@ -16,6 +16,7 @@ from app.notifications import outbox
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.models import Channel, State, deliveries
+from app.notifications.senders.models import phone_numbers
 from app.providers import webpush
 from app.providers.http import ProviderError
 from app.push.models import PushSubscription
@@ -34,6 +35,9 @@ PRIVATE = frozenset({REMINDER, "stock", "alert"})
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
+#: What a reminder says in a verified browser of somebody whom messages do not reach.
+UNREACHED = "Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil."
+
 #: After so many refusals of our keys in a row a subscription is deleted: it belongs to other keys.
 MOST_REFUSALS = 2
 
@@ -45,7 +49,16 @@ _subscription = sa.select(
     _subscriptions.is_verified,
     _subscriptions.refusals,
     sa.func.clock_timestamp().label("now"),
-).where(_subscriptions.id == sa.bindparam("id"))
+    # Whether their messages do not reach the person, as far as anybody can tell.
+    sa.func.coalesce(
+        sa.or_(User.phone_invalid_at.is_not(None), phone_numbers.c.silent_at.is_not(None)), sa.false()
+    ).label("is_unreached"),
+)
+_subscription = (
+    _subscription.outerjoin(User, User.id == _subscriptions.user_id)
+    .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
+    .where(_subscriptions.id == sa.bindparam("id"))
+)
 
 
 def fan_out(delivery: Claimed) -> None:
@@ -100,6 +113,8 @@ def send(delivery: Claimed) -> str | None:
     content: Mapping[str, object] = {name: delivery.payload[name] for name in SHOWN if delivery.payload.get(name)}
     if delivery.kind in PRIVATE and not row.is_verified:
         content = NEUTRAL
+    elif is_reminder and row.is_unreached:
+        content = {**content, "body": f"{content.get('body', '')} {UNREACHED}".strip()}
     left_s = int((delivery.expires_at - row.now).total_seconds())
     try:
         client = webpush.client()

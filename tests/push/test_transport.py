@@ -12,8 +12,10 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
+from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.models import Channel, State
+from app.notifications.senders.models import PhoneNumber
 from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.client import Client, assert_error
@@ -167,6 +169,36 @@ def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
 ) -> None:
     subscribe(client, browser, user_id)
     remind(user_id, kind)
+    jobs.drain("urgent")
+    jobs.drain("urgent")
+    assert shown(sim, browser) == [{"title": "Pengingat", "body": "Anda punya pengingat"}]
+
+
+@pytest.mark.parametrize("evidence", ["refused", "silent", None])
+def test_the_push_of_somebody_whom_messages_do_not_reach_says_so(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int, evidence: str | None
+) -> None:
+    subscribe(client, browser, user_id, proven=True)
+    user = db.session.get_one(User, user_id)
+    if evidence == "refused":
+        user.phone_invalid_at = clock.now()
+    elif evidence == "silent":
+        db.session.add(PhoneNumber(phone=user.phone, silent_at=clock.now()))
+    db.session.commit()
+    remind(user_id)
+    jobs.drain("urgent")
+    jobs.drain("urgent")
+    more = " Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil." if evidence else ""
+    assert [each["body"] for each in shown(sim, browser)] == [f"Waktunya minum Metformin.{more}"]
+
+
+def test_a_claimed_browser_is_not_told_that_messages_do_not_arrive(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int
+) -> None:
+    subscribe(client, browser, user_id)
+    db.session.get_one(User, user_id).phone_invalid_at = clock.now()
+    db.session.commit()
+    remind(user_id)
     jobs.drain("urgent")
     jobs.drain("urgent")
     assert shown(sim, browser) == [{"title": "Pengingat", "body": "Anda punya pengingat"}]

@@ -25,6 +25,6 @@ def note(delivery_id: int, code: str | None) -> None:
 _NOBODY_THERE = frozenset({*map(str, whatsapp.INVALID_NUMBERS), fonnte.INVALID})
 _phone = (
     sa.select(sa.func.coalesce(deliveries.c.target, User.phone))
-    .outerjoin(User, User.id == deliveries.c.user_id)
+    .select_from(deliveries.outerjoin(User, User.id == deliveries.c.user_id))
     .where(deliveries.c.id == sa.bindparam("of_delivery"))
 )

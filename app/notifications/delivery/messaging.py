@@ -59,7 +59,7 @@ def send(delivery: Claimed) -> str | None:
     """
     address = _address_of(delivery)
     form = forms.form_of(delivery.kind, _payload_of(delivery), is_open=address.is_open)
-    health.admit()
+    is_trial = health.admit()
     claims.begin(delivery)
     if len(delivery.together) <= len(delivery.others):  # some were cancelled since
         form = forms.form_of(delivery.kind, _payload_of(delivery), is_open=address.is_open)
@@ -83,10 +83,11 @@ def send(delivery: Claimed) -> str | None:
             for each in delivery.together:
                 second_form.send_as_template(each.id)
         raise
-    health.message_taken()
+    if is_trial:
+        health.start()
     if address.is_doubted:
         with unit_of_work():
-            numbers.reached(address.phone)
+            numbers.accepted(address.phone)
     return ref
 
 

@@ -85,16 +85,17 @@ def may_send(channel: Channel) -> bool:
     return not seen.is_down or seen.is_trial_due
 
 
-def admit() -> None:
+def admit() -> bool:
     """Let a claimed message through: any while the sender is not down, else one a minute as a trial.
 
-    Raises `SenderError`.
+    Returns whether it is one: should the provider take it, the sender is up again (`start`). Raises `SenderError`.
     """
-    if (which := key()) is None:
-        return
-    if (_seen() or _look(which)).is_down and not _take_trial(which):
+    if (which := key()) is None or not (_seen() or _look(which)).is_down:
+        return False
+    if not _take_trial(which):
         forget_look()
         raise SenderError("messaging", "the sender is down", is_seen=True)
+    return True
 
 
 def forget_look() -> None:
@@ -140,14 +141,8 @@ def limit_reached(reason: str) -> None:
 
 
 def start() -> None:
-    """Messages leave again: the provider told so, or the operator wants it."""
+    """Messages leave again: a trial was taken, the provider told so, or the operator wants it."""
     _note(_UP)
-
-
-def message_taken() -> None:
-    """A message was accepted. While the sender is down that was its trial, and it is up again."""
-    if (seen := _seen()) is not None and seen.is_down:
-        _note(_UP, only=sa.and_(_is_down, _rows.trial_at > _now))
 
 
 def note(health: Health) -> None:

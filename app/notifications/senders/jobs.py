@@ -1,14 +1,19 @@
-"""The check of every minute: the provider is asked how our number is."""
+"""What is looked at by itself: how our number is, once a minute, and whose messages do not arrive."""
 
 from __future__ import annotations
 
 import logging
 
-from app.notifications.senders import health
+from app.notifications.senders import health, silence
 from app.providers import messaging
 from app.providers.http import ProviderError
 
 logger = logging.getLogger(__name__)
+
+
+def look_for_silence() -> None:
+    """Find the numbers at which nothing arrives."""
+    silence.look()
 
 
 def check() -> None:

@@ -13,7 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
+from app.core.settings import settings
 from app.identity.models import User
+from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.senders.models import phone_numbers
 
 #: Two refusals so far apart make a number invalid.
@@ -54,9 +56,21 @@ def reached(phone: str) -> None:
         _flag(phone, None)
 
 
+def accepted(phone: str) -> None:
+    """Note that the provider took a message for a doubted number.
+
+    Where receipts tell whether it arrived, that alone proves nothing: a number that was tried is written to again, and
+    should this message fail as well, it is invalid for good.
+    """
+    if settings.hears_people:
+        _flag(phone, None)
+    else:
+        reached(phone)
+
+
 def refused(phone: str) -> bool:
     """Note that the provider says that nobody is at this number; returns whether it counts as invalid now."""
-    first_at = sa.func.coalesce(_numbers.refused_at, _now)
+    first_at = sa.case((_has_arrived_since, _now), else_=sa.func.coalesce(_numbers.refused_at, _now))
     is_dead = _note(
         phone, refused_at=first_at, first={"refused_at": _now}, returning=_numbers.refused_at <= _now - APART
     )
@@ -80,6 +94,16 @@ def take_probe(phone: str) -> bool:
         .returning(_numbers.phone)
     )
     return db.session.scalar(taken) is not None
+
+
+#: Whether a message arrived at a number after it was refused.
+_has_arrived_since = sa.exists().where(
+    User.phone == _numbers.phone,
+    deliveries.c.user_id == User.id,
+    deliveries.c.channel == Channel.MESSAGING,
+    deliveries.c.receipt.in_((Receipt.DELIVERED, Receipt.READ)),
+    deliveries.c.receipt_at > _numbers.refused_at,
+)
 
 
 def _note(

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
-from app.notifications import jobs
+from app.notifications import jobs, outbox
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import Channel, Delivery, State, deliveries
 from app.notifications.senders import health
@@ -198,6 +198,31 @@ def test_a_provider_without_a_check_is_tried_again_by_a_message(
     jobs.drain("urgent")
     assert sender().state == SenderState.UP
     assert [row.state for row in rows()] == [State.SENT]
+
+
+@pytest.mark.takes(seconds=20)
+def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    sim.messaging.limit_people(250)
+    senders.check()
+    with unit_of_work():
+        outbox.add_all(
+            [
+                outbox.Draft(
+                    kind="reminder",
+                    channel=Channel.MESSAGING,
+                    dedupe_key=f"person:{n}",
+                    payload={"text": "Halo"},
+                    target=f"+62812{n:08d}",
+                    expires_at=clock.now() + timedelta(hours=1),
+                )
+                for n in range(251)
+            ]
+        )
+    jobs.drain("urgent")
+    states = [(row.state, row.attempts) for row in rows()]
+    assert states.count((State.SENT, 1)) == len(sim.messaging.sent) == 250
+    assert states.count((State.PENDING, 0)) == 1
+    assert sender().limit_24h == 250
 
 
 def test_nobody_new_is_written_to_beyond_the_limit_and_others_are(

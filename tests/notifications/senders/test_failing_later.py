@@ -1,0 +1,189 @@
+"""Messages that are accepted and then do not arrive: refused by a webhook, or never heard of again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.identity.models import User
+from app.inbox import jobs as inbox
+from app.notifications import jobs
+from app.notifications.models import Delivery, Inbound, State
+from app.notifications.senders import jobs as senders
+from app.notifications.senders.models import PhoneNumber
+from app.pengingat import ledger
+from app.pengingat.models import Occurrence
+from app.providers import webhooks
+from dev.simulators import Server
+from tests.factories import make_user
+from tests.notifications.conftest import add, reread
+from tests.notifications.delivery.test_forms import REMINDER
+from tests.notifications.senders.conftest import Configure
+from tests.notifications.senders.test_health import sender
+from tests.notifications.senders.test_numbers import pass_time
+
+SECRET = {"WHATSAPP_APP_SECRET": "s"}
+TEMPLATES = {**SECRET, "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}', "MESSAGING_PROVIDER": "whatsapp_cloud"}
+
+
+def hear_all(sim: Server) -> None:
+    """Handle what the provider has told by its webhooks, each twice."""
+    for told in sim.messaging.told:
+        read = webhooks.read_whatsapp if "entry" in told else webhooks.read_fonnte_status
+        for event in read(told):
+            with unit_of_work():
+                values = {**vars(event), "event_key": event.key}
+                values.pop("key")
+                if db.session.scalar(sa.select(Inbound.id).filter_by(event_key=event.key)) is None:
+                    db.session.add(Inbound(**values))
+    sim.messaging.told.clear()
+    inbox.handle()
+
+
+def rows() -> Sequence[Delivery]:
+    db.session.expire_all()
+    return db.session.scalars(sa.select(Delivery).order_by(Delivery.id)).all()
+
+
+def person() -> User:
+    with unit_of_work():
+        return make_user()
+
+
+def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
+    committed: Flask, sim: Server, configure: Configure
+) -> None:
+    configure(**TEMPLATES)
+    sim.messaging.sender.keeps_hours = sim.messaging.sender.tells_hours_late = True
+    user = person()
+    with unit_of_work():
+        db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=clock.now()))  # so we think
+    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    jobs.drain("urgent")
+    assert sim.messaging.sent == []
+    for _ in range(2):
+        hear_all(sim)
+        jobs.drain("urgent")
+    first, second = rows()
+    assert (first.state, first.receipt, first.receipt_code) == (State.SENT, "failed", "131047")
+    assert (second.state, second.dedupe_key) == (State.SENT, f"{first.dedupe_key}:template")
+    assert [(message.kind, message.callback) for message in sim.messaging.sent] == [("template", f"d:{second.id}")]
+
+
+@pytest.mark.parametrize("settings", [TEMPLATES, {"FONNTE_WEBHOOK_TOKEN": "t" * 32}], ids=["whatsapp", "fonnte"])
+def test_a_number_where_messages_fail_on_two_days_is_flagged_though_each_was_accepted(
+    committed: Flask, sim: Server, configure: Configure, settings: dict[str, str]
+) -> None:
+    configure(**settings)
+    user = person()
+    for _ in range(2):
+        sim.messaging.fail_later()
+        add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+        jobs.drain("urgent")
+        hear_all(sim)
+        assert db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at is None or _ == 1
+        pass_time(user, hours=24)
+        db.session.commit()
+    assert db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at is not None
+    assert {row.receipt for row in rows()} == {"failed"}
+
+
+def test_a_message_that_arrived_in_between_speaks_for_the_number(
+    committed: Flask, sim: Server, configure: Configure
+) -> None:
+    configure(**TEMPLATES)
+    user = person()
+    sim.messaging.fail_later()
+    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    jobs.drain("urgent")
+    hear_all(sim)
+    pass_time(user, hours=25)
+    arrived = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    jobs.drain("urgent")
+    arrived = reread(arrived.dedupe_key)
+    arrived.receipt, arrived.receipt_at = "delivered", clock.now()
+    db.session.commit()
+    sim.messaging.fail_later()
+    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    jobs.drain("urgent")
+    hear_all(sim)
+    assert db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at is None
+
+
+def test_a_ban_that_a_receipt_tells_of_stops_the_sender(committed: Flask, sim: Server, configure: Configure) -> None:
+    configure(**TEMPLATES)
+    sim.messaging.fail_later(code="131031")
+    add(kind="reminder", payload=REMINDER)
+    jobs.drain("urgent")
+    hear_all(sim)
+    assert (sender().state, sender().reason) == ("down", "code 131031")
+
+
+def test_a_dose_whose_message_failed_after_all_was_not_delivered(
+    committed: Flask, sim: Server, configure: Configure
+) -> None:
+    configure(**TEMPLATES)
+    user = person()
+    due_at = clock.now() - timedelta(hours=1)
+    with unit_of_work():
+        dose = Occurrence(user_id=user.id, tipe="obat", judul="M", slot="0", due_at=due_at, day=due_at.date())
+        db.session.add(dose)
+    sim.messaging.fail_later()
+    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER, occurrence_id=dose.id)
+    jobs.drain("urgent")
+    hear_all(sim)
+    assert ledger.miss_overdue(clock.now()) == 1
+    assert db.session.get_one(Occurrence, dose.id, populate_existing=True).undelivered
+
+
+# --- accepted, and no receipt ---------------------------------------------------------------------------------------
+
+
+def sent_days_ago(user: User, days: float, receipt: str) -> None:
+    """A message to somebody, and the furthest that was heard of it."""
+    row = add(user_id=user.id, target=None)
+    at = clock.now() - timedelta(days=days)
+    values = {"state": State.SENT, "settled_at": at, "receipt": receipt, "receipt_at": at}
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).filter_by(id=row.id).values(values))
+
+
+def is_silent(user: User) -> bool:
+    row = db.session.get(PhoneNumber, user.phone, populate_existing=True)
+    return row is not None and row.silent_at is not None
+
+
+def test_a_number_is_silent_when_nothing_was_heard_for_three_days_while_of_others_it_was(
+    committed: Flask, configure: Configure
+) -> None:
+    configure(**TEMPLATES)
+    silent, heard, new, once = person(), person(), person(), person()
+    for days in (3.5, 2, 1):
+        sent_days_ago(silent, days, "accepted")
+        sent_days_ago(heard, days, "accepted" if days > 1 else "delivered")
+    sent_days_ago(new, 2, "accepted")
+    sent_days_ago(once, 3.5, "accepted")
+    senders.look_for_silence()
+    assert [is_silent(each) for each in (silent, heard, new, once)] == [True, False, False, False]
+    sent_days_ago(silent, -0.01, "read")
+    senders.look_for_silence()
+    assert not is_silent(silent)
+
+
+@pytest.mark.parametrize("settings", [TEMPLATES, {}], ids=["nobody's receipts", "no webhook"])
+def test_silence_of_everybody_is_the_providers_and_no_persons(
+    committed: Flask, configure: Configure, settings: dict[str, str]
+) -> None:
+    configure(**settings)
+    people = [person() for _ in range(3)]
+    for each in people:
+        sent_days_ago(each, 3.5, "accepted")
+        sent_days_ago(each, 1, "delivered" if not settings and each is people[0] else "accepted")
+    senders.look_for_silence()
+    assert not any(is_silent(each) for each in people)
