@@ -10,11 +10,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.caregivers import service as caregivers
 from app.core.database.session import db
 from app.core.lib.clock import now, today
 from app.identity import access_log, users
 from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
+from app.identity.care import CaregiverLink
 from app.identity.models import RoleName, User
 from app.logs.models import ActivityLog
 from app.privacy.service import access
@@ -24,6 +24,7 @@ from tests.document import answer_fields
 from tests.factories import make_admin, make_superadmin, make_user
 from tests.identity.test_access_log import as_caller
 from tests.language import assert_readable
+from tests.pengingat import test_managed
 from tests.statements import Statements
 
 ROUTE = "/profile/akses"
@@ -163,28 +164,41 @@ def test_every_action_has_its_sentence_in_plain_indonesian() -> None:
 #: What of somebody is nobody else's: a route whose answer can hold one of these leaves a line.
 PRIVATE = {"email", "nomor_hp", "nik", "nama_samaran", "preferences"}
 
-#: The routes that show what is another's, each with a call of it, and what the person then reads of it.
-SHOWING: dict[str, tuple[str, Callable[[User], tuple[str, Any]]]] = {
-    "GET /admins": ("listed", lambda _: ("/admins", None)),
-    "GET /admins/<username>": ("profile_read", lambda user: (f"/admins/{user.username}", None)),
-    "PUT /admins/<int:user_id>": ("profile_read", lambda user: (f"/admins/{user.id}", {"nama_ktp": "Baru"})),
-    "GET /admins/users": ("listed", lambda _: ("/admins/users", None)),
-    "GET /admins/users/<int:user_id>": ("nik_read", lambda user: (f"/admins/users/{user.id}", None)),
+
+def case_of(client: Client, user: User) -> int:
+    """A moderation case about what the person wrote under their pseudonym."""
+    thread = {"category_id": 1, "title": "Judul", "content": "Isi", "use_pseudonym": True}
+    thread_id = client.as_(user).post("/forum/threads", thread).json["id"]
+    decision = {"thread_id": thread_id, "decision": "keep", "reason": "Diperiksa"}
+    return int(client.as_(make_admin()).post("/admins/moderasi", decision).json["id"])
+
+
+#: The routes that show what is another's, each with what the person then reads of it, and a call of it.
+SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
+    "GET /admins": ("listed", lambda *_: ("/admins", None)),
+    "GET /admins/<username>": ("profile_read", lambda _, user: (f"/admins/{user.username}", None)),
+    "PUT /admins/<int:user_id>": ("profile_read", lambda _, user: (f"/admins/{user.id}", {"nama_ktp": "Baru"})),
+    "GET /admins/users": ("listed", lambda *_: ("/admins/users", None)),
+    "GET /admins/users/<int:user_id>": ("nik_read", lambda _, user: (f"/admins/users/{user.id}", None)),
     "PUT /admins/users/<int:user_id>": (
         "profile_read",
-        lambda user: (f"/admins/users/{user.id}", {"is_verified": True}),
+        lambda _, user: (f"/admins/users/{user.id}", {"is_verified": True}),
     ),
-    "GET /admins/caregiver-patient/all": ("listed", lambda _: ("/admins/caregiver-patient/all", None)),
+    "GET /admins/caregiver-patient/all": ("listed", lambda *_: ("/admins/caregiver-patient/all", None)),
     "GET /admins/caregiver-patient": (
         "listed",
-        lambda user: (f"/admins/caregiver-patient?caregiver_id={user.id}", None),
+        lambda _, user: (f"/admins/caregiver-patient?caregiver_id={user.id}", None),
     ),
-    "GET /admins/overview": ("activity_read", lambda _: ("/admins/overview", None)),
-    "GET /admins/export/<report>": ("export", lambda _: ("/admins/export/users", None)),
-    "POST /superadmin/query": ("database_read", lambda _: ("/superadmin/query", {"query": "SELECT 1"})),
-    "POST /superadmin/query/export": ("database_read", lambda _: ("/superadmin/query/export", {"query": "SELECT 1"})),
-    "GET /superadmin/tables/<table_name>": ("database_read", lambda _: ("/superadmin/tables/users", None)),
-    "GET /superadmin/tables/<table_name>/export": ("export", lambda _: ("/superadmin/tables/users/export", None)),
+    "GET /admins/overview": ("activity_read", lambda *_: ("/admins/overview", None)),
+    "GET /admins/export/<report>": ("export", lambda *_: ("/admins/export/users", None)),
+    "POST /admins/moderasi/<int:case_id>/identitas": (
+        "pseudonym_lifted",
+        lambda client, user: (f"/admins/moderasi/{case_of(client, user)}/identitas", {"reason": "Ancaman"}),
+    ),
+    "POST /superadmin/query": ("database_read", lambda *_: ("/superadmin/query", {"query": "SELECT 1"})),
+    "POST /superadmin/query/export": ("database_read", lambda *_: ("/superadmin/query/export", {"query": "SELECT 1"})),
+    "GET /superadmin/tables/<table_name>": ("database_read", lambda *_: ("/superadmin/tables/users", None)),
+    "GET /superadmin/tables/<table_name>/export": ("export", lambda *_: ("/superadmin/tables/users/export", None)),
 }
 
 #: What is for administrators and shows nothing of anybody, or nothing that is not everybody's to see.
@@ -196,6 +210,12 @@ SHOWING_NOTHING = {
     "POST /admins/<int:user_id>/roles": "roles, which everybody may read",
     "DELETE /admins/<int:user_id>/roles": "roles, which everybody may read",
     "GET /admins/audit": "what privileged people did, and to whom: it is this log's own twin",
+    "GET /admins/moderasi": "what is public, never more of an author than their post shows, and no reporter",
+    "POST /admins/moderasi": "the same",
+    "PUT /admins/moderasi/<int:case_id>": "the same",
+    "GET /admins/moderasi/frasa": "phrases",
+    "POST /admins/moderasi/frasa": "phrases",
+    "DELETE /admins/moderasi/frasa/<int:phrase_id>": "a message",
     "GET /superadmin/tables": "names of tables",
     "DELETE /caregiver/patients/<int:other_id>": "a message",
 }
@@ -209,11 +229,20 @@ def shows_others(route: str) -> bool:
     path = route.split(" ")[1]
     if path.startswith(OWN):
         return False
+    if path.startswith("/pengingat") or "patient_id" in path:
+        return True
     return path.startswith(("/admins", "/superadmin/", "/caregiver/patients/<")) and path != "/superadmin/login"
 
 
 def test_every_route_that_can_show_what_is_anothers_says_what_it_shows() -> None:
-    assert {route for route in ACCESS if shows_others(route)} == SHOWING.keys() | SHOWING_NOTHING.keys()
+    assert {route for route in ACCESS if shows_others(route)} == {
+        *SHOWING,
+        *SHOWING_NOTHING,
+        # Each of these leaves its line, as the tests beside them show.
+        *test_managed.READ,
+        *test_managed.CHANGE,
+        *test_managed.OF_A_PATIENT,
+    }
 
 
 @pytest.mark.parametrize("route", ACCESS)
@@ -227,8 +256,8 @@ def test_a_route_that_shows_somebody_leaves_a_line(client: Client, siti: User, r
     action, call = SHOWING[route]
     siti.roles = users.roles_named([RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])
     db.session.add(ActivityLog(created_at=now(), event_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
-    caregivers.create(make_user(RoleName.PENDAMPING).id, siti.id)
-    path, body = call(siti)
+    db.session.add(CaregiverLink(caregiver_id=make_user(RoleName.PENDAMPING).id, patient_id=siti.id))
+    path, body = call(client, siti)
     root = make_superadmin()
     looking = client.as_superadmin(root) if path.startswith("/superadmin") else client.as_(root)
     method = route.split(" ", maxsplit=1)[0]
