@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dev.demo import activity, adherence, content, conversations, crowd, forum, people, places, reminders
+from dev.demo import activity, adherence, content, conversations, crowd, forum, moderation, people, places, reminders
 
 #: In this order: later parts refer to earlier ones.
 PARTS: tuple[Callable[[], None], ...] = (
@@ -17,6 +17,7 @@ PARTS: tuple[Callable[[], None], ...] = (
     places.fill,
     conversations.fill,
     forum.fill,
+    moderation.fill,
     reminders.fill,
     adherence.fill,
     activity.fill,

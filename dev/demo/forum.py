@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumThread
 from app.forum.schemas import NewReply, NewThread
 from app.forum.service import replies, threads, toggles
-from app.identity.models import SessionKind
-from app.identity.sessions import Caller
-from dev.demo.people import person
+from dev.demo.people import caller
 
 #: Category, author, under a pseudonym, title, content, replies (author, under a pseudonym, content, replies to them).
 Answers = list[tuple[str, bool, str, "Answers"]]
@@ -55,21 +51,16 @@ def fill() -> None:
             "content": content,
             "use_pseudonym": use_pseudonym,
         }
-        thread_id = threads.create(data, _caller(author))["id"]
+        thread_id = threads.create(data, caller(author))["id"]
         for reader in ("budi", "admin"):
-            toggles.LIKE_THREAD.apply(db.session.connection(), thread_id, _caller(reader).id)
-        toggles.SAVE_THREAD.apply(db.session.connection(), thread_id, _caller("siti").id)
+            toggles.LIKE_THREAD.apply(db.session.connection(), thread_id, caller(reader).id)
+        toggles.SAVE_THREAD.apply(db.session.connection(), thread_id, caller("siti").id)
         _answer(thread_id, None, answers)
 
 
 def _answer(thread_id: int, parent_id: int | None, answers: Answers) -> None:
     for author, use_pseudonym, content, below in answers:
         data: NewReply = {"content": content, "use_pseudonym": use_pseudonym, "parent_id": parent_id}
-        reply_id = replies.create(thread_id, data, _caller(author))["id"]
-        toggles.LIKE_REPLY.apply(db.session.connection(), reply_id, _caller("admin").id)
+        reply_id = replies.create(thread_id, data, caller(author))["id"]
+        toggles.LIKE_REPLY.apply(db.session.connection(), reply_id, caller("admin").id)
         _answer(thread_id, reply_id, below)
-
-
-def _caller(username: str) -> Caller:
-    user = person(username)
-    return Caller(user.id, frozenset(user.role_names), uuid.uuid4(), SessionKind.USER)

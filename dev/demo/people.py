@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -10,7 +11,8 @@ from app.caregivers import service as caregivers
 from app.core.database.session import db
 from app.core.lib import clock
 from app.identity import users
-from app.identity.models import RoleName, User
+from app.identity.models import RoleName, SessionKind, User
+from app.identity.sessions import Caller
 from app.kategori.models import Kategori
 
 PASSWORD = "rahasia123"
@@ -35,7 +37,12 @@ def fill() -> None:
                     "nama_samaran": nama_samaran,
                     "nomor_hp": nomor_hp,
                     "domicile": domicile,
-                    "preferences": {"medical": True, "mental_health": True, "religion": ["islam"]},
+                    "preferences": {
+                        "medical": True,
+                        "mental_health": True,
+                        "religion": ["islam"],
+                        "moderation": role == RoleName.ADMIN,
+                    },
                 },
                 [role],
             )
@@ -51,3 +58,9 @@ def fill() -> None:
 
 def person(username: str) -> User:
     return db.session.scalars(sa.select(User).where(User.username == username)).one()
+
+
+def caller(username: str) -> Caller:
+    """Somebody of the demo, as if they had logged in."""
+    user = person(username)
+    return Caller(user.id, frozenset(user.role_names), uuid.uuid4(), SessionKind.USER)

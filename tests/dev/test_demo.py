@@ -78,6 +78,17 @@ def test_the_forum_counts_right_and_is_newest_first(client: Client) -> None:
     assert repair() == {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
 
 
+def test_moderators_have_cases_of_each_kind(client: Client) -> None:
+    with unit_of_work():
+        demo.fill()
+    admin = client.as_(db.session.scalars(sa.select(User).where(User.username == "admin")).one())
+    cases = admin.get("/admins/moderasi").json
+    assert {case["state"] for case in cases} == {"open", "kept", "hidden"}
+    assert [case["urgent"] for case in cases] == [True, False, False, False]
+    assert any(case["appeal"] for case in cases)
+    assert any(len(case["reports"]) == 3 for case in cases)
+
+
 def test_nobody_of_the_crowd_is_told_of_what_a_developer_tries(app: Flask) -> None:
     with unit_of_work():
         demo.fill()
