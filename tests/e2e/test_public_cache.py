@@ -104,10 +104,16 @@ def tokens(site: DeployedStack) -> dict[str, str]:
     return found
 
 
-def write_thread(site: DeployedStack, token: str) -> dict[str, Any]:
+def write_thread(site: DeployedStack, token: str, **changed: str) -> dict[str, Any]:
     """A thread under a pseudonym, liked by who wrote it."""
     category = site.call("GET", "/forum/categories", token).json()[0]["id"]
-    thread = {"category_id": category, "title": "Menu sehat", "content": "Apa menu Anda?", "use_pseudonym": True}
+    thread = {
+        "category_id": category,
+        "title": "Menu sehat",
+        "content": "Apa menu Anda?",
+        "use_pseudonym": True,
+        **changed,
+    }
     written = site.call("POST", "/forum/threads", token, json=thread)
     assert written.status_code == 201, written.text
     record: dict[str, Any] = written.json()
@@ -178,6 +184,27 @@ def test_what_people_write_is_seen_in_time(site: DeployedStack, tokens: dict[str
     wait_until(lambda: titles() == ("Menu baru", "Menu baru"))
     site.call("DELETE", path, tokens["pasien"])
     wait_until(lambda: site.call("GET", path).status_code == 404)
+
+
+def test_a_hidden_post_leaves_every_copy(site: DeployedStack, tokens: dict[str, str]) -> None:
+    """At once for whoever has a token; for all others with the second that a copy is good, and the next fetch."""
+    thread = write_thread(site, tokens["pasien"], content=f"Beli {MARKER} di sini")
+    paths = [
+        "/forum/threads",
+        "/forum/threads?per_page=5",
+        f"/forum/threads?q={MARKER}",
+        f"/forum/threads/{thread['id']}",
+    ]
+    assert all(MARKER in site.call("GET", path).text for path in paths)
+    hide = {"thread_id": thread["id"], "decision": "hide", "reason": "Iklan."}
+    assert site.call("POST", "/admins/moderasi", tokens["admin"], json=hide).status_code == 201
+    for path in paths:
+        assert MARKER not in site.call("GET", path, tokens["pendamping"]).text
+    for path in paths:
+        wait_until(lambda path=path: MARKER not in site.call("GET", path).text)  # type: ignore[misc]
+        assert MARKER not in site.call("GET", path).text
+    assert site.call("GET", paths[-1]).json()["content"] == "[disembunyikan moderator]"
+    assert site.call("DELETE", paths[-1], tokens["pasien"]).status_code == 200
 
 
 def test_while_postgresql_is_away_what_was_read_is_there(
