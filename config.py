@@ -344,6 +344,13 @@ class Config:
     )
     fonnte_webhook_secret_field: str = setting("Name of the field that says it", default="secret")
 
+    phone_verification: str = setting(
+        "What goes only to numbers that people have shown to be theirs: `off` nothing, `soft` broadcasts and alerts "
+        "to caregivers, `required` reminders too",
+        _choice("off", "soft", "required"),
+        default="off",
+    )
+
     # human verification
     captcha_secret: str | None = setting(
         "Secret of reCAPTCHA, hCaptcha or Turnstile; without it registration asks for none", default=None, secret=True

@@ -19,10 +19,11 @@ from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.core.lib import clock
 from app.core.settings import settings
-from app.identity.models import User
+from app.identity.models import PHONE_IS_PROVEN, User
 from app.identity.notification_settings import NotificationSettings, zone_of
 from app.notifications import outbox
 from app.notifications.broadcasts.service import PACE_ID, first_pace
+from app.notifications.delivery import proof
 from app.notifications.delivery.claims import Claimed, PostponedError, UndeliverableError
 from app.notifications.models import (
     Broadcast,
@@ -95,6 +96,8 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
         User.phone_invalid_at.is_(None),
         ~sa.exists().where(NotificationSettings.user_id == User.id, ~NotificationSettings.messages),
     )
+    if proof.is_needed(KIND):
+        query = query.where(PHONE_IS_PROVEN)
     if broadcast.preference_tag is not None:
         query = query.where(User.preference_tags.contains([broadcast.preference_tag]))
     if broadcast.except_user_id is not None:

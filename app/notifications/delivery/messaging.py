@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, unit_of_work
 from app.core.settings import settings
-from app.identity.models import User
-from app.notifications.delivery import claims, forms, second_form
-from app.notifications.delivery.claims import Claimed, UndeliverableError
+from app.identity.models import PHONE_IS_PROVEN, User
+from app.notifications.delivery import claims, forms, proof, second_form
+from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.drain import routing
 from app.notifications.senders import health, numbers
 from app.notifications.senders.models import phone_numbers
@@ -37,6 +37,7 @@ _is_doubted = sa.func.coalesce(numbers.is_doubted, sa.false())
 _address = PreparedStatement(
     sa.select(
         User.phone,
+        PHONE_IS_PROVEN.label("is_proven"),
         User.phone_invalid_at.is_not(None).label("is_invalid"),
         sa.func.coalesce(numbers.probe_is_due, sa.false()).label("probe_is_due"),
         _is_doubted.label("is_doubted"),
@@ -105,9 +106,11 @@ def _address_of(delivery: Claimed) -> Address:
         rows = _address.rows(connection, {"of_user": delivery.user_id})
     if not rows or rows[0][0] is None:
         raise UndeliverableError("no number")
-    phone, is_invalid, probe_is_due, is_doubted, is_open = rows[0]
+    phone, is_proven, is_invalid, probe_is_due, is_doubted, is_open = rows[0]
     if delivery.target is not None and delivery.target != phone:
         raise UndeliverableError("the number has changed")  # a reset link must not reach the next owner of the old one
+    if not is_proven and proof.is_needed(delivery.kind):
+        raise UnwantedError(proof.UNPROVEN)
     if is_invalid and not (probe_is_due and _take_probe(phone)):
         raise UndeliverableError("the number is known to be invalid")
     return Address(phone, is_doubted, is_open)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.notifications.delivery.drain import SWITCHED_OFF
+from app.notifications.delivery.proof import UNPROVEN
 from app.pengingat.alerts import NOT_ALLOWED
 
 #: What a delivery is about, by its kind; that of a reminder names it, that of no kind here is a message.
@@ -26,6 +27,7 @@ REASONS = {
     "no number": "Akun Anda belum punya nomor HP.",
     "the number is known to be invalid": "Nomor HP Anda tidak terdaftar di layanan pesan. Periksa profil Anda.",
     "the number has changed": "Nomor HP Anda sudah diganti sebelum pesan ini terkirim.",
+    UNPROVEN: "Nomor HP Anda belum dibuktikan. Buktikan di profil Anda.",
     "unsubscribed": "Peramban ini tidak lagi menerima notifikasi.",
     NOT_ALLOWED: "Pasien tidak mengizinkannya lagi.",
     "wants no broadcasts": "Anda tidak menerima siaran.",

@@ -1,0 +1,133 @@
+"""What leaves for proven numbers alone, in each mode of PHONE_VERIFICATION."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.identity.models import User
+from app.notifications import jobs
+from app.notifications.broadcasts import fan_out
+from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery import proof
+from app.notifications.models import Broadcast, Channel, Delivery, State
+from app.pengingat import alerts, occurrences, stock
+from app.privacy.service import words
+from dev.simulators import Server
+from tests.factories import make_user
+from tests.language import assert_readable
+from tests.notifications.conftest import add, reread
+
+#: What each mode holds back from a number that nobody has shown to be theirs.
+HELD = {"off": set(), "soft": {"broadcast", "alert"}, "required": {"broadcast", "alert", "reminder", "stock"}}
+KINDS = ("broadcast", "alert", "reminder", "stock", "password_reset", "security_notice", "forum_reply", "answer")
+
+Mode = Callable[[str], None]
+
+
+@pytest.fixture
+def mode(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Mode:
+    def change(value: str) -> None:
+        config = replace(real_app.extensions["config"], phone_verification=value, broadcast_delay_seconds=(0, 0))
+        monkeypatch.setitem(real_app.extensions, "config", config)
+
+    return change
+
+
+def person(*, is_proven: bool) -> int:
+    with unit_of_work():
+        user = make_user()
+        prove(user, is_proven)
+        return user.id
+
+
+def prove(user: User, is_proven: bool = True) -> None:
+    user.phone_verified_at = clock.now() if is_proven else None
+    db.session.flush()
+
+
+def sent(kind: str, user_id: int) -> Delivery:
+    payload: dict[str, object] = {"text": "Halo"}
+    if kind == "broadcast":
+        today = database_clock.now().astimezone(clock.JAKARTA).date()
+        payload |= {"zone": "Asia/Jakarta", "day": today.isoformat()}
+    row = add(kind=kind, user_id=user_id, target=None, payload=payload)
+    jobs.drain("urgent")
+    return reread(row.dedupe_key)
+
+
+def test_the_kinds_are_those_that_the_sections_send() -> None:
+    assert {fan_out.KIND, alerts.KIND, occurrences.KIND, stock.KIND} == proof.REQUIRED
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_mode_holds_back_what_it_says_from_unproven_numbers(
+    committed: Flask, gateway: Server, mode: Mode, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    mode(name)
+    monkeypatch.setitem(committed.extensions, "routing", replace(committed.extensions["routing"], checks={}))
+    user_id = person(is_proven=False)
+    rows = {kind: sent(kind, user_id) for kind in KINDS}
+    assert {kind for kind, row in rows.items() if row.state == State.CANCELLED} == HELD[name]
+    assert {kind for kind, row in rows.items() if row.state == State.SENT} == set(KINDS) - HELD[name]
+    assert {row.last_error for row in rows.values()} == {None, *({proof.UNPROVEN} if HELD[name] else ())}
+    assert len(gateway.messaging.sent) == len(KINDS) - len(HELD[name])
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_proven_number_gets_everything(
+    committed: Flask, gateway: Server, mode: Mode, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    mode(name)
+    monkeypatch.setitem(committed.extensions, "routing", replace(committed.extensions["routing"], checks={}))
+    user_id = person(is_proven=True)
+    assert {sent(kind, user_id).state for kind in KINDS} == {State.SENT}
+
+
+def test_it_is_judged_when_a_message_leaves(committed: Flask, gateway: Server, mode: Mode) -> None:
+    """What was planned for a number that was not proven then goes out once it is, and the other way round."""
+    mode("required")
+    user_id = person(is_proven=False)
+    row = add(kind="reminder", user_id=user_id, target=None)
+    with unit_of_work():
+        prove(db.session.get_one(User, user_id))
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.SENT
+    row = add(kind="reminder", user_id=user_id, target=None)
+    with unit_of_work():
+        prove(db.session.get_one(User, user_id), is_proven=False)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.CANCELLED
+
+
+def test_a_push_is_never_held_back(committed: Flask, mode: Mode) -> None:
+    mode("required")
+    row = add(kind="reminder", channel=Channel.PUSH_FAN_OUT, user_id=person(is_proven=False), target=None)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.SENT  # fanned out, to no browser
+
+
+@pytest.mark.parametrize(("name", "expected"), [("off", {"proven", "unproven"}), ("soft", {"proven"})])
+def test_broadcasts_count_only_those_whom_they_reach(
+    committed: Flask, mode: Mode, name: str, expected: set[str]
+) -> None:
+    mode(name)
+    people = {"proven": person(is_proven=True), "unproven": person(is_proven=False)}
+    with unit_of_work():
+        broadcasts.announce(kind="article", subject="article:1", text="Artikel baru")
+    broadcast = db.session.scalars(sa.select(Broadcast)).one()
+    fan_out.fan_out(broadcast.id)
+    db.session.expire_all()
+    told = set(db.session.scalars(sa.select(Delivery.user_id).filter_by(subject="article:1")))
+    assert told == {people[each] for each in expected}
+
+
+def test_a_person_reads_why() -> None:
+    assert_readable(words.REASONS[proof.UNPROVEN])
