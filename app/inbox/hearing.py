@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flask import Flask, current_app
@@ -16,7 +16,7 @@ class Hearing:
     #: By kind; receipts are handled in batches, see `app.notifications.delivery.receipts`.
     handlers: Mapping[Heard, InboundHandler]
     #: Told of each message that failed after it was accepted.
-    failed_receipt: FailedReceipt | None
+    failed_receipts: Sequence[FailedReceipt]
 
 
 def init_app(app: Flask, hearing: Hearing) -> None:

@@ -86,11 +86,12 @@ def forget() -> None:
 
 def _take_receipts() -> bool:
     with unit_of_work():
-        return receipts.take(hearing().failed_receipt or _let_fail) > 0
+        return receipts.take(_tell_failure) > 0
 
 
-def _let_fail(delivery_id: int, code: str | None) -> None:
-    """Nobody wants to know."""
+def _tell_failure(delivery_id: int, code: str | None) -> None:
+    for listener in hearing().failed_receipts:
+        listener(delivery_id, code)
 
 
 def _handle_next() -> bool:

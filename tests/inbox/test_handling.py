@@ -20,6 +20,7 @@ from app.inbox import jobs
 from app.inbox.hearing import Hearing
 from app.notifications.models import Heard, Inbound, inbound
 from tests.inbox.conftest import rows
+from tests.notifications.delivery.test_receipts import sent
 
 _numbers = count(1)
 
@@ -41,7 +42,7 @@ class Ear:
 @pytest.fixture
 def ear(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Ear:
     ear = Ear()
-    monkeypatch.setitem(real_app.extensions, "hearing", Hearing({Heard.MESSAGE: ear}, None))
+    monkeypatch.setitem(real_app.extensions, "hearing", Hearing({Heard.MESSAGE: ear}, ()))
     return ear
 
 
@@ -137,6 +138,19 @@ def test_many_workers_handle_each_row_once_and_each_persons_in_order(committed: 
     for person in range(3):
         numbers = [int(text.split(":")[1]) for text in ear.heard if text and text.startswith(f"{person}:")]
         assert numbers == sorted(numbers)
+
+
+def test_a_message_that_fails_after_it_was_accepted_is_told_of_once(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, str | None]] = []
+    listeners = (lambda *call: told.append(call),) * 2
+    monkeypatch.setitem(app.extensions, "hearing", Hearing({}, listeners))
+    row = sent()
+    for _ in range(2):
+        came(kind=Heard.RECEIPT, text=None, ref=row.provider_ref, payload={"receipt": "failed", "code": "131026"})
+    jobs.handle()
+    assert told == [(row.id, "131026")] * 2
 
 
 def test_the_clock_rings_for_what_is_open(app: Flask, ear: Ear) -> None:

@@ -15,6 +15,7 @@ from app.core.lib import clock
 from app.notifications.delivery import clock_steps
 from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
+from app.pengingat import ledger as reminder_ledger
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 from config import ROOT
 from tests.client import Client
@@ -84,6 +85,41 @@ def test_what_no_channel_got_out_is_undelivered(
     jobs.miss_overdue()
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     assert row.undelivered is is_undelivered
+
+
+@pytest.mark.parametrize(
+    ("receipt", "is_undelivered"),
+    [(None, False), ("accepted", False), ("sent", False), ("failed", True), ("delivered", False), ("read", False)],
+)
+def test_a_message_that_failed_after_it_was_accepted_is_undelivered(
+    siti: Client, moment: Time, obat: dict[str, Any], receipt: str | None, is_undelivered: bool
+) -> None:
+    siti.post("/pengingat/obat", obat)
+    due = Delivery.due_at <= moment.now + timedelta(hours=11)
+    settle("failed", due)
+    settle("sent", due, Delivery.channel == "messaging")
+    db.session.execute(sa.update(Delivery).where(due, Delivery.channel == "messaging").values(receipt=receipt))
+    moment.move(hours=12)
+    jobs.miss_overdue()
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
+    assert row.undelivered is is_undelivered
+
+
+def test_a_failure_that_is_told_after_the_dose_was_missed_counts_too(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    siti.post("/pengingat/obat", obat)
+    due = Delivery.due_at <= moment.now + timedelta(hours=11)
+    settle("failed", due)
+    settle("sent", due, Delivery.channel == "messaging")
+    moment.move(hours=12)
+    jobs.miss_overdue()
+    message = db.session.scalars(sa.select(Delivery).where(due, Delivery.channel == "messaging")).one()
+    message.receipt = "failed"
+    db.session.flush()
+    reminder_ledger.note_failed_receipt(message.id, "131026")
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
+    assert row.undelivered is True
 
 
 def test_a_message_under_way_is_waited_for(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
