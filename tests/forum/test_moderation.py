@@ -213,6 +213,20 @@ def test_an_urgent_case_says_so_and_ones_own_decision_is_no_news(client: Client,
     assert [payload["title"] for _, _, payload in pushes()] == ["Kasus mendesak"]
 
 
+def test_a_case_that_becomes_urgent_is_told_of_once_more(client: Client, siti: Client, budi: Client) -> None:
+    wants = make_admin(preferences={"moderation": True})
+    thread_id = write_thread(siti)["id"]
+    for reason in ("spam", "self_harm", "self_harm"):
+        report(budi, f"threads/{thread_id}", reason)
+    report(client.as_(make_user()), f"threads/{thread_id}", "self_harm")
+    assert [payload["title"] for _, _, payload in pushes()] == ["Kasus moderasi baru", "Kasus mendesak"]
+    moderate(client.as_(wants), "hide", thread_id=thread_id)
+    siti.put(f"/forum/threads/{thread_id}", {"content": "Aku ingin mati."})
+    assert [state for _, state, _ in pushes()] == ["cancelled", "cancelled", "pending"]
+    (case,) = cases(client.as_(wants), "?state=open")
+    assert (case["urgent"], read_thread(client, thread_id)["title"]) == (True, HIDDEN)
+
+
 # --- appeals --------------------------------------------------------------------------------------------------------
 
 

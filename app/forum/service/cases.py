@@ -29,11 +29,8 @@ PUSH = {"title": "Kasus moderasi baru", "body": "Ada tulisan di forum yang perlu
 URGENT_PUSH = {"title": "Kasus mendesak", "body": "Ada tulisan di forum yang perlu segera diperiksa."}
 
 
-def of_post(post: Post, *, is_urgent: bool = False, by_moderator: bool = False) -> tuple[ForumCase, bool]:
-    """The case of a locked post, and whether it is new: then the administrators who want it are told.
-
-    One that is opened `by_moderator` is news to nobody.
-    """
+def of_post(post: Post) -> tuple[ForumCase, bool]:
+    """The case of a locked post, and whether it is new."""
     if isinstance(post, ForumThread):
         ids, key, is_of_kind = {"thread_id": post.id}, "thread_id", ForumCase.reply_id.is_(None)
     else:
@@ -41,25 +38,26 @@ def of_post(post: Post, *, is_urgent: bool = False, by_moderator: bool = False) 
         is_of_kind = ForumCase.reply_id.is_not(None)
     row = db.session.execute(
         insert(ForumCase)
-        .values(**ids, author_id=post.user_id, is_urgent=is_urgent)
-        .on_conflict_do_update(
-            index_elements=[key],
-            index_where=is_of_kind,
-            set_={"is_urgent": ForumCase.is_urgent | sa.literal(is_urgent)},
-        )
+        .values(**ids, author_id=post.user_id)
+        .on_conflict_do_update(index_elements=[key], index_where=is_of_kind, set_={"author_id": ForumCase.author_id})
         .returning(ForumCase.id, sa.literal_column("xmax = 0", sa.Boolean).label("is_new"))
     ).one()
-    case = db.session.get_one(ForumCase, row.id, populate_existing=True)
-    if row.is_new and not by_moderator:
-        _tell(case)
-    return case, row.is_new
+    return db.session.get_one(ForumCase, row.id, populate_existing=True), row.is_new
 
 
-def reopen(case: ForumCase) -> None:
-    """Let moderators look once more at a post that they have kept."""
-    if case.state == CaseState.KEPT:
+def ask(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
+    """Let moderators look at a post, also at one that they have kept, and where it is urgent at a hidden one.
+
+    The administrators who want it are told of a case that is new, and of one that is urgent from now on.
+    """
+    is_reopened = case.state == CaseState.KEPT or (is_urgent and case.state == CaseState.HIDDEN)
+    is_told = is_new or (is_urgent and (is_reopened or not case.is_urgent))
+    if is_reopened:
         case.state = CaseState.OPEN
-        db.session.flush()
+    case.is_urgent = case.is_urgent or is_urgent
+    db.session.flush()
+    if is_told:
+        _tell(case)
 
 
 def close(post: Post) -> None:
@@ -82,13 +80,14 @@ def settle(case_id: int) -> None:
 
 def _tell(case: ForumCase) -> None:
     payload = URGENT_PUSH if case.is_urgent else PUSH
+    occasion = f"{case.is_urgent}:{case.decided_at or ''}"
     expires_at = database_clock.now() + LIFETIME
     outbox.add_all(
         [
             outbox.Draft(
                 kind=KIND,
                 channel=Channel.PUSH_FAN_OUT,
-                dedupe_key=f"{_subject(case.id)}:{user_id}",
+                dedupe_key=f"{_subject(case.id)}:{occasion}:{user_id}",
                 payload=payload,
                 expires_at=expires_at,
                 user_id=user_id,

@@ -44,8 +44,8 @@ def look_at(post: Post) -> Help | None:
     texts = (post.title, post.content) if isinstance(post, ForumThread) else (post.content or "",)
     if not words.finds(db.session.scalars(sa.select(CrisisPhrase.phrase)), *texts):
         return None
-    case, _ = cases.of_post(post, is_urgent=True)
-    cases.reopen(case)
+    case, is_new = cases.of_post(post)
+    cases.ask(case, is_new=is_new, is_urgent=True)
     domicile = db.session.scalar(sa.select(User.domicile).where(User.id == post.user_id))
     return {"title": TITLE, "text": TEXT, "phones": emergency.in_crisis(domicile), "url": emergency.CRISIS_URL}
 

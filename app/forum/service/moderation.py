@@ -134,7 +134,7 @@ def _reports_of(case_ids: Collection[int]) -> dict[int, list[Report]]:
 def create(data: NewCase, by: Caller) -> tuple[Case, bool]:
     """Decide about a post that nobody may have reported; returns its case and whether it is new."""
     post = lock_reply(data["reply_id"]) if "reply_id" in data else lock_thread(data["thread_id"])
-    case, is_new = cases.of_post(post, by_moderator=True)
+    case, is_new = cases.of_post(post)
     _decide(case, post, data, by)
     return _read(case.id), is_new
 

@@ -40,7 +40,7 @@ def _report(post: Post, data: NewReport, caller: Caller) -> tuple[ForumReport, b
     if post.user_id == caller.id:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
     is_self_harm = data["reason"] == ReportReason.SELF_HARM
-    case, _ = cases.of_post(post, is_urgent=is_self_harm)
+    case, is_new_case = cases.of_post(post)
     new_id = db.session.scalar(
         insert(ForumReport)
         .values(case_id=case.id, reporter_id=caller.id, **data)
@@ -49,9 +49,10 @@ def _report(post: Post, data: NewReport, caller: Caller) -> tuple[ForumReport, b
     )
     own = sa.select(ForumReport).where(ForumReport.case_id == case.id, ForumReport.reporter_id == caller.id)
     report = db.session.scalars(own).one()
+    if new_id is not None or (is_self_harm and not case.is_urgent):
+        cases.ask(case, is_new=is_new_case, is_urgent=is_self_harm)
     if new_id is None:
         return report, False
-    cases.reopen(case)
     if post.hidden_reason is None and not is_self_harm and _may_hide(post, case):
         hiding.hide(post, hiding.REPORTED)
     return report, True
