@@ -27,7 +27,7 @@ from app.notifications.senders import events as sender_events
 from app.notifications.senders import health as sender_health
 from app.notifications.senders import jobs as sender_jobs
 from app.notifications.senders import report as sender_report
-from app.pengingat import alerts, ledger, occurrences, shared_links, texts
+from app.pengingat import alerts, occurrences, shared_links, texts
 from app.pengingat import jobs as pengingat
 from app.personal_data import jobs as personal_data
 from app.providers import cache, http
@@ -82,7 +82,7 @@ ROUTING = Routing(
     at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},
     joint={occurrences.KIND: texts.joint},
     throttles={URGENT: sender_health.may_send, BULK: broadcasts.take_slot},
-    taken_back=ledger.note_undelivered,
+    taken_back=alerts.note_undelivered,
 )
 
 #: What follows from what a messaging provider tells, by kind; and from a message that fails after it was accepted.

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
@@ -20,7 +21,7 @@ from app.identity.models import PHONE_IS_PROVEN, User
 from app.identity.notification_settings import zone_of
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed, UnwantedError
-from app.pengingat import alert_texts, pacing
+from app.pengingat import alert_texts, ledger, pacing
 from app.pengingat.alert_texts import Line, News
 from app.pengingat.models import About, CaregiverAlert, Occurrence, Pengingat, State, Way
 from app.pengingat.pacing import Told
@@ -79,9 +80,22 @@ def record(now: datetime) -> None:
 
 def note_late(occurrence: Occurrence, now: datetime) -> None:
     """Who has been told that this was missed is told that it is done after all."""
-    told = sa.select(
-        _alerts.link_id, _alerts.occurrence_id, sa.literal(About.LATE.value), sa.literal(now), sa.literal(now)
-    ).where(_alerts.occurrence_id == occurrence.id, _alerts.about == About.MISSED.value, _alerts.told_at.is_not(None))
+    _follow_up(About.LATE, now, _alerts.occurrence_id == occurrence.id)
+
+
+def note_undelivered(occurrence_ids: Sequence[int]) -> None:
+    """What counted as told of these was taken back: who has been told lately that they were missed hears that it was
+    us."""
+    now = database_clock.now()
+    ledger.note_undelivered(occurrence_ids)
+    _follow_up(About.UNDELIVERED, now, _alerts.occurrence_id.in_(occurrence_ids), _alerts.told_at > now - FRESH)
+
+
+def _follow_up(about: About, now: datetime, *which: sa.ColumnElement[bool]) -> None:
+    values = (sa.literal(about.value), sa.literal(now), sa.literal(now))
+    told = sa.select(_alerts.link_id, _alerts.occurrence_id, *values).where(
+        *which, _alerts.about == About.MISSED.value, _alerts.told_at.is_not(None)
+    )
     columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
     db.session.execute(insert(CaregiverAlert).from_select(columns, told).on_conflict_do_nothing())
 
@@ -139,10 +153,10 @@ class _Telling:
             for alert in [alert for alert, line in lines.items() if not _is_important(line)]:
                 alert.due_at = night_ends
                 del lines[alert]
-        late = {alert: line for alert, line in lines.items() if alert.about == About.LATE}
+        follow_ups = {alert: line for alert, line in lines.items() if alert.about != About.MISSED}
         paced = {alert: line for alert, line in lines.items() if alert.about == About.MISSED}
-        if late:
-            yield from self._message(late, Way.LATE)
+        if follow_ups:
+            yield from self._message(follow_ups, Way.FOLLOW_UP)
         if not paced:
             return
         since = min(alert.created_at for alert in paced)
@@ -196,11 +210,13 @@ def _line(alert: CaregiverAlert, occurrence: Occurrence, pengingat: Pengingat | 
     """What is told of an occurrence as it is now; None when there is nothing to tell any more."""
     if pengingat is None:
         return None
-    if occurrence.state == State.DONE:
+    if occurrence.state == State.DONE and alert.about != About.UNDELIVERED:
         return Line(News.LATE, occurrence, pengingat)
-    if occurrence.state == State.MISSED and alert.about == About.MISSED:
-        return Line(News.UNDELIVERED if occurrence.undelivered else News.MISSED, occurrence, pengingat)
-    return None
+    if occurrence.state != State.MISSED or alert.about == About.LATE:
+        return None
+    if occurrence.undelivered:
+        return Line(News.UNDELIVERED, occurrence, pengingat)
+    return Line(News.MISSED, occurrence, pengingat) if alert.about == About.MISSED else None
 
 
 def _is_important(line: Line) -> bool:

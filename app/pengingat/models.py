@@ -185,6 +185,8 @@ class About(StrEnum):
     MISSED = "missed"
     #: Answered after all, after the caregiver had been told that it was missed.
     LATE = "late"
+    #: It was us, as turned out after the caregiver had been told that it was missed.
+    UNDELIVERED = "undelivered"
 
 
 class Way(StrEnum):
@@ -194,8 +196,8 @@ class Way(StrEnum):
     #: With all that came within two hours of one that left at once.
     TOGETHER = "together"
     DIGEST = "digest"
-    #: A late answer, whose alert had left.
-    LATE = "late"
+    #: What follows an alert that had left: a late answer, or that it was us.
+    FOLLOW_UP = "follow_up"
 
 
 class CaregiverAlert(Base, Created):

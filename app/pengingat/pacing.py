@@ -27,7 +27,7 @@ class Told:
 
     #: When the last alert left that left at once; None: none did lately.
     at_once_at: datetime | None = None
-    #: Messages of the caregiver's day, late answers and the digest apart.
+    #: Messages of the caregiver's day, follow-ups and the digest apart.
     messages: int = 0
     has_digest: bool = False
 

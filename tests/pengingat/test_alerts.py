@@ -13,7 +13,7 @@ from app.caregivers import service as caregivers
 from app.core.database.session import db, unit_of_work
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
-from app.pengingat import jobs
+from app.pengingat import alerts, jobs
 from app.pengingat.alert_texts import REQUESTS, News
 from app.pengingat.alerts import FRESH
 from app.pengingat.models import CaregiverAlert, Occurrence
@@ -234,6 +234,32 @@ def test_who_says_otherwise_again_is_not_told_of_twice(
         siti.put(path, {"is_done": is_done})
         tick(moment, "13:30")
     assert told() == [MISSED, LATE]
+
+
+def test_who_was_told_too_soon_hears_that_it_was_us(
+    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+) -> None:
+    make(siti, obat)
+    tick(moment, "13:00")
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
+    for _ in range(2):  # as when the provider gives back what it had accepted
+        settle("missed", Delivery.occurrence_id == row.id)
+        with unit_of_work():
+            alerts.note_undelivered([row.id])
+        jobs.tell_caregivers()
+    assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
+
+
+def test_what_reached_the_patient_by_another_channel_was_not_us(
+    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+) -> None:
+    make(siti, obat)
+    tick(moment, "13:00")
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
+    with unit_of_work():
+        alerts.note_undelivered([row.id])
+    jobs.tell_caregivers()
+    assert told() == [MISSED]
 
 
 # --- when -----------------------------------------------------------------------------------------------------------
