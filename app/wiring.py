@@ -92,7 +92,7 @@ HEARING = Hearing(
         Heard.PREFERENCE: conversation.prefer,
         **dict.fromkeys((Heard.DEVICE, Heard.QUALITY, Heard.ACCOUNT), sender_events.heard),
     },
-    failed_receipts=(failed_receipts.note, ledger.note_failed_receipt),
+    failed_receipts=(failed_receipts.note, alerts.note_failed_receipt),
 )
 
 #: What `/readyz` looks at.

@@ -21,6 +21,7 @@ from app.identity.models import PHONE_IS_PROVEN, User
 from app.identity.notification_settings import zone_of
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed, UnwantedError
+from app.notifications.models import deliveries
 from app.pengingat import alert_texts, ledger, pacing
 from app.pengingat.alert_texts import Line, News
 from app.pengingat.models import About, CaregiverAlert, Occurrence, Pengingat, State, Way
@@ -89,6 +90,14 @@ def note_undelivered(occurrence_ids: Sequence[int]) -> None:
     now = database_clock.now()
     ledger.note_undelivered(occurrence_ids)
     _follow_up(About.UNDELIVERED, now, _alerts.occurrence_id.in_(occurrence_ids), _alerts.told_at > now - FRESH)
+
+
+def note_failed_receipt(delivery_id: int, _: str | None) -> None:
+    """A message that counted as sent failed after all; what it told of may have been missed meanwhile."""
+    told_of = sa.select(deliveries.c.occurrence_id).where(deliveries.c.id == delivery_id)
+    occurrence_id = db.session.scalar(told_of)
+    if occurrence_id is not None:
+        note_undelivered([occurrence_id])
 
 
 def _follow_up(about: About, now: datetime, *which: sa.ColumnElement[bool]) -> None:

@@ -185,14 +185,6 @@ def note_undelivered(occurrence_ids: Sequence[int]) -> None:
     db.session.execute(sa.update(occurrences).where(*which).values(undelivered=~_was_delivered))
 
 
-def note_failed_receipt(delivery_id: int, _: str | None) -> None:
-    """A message that counted as sent failed after all; what it told of may have been missed meanwhile."""
-    told_of = sa.select(deliveries.c.occurrence_id).where(deliveries.c.id == delivery_id)
-    occurrence_id = db.session.scalar(told_of)
-    if occurrence_id is not None:
-        note_undelivered([occurrence_id])
-
-
 def _count(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
     return sa.func.count().filter(*which)
 

@@ -14,8 +14,7 @@ from app.core.database.session import db
 from app.core.lib import clock
 from app.notifications.delivery import clock_steps
 from app.notifications.models import Channel, Delivery
-from app.pengingat import jobs
-from app.pengingat import ledger as reminder_ledger
+from app.pengingat import alerts, jobs
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 from config import ROOT
 from tests.client import Client
@@ -117,7 +116,7 @@ def test_a_failure_that_is_told_after_the_dose_was_missed_counts_too(
     message = db.session.scalars(sa.select(Delivery).where(due, Delivery.channel == "messaging")).one()
     message.receipt = "failed"
     db.session.flush()
-    reminder_ledger.note_failed_receipt(message.id, "131026")
+    alerts.note_failed_receipt(message.id, "131026")
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     assert row.undelivered is True
 
