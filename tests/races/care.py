@@ -1,0 +1,182 @@
+"""Encounters over consent and numbers: invitations, cuts, changes in a patient's place, proofs; somebody is deleted."""
+
+from __future__ import annotations
+
+from app.accounts import verification
+from app.core.database.session import unit_of_work
+from app.identity.models import RoleName
+from tests.races.meeting import Call, Job, Person, Scene, Script, encounter, statuses
+from tests.races.people import remove
+from tests.races.reminders import remind
+
+SCOPES = ["alerts", "history", "manage"]
+
+
+def care(scene: Scene, patient: Person, caregiver: Person, *scopes: str) -> None:
+    """Link the two; the patient allows all, or what is named."""
+    scene.new(caregiver.post("/caregiver/patients", patient_id=patient.id))
+    scene.send(patient.put(f"/patient/caregivers/{caregiver.id}", scopes=list(scopes or SCOPES)))
+
+
+def couple(scene: Scene, *, leaving: str = "") -> tuple[Person, Person]:
+    """A patient and their caregiver; the one who is `leaving` is an administrator too, whom another may delete."""
+    roles = {"patient": (RoleName.PASIEN,), "caregiver": (RoleName.PENDAMPING,)}
+    patient, caregiver = (
+        scene.person(*own, *([RoleName.ADMIN] if name == leaving else [])) for name, own in roles.items()
+    )
+    care(scene, patient, caregiver)
+    return patient, caregiver
+
+
+def invite(scene: Scene, patient: Person) -> str:
+    code: str = scene.send(patient.post("/patient/invitations", scopes=SCOPES)).body["code"]
+    return code
+
+
+def manage(caregiver: Person, patient: Person, path: str = "/pengingat/obat") -> Call:
+    body = remind(caregiver, 1).body
+    return caregiver.post(f"{path}?patient_id={patient.id}", **body)
+
+
+def links_of(scene: Scene, person: Person) -> int:
+    query = "SELECT count(*) FROM caregiver_links WHERE :id IN (caregiver_id, patient_id)"
+    return int(scene.sql(query, id=person.id))
+
+
+# --- invitations ----------------------------------------------------------------------------------------------------
+
+
+@encounter(201, 404)
+def invitation_is_taken_by_three(scene: Scene) -> Script:
+    patient, caregivers = scene.person(), [scene.person(RoleName.PENDAMPING) for _ in range(3)]
+    code = invite(scene, patient)
+    responses = yield [each.post("/caregiver/invitations", code=code) for each in caregivers]
+    assert statuses(responses) == [201, 404, 404]
+    assert links_of(scene, patient) == 1
+
+
+@encounter(201, 204, 404)
+def invitation_is_taken_while_it_is_taken_back(scene: Scene) -> Script:
+    patient, caregiver = scene.person(), scene.person(RoleName.PENDAMPING)
+    made = scene.send(patient.post("/patient/invitations", scopes=SCOPES)).body
+    taken, taken_back = yield [
+        caregiver.post("/caregiver/invitations", code=made["code"]),
+        patient.delete(f"/patient/invitations/{made['id']}"),
+    ]
+    assert (taken.status == 201) is (taken_back.status == 404)
+    assert links_of(scene, patient) == (taken.status == 201)
+
+
+@encounter(200, 201, 404, 409)
+def invitation_is_taken_while_the_patient_is_deleted(scene: Scene) -> Script:
+    patient, caregiver = scene.person(RoleName.ADMIN, RoleName.PASIEN), scene.person(RoleName.PENDAMPING)
+    code = invite(scene, patient)
+    yield [caregiver.post("/caregiver/invitations", code=code), remove(scene.admin(), patient)]
+    assert links_of(scene, patient) == 0
+
+
+# --- changes in a patient's place -----------------------------------------------------------------------------------
+
+
+@encounter(200, 201, 404)
+def link_is_cut_while_it_is_used(scene: Scene) -> Script:
+    patient, caregiver = couple(scene)
+    *made, _ = yield [
+        manage(caregiver, patient),
+        manage(caregiver, patient),
+        patient.delete(f"/caregiver/patients/{caregiver.id}"),
+    ]
+    kept = scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=patient.id)
+    noted = scene.sql("SELECT count(*) FROM access_log WHERE user_id = :id", id=patient.id)
+    assert kept == noted == sum(response.status == 201 for response in made)
+    assert scene.send(manage(caregiver, patient)).status == 404
+
+
+@encounter(200, 201, 404)
+def scope_is_taken_back_while_it_is_used(scene: Scene) -> Script:
+    patient, caregiver = couple(scene)
+    yield [
+        manage(caregiver, patient),
+        caregiver.get(f"/caregiver/patients/{patient.id}/kepatuhan"),
+        patient.put(f"/patient/caregivers/{caregiver.id}", scopes=[]),
+    ]
+    assert scene.send(manage(caregiver, patient)).status == 404
+    assert scene.send(caregiver.get(f"/caregiver/patients/{patient.id}/kepatuhan")).status == 404
+
+
+@encounter(200, 201, 401, 404, 409)
+def patient_is_deleted_while_somebody_acts_in_their_place(scene: Scene) -> Script:
+    patient, caregiver = couple(scene, leaving="patient")
+    look = caregiver.get(f"/pengingat/riwayat?patient_id={patient.id}")
+    yield [manage(caregiver, patient), look, remove(scene.admin(), patient)]
+    assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=patient.id) == 0
+
+
+@encounter(200, 201, 401, 404, 409)
+def caregiver_is_deleted_while_they_act(scene: Scene) -> Script:
+    patient, caregiver = couple(scene, leaving="caregiver")
+    look = caregiver.get(f"/caregiver/patients/{patient.id}/riwayat")
+    yield [manage(caregiver, patient), look, remove(scene.admin(), caregiver)]
+    assert links_of(scene, caregiver) == 0
+
+
+@encounter(200, 201)
+def patient_and_caregiver_make_reminders_at_once(scene: Scene) -> Script:
+    patient, caregiver = couple(scene)
+    yield [manage(caregiver, patient), remind(patient), manage(caregiver, patient), remind(patient)]
+    assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=patient.id) == 4
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+def word(scene: Scene, person: Person, nomor_hp: str) -> Job:
+    """The person writes the word to us from a number."""
+    asked = person.post("/profile/phone/verification", nomor_hp=nomor_hp, method="message")
+    code = scene.send(asked).body["code"]
+
+    def write() -> object:
+        with unit_of_work():
+            return verification.confirm_by_message(f"+62{nomor_hp[1:]}", code)
+
+    return Job(write)
+
+
+def owners(scene: Scene, nomor_hp: str) -> int:
+    return int(scene.sql("SELECT count(*) FROM users WHERE phone = :phone", phone=f"+62{nomor_hp[1:]}"))
+
+
+@encounter(200)
+def number_is_proven_by_two(scene: Scene) -> Script:
+    number = f"0878{scene.number():08d}"
+    scene.person(nomor_hp=number)
+    a, b = scene.person(), scene.person()
+    proofs = yield [word(scene, a, number), word(scene, b, number)]
+    assert sorted(str(proof.body) for proof in proofs) == ["proven", "taken"]
+    assert owners(scene, number) == 1
+
+
+@encounter(200, 409)
+def number_is_proven_while_its_squatter_moves_on(scene: Scene) -> Script:
+    number, other = f"0877{scene.number():08d}", f"0876{scene.number():08d}"
+    squatter, owner = scene.person(nomor_hp=number), scene.person()
+    proof, _ = yield [word(scene, owner, number), squatter.put("/profile", nomor_hp=other)]
+    assert str(proof.body) == "proven"
+    assert (owners(scene, number), owners(scene, other)) == (1, 1)
+
+
+@encounter(200)
+def number_is_proven_while_its_squatter_is_deleted(scene: Scene) -> Script:
+    number = f"0859{scene.number():08d}"
+    squatter, owner = scene.person(RoleName.ADMIN, nomor_hp=number), scene.person()
+    proof, _ = yield [word(scene, owner, number), remove(scene.admin(), squatter)]
+    assert str(proof.body) == "proven"
+    assert owners(scene, number) == 1
+
+
+@encounter(200)
+def number_is_proven_while_its_owner_is_deleted(scene: Scene) -> Script:
+    number = f"0838{scene.number():08d}"
+    owner = scene.person(RoleName.ADMIN)
+    yield [word(scene, owner, number), remove(scene.admin(), owner)]
+    assert owners(scene, number) == 0
