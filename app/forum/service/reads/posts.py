@@ -99,9 +99,20 @@ def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[b
 
 
 def is_listed(post: type[ForumThread] | type[ForumReply], *, signed_in: bool) -> list[sa.SQLColumnExpression[bool]]:
-    """The conditions under which a list may hold a post."""
+    """The conditions under which a list may hold a post.
+
+    Blocks are an anti-join here: as in `is_blocked` they would be charged to each look at an index, and the planner
+    would sooner scan the table.
+    """
     is_shown: list[sa.SQLColumnExpression[bool]] = [post.hidden_reason.is_(None)]
-    return [*is_shown, sa.not_(is_blocked(post))] if signed_in else is_shown
+    if not signed_in:
+        return is_shown
+    blocks = sa.select(ForumBlock.blocked_id).where(
+        ForumBlock.user_id == CALLER_ID,
+        ForumBlock.blocked_id == post.user_id,
+        ForumBlock.use_pseudonym == post.use_pseudonym,
+    )
+    return [*is_shown, ~blocks.exists()]
 
 
 def concealing_columns(post: type[ForumThread] | type[ForumReply], *, signed_in: bool) -> Columns:
