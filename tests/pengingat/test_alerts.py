@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 
 import pytest
 import sqlalchemy as sa
@@ -11,6 +12,7 @@ from flask import Flask
 
 from app.caregivers import service as caregivers
 from app.core.database.session import db, unit_of_work
+from app.identity import care
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from app.pengingat import alerts, jobs
@@ -392,6 +394,26 @@ def test_a_deleted_caregiver_takes_their_alerts_along(
     tick(moment, "13:00")
     db.session.execute(sa.delete(User).filter_by(id=budi))
     assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverAlert)) == 0
+
+
+# --- a clock that dies ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["links_with", "subject"])
+def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
+    siti: Client, moment: Time, obat: dict[str, Any], budi: int, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """While the alerts are made, or when the first message is about to be written."""
+    make(siti, obat)
+    with monkeypatch.context() as dying:
+        dying.setattr(care, step, mock.Mock(side_effect=ProcessLookupError))
+        with pytest.raises(ProcessLookupError):
+            tick(moment, "13:00")
+    db.session.rollback()
+    assert told() == []
+    for _ in range(2):
+        tick(moment)
+    assert told() == [MISSED]
 
 
 # --- words and costs ------------------------------------------------------------------------------------------------

@@ -61,6 +61,21 @@ def test_the_top_up_reads_what_is_to_be_planned_alone() -> None:
     assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
 
 
+def test_the_look_at_stocks_reads_what_is_to_be_looked_at_alone() -> None:
+    with plans_of_all() as plans:
+        assert jobs.tell_page() == 0
+    assert any("ix_reminders_stock_check_at" in plan for plan in plans)
+    assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
+
+
+def test_the_clock_reads_what_caregivers_are_to_hear_alone() -> None:
+    with plans_of_all() as plans:
+        jobs.tell_caregivers()
+    (plan,) = [plan for plan in plans if "occurrences" in plan]
+    assert "ix_occurrences_alerts_due" in plan
+    assert "Seq Scan on occurrences" not in plan, plan
+
+
 def test_a_link_reads_what_it_is_about_alone() -> None:
     with plans_of_all() as plans, pytest.raises(NotFound):
         links.look("x" * 22)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
+from app.notifications import outbox
 from app.notifications.models import Delivery
 from app.pengingat import jobs, service
 from app.pengingat.jobs import tell_of_stock
@@ -352,6 +354,21 @@ def test_looking_again_costs_one_statement_when_there_is_nothing_to_look_at(
     make(siti, obat, 100)
     with statements.at_most(2):
         assert jobs.tell_page() == 0
+
+
+def test_a_clock_that_dies_in_the_middle_tells_it_once(
+    siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(siti, obat, 1)
+    moment.move(hours=1)
+    with monkeypatch.context() as dying:
+        dying.setattr(outbox, "add_all", mock.Mock(side_effect=ProcessLookupError))
+        with pytest.raises(ProcessLookupError):
+            tell_of_stock()
+    assert told() == []
+    for _ in range(2):
+        tell_of_stock()
+    assert len(told()) == 1
 
 
 def test_the_ledger_says_what_a_dose_took(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
