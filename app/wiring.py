@@ -19,6 +19,8 @@ from app.inbox.hearing import Hearing
 from app.logs import jobs as logs
 from app.notifications import jobs as notifications
 from app.notifications.broadcasts import fan_out as broadcasts
+from app.notifications.broadcasts import jobs as broadcast_jobs
+from app.notifications.broadcasts import service as broadcast_service
 from app.notifications.delivery import failed_receipts, heartbeat, messaging
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.drain import Routing
@@ -59,6 +61,7 @@ PERIODIC = (
     Periodic(notifications.take_back, every_s=20, queue=URGENT),
     Periodic(sender_jobs.check, every_s=60, queue=URGENT),
     Periodic(sender_jobs.look_for_silence, every_s=3600),
+    Periodic(broadcast_jobs.keep_limits, every_s=60),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(logs.make_months_ahead, every_s=3600),
     Periodic(inbox.forget, every_s=3600),
@@ -114,5 +117,6 @@ METRIC_COLLECTORS = (
     delivery_metrics.collect_waiting,
     delivery_metrics.collect_counts,
     sender_report.collect,
+    broadcast_service.collect,
     logs.collect,
 )

@@ -79,7 +79,11 @@ _anything_due = sa.select(
 )
 #: Broadcasts wait while they are paused, and until the next slot of their rate.
 _bulk_waits = sa.exists().where(
-    sa.or_(broadcast_pace.c.paused, broadcast_pace.c.next_at > sa.func.statement_timestamp())
+    sa.or_(
+        broadcast_pace.c.paused,
+        broadcast_pace.c.next_at > sa.func.statement_timestamp(),
+        broadcast_pace.c.budget <= 0,
+    )
 )
 
 

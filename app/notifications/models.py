@@ -227,6 +227,11 @@ class BroadcastPace(Base):
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     next_at: Mapped[datetime]
     paused: Mapped[bool] = mapped_column(server_default=sa.false())
+    pause_reason: Mapped[str | None] = mapped_column(comment="why they paused by themselves")
+    resumed_at: Mapped[datetime | None] = mapped_column(comment="what happened before speaks for no pause any more")
+    budget: Mapped[int | None] = mapped_column(
+        sa.Integer, comment="messages that may leave until this is counted anew, within a minute; null: any number"
+    )
 
 
 class BroadcastDay(Base):

@@ -22,7 +22,9 @@ from app.core.settings import settings
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.identity.notification_settings import NotificationSettings, zone_of
 from app.notifications import outbox
-from app.notifications.broadcasts.service import PACE_ID, first_pace
+from app.notifications.broadcasts import limits
+from app.notifications.broadcasts.limits import PACE_ID
+from app.notifications.broadcasts.service import first_pace
 from app.notifications.delivery import proof
 from app.notifications.delivery.claims import Claimed, PostponedError, UndeliverableError
 from app.notifications.models import (
@@ -157,12 +159,15 @@ def check_recipient(delivery: Claimed) -> None:
     if moment > now:
         raise PostponedError(moment)
     with autocommit() as connection:
-        accepts = connection.execute(sa.select(User.accepts_broadcasts).where(User.id == delivery.user_id)).scalar()
+        wish = sa.select(User.accepts_broadcasts, limits.is_newcomer()).where(User.id == delivery.user_id)
+        accepts, is_newcomer = connection.execute(wish).one_or_none() or (False, False)
     if not accepts:
         raise UndeliverableError("wants no broadcasts")
     today = now.astimezone(zone).date()
     if today.isoformat() != delivery.payload["day"] and not _move_to(delivery, today):
         raise UndeliverableError("had the day's broadcasts already")
+    if is_newcomer and not limits.meet_newcomer(now.astimezone(clock.JAKARTA).date()):
+        raise PostponedError(next_daytime(zone, now + timedelta(days=1)))
 
 
 def _move_to(delivery: Claimed, day: date) -> bool:
@@ -199,9 +204,13 @@ def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
             broadcast_pace.c.id == PACE_ID,
             ~broadcast_pace.c.paused,
             broadcast_pace.c.next_at <= now,
+            sa.func.coalesce(broadcast_pace.c.budget, 1) > 0,
             _bulk_due,
         )
-        .values(next_at=sa.func.greatest(broadcast_pace.c.next_at, now - BURST) + spacing)
+        .values(
+            next_at=sa.func.greatest(broadcast_pace.c.next_at, now - BURST) + spacing,
+            budget=broadcast_pace.c.budget - 1,
+        )
         .returning(broadcast_pace.c.id)
     )
     with unit_of_work():

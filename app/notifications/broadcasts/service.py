@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from datetime import timedelta
 
 import sqlalchemy as sa
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from app.core.database import clock as database_clock
-from app.core.database.session import db
+from app.core.database.session import autocommit, db
 from app.core.settings import settings
 from app.notifications import outbox
+from app.notifications.broadcasts.limits import PACE_ID
 from app.notifications.models import Broadcast, BroadcastPace, BroadcastState, broadcast_pace, deliveries
-
-PACE_ID = 1
 
 #: A broadcast that is older has reached whom it was for.
 NEWS = timedelta(days=7)
@@ -80,13 +81,20 @@ def release(subject: str) -> None:
 def set_paused(paused: bool) -> None:
     """Pause all broadcasts, or let them go on where they stopped."""
     db.session.execute(first_pace())
-    db.session.execute(sa.update(broadcast_pace).where(broadcast_pace.c.id == PACE_ID).values(paused=paused))
+    values: dict[str, object] = {"paused": paused, "pause_reason": None}
+    if not paused:
+        values["resumed_at"] = sa.func.statement_timestamp()
+    db.session.execute(sa.update(broadcast_pace).where(broadcast_pace.c.id == PACE_ID).values(values))
 
 
 def status() -> list[str]:
     """The state of broadcasts for an operator, one line each."""
-    paused = db.session.scalar(sa.select(BroadcastPace.paused))
-    lines = [f"Broadcasts are {'paused' if paused else 'going out'}."]
+    pace = db.session.scalar(sa.select(BroadcastPace))
+    lines = [f"Broadcasts are {'paused' if pace and pace.paused else 'going out'}."]
+    if pace and pace.pause_reason:
+        lines.append(f"They paused by themselves: {pace.pause_reason}.")
+    if pace and pace.budget is not None:
+        lines.append(f"The provider's limit leaves {pace.budget} messages.")
     for broadcast in db.session.scalars(sa.select(Broadcast).order_by(Broadcast.id.desc()).limit(10)):
         states = db.session.execute(
             sa.select(deliveries.c.state, sa.func.count())
@@ -98,6 +106,19 @@ def status() -> list[str]:
         line = f"{broadcast.id} {broadcast.subject} ({broadcast.state}): {broadcast.recipients} recipients; {counts}"
         lines.append(line)
     return lines
+
+
+def collect() -> Iterator[Metric]:
+    """Whether broadcasts go out, and how many may."""
+    columns = (broadcast_pace.c.paused, broadcast_pace.c.budget)
+    with autocommit() as connection:
+        pace = connection.execute(sa.select(*columns).where(broadcast_pace.c.id == PACE_ID)).one_or_none()
+    paused = float(bool(pace and pace.paused))
+    yield GaugeMetricFamily("broadcasts_paused", "1 while no broadcast goes out", value=paused)
+    budget = GaugeMetricFamily("broadcast_budget", "Messages that the provider's limit leaves to broadcasts")
+    if pace and pace.budget is not None:
+        budget.add_metric([], pace.budget)
+    yield budget
 
 
 def first_pace() -> Insert:

@@ -17,8 +17,9 @@ from flask import current_app
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import autocommit
+from app.core.jobs.queue import QUEUES
 from app.core.settings import settings
-from app.notifications.models import Channel
+from app.notifications.models import Channel, deliveries
 from app.notifications.senders.models import Sender, SenderState, senders
 from app.providers import fonnte
 from app.providers.messenger import Health, SenderError
@@ -54,11 +55,12 @@ def current() -> Sender | None:
     if which is None:
         return None
     with autocommit() as connection:
-        row = connection.execute(sa.select(*senders.c).where(*_is(which))).mappings().one_or_none()
+        row = connection.execute(sa.select(*senders.c).where(*is_sender(which))).mappings().one_or_none()
     return Sender(**row) if row else None
 
 
-def _is(which: dict[str, str]) -> list[sa.ColumnElement[bool]]:
+def is_sender(which: dict[str, str]) -> list[sa.ColumnElement[bool]]:
+    """The row of a sender."""
     return [_rows[name] == value for name, value in which.items()]
 
 
@@ -110,7 +112,7 @@ def _seen() -> _Seen | None:
 
 def _look(which: dict[str, str]) -> _Seen:
     with autocommit() as connection:
-        row = connection.execute(sa.select(_is_down, _rows.trial_at <= _now).where(*_is(which))).one_or_none()
+        row = connection.execute(sa.select(_is_down, _rows.trial_at <= _now).where(*is_sender(which))).one_or_none()
     is_down, is_trial_due = row or (False, None)
     seen = current_app.extensions["sender"] = _Seen(is_down, bool(is_trial_due), monotonic() + BELIEVED_S)
     return seen
@@ -119,7 +121,7 @@ def _look(which: dict[str, str]) -> _Seen:
 def _take_trial(which: dict[str, str]) -> bool:
     taken = (
         sa.update(senders)
-        .where(*_is(which), _is_down, _rows.trial_at <= _now)
+        .where(*is_sender(which), _is_down, _rows.trial_at <= _now)
         .values(trial_at=_now + TRIAL_EVERY)
         .returning(_rows.number)
     )
@@ -188,6 +190,26 @@ def _down(reason: str, *, is_seen: bool) -> dict[str, object]:
     return values
 
 
+def _warmup_days(which: dict[str, str]) -> sa.ColumnElement[int]:
+    """0 for a number that is new, null for one that has written to people already.
+
+    Who has just told which number it is that Fonnte drives has no new one.
+    """
+    is_another: sa.ColumnElement[bool] = sa.false()
+    if which["number"]:
+        is_the_same = sa.and_(_rows.provider == which["provider"], _rows.number.in_(("", which["number"])))
+        is_another = sa.exists().where(~is_the_same)
+    return sa.case((sa.or_(is_another, ~_has_sent), 0))
+
+
+_has_sent = sa.exists().where(
+    deliveries.c.queue.in_(QUEUES),
+    deliveries.c.channel == Channel.MESSAGING,
+    deliveries.c.settled_at.is_not(None),
+    deliveries.c.provider_ref.is_not(None),
+)
+
+
 def _note(
     values: Mapping[str, object],
     *,
@@ -205,7 +227,7 @@ def _note(
         change["since"] = sa.case((_rows.state == change["state"], _rows.since), else_=_now)
     statement = (
         insert(senders)
-        .values({**which, **(first or values)})
+        .values({**which, "warmup_days": _warmup_days(which), **(first or values)})
         .on_conflict_do_update(index_elements=[_rows.provider, _rows.number], set_=change, where=only)
         .returning(_rows.state, _rows.reason, (_rows.since == _now).label("is_new"))
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import cast
 
@@ -69,6 +69,13 @@ class Sender(Base):
     )
     held_since: Mapped[datetime | None] = mapped_column(
         comment="of a phone that is disconnected: from when on the provider may hold what it accepted"
+    )
+    warmup_days: Mapped[int | None] = mapped_column(
+        sa.SmallInteger, comment="good days of a number that is new; null: it is not"
+    )
+    warmup_on: Mapped[date | None] = mapped_column(comment="the last day on which it wrote to new people")
+    new_people: Mapped[int] = mapped_column(
+        sa.Integer, server_default=sa.text("0"), comment="to how many of them on that day"
     )
 
 

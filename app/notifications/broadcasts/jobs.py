@@ -1,0 +1,14 @@
+"""What is looked at by itself once a minute: how many broadcasts may leave, and whether they are welcome."""
+
+from __future__ import annotations
+
+from app.core.database.session import unit_of_work
+from app.core.lib import clock
+from app.notifications.broadcasts import limits
+
+
+def keep_limits() -> None:
+    limits.end_day(clock.today())
+    limits.count_budget()
+    with unit_of_work():
+        limits.pause_if_unwelcome()

@@ -1,0 +1,173 @@
+"""What holds broadcasts back: what reminders and resets leave of the provider's limit, the youth of a number, and
+people who do not want to hear."""
+
+from __future__ import annotations
+
+import logging
+from datetime import date, timedelta
+
+import sqlalchemy as sa
+
+from app.core.database.session import autocommit, db
+from app.core.jobs.queue import BULK, QUEUES, URGENT
+from app.identity.models import User
+from app.notifications.models import Channel, Receipt, State, broadcast_pace, deliveries
+from app.notifications.senders import health
+from app.notifications.senders.models import Sender, SenderState, senders
+
+logger = logging.getLogger(__name__)
+
+PACE_ID = 1
+#: Of the last so many broadcast messages, so many that failed or made somebody opt out pause all: 5 %.
+LOOKED_AT, TOO_MANY = 200, 10
+#: A new number writes to so many new people a day, twice as many after each three good days, and then to all.
+FIRST_PEOPLE, GOOD_DAYS = 50, 3
+WARM_AFTER_DAYS = 33
+
+_rows = deliveries.c
+_now = sa.func.statement_timestamp()
+_day = timedelta(hours=24)
+
+
+# --- the provider's limit ---------------------------------------------------------------------------------------------
+
+
+def count_budget() -> None:
+    """Count anew how many broadcast messages may leave: what the others of these 24 hours do not need."""
+    sender = health.current()
+    with autocommit() as connection:
+        budget = None if sender is None else _left(connection, sender)
+        connection.execute(
+            sa.update(broadcast_pace)
+            .where(broadcast_pace.c.id == PACE_ID, broadcast_pace.c.budget.is_distinct_from(budget))
+            .values(budget=budget)
+        )
+
+
+def _left(connection: sa.Connection, sender: Sender) -> int | None:
+    """How many are left of the sender's limit of people, or of the messages that are paid for; None: any number."""
+    lefts = []
+    if sender.limit_24h is not None:
+        lefts.append(sender.limit_24h - (connection.scalar(_people_of_a_day) or 0))
+    if sender.quota is not None:
+        lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
+    return max(0, min(lefts)) if lefts else None
+
+
+_is_message = _rows.channel == Channel.MESSAGING
+_is_coming = sa.and_(
+    _rows.queue == URGENT,
+    _is_message,
+    sa.literal_column("state IN ('pending', 'claimed')"),  # as the index of open rows says
+    _rows.next_try_at < _now + _day,
+)
+_whom = sa.func.coalesce(sa.cast(_rows.user_id, sa.Text), _rows.target)
+#: Those who were written to, and those who will be.
+_people_of_a_day = sa.select(sa.func.count()).select_from(
+    sa.union(
+        sa.select(_whom).where(
+            _rows.queue.in_(QUEUES), _is_message, _rows.settled_at > _now - _day, _rows.state == State.SENT
+        ),
+        sa.select(_whom).where(_is_coming),
+    ).subquery()
+)
+_coming_messages = sa.select(sa.func.count()).where(_is_coming)
+
+
+# --- a new number -----------------------------------------------------------------------------------------------------
+
+_is_new_to_us = ~sa.exists().where(_rows.user_id == User.id, _is_message, _rows.state == State.SENT)
+_people_a_day = sa.cast(FIRST_PEOPLE * sa.func.power(2, sa.func.div(senders.c.warmup_days, GOOD_DAYS)), sa.Integer)
+
+
+def is_newcomer() -> sa.ColumnElement[bool]:
+    """Whether a person has heard nothing from a number of ours that is itself new."""
+    which = health.key()
+    if which is None:
+        return sa.false()
+    is_warming = sa.exists().where(*health.is_sender(which), senders.c.warmup_days.is_not(None))
+    return sa.and_(is_warming, _is_new_to_us)
+
+
+def meet_newcomer(today: date) -> bool:
+    """Whether a new number may write to one more new person today; counts it."""
+    which = health.key()
+    if which is None:
+        return True
+    met = (
+        sa.update(senders)
+        .where(
+            *health.is_sender(which),
+            sa.or_(senders.c.warmup_on.is_distinct_from(today), senders.c.new_people < _people_a_day),
+        )
+        .values(
+            new_people=sa.case((senders.c.warmup_on == today, senders.c.new_people + 1), else_=1),
+            warmup_on=today,
+        )
+        .returning(senders.c.number)
+    )
+    with autocommit() as connection:
+        return connection.execute(met).first() is not None
+
+
+def end_day(today: date) -> None:
+    """Count the last day on which a new number met new people, if it was a good one; after enough of them it is warm.
+
+    A good day ends with the number up, well thought of, and broadcasts not paused.
+    """
+    is_over = sa.and_(senders.c.warmup_days.is_not(None), senders.c.warmup_on < today, senders.c.new_people > 0)
+    is_good = sa.and_(
+        senders.c.state != SenderState.DOWN,
+        senders.c.quality.is_distinct_from("red"),
+        ~sa.exists().where(broadcast_pace.c.paused),
+    )
+    days = senders.c.warmup_days + sa.case((is_good, 1), else_=0)
+    with autocommit() as connection:
+        connection.execute(
+            sa.update(senders).where(is_over).values(warmup_days=sa.case((days < WARM_AFTER_DAYS, days)), new_people=0)
+        )
+
+
+# --- what people think of them ----------------------------------------------------------------------------------------
+
+
+def pause_if_unwelcome() -> bool:
+    """Pause broadcasts when too many of the last messages failed or made their recipient opt out; returns whether."""
+    bad = db.session.scalar(_unwelcome) or 0
+    if bad < TOO_MANY:
+        return False
+    reason = f"{bad} of the last {LOOKED_AT} messages failed or made somebody opt out"
+    paused = (
+        sa.update(broadcast_pace)
+        .where(broadcast_pace.c.id == PACE_ID, ~broadcast_pace.c.paused)
+        .values(paused=True, pause_reason=reason)
+        .returning(broadcast_pace.c.id)
+    )
+    if db.session.scalar(paused) is None:
+        return False
+    logger.error("broadcasts were paused: %s", reason)
+    return True
+
+
+_since = sa.select(broadcast_pace.c.resumed_at).where(broadcast_pace.c.id == PACE_ID).scalar_subquery()
+_last = (
+    sa.select(
+        sa.or_(
+            sa.and_(_rows.state == State.FAILED, _rows.last_error.like("messaging:%")),
+            _rows.receipt.is_not_distinct_from(Receipt.FAILED),
+            # They accepted them when it was sent.
+            sa.and_(_rows.state == State.SENT, User.accepts_broadcasts.is_(False)),
+        ).label("is_bad")
+    )
+    .select_from(deliveries.outerjoin(User, User.id == _rows.user_id))
+    .where(
+        _rows.queue == BULK,
+        _is_message,
+        _rows.state.in_((State.SENT, State.FAILED)),
+        _rows.settled_at > sa.func.coalesce(_since, _now - timedelta(days=30)),
+    )
+    .order_by(_rows.settled_at.desc())
+    .limit(LOOKED_AT)
+    .subquery()
+)
+_unwelcome = sa.select(sa.func.count()).where(_last.c.is_bad)

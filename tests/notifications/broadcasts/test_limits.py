@@ -1,0 +1,260 @@
+"""What holds broadcasts back: the provider's limit, the youth of a number, people who do not want to hear."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.identity.models import User
+from app.notifications import jobs, outbox
+from app.notifications.broadcasts import fan_out, limits
+from app.notifications.broadcasts import jobs as broadcast_jobs
+from app.notifications.broadcasts import service as broadcasts
+from app.notifications.models import BroadcastPace, Channel, Delivery, State
+from app.notifications.senders import health
+from app.notifications.senders import jobs as senders
+from app.notifications.senders.models import senders as table
+from app.providers.messenger import Health
+from dev.simulators import Server
+from tests.client import Client
+from tests.factories import make_user
+from tests.notifications.conftest import add, reread
+from tests.notifications.senders.conftest import Configure, configure, fonnte, whatsapp
+from tests.notifications.senders.test_health import sender
+
+__all__ = ["configure", "fonnte", "whatsapp"]
+
+
+@pytest.fixture(autouse=True)
+def at_any_rate(real_app: Flask, monkeypatch: pytest.MonkeyPatch, configure: Configure) -> None:
+    """The rate of broadcasts and their hours are of no account here."""
+    at_once = replace(real_app.extensions["config"], broadcast_per_minute=1_000_000)
+    monkeypatch.setitem(real_app.extensions, "config", at_once)
+    monkeypatch.setattr(fan_out, "next_daytime", lambda zone, now: now.astimezone(zone))
+
+
+def pace() -> BroadcastPace:
+    db.session.expire_all()
+    found = db.session.get(BroadcastPace, limits.PACE_ID)
+    assert found is not None
+    return found
+
+
+def news(count: int, **fields: Any) -> list[Delivery]:
+    """A broadcast message to each of so many people."""
+    with unit_of_work():
+        db.session.execute(broadcasts.first_pace())
+        people = [make_user().id for _ in range(count)]
+    now = database_clock.now()
+    zone = fan_out.zone_of(None)
+    day = now.astimezone(zone).date().isoformat()
+    payload = {"text": "Kabar", "day": day, "zone": str(zone)}
+    return [
+        add(kind=fan_out.KIND, queue="bulk", user_id=user_id, target=None, payload=payload, **fields)
+        for user_id in people
+    ]
+
+
+def warm() -> None:
+    """The number is no new one."""
+    with unit_of_work():
+        db.session.execute(sa.update(table).values(warmup_days=None))
+
+
+def states(rows: list[Delivery]) -> list[str]:
+    return [reread(row.dedupe_key).state for row in rows]
+
+
+# --- the provider's limit ---------------------------------------------------------------------------------------------
+
+
+def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    sim.messaging.limit_people(10)
+    senders.check()
+    warm()
+    add(kind="reminder")
+    jobs.drain("urgent")
+    coming = clock.now() + timedelta(hours=20)
+    for _ in range(5):
+        add(kind="reminder", due_at=coming, expires_at=coming + timedelta(hours=1))
+    later = clock.now() + timedelta(hours=30)
+    add(kind="reminder", due_at=later, expires_at=later + timedelta(hours=1))  # another day's
+    rows = news(6)
+    broadcast_jobs.keep_limits()
+    assert pace().budget == 4
+    jobs.drain("bulk")
+    assert sorted(states(rows)) == [State.PENDING] * 2 + [State.SENT] * 4
+    assert "broadcast_budget 0.0" in Client(committed).get("/metrics").get_data(as_text=True)
+    broadcast_jobs.keep_limits()
+    jobs.drain("bulk")
+    assert pace().budget == 0
+    jobs.enqueue_due()  # and no drain of broadcasts is enqueued every second
+    sim.messaging.limit_people(2000)
+    senders.check()
+    broadcast_jobs.keep_limits()
+    jobs.drain("bulk")
+    assert states(rows) == [State.SENT] * 6
+
+
+def test_what_is_paid_for_serves_reminders_first(committed: Flask, sim: Server, fonnte: Configure) -> None:
+    sim.messaging.sender.quota = 3
+    senders.check()
+    warm()
+    coming = clock.now() + timedelta(hours=20)
+    for _ in range(2):
+        add(kind="reminder", due_at=coming, expires_at=coming + timedelta(hours=1))
+    rows = news(2)
+    broadcast_jobs.keep_limits()
+    jobs.drain("bulk")
+    assert sorted(states(rows)) == [State.PENDING, State.SENT]
+
+
+def test_without_a_limit_broadcasts_know_no_budget(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    senders.check()
+    warm()
+    rows = news(3)
+    broadcast_jobs.keep_limits()
+    assert pace().budget is None
+    jobs.drain("bulk")
+    assert states(rows) == [State.SENT] * 3
+
+
+# --- a new number -----------------------------------------------------------------------------------------------------
+
+
+def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
+    committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_people_a_day", sa.cast(2 * sa.func.power(2, table.c.warmup_days / 3), sa.Integer))
+    senders.check()
+    assert sender().warmup_days == 0
+    known = news(1)
+    jobs.drain("bulk")
+    again = add(
+        kind=fan_out.KIND,
+        queue="bulk",
+        user_id=known[0].user_id,
+        target=None,
+        payload=reread(known[0].dedupe_key).payload,
+    )
+    rows = news(3)
+    jobs.drain("bulk")
+    assert sorted(states(rows)) == [State.PENDING] * 2 + [State.SENT]
+    assert states([again]) == [State.SENT]  # who was written to before is nobody new
+    waiting = next(row for row in rows if reread(row.dedupe_key).state == State.PENDING)
+    assert reread(waiting.dedupe_key).next_try_at > clock.now() + timedelta(hours=20)
+    assert reread(waiting.dedupe_key).attempts == 0
+    for good_days in (1, 2, 3):
+        pass_day()
+        assert sender().warmup_days == good_days
+        news(1)
+        jobs.drain("bulk")
+
+
+def pass_day() -> None:
+    with unit_of_work():
+        db.session.execute(sa.update(table).values(warmup_on=table.c.warmup_on - 1))
+    broadcast_jobs.keep_limits()
+
+
+def test_the_allowance_of_a_new_number_is_50_and_doubles_every_three_good_days(app: Flask, whatsapp: Configure) -> None:
+    senders_row = {"warmup_days": 0, "warmup_on": clock.today()}
+    health.note(Health())
+    allowances = []
+    for day in (0, 2, 3, 6, 9, 32):
+        db.session.execute(sa.update(table).values({**senders_row, "warmup_days": day}))
+        allowances.append(db.session.scalar(sa.select(limits._people_a_day)))
+    assert allowances == [50, 50, 100, 200, 400, 51200]
+
+
+def test_a_bad_day_does_not_count_and_a_warm_number_needs_no_more(app: Flask, whatsapp: Configure) -> None:
+    health.note(Health(quality="red"))
+    met = {"warmup_on": clock.today() - timedelta(days=1), "new_people": 50}
+    db.session.execute(sa.update(table).values(**met, warmup_days=2))
+    limits.end_day(clock.today())
+    assert (sender().warmup_days, sender().new_people) == (2, 0)
+    db.session.execute(sa.update(table).values(**met, warmup_days=limits.WARM_AFTER_DAYS - 1, quality="green"))
+    limits.end_day(clock.today())
+    assert sender().warmup_days is None
+
+
+def test_a_number_that_has_written_to_people_before_is_not_new(
+    committed: Flask, sim: Server, configure: Configure
+) -> None:
+    configure()
+    add()
+    jobs.drain("urgent")
+    senders.check()
+    assert sender().warmup_days is None
+    configure(MESSAGING_NUMBER="+6281234567890")  # the same phone, now by its name
+    senders.check()
+    assert sender().warmup_days is None
+    configure(MESSAGING_NUMBER="+6281234567891")
+    senders.check()
+    assert sender().warmup_days == 0
+
+
+# --- what people think of them ----------------------------------------------------------------------------------------
+
+
+def settle(rows: list[Delivery], **values: Any) -> None:
+    with unit_of_work():
+        ids = [row.id for row in rows]
+        statement = sa.update(Delivery).where(Delivery.id.in_(ids))
+        db.session.execute(statement.values(settled_at=sa.func.clock_timestamp(), **values))
+
+
+@pytest.mark.takes(seconds=20)
+def test_broadcasts_pause_by_themselves_when_one_in_twenty_is_unwelcome(committed: Flask, fonnte: Configure) -> None:
+    rows = news(25)
+    settle(rows[:10], state=State.SENT)
+    settle(rows[10:13], state=State.FAILED, last_error="messaging: code 131050")
+    settle(rows[13:16], state=State.SENT, receipt="failed")
+    opted_out = sa.update(User).where(User.id.in_([row.user_id for row in rows[:3]])).values(accepts_broadcasts=False)
+    with unit_of_work():
+        db.session.execute(opted_out)
+    settle(rows[16:25], state=State.FAILED, last_error="had the day's broadcasts already")  # nobody's fault
+    broadcast_jobs.keep_limits()
+    assert not pace().paused
+    settle(rows[16:17], state=State.FAILED, last_error="messaging: status 400")
+    broadcast_jobs.keep_limits()
+    assert pace().paused
+    runner = committed.test_cli_runner()
+    assert "10 of the last 200 messages failed" in runner.invoke(args=["broadcast", "status"]).output
+    assert "broadcasts_paused 1.0" in Client(committed).get("/metrics").get_data(as_text=True)
+    runner.invoke(args=["broadcast", "resume"])
+    broadcast_jobs.keep_limits()
+    assert (pace().paused, pace().pause_reason) == (False, None)  # what was before speaks for nothing any more
+
+
+def test_older_troubles_than_the_last_200_are_forgotten(committed: Flask, fonnte: Configure) -> None:
+    (first,) = news(1)
+    with unit_of_work():
+        more = [
+            outbox.Draft(
+                kind=fan_out.KIND,
+                channel=Channel.MESSAGING,
+                queue="bulk",
+                dedupe_key=f"kabar:{n:03d}",
+                payload={},
+                user_id=first.user_id,
+                expires_at=clock.now() + timedelta(hours=1),
+            )
+            for n in range(210)
+        ]
+        outbox.add_all(more)
+    ours = sa.select(Delivery).where(Delivery.dedupe_key.like("kabar:%")).order_by(Delivery.dedupe_key)
+    rows = list(db.session.scalars(ours))
+    settle(rows[:10], state=State.FAILED, last_error="messaging: code 131026")
+    settle(rows[10:190], state=State.SENT)
+    assert db.session.scalar(limits._unwelcome) == 10
+    settle(rows[190:], state=State.SENT)
+    assert db.session.scalar(limits._unwelcome) == 0
