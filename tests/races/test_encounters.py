@@ -12,7 +12,9 @@ from flask import Flask
 
 from app.core.media import pictures
 from config import environment
-from tests.races import care, content, forum, moderation, people, reminders  # noqa: F401  # they register their encounters
+
+# They register their encounters.
+from tests.races import care, content, doses, forum, moderation, people, reminders  # noqa: F401
 from tests.races.meeting import ENCOUNTERS, Registered, Scene, play, serving
 
 pytestmark = pytest.mark.takes(seconds=60)
