@@ -216,6 +216,11 @@ class Config:
         _url,
         default=None,
     )
+    console: bool | None = setting(
+        "`on` or `off`: a page for operators and moderators at `/console` (default: in development)",
+        _boolean,
+        default=None,
+    )
     rate_limits: bool = setting("`on` or `off`", _boolean, default=True)
     metrics_token: str | None = setting("When set, `/metrics` asks for it as a bearer token", default=None, secret=True)
 
@@ -355,6 +360,9 @@ class Config:
     captcha_secret: str | None = setting(
         "Secret of reCAPTCHA, hCaptcha or Turnstile; without it registration asks for none", default=None, secret=True
     )
+    captcha_site_key: str | None = setting(
+        "Public key of the same, which `GET /features` tells to clients", default=None
+    )
     captcha_url: str = setting(
         "Address of `siteverify`", _url, default="https://www.google.com/recaptcha/api/siteverify"
     )
@@ -426,6 +434,10 @@ class Config:
     def hears_people(self) -> bool:
         """Whether what people write to us comes in."""
         return bool(self.whatsapp_app_secret or self.fonnte_webhook_token)
+
+    @property
+    def has_console(self) -> bool:
+        return self.is_development if self.console is None else self.console
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:

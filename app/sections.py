@@ -8,6 +8,8 @@ from app.admins import routes as admins
 from app.articles import routes as articles
 from app.caregivers import pages as caregiver_pages
 from app.caregivers import routes as caregivers
+from app.console import pages as console_pages
+from app.console import routes as console
 from app.core.web.blueprint import Blueprint, PageBlueprint
 from app.dokter import routes as dokter
 from app.emergency import routes as emergency
@@ -36,10 +38,10 @@ def blueprints() -> list[Blueprint]:
     people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, pengingat_links, pengingat_of_patients, push, logs)
-    administration = (privacy, personal_data, admins, moderasi, superadmin, inbox)
+    administration = (privacy, personal_data, admins, moderasi, superadmin, inbox, console)
     return [section.bp for section in (*people, *content, *delivery, *administration)]
 
 
 def pages() -> list[PageBlueprint]:
     """The pages for people, at the root."""
-    return [pengingat_pages.bp, caregiver_pages.bp]
+    return [pengingat_pages.bp, caregiver_pages.bp, console_pages.bp]

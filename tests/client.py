@@ -15,7 +15,7 @@ from tests import document
 from tests.language import assert_readable
 
 #: What is not below `/api`.
-AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/k/", "/undangan/")
+AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/console", "/k/", "/undangan/")
 
 
 class Client:

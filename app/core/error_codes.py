@@ -36,6 +36,7 @@ ERROR_CODES = (
     "last_admin",
     "method_not_allowed",
     "no_pseudonym",
+    "no_sender",
     "not_an_image",
     "not_found",
     "not_hidden",

@@ -37,6 +37,8 @@ class Action(StrEnum):
     #: Latest activities, in the overview.
     ACTIVITY_READ = "activity_read"
     PSEUDONYM_LIFTED = "pseudonym_lifted"
+    #: By an administrator: what became of each message, without its text.
+    DELIVERIES_READ = "deliveries_read"
     #: By a caregiver: what became of each dose, the reminders themselves, and a change of them.
     HISTORY_READ = "history_read"
     REMINDERS_READ = "reminders_read"

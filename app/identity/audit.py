@@ -30,6 +30,9 @@ class Action(StrEnum):
     ADMIN_CREATED = "admin_created"
     USER_CHANGED = "user_changed"
     DELETED = "deleted"
+    BROADCASTS_PAUSED = "broadcasts_paused"
+    BROADCASTS_RESUMED = "broadcasts_resumed"
+    SENDER_RESUMED = "sender_resumed"
     MODERATED = "moderated"
     PSEUDONYM_LIFTED = "pseudonym_lifted"
     #: Only super-admins see these: a statement can hold any data.

@@ -7,7 +7,7 @@ import re
 PATTERN = re.compile(r"[A-Za-z0-9_.]{3,50}")
 
 #: Path words of `/admins/`, where a username is a parameter.
-RESERVED = frozenset({"users", "overview", "export", "caregiver-patient", "audit", "moderasi"})
+RESERVED = frozenset({"users", "overview", "export", "caregiver-patient", "audit", "moderasi", "operasi"})
 
 
 def problem(username: str) -> str | None:

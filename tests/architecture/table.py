@@ -184,6 +184,11 @@ ACCESS: dict[str, str] = {
     "GET /admins/export/<report>": "admin",
     "GET /admins/audit": "admin",
     # moderation
+    "GET /features": "public",
+    "GET /admins/operasi": "admin",
+    "PUT /admins/operasi/siaran": "admin",
+    "POST /admins/operasi/pengirim": "admin",
+    "GET /admins/users/<int:user_id>/pengiriman": "admin",
     "GET /admins/moderasi": "admin",
     "POST /admins/moderasi": "admin",
     "PUT /admins/moderasi/<int:case_id>": "admin",

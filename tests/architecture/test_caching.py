@@ -22,6 +22,7 @@ NOT_KEPT = {
     "GET /faskes/location": "distances from where one person stands serve nobody else",
     "GET /dokter/nearby": "distances from where one person stands serve nobody else",
     "GET /webhooks/whatsapp": "a provider asks, and nobody else",
+    "GET /features": "a client that asks needs what holds now",
     "GET /messaging": "a client that asks needs what holds now",
     "GET /push/public-key": "a browser that subscribes needs the key that holds now",
 }

@@ -76,10 +76,21 @@ def collect_counts() -> Iterator[Metric]:
         yield total
 
 
+def queue_sizes() -> dict[str, tuple[int, int]]:
+    """Of each queue the workers that serve it, and the jobs that wait."""
+    redis = connection()
+    workers = _workers()
+    return {name: (workers[name], Queue(name, connection=redis).count) for name in QUEUES}
+
+
+def _workers() -> Counter[str]:
+    return Counter(name for worker in Worker.all(connection=connection()) for name in worker.queue_names())
+
+
 def collect() -> Iterator[Metric]:
     """Workers, clock and queues at this moment."""
     redis = connection()
-    workers = Counter(name for worker in Worker.all(connection=redis) for name in worker.queue_names())
+    workers = _workers()
     alive = GaugeMetricFamily("workers", "Workers alive, by the queue that they serve", labels=["queue"])
     jobs = GaugeMetricFamily("jobs", "Jobs that wait, run or failed within a day", labels=["queue", "state"])
     for name in QUEUES:

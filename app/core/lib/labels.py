@@ -24,6 +24,7 @@ LABELS = {
     "code": "Kode",
     "refresh_token": "Token sesi",
     "otp": "Kode verifikasi",
+    "paused": "Jeda",
     "hub.mode": "Mode",
     "hub.verify_token": "Token",
     "hub.challenge": "Tantangan",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from flask import Flask, Response, render_template
 from flask_swagger_ui import get_swaggerui_blueprint
 
+from app.core.settings import settings
 from app.core.web.blueprint import PageBlueprint
 from app.core.web.request import raw_json
 
@@ -50,6 +51,8 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
     @app.get("/")
     def index() -> Response:
         """What this is, and where the rest is."""
-        response = Response(render_template("index.html", development="dev" in app.blueprints))
+        response = Response(
+            render_template("index.html", development="dev" in app.blueprints, console=settings.has_console)
+        )
         response.headers["Content-Security-Policy"] = PAGE_POLICY
         return response

@@ -87,14 +87,24 @@ def set_paused(paused: bool) -> None:
     db.session.execute(sa.update(broadcast_pace).where(broadcast_pace.c.id == PACE_ID).values(values))
 
 
+def pace() -> BroadcastPace | None:
+    """Whether broadcasts are paused, and why; None before the first."""
+    return db.session.scalar(sa.select(BroadcastPace).execution_options(populate_existing=True))
+
+
+def count(state: BroadcastState) -> int:
+    """How many broadcasts are in this state."""
+    return db.session.scalar(sa.select(sa.func.count()).where(Broadcast.state == state)) or 0
+
+
 def status() -> list[str]:
     """The state of broadcasts for an operator, one line each."""
-    pace = db.session.scalar(sa.select(BroadcastPace))
-    lines = [f"Broadcasts are {'paused' if pace and pace.paused else 'going out'}."]
-    if pace and pace.pause_reason:
-        lines.append(f"They paused by themselves: {pace.pause_reason}.")
-    if pace and pace.budget is not None:
-        lines.append(f"The provider's limit leaves {pace.budget} messages.")
+    now = pace()
+    lines = [f"Broadcasts are {'paused' if now and now.paused else 'going out'}."]
+    if now and now.pause_reason:
+        lines.append(f"They paused by themselves: {now.pause_reason}.")
+    if now and now.budget is not None:
+        lines.append(f"The provider's limit leaves {now.budget} messages.")
     for broadcast in db.session.scalars(sa.select(Broadcast).order_by(Broadcast.id.desc()).limit(10)):
         states = db.session.execute(
             sa.select(deliveries.c.state, sa.func.count())

@@ -82,17 +82,34 @@ def worker_problems() -> list[str]:
     return problems
 
 
-def collect_waiting() -> Iterator[Metric]:
-    """What is due; each lane has its sample, also when nothing is, so that an alert can tell zero from silence."""
-    waiting = dict.fromkeys(((queue, channel) for queue in QUEUES for channel in Channel), (0, 0.0))
+def waiting() -> dict[tuple[str, str], tuple[int, float]]:
+    """By queue and channel how many deliveries are due, and for how many seconds the oldest has been."""
+    lanes: dict[tuple[str, str], tuple[int, float]] = dict.fromkeys(
+        ((queue, channel) for queue in QUEUES for channel in Channel), (0, 0.0)
+    )
     with autocommit() as database:
         for queue, channel, n, oldest in database.execute(_due):
-            waiting[queue, channel] = n, max(0.0, (now() - oldest).total_seconds())
+            lanes[queue, channel] = n, max(0.0, (now() - oldest).total_seconds())
+    return lanes
+
+
+def outcomes() -> dict[str, int]:
+    """How many attempts of all channels ended how, since the counting began."""
+    counted = dict.fromkeys(OUTCOMES, 0)
+    for key, n in connection().hgetall(COUNTS).items():
+        what, *_ = _text(key).split(":")
+        if what in counted:
+            counted[what] += int(n)
+    return counted
+
+
+def collect_waiting() -> Iterator[Metric]:
+    """What is due; each lane has its sample, also when nothing is, so that an alert can tell zero from silence."""
     due = GaugeMetricFamily("deliveries_due", "Deliveries that are due now", labels=["queue", "channel"])
     age = GaugeMetricFamily(
         "deliveries_oldest_due_seconds", "How long the longest waiting has been due", labels=["queue", "channel"]
     )
-    for lane, (n, age_s) in waiting.items():
+    for lane, (n, age_s) in waiting().items():
         due.add_metric(lane, n)
         age.add_metric(lane, age_s)
     yield due

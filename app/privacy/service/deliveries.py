@@ -59,6 +59,7 @@ class Part:
 @dataclass(frozen=True)
 class Sent:
     id: int
+    kind: str
     title: str
     due_at: datetime
     channels: list[Part]
@@ -66,10 +67,16 @@ class Sent:
 
 def list_own(caller: Caller, page: Page) -> Listing[Sent]:
     """What was or will be sent to the caller, the latest due first."""
-    listing = paginate_rows(_things(caller.id), page)
-    wishes, now = _wishes(caller.id), database_clock.now()
+    return list_of(caller.id, page)
+
+
+def list_of(user_id: int, page: Page) -> Listing[Sent]:
+    """What was or will be sent to a person, the latest due first."""
+    listing = paginate_rows(_things(user_id), page)
+    wishes, now = _wishes(user_id), database_clock.now()
     rows = [
-        Sent(row.id, words.title_of(row.kind, row.judul), row.due_at, _parts(row, wishes, now)) for row in listing.rows
+        Sent(row.id, row.kind, words.title_of(row.kind, row.judul), row.due_at, _parts(row, wishes, now))
+        for row in listing.rows
     ]
     return Listing(rows, listing.total, page)
 

@@ -1,0 +1,28 @@
+"""The page for operators and moderators. It holds nothing: its script asks the API as any other client does."""
+
+from __future__ import annotations
+
+from flask import Response, render_template
+
+from app.core.errors import NotFound
+from app.core.settings import settings
+from app.core.web.blueprint import PageBlueprint
+
+bp = PageBlueprint("console_pages", __name__)
+
+#: Its own script and style, this service alone, and text that never becomes markup.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+
+
+@bp.get("/console")
+def console() -> Response:
+    """The page, where `CONSOLE` is on."""
+    if not settings.has_console:
+        raise NotFound("Halaman tidak ditemukan.", code="route_not_found")
+    response = Response(render_template("console.html"))
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["X-Robots-Tag"] = "noindex"
+    return response

@@ -1,0 +1,110 @@
+"""How the service is, for those who run it, and what they may stop and start; and what a client can use of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from redis.exceptions import RedisError
+
+from app.core.errors import Conflict
+from app.core.jobs import metrics as job_metrics
+from app.core.settings import settings
+from app.core.web.pagination import Listing, Page
+from app.identity import access_log, audit, users
+from app.identity.sessions import Caller
+from app.inbox import service as inbox
+from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.models import BroadcastState
+from app.notifications.senders import health
+from app.notifications.senders.models import Sender
+from app.privacy.service import deliveries
+from app.privacy.service.deliveries import Sent
+
+
+@dataclass(frozen=True)
+class QueueState:
+    queue: str
+    workers: int
+    #: Jobs that wait in Redis.
+    jobs: int
+    #: Deliveries that are due now, and for how many seconds the oldest has been.
+    due: int
+    oldest_due_s: float
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What an operator looks at first. What cannot be asked is left out, and a problem says why."""
+
+    problems: list[str]
+    queues: list[QueueState]
+    #: Outcomes of attempts since Redis was set up: sent, failed, retried, unknown.
+    outcomes: dict[str, int] | None
+    sender: Sender | None
+    broadcasts: dict[str, Any]
+
+
+def condition() -> Condition:
+    """How the service is now."""
+    try:
+        problems, queues, outcomes = delivery_metrics.worker_problems(), _queues(), delivery_metrics.outcomes()
+    except RedisError as error:
+        return Condition([f"Redis is away ({type(error).__name__})"], [], None, health.current(), _broadcasts())
+    return Condition(problems, queues, outcomes, health.current(), _broadcasts())
+
+
+def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, Any]:
+    """Pause all broadcasts, or let them go on where they stopped."""
+    broadcasts.set_paused(paused)
+    audit.record(caller, audit.Action.BROADCASTS_PAUSED if paused else audit.Action.BROADCASTS_RESUMED, "broadcasts")
+    return _broadcasts()
+
+
+def resume_sender(caller: Caller) -> Sender:
+    """Let messages leave again; `Conflict` without a provider. One that is still down stops them at the next error."""
+    health.start()
+    sender = health.current()
+    if sender is None:
+        raise Conflict("Tidak ada penyedia pesan yang diatur.", code="no_sender")
+    audit.record(caller, audit.Action.SENDER_RESUMED, f"sender:{sender.provider}")
+    return sender
+
+
+def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
+    """States and reasons of what was sent to a person, without its text; the person reads of the look."""
+    users.get(user_id)
+    access_log.note(caller, user_id, access_log.Action.DELIVERIES_READ)
+    return deliveries.list_of(user_id, page)
+
+
+def features() -> dict[str, Any]:
+    """What a client would otherwise guess."""
+    about = inbox.about()
+    return {
+        "captcha_site_key": settings.captcha_site_key if settings.captcha_secret else None,
+        "vapid_public_key": settings.vapid_public_key,
+        "messaging": {"two_way": about["two_way"], "number": about["number"]},
+        "phone_verification": settings.phone_verification,
+        "grouping": settings.reminder_grouping,
+        "console": settings.has_console,
+    }
+
+
+def _queues() -> list[QueueState]:
+    waiting = delivery_metrics.waiting()
+    states = []
+    for name, (workers, jobs) in job_metrics.queue_sizes().items():
+        lanes = [lane for (queue, _), lane in waiting.items() if queue == name]
+        states.append(QueueState(name, workers, jobs, sum(n for n, _ in lanes), max(age for _, age in lanes)))
+    return states
+
+
+def _broadcasts() -> dict[str, Any]:
+    pace = broadcasts.pace()
+    return {
+        "paused": pace is not None and pace.paused,
+        "reason": pace.pause_reason if pace else None,
+        "open": broadcasts.count(BroadcastState.OPEN),
+    }

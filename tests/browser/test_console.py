@@ -1,0 +1,206 @@
+"""The operators' page: by keyboard, on a phone, in the dark; what it can do, and what nobody else can do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pyotp
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from dev.stack.waiting import PATIENCE_S
+from tests.browser.test_accessibility import DESKTOP, PHONE, axe
+from tests.e2e.launcher import Launcher
+
+pytestmark = pytest.mark.browser
+
+__all__ = ["axe"]
+
+PASSWORD = "rahasia123"
+
+
+@pytest.fixture
+def console(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Page]:
+    """The page in a fresh browser. An error in its script, or a request to anybody else, fails the test."""
+    context = browser.new_context(base_url=service.url, locale="id-ID")
+    context.set_default_timeout(PATIENCE_S * 1000)
+    page = context.new_page()
+    problems: list[str] = []
+    # Chromium writes a line for each refused call, which the page itself tells the person.
+    refused = "Failed to load resource"
+    page.on(
+        "console",
+        lambda line: problems.append(line.text) if line.type == "error" and not line.text.startswith(refused) else None,
+    )
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith(service.url) else problems.append(request.url))
+    page.goto("/console")
+    yield page
+    context.close()
+    assert problems == []
+
+
+def token(page: Page, username: str, **more: str) -> dict[str, str]:
+    answer = page.request.post("/api/login", data={"username": username, "password": PASSWORD, **more})
+    assert answer.ok, answer.text()
+    return {"Authorization": f"Bearer {answer.json()['access_token']}"}
+
+
+def log_in(page: Page, username: str = "admin", password: str = PASSWORD) -> None:
+    page.get_by_label("Nama pengguna").fill(username)
+    page.get_by_label("Kata sandi").fill(password)
+    page.get_by_role("button", name="Masuk").click()
+
+
+def open_tab(page: Page, name: str) -> None:
+    page.get_by_role("navigation").get_by_role("button", name=name, exact=True).click()
+    expect(page.get_by_role("heading", name=name, level=2)).to_be_visible()
+
+
+def test_it_shows_how_the_service_is(console: Page) -> None:
+    log_in(console)
+    expect(console.get_by_role("heading", name="Antrean urgent")).to_be_visible()
+    expect(console.get_by_role("img", name="Jatuh tempo di antrean urgent")).to_be_visible()
+    expect(console.get_by_role("heading", name="Terkirim")).to_be_visible()
+
+
+def test_wrong_passwords_and_other_roles_are_told_why(console: Page) -> None:
+    log_in(console, password="salah-sekali")
+    expect(console.get_by_role("status")).to_have_text("Nama pengguna atau kata sandi salah.")
+    log_in(console, "siti")
+    expect(console.get_by_role("status")).to_contain_text("tidak berhak")
+    expect(console.get_by_role("navigation")).to_be_hidden()
+
+
+def test_a_login_with_a_second_factor(console: Page) -> None:
+    own = token(console, "superadmin")
+    setup = console.request.post("/api/profile/otp", data={"password": PASSWORD}, headers=own).json()
+    (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
+    totp = pyotp.TOTP(secret)
+    assert console.request.put("/api/profile/otp", data={"otp": totp.now()}, headers=own).ok
+    try:
+        log_in(console, "superadmin")
+        expect(console.get_by_label("Kode verifikasi")).to_be_focused()
+        console.get_by_label("Kode verifikasi").fill(setup["recovery_codes"][0])
+        console.keyboard.press("Enter")
+        expect(console.get_by_role("heading", name="Keadaan")).to_be_visible()
+    finally:
+        gone = {"password": PASSWORD, "otp": setup["recovery_codes"][1]}
+        assert console.request.delete("/api/profile/otp", data=gone, headers=own).ok
+
+
+def test_why_a_message_did_not_arrive(console: Page) -> None:
+    log_in(console)
+    open_tab(console, "Pengiriman")
+    console.get_by_label("Nama, nama pengguna").fill("siti")
+    console.get_by_role("button", name="Cari").click()
+    console.get_by_role("button", name="Lihat pengiriman").first.click()
+    expect(console.get_by_text("Pesan: ").first).to_be_visible()
+
+
+def test_broadcasts_are_paused_and_go_on(console: Page) -> None:
+    log_in(console)
+    open_tab(console, "Siaran dan pengirim")
+    console.get_by_role("button", name="Jeda siaran").click()
+    expect(console.get_by_text("Dijeda.")).to_be_visible()
+    console.get_by_role("button", name="Lanjutkan siaran").click()
+    expect(console.get_by_text("Berjalan.")).to_be_visible()
+    open_tab(console, "Audit")
+    expect(console.get_by_text("admin: broadcasts_resumed, broadcasts").first).to_be_visible()
+
+
+def test_a_case_is_decided_by_keyboard_alone(console: Page) -> None:
+    siti, budi = token(console, "siti"), token(console, "budi")
+    (category, *_) = console.request.get("/api/forum/categories").json()
+    thread = console.request.post(
+        "/api/forum/threads",
+        data={"title": "Obat ajaib dari konsol", "content": "Sembuh sehari!", "category_id": category["id"]},
+        headers=siti,
+    ).json()
+    reported = console.request.post(f"/api/forum/threads/{thread['id']}/lapor", data={"reason": "spam"}, headers=budi)
+    assert reported.ok, reported.text()
+    console.keyboard.type("admin")
+    console.keyboard.press("Tab")
+    console.keyboard.type(PASSWORD)
+    console.keyboard.press("Enter")
+    expect(console.get_by_role("heading", name="Keadaan")).to_be_visible()
+    tab = console.get_by_role("navigation").get_by_role("button", name="Moderasi")
+    for _ in range(20):
+        if tab.evaluate("(node) => node === document.activeElement"):
+            break
+        console.keyboard.press("Tab")
+    console.keyboard.press("Enter")
+    case = console.get_by_role("article").filter(has_text="Obat ajaib dari konsol")
+    expect(case).to_be_visible()
+    first = case.get_by_role("radio").first
+    for _ in range(200):
+        if first.evaluate("(node) => node === document.activeElement"):
+            break
+        console.keyboard.press("Tab")
+    console.keyboard.press("ArrowRight")  # from "Biarkan" to "Sembunyikan"
+    console.keyboard.press("Tab")
+    console.keyboard.type("Mengiklankan obat tanpa izin edar.")
+    console.keyboard.press("Enter")
+    expect(case).to_have_count(0)
+    shown = console.request.get(f"/api/forum/threads/{thread['id']}", headers=budi).json()
+    assert shown["title"] == "[disembunyikan moderator]"
+
+
+def test_a_reload_ends_the_session_and_nothing_is_stored(console: Page) -> None:
+    log_in(console)
+    expect(console.get_by_role("heading", name="Keadaan")).to_be_visible()
+    stored = console.evaluate("[localStorage.length, sessionStorage.length, document.cookie]")
+    assert stored == [0, 0, ""]
+    console.reload()
+    expect(console.get_by_label("Kata sandi")).to_be_visible()
+
+
+def test_logging_out_ends_the_session_at_the_service(console: Page) -> None:
+    log_in(console)
+    with console.expect_request("**/api/admins/operasi") as asked:
+        open_tab(console, "Keadaan")
+    used = {"Authorization": asked.value.headers["authorization"]}
+    assert console.request.get("/api/profile", headers=used).ok
+    console.get_by_role("button", name="Keluar").click()
+    expect(console.get_by_label("Kata sandi")).to_be_visible()
+    assert console.request.get("/api/profile", headers=used).status == 401
+
+
+def test_an_access_token_that_has_ended_is_refreshed_once_for_all(console: Page) -> None:
+    refreshed: list[str] = []
+    console.on("request", lambda request: refreshed.append(request.url) if request.url.endswith("/refresh") else None)
+    log_in(console)
+    expect(console.get_by_role("heading", name="Keadaan")).to_be_visible()
+    console.evaluate("session.access_token = 'x.y.z'")
+    open_tab(console, "Audit")
+    expect(console.locator(".card").first).to_be_visible()
+    assert len(refreshed) == 1
+
+
+def test_another_origin_can_neither_frame_nor_read_it(console: Page, service: Launcher) -> None:
+    elsewhere = service.url.replace("127.0.0.1", "localhost")
+    assert elsewhere != service.url
+    answer = console.request.get("/console")
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    call = console.request.get(
+        "/api/admins/operasi", headers={"Origin": "https://jahat.example", **token(console, "admin")}
+    )
+    assert "access-control-allow-origin" not in call.headers
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_axe_finds_nothing_on_any_of_its_pages(console: Page, axe: str, size: dict, scheme: str) -> None:
+    console.set_viewport_size(size)
+    console.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    log_in(console)
+    # The policy of the page lets no foreign script in, so the tool comes by the debugger's way.
+    for name in ("Keadaan", "Pengiriman", "Siaran dan pengirim", "Moderasi", "Audit"):
+        open_tab(console, name)
+        assert console.evaluate("document.documentElement.scrollWidth") == size["width"], name
+        console.evaluate(axe)
+        violations = console.evaluate("axe.run().then((result) => result.violations)")
+        assert [(each["id"], each["nodes"][0]["html"]) for each in violations] == [], name
