@@ -11,6 +11,7 @@ from app.caregivers import service as caregivers
 from app.core.database.session import db
 from app.core.lib import clock
 from app.identity import users
+from app.identity.care import Scope
 from app.identity.models import RoleName, SessionKind, User
 from app.identity.sessions import Caller
 from app.kategori.models import Kategori
@@ -49,7 +50,7 @@ def fill() -> None:
             user.is_verified = True
             # Before all the others, or the chart of those who came would end in a spike.
             user.created_at = clock.now() - timedelta(days=91)
-    caregivers.create(person("budi").id, person("siti").id)
+    caregivers.create(person("budi").id, person("siti").id, list(Scope))
     for name in ("Gizi", "Penyakit Kronis", "Kesehatan Mental", "Ibu dan Anak"):
         if not db.session.scalar(sa.select(sa.exists().where(Kategori.nama_kategori == name))):
             db.session.add(Kategori(nama_kategori=name))
