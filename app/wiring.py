@@ -32,6 +32,7 @@ from app.notifications.senders import report as sender_report
 from app.pengingat import alerts, occurrences, shared_links, texts
 from app.pengingat import jobs as pengingat
 from app.personal_data import jobs as personal_data
+from app.privacy import jobs as privacy
 from app.providers import cache, http
 from app.push import transport as push
 
@@ -65,6 +66,7 @@ PERIODIC = (
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(logs.make_months_ahead, every_s=3600),
     Periodic(inbox.forget, every_s=3600),
+    Periodic(privacy.delete_withdrawn, every_s=3600),
     Periodic(personal_data.make_waiting_exports, every_s=60),
     Periodic(personal_data.drop_old_exports, every_s=3600),
 )

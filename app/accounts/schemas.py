@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-from marshmallow import Schema, fields, validate
+from marshmallow import EXCLUDE, Schema, fields, validate
 
 from app.accounts.models import Method
 from app.core.web.fields import Text, Timestamp, enumeration
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
+from app.identity.consents import ConsentWishes
 from app.identity.models import SELF_SERVICE
-from app.identity.schemas import NewUser, Nik, Password, PersonUpdate, PhoneNumber, Role, UserChanges, Username
+from app.identity.schemas import (
+    Consents,
+    NewUser,
+    Nik,
+    Password,
+    PersonUpdate,
+    PhoneNumber,
+    Role,
+    UserChanges,
+    Username,
+)
 from app.identity.tokens import MAX_TOKEN_LENGTH
 
 
@@ -24,6 +35,7 @@ class Credentials(TypedDict):
 class NewAccount(NewUser, total=False):
     role: str
     role_ids: list[int]
+    consents: ConsentWishes
     captcha_response: str | None
 
 
@@ -85,6 +97,9 @@ class Registration(PersonUpdate):
     nik = Nik()
     # Another one is refused by the service, as forbidden.
     role = fields.String(metadata={"enum": sorted(SELF_SERVICE), "example": "pasien"})
+    consents = fields.Nested(
+        Consents(unknown=EXCLUDE), metadata={"description": "Absent: nobody was asked, and everything works"}
+    )
     captcha_response = fields.String(
         data_key="captcha-response", load_only=True, allow_none=True, validate=validate.Length(max=4096)
     )

@@ -15,7 +15,8 @@ from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
-from app.identity import phones, second_factor, sessions, tokens, usernames, users
+from app.identity import notification_settings, phones, second_factor, sessions, tokens, usernames, users
+from app.identity.consents import Way
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.sessions import Caller, TokenPair
 from app.notifications import outbox
@@ -51,6 +52,7 @@ def register(data: NewAccount, remote_ip: str | None, *, device: str | None = No
     user = users.create(data, [role], self_registered=True)
     if role_ids := data.get("role_ids"):
         users.choose_own_roles(user, {*role_ids, *user.role_ids})
+    notification_settings.record_consents(user, data.get("consents", {}), way=Way.REGISTRATION)
     return sessions.begin(user, device)
 
 

@@ -36,6 +36,8 @@ class NewInvitation(TypedDict):
 
 
 def create(patient_id: int, scopes: Collection[str]) -> NewInvitation:
+    if scopes:
+        service.check_may_allow(patient_id)
     code = codes.new_code(CHARACTERS)
     invitation = Invitation(
         patient_id=patient_id,

@@ -10,13 +10,15 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.caregivers import notices
+from app.caregivers.models import Invitation
 from app.core.database.session import db, translating
 from app.core.errors import AppError, BadRequest, NotFound
 from app.core.web import rate_limits
 from app.core.web.pagination import Listing, Page, Search, paginate, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
-from app.identity import care, users
+from app.identity import care, consents, users
 from app.identity.care import CaregiverLink, Scope
+from app.identity.consents import Purpose
 from app.identity.models import RoleName, User
 from app.notifications import outbox
 
@@ -60,6 +62,8 @@ def create(caregiver_id: int, patient_id: int, scopes: Collection[str] = ()) -> 
 
 def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -> LinkedPerson:
     """Set what the patient allows the caregiver; `NotFound` where they have no link."""
+    if scopes:
+        check_may_allow(patient_id)
     link = (CaregiverLink.patient_id == patient_id, CaregiverLink.caregiver_id == caregiver_id)
     allowed = care.in_order(scopes)
     if (
@@ -70,6 +74,20 @@ def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -
     if Scope.ALERTS not in allowed:
         outbox.cancel(care.subject(caregiver_id, patient_id))
     return db.session.execute(_linked(CaregiverLink.caregiver_id, sa.and_(*link))).one()
+
+
+def check_may_allow(patient_id: int) -> None:
+    """`ConsentWithdrawn` where the patient has taken back that caregivers see anything."""
+    users.lock(patient_id)
+    consents.check(patient_id, Purpose.CAREGIVERS)
+
+
+def allow_nobody(patient_id: int) -> None:
+    """Take back all that a patient allows their caregivers, and the invitations to more; the links stay."""
+    allowing = sa.update(CaregiverLink).where(CaregiverLink.patient_id == patient_id, CaregiverLink.scopes != [])
+    for caregiver_id in db.session.scalars(allowing.values(scopes=[]).returning(CaregiverLink.caregiver_id)).all():
+        outbox.cancel(care.subject(caregiver_id, patient_id))
+    db.session.execute(sa.delete(Invitation).where(Invitation.patient_id == patient_id))
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from typing import TypedDict
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, db
+from app.core.errors import BadRequest, Conflict
 
 #: Of the text that people agree to; raised with each change of its meaning.
 VERSION = "1"
@@ -36,6 +38,13 @@ class Way(StrEnum):
     REGISTRATION = "registration"
     APP = "app"
     MESSAGE = "message"
+
+
+#: What people read when they do what they have withdrawn their consent to.
+WITHDRAWN = {
+    Purpose.HEALTH_DATA: "Anda menarik persetujuan data kesehatan. Berikan lagi di profil untuk memakai pengingat.",
+    Purpose.CAREGIVERS: "Anda menarik persetujuan untuk pendamping. Berikan lagi di profil untuk memberi izin.",
+}
 
 
 class Consent(Base, Created):
@@ -66,12 +75,23 @@ class Consent(Base, Created):
     )
 
 
+class ConsentWishes(TypedDict, total=False):
+    """What somebody sends: a value for each purpose that they speak of."""
+
+    service: bool
+    health_data: bool
+    broadcasts: bool
+    caregivers: bool
+
+
 def record(user_id: int, wishes: Mapping[Purpose, bool], way: Way) -> set[Purpose]:
     """Record what a person says of these purposes; returns those of which they said something else until now.
 
     The caller has locked the person's row. What they said already is not recorded again, and who was never asked
     counts as having agreed.
     """
+    if not wishes:
+        return set()
     present = current(user_id)
     changes = {
         purpose for purpose, granted in wishes.items() if purpose not in present or present[purpose].granted != granted
@@ -96,6 +116,21 @@ def current(user_id: int) -> dict[Purpose, Consent]:
     """What a person said last of each purpose that they were asked about."""
     rows = db.session.scalars(sa.select(Consent).where(Consent.user_id == user_id, Consent.ended_at.is_(None)))
     return {Purpose(row.purpose): row for row in rows}
+
+
+class ConsentWithdrawn(Conflict):
+    code = "consent_withdrawn"
+
+
+class ServiceNeeded(BadRequest):
+    code = "service_needed"
+    message = "Tanpa persetujuan layanan akun tidak dapat dipakai. Bila Anda ingin berhenti, hapus akun Anda."
+
+
+def check(user_id: int, purpose: Purpose) -> None:
+    """`ConsentWithdrawn` where the person has taken this back. Their row is locked, so that it stays as it is."""
+    if db.session.scalar(sa.select(is_withdrawn(user_id, purpose))):
+        raise ConsentWithdrawn(WITHDRAWN[purpose])
 
 
 def is_withdrawn(user_id: object, purpose: Purpose) -> sa.ColumnElement[bool]:

@@ -18,7 +18,7 @@ from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, db
 from app.core.lib import provinces
 from app.identity import consents, preferences
-from app.identity.consents import Purpose, Way
+from app.identity.consents import ConsentWishes, Purpose, Way
 from app.identity.models import User
 
 
@@ -96,6 +96,19 @@ def set_broadcasts(user: User, on: bool, *, way: Way) -> None:
     user.preferences = preferences.with_broadcasts(user.preferences, accepted=on)
     db.session.flush()
     consents.record(user.id, {Purpose.BROADCASTS: on}, way)
+
+
+def record_consents(user: User, sent: ConsentWishes, *, way: Way) -> set[Purpose]:
+    """Record what a person, whose row is locked, says of each purpose; returns those of which they said something else.
+
+    `ServiceNeeded` for the one that ends with the account alone. Of broadcasts the settings hold what was said.
+    """
+    wishes = {purpose: sent[purpose.value] for purpose in Purpose if purpose.value in sent}
+    if not wishes.get(Purpose.SERVICE, True):
+        raise consents.ServiceNeeded
+    if Purpose.BROADCASTS in wishes:
+        set_broadcasts(user, wishes.pop(Purpose.BROADCASTS), way=way)
+    return consents.record(user.id, wishes, way)
 
 
 def save(user_id: int, **values: object) -> None:

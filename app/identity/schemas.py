@@ -208,3 +208,12 @@ class UserCreate(PersonUpdate):
     username = Username(required=True)
     password = Password(required=True)
     nama_ktp = Text(100, required=True, example="Siti Aminah")
+
+
+class Consents(Schema):
+    """What somebody agrees to; a purpose that is not sent stays as it is."""
+
+    service = fields.Boolean(metadata={"description": "The account itself: never false"})
+    health_data = fields.Boolean(metadata={"description": "Reminders, and what became of them"})
+    broadcasts = fields.Boolean(metadata={"description": "News by message"})
+    caregivers = fields.Boolean(metadata={"description": "That caregivers see what the person allows them"})

@@ -71,6 +71,11 @@ def cancel_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> int:
     return _cancel(Delivery.occurrence_id.in_(occurrence_ids))
 
 
+def cancel_kinds(user_id: int, kinds: Collection[str]) -> int:
+    """Cancel what tells a person of these kinds and is not sent yet; returns how many."""
+    return _cancel(Delivery.user_id == user_id, Delivery.kind.in_(kinds))
+
+
 def _cancel(*which: sa.ColumnElement[bool]) -> int:
     result = db.session.execute(
         sa.update(Delivery)

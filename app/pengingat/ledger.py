@@ -79,6 +79,11 @@ def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
     _update({"state": State.VOID}, _rows.reminder_id == reminder_id, _rows.state == State.PENDING, *which)
 
 
+def void_all(user_id: int) -> None:
+    """As `void`, of all reminders of a person."""
+    _update({"state": State.VOID}, _rows.user_id == user_id, _rows.state == State.PENDING)
+
+
 def answer(occurrence_id: int, state: State, now: datetime, via: str, note: str | None = None) -> Occurrence | None:
     """Note an answer; None when it comes too late or is there already.
 

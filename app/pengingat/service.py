@@ -12,7 +12,8 @@ from app.core.database.session import db
 from app.core.errors import ValidationFailed
 from app.core.lib import clock
 from app.core.web.pagination import Listing, paginate
-from app.identity import users
+from app.identity import consents, users
+from app.identity.consents import Purpose
 from app.notifications import outbox
 from app.pengingat import answers, filters, ledger, limits, occurrences, own, stock
 from app.pengingat.details_schemas import load_details
@@ -52,6 +53,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
     Here as below the person is locked before the reminder, as by whoever deletes them.
     """
     recipient = Recipient(*users.lock_own(user_id))
+    consents.check(user_id, Purpose.HEALTH_DATA)
     now = database_clock.now()
     waktu = data.get("waktu")
     pengingat = Pengingat(
@@ -75,6 +77,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
 def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: AnsweredVia = AnsweredVia.APP) -> Pengingat:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
     recipient = Recipient(*users.lock_own(user_id))
+    consents.check(user_id, Purpose.HEALTH_DATA)
     now = database_clock.now()
     pengingat = own.locked(user_id, pengingat_id)
     was_done, before = pengingat.is_done, limits.open_schedule(pengingat)
@@ -106,6 +109,7 @@ def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat
     """Add to what is left of a medicine."""
     now = database_clock.now()
     pengingat = own.locked_after_person(user_id, pengingat_id)
+    consents.check(user_id, Purpose.HEALTH_DATA)
     stock.add(pengingat, data["tambah"], now)
     db.session.flush()
     return pengingat

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing, Page, PageSchema
+from app.identity import schemas as identity_schemas
 from app.identity import sessions
 from app.identity.access import authenticated, caller
+from app.identity.consents import ConsentWishes
 from app.privacy import schemas
 from app.privacy.schemas import NotificationChanges
-from app.privacy.service import access, deliveries, devices, notifications
+from app.privacy.service import access, consents, deliveries, devices, notifications
 from app.privacy.service.access import Access
+from app.privacy.service.consents import Consent
 from app.privacy.service.deliveries import Sent
 from app.privacy.service.devices import Device
 
@@ -77,3 +80,24 @@ def end_other_sessions() -> dict[str, str]:
 def list_accesses(page: Page) -> Listing[Access]:
     """Who looked at what of the caller's, the latest first; lists and exports are one line a day."""
     return access.list_own(caller, page)
+
+
+@bp.get("/profile/persetujuan")
+@authenticated
+@bp.response(200, schemas.Consent(many=True))
+def list_consents() -> list[Consent]:
+    """What the caller agreed to, for each purpose."""
+    return consents.list_own(caller)
+
+
+@bp.put("/profile/persetujuan")
+@authenticated
+@bp.arguments(identity_schemas.Consents)
+@bp.response(200, schemas.Consent(many=True))
+def update_consents(data: ConsentWishes) -> list[Consent]:
+    """Give a consent or withdraw it; what is not sent stays.
+
+    Without `health_data` reminders stop at once and are deleted within 72 hours, unless it is given again before.
+    Without `caregivers` they see nothing of the caller but the name. `service` ends with the account alone.
+    """
+    return consents.update(caller, data)

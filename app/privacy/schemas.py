@@ -9,6 +9,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, val
 
 from app.core.web.fields import Timestamp, enumeration
 from app.identity import access_log
+from app.identity.consents import Purpose, Way
 
 #: The furthest first.
 DELIVERY_STATUSES = ("read", "delivered", "sent", "waiting", "failed", "late", "cancelled")
@@ -115,3 +116,15 @@ class Access(Schema):
     reason = fields.String(
         metadata={"example": "Riwayat pengingat Anda dibuka dengan izin Anda.", "description": "For a person"}
     )
+
+
+class Consent(Schema):
+    """What the caller said of one purpose."""
+
+    purpose = fields.String(metadata={**enumeration("ConsentPurpose", Purpose), "example": "health_data"})
+    granted = fields.Boolean()
+    version = fields.String(
+        allow_none=True, metadata={"example": "1", "description": "Of the text agreed to; null: never asked"}
+    )
+    at = Timestamp(allow_none=True)
+    way = fields.String(allow_none=True, metadata={**enumeration("ConsentWay", Way), "example": "registration"})

@@ -25,6 +25,8 @@ ACCESS: dict[str, str] = {
     "PUT /profile/notifikasi": "anybody",
     "GET /pengiriman": "anybody",
     "GET /profile/akses": "anybody",
+    "GET /profile/persetujuan": "anybody",
+    "PUT /profile/persetujuan": "anybody",
     "GET /profile/sesi": "anybody",
     "DELETE /profile/sesi": "anybody",
     "DELETE /profile/sesi/<session_id>": "anybody",

@@ -43,6 +43,10 @@ LABELS = {
     "quiet_hours.start": "Jam mulai",
     "quiet_hours.end": "Jam akhir",
     "broadcasts": "Siaran",
+    "service": "Persetujuan layanan",
+    "health_data": "Persetujuan data kesehatan",
+    "caregivers": "Persetujuan untuk pendamping",
+    "consents": "Persetujuan",
     # content
     "title": "Judul",
     "content": "Isi",

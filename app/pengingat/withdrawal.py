@@ -1,0 +1,51 @@
+"""What follows for reminders when their person takes back that health data may be kept, and gives it again."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.database import clock as database_clock
+from app.core.database.session import db
+from app.identity import users
+from app.notifications import outbox
+from app.notifications.models import Delivery
+from app.pengingat import ledger, occurrences, stock
+from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
+from app.pengingat.schedule import NEVER
+from app.pengingat.texts import Recipient
+
+#: What tells a person of their reminders.
+KINDS = (occurrences.KIND, stock.KIND)
+
+
+def stop(user_id: int) -> None:
+    """Tell the person of no reminder any more, from this moment; the reminders stay. The person is locked."""
+    _locked(user_id)
+    outbox.cancel_kinds(user_id, KINDS)
+    ledger.void_all(user_id)
+    stopped = sa.update(Pengingat).where(Pengingat.user_id == user_id).values(planned_until=NEVER, stock_check_at=None)
+    db.session.execute(stopped.execution_options(synchronize_session="evaluate"))
+
+
+def resume(user_id: int) -> None:
+    """Go on with what is still to come of the reminders that are there."""
+    recipient, now = Recipient(*users.lock_own(user_id)), database_clock.now()
+    rows = _locked(user_id)
+    for row in rows:
+        stock.track(row, now)
+    occurrences.plan([occurrences.Extension(row, recipient, now) for row in rows], now)
+    db.session.flush()
+
+
+def delete_all(user_id: int) -> None:
+    """Delete the person's reminders, what became of them, and what was sent of them. The person is locked."""
+    outbox.cancel_kinds(user_id, KINDS)
+    for table in (Pengingat, Occurrence, OccurrenceDay):
+        db.session.execute(sa.delete(table).where(table.user_id == user_id))
+    db.session.execute(sa.delete(Delivery).where(Delivery.user_id == user_id, Delivery.kind.in_(KINDS)))
+
+
+def _locked(user_id: int) -> list[Pengingat]:
+    """The person's reminders, held so that the clock's planning comes before or after."""
+    query = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id).with_for_update()
+    return list(db.session.scalars(query.execution_options(populate_existing=True)))

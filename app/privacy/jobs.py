@@ -1,0 +1,46 @@
+"""What follows by itself when somebody has taken back that health data may be kept."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.identity import users
+from app.identity.consents import Consent, Purpose
+from app.pengingat import withdrawal
+from app.pengingat.models import Occurrence, Pengingat
+
+#: So long a withdrawal can be taken back. The job runs every hour, and 72 hours after it nothing may be left.
+GRACE = timedelta(hours=70)
+
+
+def delete_withdrawn() -> int:
+    """Delete the reminders of those who withdrew that long ago, each person in one transaction; returns how many.
+
+    Killed at any line, the next run goes on where it stopped.
+    """
+    has_any = sa.or_(*(sa.exists().where(table.user_id == Consent.user_id) for table in (Pengingat, Occurrence)))
+    with unit_of_work():
+        people = db.session.scalars(sa.select(Consent.user_id).where(_is_over(), has_any)).all()
+    return sum(_delete(user_id) for user_id in people)
+
+
+def _delete(user_id: int) -> bool:
+    """Delete one person's, unless they have given their consent again before their row was locked."""
+    with unit_of_work():
+        users.lock(user_id)
+        if db.session.scalar(sa.select(Consent.id).where(_is_over(), Consent.user_id == user_id)) is None:
+            return False
+        withdrawal.delete_all(user_id)
+    return True
+
+
+def _is_over() -> sa.ColumnElement[bool]:
+    return sa.and_(
+        Consent.purpose == sa.literal_column(f"'{Purpose.HEALTH_DATA}'"),
+        Consent.ended_at.is_(None),
+        ~Consent.granted,
+        Consent.created_at <= sa.func.now() - GRACE,
+    )

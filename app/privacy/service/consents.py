@@ -1,0 +1,50 @@
+"""What a person agreed to, as they see and change it, and what follows from a change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.caregivers import service as caregivers
+from app.identity import consents, notification_settings, users
+from app.identity.consents import ConsentWishes, Purpose, Way
+from app.identity.models import User
+from app.identity.sessions import Caller
+from app.pengingat import withdrawal
+
+
+@dataclass(frozen=True)
+class Consent:
+    purpose: Purpose
+    granted: bool
+    version: str | None
+    at: datetime | None
+    way: str | None
+
+
+def list_own(caller: Caller) -> list[Consent]:
+    """Every purpose; who was never asked counts as having agreed, with no version, time and way."""
+    return _list(users.get_own(caller))
+
+
+def update(caller: Caller, sent: ConsentWishes) -> list[Consent]:
+    """Record what is sent, and let follow from it what must."""
+    user = users.get_own(caller, to_change=True)
+    changed = notification_settings.record_consents(user, sent, way=Way.APP)
+    if Purpose.HEALTH_DATA in changed:
+        (withdrawal.resume if sent["health_data"] else withdrawal.stop)(user.id)
+    if Purpose.CAREGIVERS in changed and not sent["caregivers"]:
+        caregivers.allow_nobody(user.id)
+    return _list(user)
+
+
+def _list(user: User) -> list[Consent]:
+    said = consents.current(user.id)
+    return [_consent(purpose, said.get(purpose), user) for purpose in Purpose]
+
+
+def _consent(purpose: Purpose, said: consents.Consent | None, user: User) -> Consent:
+    granted = user.accepts_broadcasts if purpose is Purpose.BROADCASTS else said is None or said.granted
+    if said is None:
+        return Consent(purpose, granted, None, None, None)
+    return Consent(purpose, granted, said.version, said.created_at, said.way)

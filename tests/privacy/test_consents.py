@@ -1,0 +1,275 @@
+"""What people agree to, and what follows when they take it back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib.clock import now
+from app.identity import consents
+from app.identity.care import CaregiverLink
+from app.identity.consents import Consent, Purpose, Way
+from app.identity.models import RoleName, User
+from app.notifications.models import Delivery
+from app.pengingat import jobs as pengingat_jobs
+from app.pengingat.models import Occurrence, Pengingat
+from app.privacy import jobs
+from tests.client import Client, assert_error
+from tests.factories import PASSWORD, make_user
+from tests.statements import Statements
+
+ROUTE = "/profile/persetujuan"
+PURPOSES = ["service", "health_data", "broadcasts", "caregivers"]
+OBAT = {
+    "judul": "Obat diabetes",
+    "details": {
+        "nama_obat": "Metformin",
+        "frekuensi": 1,
+        "aturan": "setelah makan",
+        "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
+        "persediaan": {"sisa": 30},
+    },
+}
+REGISTRATION = {
+    "username": "siti",
+    "password": PASSWORD,
+    "nama_ktp": "Siti",
+    "nama_samaran": "Melati",
+    "nomor_hp": "081299998888",
+}
+
+
+@pytest.fixture
+def user(app: Flask) -> User:
+    return make_user()
+
+
+@pytest.fixture
+def siti(client: Client, user: User) -> Client:
+    return client.as_(user)
+
+
+def said(client: Client) -> dict[str, dict[str, Any]]:
+    return {row["purpose"]: row for row in client.get(ROUTE).json}
+
+
+def granted(client: Client) -> dict[str, bool]:
+    return {purpose: row["granted"] for purpose, row in said(client).items()}
+
+
+def states(model: type[Delivery | Occurrence]) -> set[str]:
+    return set(db.session.scalars(sa.select(model.state)))
+
+
+def withdrawn_since(hours: float) -> None:
+    """The withdrawals are so old."""
+    db.session.execute(sa.update(Consent).values(created_at=now() - timedelta(hours=hours)))
+
+
+# --- what is said ---------------------------------------------------------------------------------------------------
+
+
+def test_who_was_never_asked_counts_as_having_agreed(siti: Client) -> None:
+    nothing = {"granted": True, "version": None, "at": None, "way": None}
+    assert siti.get(ROUTE).json == [{"purpose": purpose, **nothing} for purpose in PURPOSES]
+
+
+def test_what_is_sent_is_recorded_and_all_else_stays(siti: Client) -> None:
+    response = siti.put(ROUTE, {"health_data": True, "caregivers": False})
+    assert response.status_code == 200
+    assert response.json == siti.get(ROUTE).json
+    rows = said(siti)
+    assert {name: (row["granted"], row["version"], row["way"]) for name, row in rows.items()} == {
+        "service": (True, None, None),
+        "health_data": (True, consents.VERSION, "app"),
+        "broadcasts": (True, None, None),
+        "caregivers": (False, consents.VERSION, "app"),
+    }
+    assert rows["caregivers"]["at"] is not None
+
+
+def test_broadcasts_are_one_value_everywhere(siti: Client) -> None:
+    siti.put(ROUTE, {"broadcasts": False})
+    assert siti.get("/profile/notifikasi").json["broadcasts"] is False
+    assert siti.get("/profile").json["preferences"] == {"broadcast": False}
+    siti.put("/profile/notifikasi", {"broadcasts": True})
+    assert granted(siti)["broadcasts"] is True
+    siti.put("/profile", data={"preferences": '{"broadcast": false}'})
+    assert granted(siti)["broadcasts"] is False
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "field"),
+    [
+        ({"service": False}, "service_needed", None),
+        ({"service": False, "health_data": False}, "service_needed", None),
+        ({"health_data": None}, "validation_error", "health_data"),
+        ({"health_data": "mungkin"}, "validation_error", "health_data"),
+        ({"broadcasts": []}, "validation_error", "broadcasts"),
+        ({"caregivers": 7}, "validation_error", "caregivers"),
+    ],
+)
+def test_bad_input_changes_nothing(siti: Client, body: dict[str, Any], code: str, field: str | None) -> None:
+    assert_error(siti.put(ROUTE, body), 400, code, field)
+    assert granted(siti) == dict.fromkeys(PURPOSES, True)
+
+
+def test_nobody_asks_without_a_token_and_everybody_has_their_own(client: Client, siti: Client) -> None:
+    siti.put(ROUTE, {"caregivers": False})
+    assert granted(client.as_(make_user()))["caregivers"] is True
+    assert_error(client.get(ROUTE), 401, "unauthorized")
+    assert_error(client.put(ROUTE, {}), 401, "unauthorized")
+
+
+def test_asking_costs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
+    siti.put(ROUTE, dict.fromkeys(PURPOSES, True))
+    with statements.at_most(4):  # the session, the person, their roles, the consents
+        siti.get(ROUTE)
+
+
+# --- registration ---------------------------------------------------------------------------------------------------
+
+
+def register(client: Client, **more: Any) -> Client:
+    response = client.post("/register", {**REGISTRATION, **more})
+    assert response.status_code == 201, response.text
+    return client.with_token(response.json["access_token"])
+
+
+def test_a_client_that_knows_nothing_of_consents_registers_as_before(client: Client, app: Flask) -> None:
+    new = register(client)
+    assert [row["way"] for row in new.get(ROUTE).json] == [None] * 4
+    assert new.post("/pengingat/obat", OBAT).status_code == 201
+
+
+def test_a_registration_takes_consents(client: Client, app: Flask) -> None:
+    new = register(client, consents={"service": True, "health_data": True, "broadcasts": False, "tidak_dikenal": 1})
+    assert {name: (row["granted"], row["way"]) for name, row in said(new).items()} == {
+        "service": (True, "registration"),
+        "health_data": (True, "registration"),
+        "broadcasts": (False, "registration"),
+        "caregivers": (True, None),
+    }
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [({"service": False}, "service_needed"), ({"health_data": "x"}, "validation_error"), ("ya", "validation_error")],
+)
+def test_a_registration_with_bad_consents_is_refused(client: Client, app: Flask, sent: object, code: str) -> None:
+    assert_error(client.post("/register", {**REGISTRATION, "consents": sent}), 400, code)
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(User)) == 0
+
+
+def test_who_refuses_health_data_from_the_start_makes_no_reminder(client: Client, app: Flask) -> None:
+    new = register(client, consents={"health_data": False})
+    assert_error(new.post("/pengingat/obat", OBAT), 409, "consent_withdrawn")
+
+
+# --- health data ----------------------------------------------------------------------------------------------------
+
+
+def test_without_health_data_reminders_stop_at_once(siti: Client) -> None:
+    reminder = siti.post("/pengingat/obat", OBAT).json["id"]
+    siti.put(ROUTE, {"health_data": False})
+    assert (states(Delivery), states(Occurrence)) == ({"cancelled"}, {"void"})
+    pengingat_jobs.top_up()
+    pengingat_jobs.tell_of_stock()
+    assert (states(Delivery), states(Occurrence)) == ({"cancelled"}, {"void"})
+    for response in (
+        siti.post("/pengingat/obat", OBAT),
+        siti.put(f"/pengingat/{reminder}", {"judul": "Lain"}),
+        siti.post(f"/pengingat/{reminder}/persediaan", {"tambah": 5}),
+    ):
+        assert_error(response, 409, "consent_withdrawn")
+    assert len(siti.get("/pengingat").json) == 1
+
+
+def test_others_keep_their_reminders(client: Client, siti: Client) -> None:
+    other = client.as_(make_user())
+    other.post("/pengingat/obat", OBAT)
+    siti.put(ROUTE, {"health_data": False})
+    withdrawn_since(100)
+    assert jobs.delete_withdrawn() == 0
+    assert (states(Delivery), len(other.get("/pengingat").json)) == ({"pending"}, 1)
+
+
+def test_given_again_in_time_reminders_go_on(siti: Client) -> None:
+    reminder = siti.post("/pengingat/obat", OBAT).json["id"]
+    before = siti.get(f"/pengingat/{reminder}").json
+    siti.put(ROUTE, {"health_data": False})
+    withdrawn_since(69)
+    assert jobs.delete_withdrawn() == 0
+    siti.put(ROUTE, {"health_data": True})
+    assert (states(Delivery), states(Occurrence)) == ({"pending"}, {"pending"})
+    after = siti.get(f"/pengingat/{reminder}").json
+    assert {**after, "updated_at": None} == {**before, "updated_at": None}
+    assert db.session.scalars(sa.select(Pengingat.stock_check_at)).one() is not None
+    withdrawn_since(100)
+    assert jobs.delete_withdrawn() == 0
+
+
+def test_within_72_hours_all_of_them_are_gone(siti: Client, user: User) -> None:
+    siti.post("/pengingat/obat", OBAT)
+    siti.put(ROUTE, {"health_data": False})
+    withdrawn_since(71)
+    assert jobs.delete_withdrawn() == 1
+    for model in (Pengingat, Occurrence, Delivery):
+        assert db.session.scalar(sa.select(sa.func.count()).select_from(model)) == 0
+    assert jobs.delete_withdrawn() == 0
+    assert granted(siti)["health_data"] is False
+    siti.put(ROUTE, {"health_data": True})
+    assert siti.get("/pengingat").json == []
+    assert siti.post("/pengingat/obat", OBAT).status_code == 201
+
+
+def test_a_consent_that_is_given_again_before_its_persons_turn_saves_the_reminders(
+    siti: Client, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    siti.post("/pengingat/obat", OBAT)
+    siti.put(ROUTE, {"health_data": False})
+    withdrawn_since(71)
+    delete = jobs._delete
+
+    def given_again_meanwhile(user_id: int) -> bool:
+        with unit_of_work():
+            consents.record(user_id, {Purpose.HEALTH_DATA: True}, Way.APP)
+        return delete(user_id)
+
+    monkeypatch.setattr(jobs, "_delete", given_again_meanwhile)
+    assert jobs.delete_withdrawn() == 0
+    assert len(siti.get("/pengingat").json) == 1
+
+
+def test_saying_the_same_again_does_not_begin_anew(siti: Client) -> None:
+    siti.put(ROUTE, {"health_data": False})
+    withdrawn_since(71)
+    siti.put(ROUTE, {"health_data": False})
+    assert db.session.scalar(sa.select(Consent.created_at)) < now() - timedelta(hours=70)
+
+
+# --- caregivers -----------------------------------------------------------------------------------------------------
+
+
+def test_without_it_caregivers_see_nothing_but_the_name(client: Client, siti: Client, user: User) -> None:
+    budi = make_user(RoleName.PENDAMPING)
+    db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=user.id, scopes=["history"]))
+    siti.post("/patient/invitations", {"scopes": ["alerts"]})
+    history = f"/caregiver/patients/{user.id}/riwayat"
+    assert client.as_(budi).get(history).status_code == 200
+    siti.put(ROUTE, {"caregivers": False})
+    assert_error(client.as_(budi).get(history), 404)
+    assert siti.get("/patient/invitations").json == []
+    assert [row["scopes"] for row in siti.get("/patient/caregivers").json] == [[]]
+    path = f"/patient/caregivers/{budi.id}"
+    assert_error(siti.put(path, {"scopes": ["history"]}), 409, "consent_withdrawn")
+    assert_error(siti.post("/patient/invitations", {"scopes": ["history"]}), 409, "consent_withdrawn")
+    assert siti.put(path, {"scopes": []}).status_code == 200
+    siti.put(ROUTE, {"caregivers": True})
+    assert [row["scopes"] for row in siti.get("/patient/caregivers").json] == [[]]
+    assert siti.put(path, {"scopes": ["history"]}).status_code == 200
