@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, TypedDict
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
+from app.core.database.prepared import PreparedStatement, as_text
 from app.core.database.session import AnySelect, autocommit
 from app.core.errors import ValidationFailed
 from app.core.lib import clock
@@ -91,40 +92,43 @@ def _day(now: datetime, zone: str | None) -> date:
 
 
 def _within(start: date, end: date, now: datetime) -> list[sa.ColumnElement[bool]]:
-    """Fallen due, on a day of the reminder's own zone. The index knows the moments, which bound the days."""
-    first, last = (datetime.combine(day, time(), UTC) for day in (start, end))
+    """Fallen due, on a day of the reminder's own zone."""
     rows = occurrences.c
-    return [rows.due_at >= first - ZONES, rows.due_at <= min(now, last + 2 * ZONES), rows.day.between(start, end)]
+    return [rows.due_at.between(*_moments(start, end, now)), rows.day.between(start, end)]
+
+
+def _moments(start: date, end: date, now: datetime) -> tuple[datetime, datetime]:
+    """The index knows moments, which bound the days."""
+    first, last = (datetime.combine(day, time(), UTC) for day in (start, end))
+    return first - ZONES, min(now, last + 2 * ZONES)
 
 
 # --- sums -----------------------------------------------------------------------------------------------------------
 
 
 def adherence(user_id: int, days: Days) -> Adherence:
-    """How a person kept to their reminders, in three statements whatever their number.
+    """How a person kept to their reminders, in two statements whatever their number, three for days of long ago.
 
     A percentage counts neither what waits for an answer nor what we did not get out.
     """
     now = clock.now()
-    reminders = (
-        sa.select(Pengingat.id, Pengingat.judul, Pengingat.tipe, Pengingat.timezone)
-        .where(Pengingat.user_id == user_id)
-        .order_by(Pengingat.id.desc())
-    )
     with autocommit() as connection:
-        known = connection.execute(reminders).all()
-        start, end = span(days, _day(now, known[0].timezone if known else None))
-        rows = [row for query in _sums(user_id, start, end, now) for row in connection.execute(query).mappings()]
-    by_day = [row for row in rows if row["day"] is not None]
-    titles = {row.id: (row.judul, row.tipe) for row in known}
-    sums = total(by_day)
+        known = _reminders.rows(connection, {"user_id": user_id})
+        start, end = span(days, _day(now, known[0][3] if known else None))
+        first_at, last_at = _moments(start, end, now)
+        which = {"user_id": user_id, "start": start, "end": end, "first_at": first_at, "last_at": last_at}
+        rows = _live_sums.rows(connection, which)
+        if _is_compacted(start, now):
+            rows += _kept_sums.rows(connection, which)
+    by_day = [row for row in rows if row[5] is not None]
+    sums = _sums(list(map(sum, zip(*(row[:5] for row in by_day), strict=True))) or [0] * 5)
     return {
         "start": start.isoformat(),
         "end": end.isoformat(),
         "percent": percent(sums),
         **sums,
         "days": _of_days(by_day, start, end),
-        "reminders": _of_reminders([row for row in rows if row["day"] is None], titles),
+        "reminders": _of_reminders([row for row in rows if row[5] is None], {row[0]: row[1:3] for row in known}),
     }
 
 
@@ -135,60 +139,87 @@ def percent(sums: Sums) -> float | None:
 
 def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnySelect]:
     """Sums by day and reminder, under the names of `KEYS`; of very old days those that the ledger keeps."""
-    return [sums.add_columns(*keys).group_by(*keys) for sums, keys in _sources(user_id, start, end, now)]
+    sources = [_live(user_id, start, end, *_moments(start, end, now))]
+    if _is_compacted(start, now):
+        sources.append(_kept(user_id, start, end))
+    return [sums.add_columns(*keys).group_by(*keys) for sums, keys in sources]
 
 
-def _sums(user_id: int, start: date, end: date, now: datetime) -> list[AnySelect]:
-    """Sums by day (`day`) and, in the same statement, by reminder (the other keys)."""
-    return [
-        sums.add_columns(day, *keys).group_by(sa.func.grouping_sets(sa.tuple_(day), sa.tuple_(*keys)))
-        for sums, (day, *keys) in _sources(user_id, start, end, now)
-    ]
+def _is_compacted(start: date, now: datetime) -> bool:
+    """Whether days from this one on may be kept as sums already."""
+    return start <= (now - timedelta(days=ledger.KEEP_DAYS) + ZONES).date()
 
 
-def _sources(user_id: int, start: date, end: date, now: datetime) -> list[tuple[AnySelect, list[Any]]]:
-    """What is counted, each with the columns that it may be grouped by."""
-    rows, old = occurrences.c, occurrence_days.c
-    live: AnySelect = sa.select(*ledger.counts(rows)).where(
-        rows.user_id == user_id, rows.state != State.VOID, *_within(start, end, now)
-    )
-    sources = [(live, [rows[name] for name in KEYS])]
-    if start <= (now - timedelta(days=ledger.KEEP_DAYS) + ZONES).date():
-        kept: AnySelect = sa.select(*(sa.func.sum(old[name]).label(name) for name in COUNTS))
-        sources.append((kept.where(old.user_id == user_id, old.day.between(start, end)), [old[name] for name in KEYS]))
-    return sources
+#: What is counted, and the columns that it may be grouped by.
+Source = tuple[AnySelect, list[Any]]
+
+
+def _live(user_id: Any, start: Any, end: Any, first_at: Any, last_at: Any) -> Source:
+    rows = occurrences.c
+    which = (rows.due_at.between(first_at, last_at), rows.day.between(start, end), rows.state != State.VOID)
+    return sa.select(*ledger.counts(rows)).where(rows.user_id == user_id, *which), [rows[name] for name in KEYS]
+
+
+def _kept(user_id: Any, start: Any, end: Any) -> Source:
+    rows = occurrence_days.c
+    sums = sa.select(*(sa.cast(sa.func.sum(rows[name]), sa.BigInteger).label(name) for name in COUNTS))
+    return sums.where(rows.user_id == user_id, rows.day.between(start, end)), [rows[name] for name in KEYS]
+
+
+def _prepared(source: Source) -> PreparedStatement:
+    """Sums by day (as text) and, in the same statement, by reminder (the other keys)."""
+    sums, (day, *keys) = source
+    by_both = sa.func.grouping_sets(sa.tuple_(day), sa.tuple_(*keys))
+    return PreparedStatement(sums.add_columns(as_text(day), *keys).group_by(by_both))
+
+
+_user_id = sa.bindparam("user_id", type_=sa.BigInteger)
+_days = (sa.bindparam("start", type_=sa.Date), sa.bindparam("end", type_=sa.Date))
+_bounds = (sa.bindparam(name, type_=sa.DateTime(timezone=True)) for name in ("first_at", "last_at"))
+_live_sums = _prepared(_live(_user_id, *_days, *_bounds))
+_kept_sums = _prepared(_kept(_user_id, *_days))
+_reminders = PreparedStatement(
+    sa.select(Pengingat.id, Pengingat.judul, Pengingat.tipe, Pengingat.timezone)
+    .where(Pengingat.user_id == _user_id)
+    .order_by(Pengingat.id.desc())
+)
 
 
 def total(rows: Iterable[Mapping[Any, Any]]) -> Sums:
-    sums = Sums(due=0, done=0, skipped=0, missed=0, undelivered=0)
-    for row in rows:
-        _add(sums, row)
-    return sums
+    """The sums of sums."""
+    rows = list(rows)
+    return _sums([sum(row[name] for row in rows) for name in COUNTS])
 
 
-def _add(sums: Sums, row: Mapping[Any, Any]) -> None:
-    sums["due"] += int(row["due"])
-    sums["done"] += int(row["done"])
-    sums["skipped"] += int(row["skipped"])
-    sums["missed"] += int(row["missed"])
-    sums["undelivered"] += int(row["undelivered"])
+def _sums(counts: Sequence[int]) -> Sums:
+    due, done, skipped, missed, undelivered = counts
+    return {"due": due, "done": done, "skipped": skipped, "missed": missed, "undelivered": undelivered}
 
 
-def _of_days(rows: Iterable[Mapping[Any, Any]], start: date, end: date) -> list[SumsOfDay]:
+#: The counts, the day or None, and of a reminder its id, type and title.
+SumsRow = tuple[Any, ...]
+
+
+def _of_days(rows: Iterable[SumsRow], start: date, end: date) -> list[SumsOfDay]:
     """Every day of the span, also those without anything due."""
-    days = [start + timedelta(days=n) for n in range((end - start).days + 1)]
-    sums: dict[date, SumsOfDay] = {day: {"date": day.isoformat(), **total([])} for day in days}
+    sums: dict[str, Sequence[int]] = {}
     for row in rows:
-        _add(sums[row["day"]], row)
-    return list(sums.values())
+        sums[row[5]] = _added(sums.get(row[5]), row)
+    days = (date.fromordinal(n).isoformat() for n in range(start.toordinal(), end.toordinal() + 1))
+    return [{"date": day, **_sums(sums.get(day, (0, 0, 0, 0, 0)))} for day in days]
 
 
-def _of_reminders(rows: Iterable[Mapping[Any, Any]], titles: Mapping[int, tuple[str, str]]) -> list[SumsOfPengingat]:
+def _of_reminders(rows: Iterable[SumsRow], titles: Mapping[int, Sequence[str]]) -> list[SumsOfPengingat]:
     """By reminder, the newest first, under the title that it has now; then deleted ones under their last."""
-    sums: dict[tuple[int, str, str], SumsOfPengingat] = {}
+    sums: dict[tuple[int | None, str, str], Sequence[int]] = {}
     for row in rows:
-        id_ = row["reminder_id"]
-        judul, tipe = titles.get(id_, (row["judul"], row["tipe"]))
-        key = (-id_, "", "") if id_ is not None else (0, tipe, judul)
-        _add(sums.setdefault(key, {"id": id_, "judul": judul, "tipe": tipe, **total([])}), row)
-    return [sums[key] for key in sorted(sums)]
+        id_, tipe, judul = row[6:]
+        judul, tipe = titles.get(id_, (judul, tipe))
+        key = (id_, tipe, judul)
+        sums[key] = _added(sums.get(key), row)
+    order = sorted(sums, key=lambda key: (0, *key[1:]) if key[0] is None else (-key[0], "", ""))
+    return [{"id": key[0], "judul": key[2], "tipe": key[1], **_sums(sums[key])} for key in order]
+
+
+def _added(sums: Sequence[int] | None, row: SumsRow) -> Sequence[int]:
+    return row[:5] if sums is None else [one + other for one, other in zip(sums, row[:5], strict=True)]
