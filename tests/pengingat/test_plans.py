@@ -54,6 +54,16 @@ def test_the_sweep_reads_what_is_open_alone() -> None:
     assert "Seq Scan on occurrences" not in plan, plan
 
 
+def test_an_idle_sweep_looks_into_the_index_of_what_is_open_whatever_it_is_asked_for() -> None:
+    connection = db.session.connection()
+    connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_generic_plan")
+    ledger._longest_overdue.rows(connection, {"due_before": clock.now()})
+    execute = ledger._longest_overdue._execute % {"due_before": "now()"}
+    plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {execute}").scalars())
+    assert "ix_occurrences_open" in plan
+    assert "Seq Scan" not in plan, plan
+
+
 def test_the_top_up_reads_what_is_to_be_planned_alone() -> None:
     with plans_of_all() as plans:
         assert jobs.top_up_page() == 0

@@ -10,13 +10,15 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
 
-_NOW = sa.select(sa.func.clock_timestamp())
+_NOW = PreparedStatement(sa.select(sa.func.clock_timestamp()))
 
 
 def now() -> datetime:
     """The database's present moment, aware, in UTC."""
     with autocommit() as connection:
-        moment: datetime = connection.execute(_NOW).scalar_one()
-    return moment
+        ((moment,),) = _NOW.rows(connection)
+    now: datetime = moment
+    return now
