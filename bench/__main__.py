@@ -19,6 +19,7 @@ BENCHMARKS = (
     "login",
     "faskes",
     "forum",
+    "ledger",
     "deliveries",
     "clock",
     "logs",

@@ -161,7 +161,7 @@ def _occurrences(cursor: Any) -> list[HotPath]:
         assert ledger.miss_overdue(database_clock.now()) == SWEPT
 
     return [
-        HotPath("a person's history", read),
+        HotPath("a person's history", read, flat=True),
         HotPath("sweep", sweep, make_overdue),
         HotPath("clock's tick", _tick, flat=True),
     ]

@@ -15,7 +15,7 @@ ROUNDS = 5
 SECONDS = 3
 
 READS = Target(["/api/roles", "/api/kategori"])
-LOGINS = Target(["/api/login"], method="POST", body=json.dumps({"username": "bench.0", "password": "rahasia123"}))
+LOGINS = Target(["/api/login"], method="POST", bodies=[json.dumps({"username": "bench.0", "password": "rahasia123"})])
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:

@@ -33,7 +33,7 @@ RECORD = {
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
-    target = Target(["/api/log/user-log"], method="POST", body=json.dumps(RECORD))
+    target = Target(["/api/log/user-log"], method="POST", bodies=[json.dumps(RECORD)])
     rates = environment.compare({"log": target})
     yield at_least("POST /log/user-log", rates["log"] / rates["F1"], 0.7)
     with environment.app.app_context():

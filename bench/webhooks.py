@@ -17,7 +17,7 @@ from bench.wrk import Target
 
 TOKEN = secrets.token_urlsafe(32)
 RECEIPT = {"device": "628110000000", "id": "NUMBER", "stateid": "s-NUMBER", "status": "sent", "state": "delivered"}
-TARGET = Target([f"/api/webhooks/fonnte/{TOKEN}/status"], method="POST", body=json.dumps(RECEIPT))
+TARGET = Target([f"/api/webhooks/fonnte/{TOKEN}/status"], method="POST", bodies=[json.dumps(RECEIPT)])
 
 #: Each tenth receipt tells of a delivery of ours.
 DELIVERIES = """

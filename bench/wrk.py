@@ -17,7 +17,7 @@ from dev.system_packages import find
 SCRIPT = """
 local paths = {paths}
 local tokens = {tokens}
-local body = {body}
+local bodies = {bodies}
 local n = 0
 math.randomseed(os.time() + math.floor(os.clock() * 1e6))
 local run = os.time() .. math.random(100000, 999999)
@@ -25,27 +25,27 @@ function request()
   n = n + 1
   local headers = {{}}
   if #tokens > 0 then headers["Authorization"] = "Bearer " .. tokens[1 + n % #tokens] end
-  if body ~= "" then headers["Content-Type"] = "application/json" end
-  local sent = body:gsub("NUMBER", run .. n)
-  return wrk.format({method}, paths[1 + n % #paths], headers, sent ~= "" and sent or nil)
+  local body = #bodies > 0 and bodies[1 + n % #bodies]:gsub("NUMBER", run .. n) or nil
+  if body then headers["Content-Type"] = "application/json" end
+  return wrk.format({method}, paths[1 + n % #paths], headers, body)
 end
 """
 
 
 @dataclass(frozen=True)
 class Target:
-    """One thing to measure: `paths` in turn, by holders of `tokens` in turn, each with the same JSON `body`, in which
+    """One thing to measure: `paths` in turn, by holders of `tokens` in turn, with JSON `bodies` in turn, in which
     `NUMBER` is another number each time."""
 
     paths: Sequence[str]
     method: str = "GET"
     tokens: Sequence[str] = field(default=())
-    body: str = ""
+    bodies: Sequence[str] = field(default=())
 
     def script(self) -> str:
-        lists = {"paths": self.paths, "tokens": self.tokens}
+        lists = {"paths": self.paths, "tokens": self.tokens, "bodies": self.bodies}
         tables = {name: "{" + ",".join(json.dumps(item) for item in items) + "}" for name, items in lists.items()}
-        return SCRIPT.format(**tables, body=json.dumps(self.body), method=json.dumps(self.method))
+        return SCRIPT.format(**tables, method=json.dumps(self.method))
 
 
 def command(url: str, script: Path, *, seconds: int, connections: int, threads: int = 1) -> list[str]:

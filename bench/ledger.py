@@ -1,0 +1,123 @@
+"""The ledger: answers, a person's adherence over 92 days, and the sweep beside 1,000,000 open occurrences."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from statistics import median
+
+import psycopg2
+import sqlalchemy as sa
+
+from app.core.database import clock as database_clock
+from app.core.database.session import autocommit, db
+from app.core.lib import clock
+from app.identity.models import User
+from app.notifications import jobs as notifications
+from app.pengingat import history, ledger
+from app.pengingat.jobs import miss_overdue
+from app.pengingat.ledger_schemas import MOST_DAYS, Days
+from app.pengingat.models import Pengingat
+from bench.environment import BenchEnvironment, Result, at_least, at_most
+from bench.wrk import Target
+
+PEOPLE = 16
+REMINDERS_EACH = 10
+#: Of all people together. Odd, and so not a multiple of the two answers: each dose is answered in turn by either.
+ASKED = 2 * PEOPLE * REMINDERS_EACH + 1
+OPEN = 1_000_000
+ROUNDS, CALLS = 5, 60
+
+#: Three medicines a day, and seven reminders more: of each an occurrence a day for 92 days, the last one just now.
+FILL = f"""
+INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
+SELECT u.id, 'makan', 'Makan ' || n, now(), 'Asia/Jakarta', '{{}}',
+    jsonb_build_object('slots', jsonb_build_array(jsonb_build_object('name', 'makan', 'weekday', NULL,
+        'time', to_char(now() AT TIME ZONE 'Asia/Jakarta' - interval '5 minutes', 'HH24:MI')))),
+    now() - interval '92 days', now() + interval '36 hours'
+FROM users u, generate_series(1, {REMINDERS_EACH}) n WHERE u.username LIKE 'bench.%';
+INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day, state, answered_at, answered_via)
+SELECT r.id, r.user_id, r.tipe, r.judul, 'makan', due_at, (due_at AT TIME ZONE 'Asia/Jakarta')::date,
+    CASE WHEN d = 0 THEN 'pending' WHEN (r.id + d) % 4 = 0 THEN 'missed' ELSE 'done' END,
+    CASE WHEN d > 0 AND (r.id + d) % 4 > 0 THEN due_at END, CASE WHEN d > 0 AND (r.id + d) % 4 > 0 THEN 'app' END
+FROM generate_series({MOST_DAYS - 1}, 0, -1) d, reminders r, LATERAL (
+    SELECT date_trunc('minute', now() - interval '5 minutes') - d * interval '1 day' AS due_at) moment;
+ANALYZE reminders; ANALYZE occurrences;
+"""
+FILL_OPEN = f"""
+INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day)
+SELECT NULL, (SELECT min(id) FROM users), 'makan', 'Makan', 'makan', due_at, due_at::date
+FROM generate_series(1, {OPEN}) n, LATERAL (SELECT now() + n * interval '0.1 seconds' AS due_at) moment;
+VACUUM ANALYZE occurrences;
+"""
+
+
+def run(environment: BenchEnvironment) -> Iterator[Result]:
+    tokens = environment.people(PEOPLE)
+    _execute(environment, FILL)
+    yield _answers(environment, tokens)
+    with environment.app.app_context():
+        today = clock.today()
+        person = db.session.scalars(sa.select(sa.func.min(Pengingat.user_id))).one()
+        yield at_most(
+            f"kepatuhan over {MOST_DAYS} days, {REMINDERS_EACH} reminders",
+            _ratio(lambda: history.adherence(person, Days(today - timedelta(days=MOST_DAYS - 1), today)), _select),
+            5,
+            "primary-key selects",
+        )
+        _execute(environment, FILL_OPEN)
+        assert ledger.miss_overdue(database_clock.now() - timedelta(hours=2)) == 0
+        yield at_most(
+            f"the sweep beside {OPEN:,} open occurrences",
+            _ratio(miss_overdue, notifications.enqueue_due),
+            2,
+            "idle ticks",
+        )
+
+
+def _answers(environment: BenchEnvironment, tokens: list[str]) -> Result:
+    """Every answer changes an occurrence: done and skipped in turn."""
+    with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT array_agg(id ORDER BY id) FROM reminders GROUP BY user_id ORDER BY user_id")
+        owned = [row[0] for row in cursor.fetchall()]
+    asked = [(n % PEOPLE, owned[n % PEOPLE][n // PEOPLE % REMINDERS_EACH]) for n in range(ASKED)]
+    target = Target(
+        [f"/api/pengingat/{reminder_id}/konfirmasi" for _, reminder_id in asked],
+        method="POST",
+        tokens=[tokens[person] for person, _ in asked],
+        bodies=[json.dumps({"status": status}) for status in ("done", "skipped")],
+    )
+    rates = environment.compare({"konfirmasi": target})
+    return at_least("konfirmasi", rates["konfirmasi"] / rates["F1"], 0.45)
+
+
+def _select() -> None:
+    with autocommit() as connection:
+        connection.execute(sa.select(User.id, User.username).where(User.id == 1)).all()
+
+
+def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
+    """How many times the floor the work takes, by the median of rounds in which both are called in turn."""
+    return median(_seconds(work) / _seconds(floor) for _ in range(ROUNDS))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    work()
+    spent: list[float] = []
+    for _ in range(CALLS):
+        started = time.perf_counter()
+        work()
+        spent.append(time.perf_counter() - started)
+        db.session.remove()
+    return median(spent)
+
+
+def _execute(environment: BenchEnvironment, statements: str) -> None:
+    with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        for statement in statements.split(";\n"):
+            if statement.strip():
+                cursor.execute(statement)
