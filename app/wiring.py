@@ -65,10 +65,13 @@ PERIODIC = (
     Periodic(broadcast_jobs.keep_limits, every_s=60),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(logs.make_months_ahead, every_s=3600),
+    Periodic(logs.forget_strangers, every_s=3600),
     Periodic(inbox.forget, every_s=3600),
     Periodic(privacy.delete_withdrawn, every_s=3600),
     Periodic(personal_data.make_waiting_exports, every_s=60),
     Periodic(personal_data.drop_old_exports, every_s=3600),
+    Periodic(personal_data.erase_due, every_s=60),
+    Periodic(personal_data.tend_tombstones, every_s=3600),
 )
 
 #: How deliveries leave: what sends each channel, what is asked before, what several say as one message, and what slows

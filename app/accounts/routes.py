@@ -35,10 +35,10 @@ def _device() -> str:
 @limit("10 per 5 minutes", key=account, counts=Unauthorized)
 @limit("60 per minute")
 @bp.arguments(schemas.Login)
-@bp.response(200, schemas.Tokens)
+@bp.response(200, schemas.LoginTokens)
 @bp.alt_response(401, "UNAUTHORIZED")
-def login(data: Credentials) -> TokenPair:
-    """Log in with e-mail, username or phone number."""
+def login(data: Credentials) -> dict[str, str]:
+    """Log in with e-mail, username or phone number. Who has asked to be erased stays by it, for seven days."""
     return service.login(**data, device=_device())
 
 

@@ -80,6 +80,12 @@ class Tokens(Schema):
     refresh_token = fields.String(metadata={"example": "2hX4..."})
 
 
+class LoginTokens(Tokens):
+    message = fields.String(
+        metadata={"x-optional": True, "description": "Only where this login has taken back the account's deletion"}
+    )
+
+
 class AccessToken(Schema):
     access_token = fields.String(metadata={"example": "eyJhbGciOiJIUzI1NiJ9..."})
 

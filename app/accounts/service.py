@@ -15,7 +15,7 @@ from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
-from app.identity import notification_settings, phones, second_factor, sessions, tokens, usernames, users
+from app.identity import erasure, notification_settings, phones, second_factor, sessions, tokens, usernames, users
 from app.identity.consents import Way
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.sessions import Caller, TokenPair
@@ -32,6 +32,7 @@ RESET_REFUSED_TEXT = (
     "Permintaan mengatur ulang kata sandi akun Anda ditolak, karena nomor HP akun itu baru saja diganti. "
     "Bila bukan Anda yang menggantinya, segera hubungi administrator."
 )
+STAYS = "Penghapusan akun Anda dibatalkan. Akun Anda tetap ada."
 #: E-mails and numbers that a person may try in their profile: each try says whether somebody has it.
 CONTACT_CHANGES = "10 per hour"
 
@@ -56,8 +57,11 @@ def register(data: NewAccount, remote_ip: str | None, *, device: str | None = No
     return sessions.begin(user, device)
 
 
-def login(username: str, password: str, otp: str | None = None, *, device: str | None = None) -> TokenPair:
-    return sessions.begin(_with_credentials(username, password, otp), device)
+def login(username: str, password: str, otp: str | None = None, *, device: str | None = None) -> dict[str, str]:
+    """A new session's tokens. Who was about to be erased stays, and is told so."""
+    user = _with_credentials(username, password, otp)
+    told = {"message": STAYS} if erasure.take_back(user) else {}
+    return {**vars(sessions.begin(user, device)), **told}
 
 
 def superadmin_login(username: str, password: str, otp: str | None = None, *, device: str | None = None) -> str:
@@ -66,6 +70,7 @@ def superadmin_login(username: str, password: str, otp: str | None = None, *, de
     if RoleName.SUPERADMIN not in user.role_names:
         raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
     second_factor.check_set_up(user)
+    erasure.take_back(user)
     return sessions.begin_superadmin(user, device)
 
 

@@ -73,6 +73,10 @@ class UserSearchSchema(SearchSchema):
 class UserRow(identity_schemas.Account):
     """A person in the table of users."""
 
+    erasure_due_at = Timestamp(
+        allow_none=True, metadata={"description": "When the person, who asked for it, is erased. null: they stay"}
+    )
+
     last_seen_at = Timestamp(
         allow_none=True,
         metadata={

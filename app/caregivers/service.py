@@ -16,7 +16,7 @@ from app.core.errors import AppError, BadRequest, NotFound
 from app.core.web import rate_limits
 from app.core.web.pagination import Listing, Page, Search, paginate, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
-from app.identity import care, consents, users
+from app.identity import care, consents, erasure, users
 from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
 from app.identity.models import RoleName, User
@@ -106,17 +106,21 @@ def delete_own(caller_id: int, other_id: int) -> None:
 
 def list_patients(caregiver_id: int, page: Page) -> Listing[LinkedPerson]:
     """The patients of one caregiver, the latest link first."""
-    return paginate_rows(_linked(CaregiverLink.patient_id, CaregiverLink.caregiver_id == caregiver_id), page)
+    return paginate_rows(
+        _linked(CaregiverLink.patient_id, CaregiverLink.caregiver_id == caregiver_id).where(erasure.IS_PRESENT), page
+    )
 
 
 def list_caregivers(patient_id: int, page: Page) -> Listing[LinkedPerson]:
     """The caregivers of one patient, the latest link first."""
-    return paginate_rows(_linked(CaregiverLink.caregiver_id, CaregiverLink.patient_id == patient_id), page)
+    return paginate_rows(
+        _linked(CaregiverLink.caregiver_id, CaregiverLink.patient_id == patient_id).where(erasure.IS_PRESENT), page
+    )
 
 
 def list_with_role(role: RoleName, search: Search) -> Listing[User]:
     """Everybody with a role, newest first; `search.q` is a part of username or name, which is all that others see."""
-    query = users.with_role(role).options(sa.orm.lazyload(User.roles))
+    query = users.with_role(role).where(erasure.IS_PRESENT).options(sa.orm.lazyload(User.roles))
     if not search.q:
         return paginate(query, search.page)
     matches = containing(search.q, User.username, User.nama_ktp, newest_by=User.created_at)

@@ -15,7 +15,7 @@ from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Custom, Impersonal, Personal, Rows
+from app.core.database.personal import Delete, Impersonal, Personal, Rows
 from app.core.database.session import Base, Created, db
 from app.core.lib.clock import today
 from app.identity.models import RoleName, User
@@ -64,9 +64,11 @@ class AccessLogEntry(Base, Created):
 
     __tablename__ = "access_log"
     __personal__ = Personal(
-        of=("user_id", "actor_id"),
-        export=Rows(without=("user_id", "actor_id")),
-        erase=Custom("It goes with whose data it was; who looked is no longer named"),
+        of=("user_id",),
+        # Who looked is told at `/profile/akses`, as far as the person may know it.
+        mentions=("actor_id",),
+        export=Rows(without=("actor_id",)),
+        erase=Delete(),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -7,19 +7,26 @@ statement of the SQL console is recorded before it runs.
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy import orm
+from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.session import db, leave_trace
 from app.core.web.pagination import Listing, Search, contains, paginate_rows
+from app.identity.erasure import Leaving
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
 
 logger = logging.getLogger("app.audit")
+
+#: What stands in the place of a person who was erased.
+FORGOTTEN = "[dihapus]"
 
 
 class Action(StrEnum):
@@ -37,6 +44,8 @@ class Action(StrEnum):
     PSEUDONYM_LIFTED = "pseudonym_lifted"
     #: Only super-admins see these: a statement can hold any data.
     SQL = "sql"
+    #: By the service itself: nothing of the person is left.
+    ERASED = "erased"
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,42 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
         pattern = contains(search.q)
         query = query.where(sa.or_(AuditEntry.subject.ilike(pattern), User.username.ilike(pattern)))
     return paginate_rows(query, search.page)
+
+
+def forget(person: Leaving) -> None:
+    """Take out what the log says of somebody who is erased: their names, numbers, NIK and address.
+
+    What stays is the fact without the person: what was done, when, by which id, to which id. An id that is nobody's any
+    more says of nobody who it was. The trigger lets through no other change than this.
+    """
+    anywhere = "|".join(map(_pattern, person.identifiers)) or "$x"  # nothing is behind the end
+    names = "|".join(map(_pattern, person.names))
+    as_username = f'(?<="username": "){_pattern(person.username)}(?=")'
+    in_literal = f"(?<=['%])({names})(?=['%])"
+    details: sa.ColumnElement[str] = sa.cast(AuditEntry.details, sa.Text)
+    for pattern in (anywhere, as_username):
+        details = sa.func.regexp_replace(details, pattern, FORGOTTEN, "gi")
+    # A name may be any word, so in a statement it is one only between quotes.
+    in_statement = sa.func.regexp_replace(details, in_literal, FORGOTTEN, "gi")
+    details = sa.case((AuditEntry.action == Action.SQL, in_statement), else_=details)
+    ip = sa.case((AuditEntry.actor_id == person.id, None), else_=AuditEntry.ip)
+    says_something = sa.or_(
+        details != sa.cast(AuditEntry.details, sa.Text),
+        sa.and_(AuditEntry.actor_id == person.id, AuditEntry.ip.is_not(None)),
+    )
+    db.session.execute(sa.select(sa.func.set_config("audit.forgetting", "on", True)))
+    db.session.execute(
+        sa.update(AuditEntry)
+        .where(says_something)
+        .values(details=sa.cast(details, JSONB), ip=ip)
+        .execution_options(synchronize_session=False)
+    )
+    db.session.execute(sa.select(sa.func.set_config("audit.forgetting", "off", True)))
+
+
+def _pattern(text: str) -> str:
+    """A regular expression of PostgreSQL's that finds the text where it stands in JSON."""
+    return re.escape(orjson.dumps(text).decode()[1:-1])
 
 
 def _entry(by: Caller | None, action: Action, subject: str, details: dict[str, object]) -> AuditEntry:

@@ -44,6 +44,12 @@ class CaregiverLink(Base, Created):
     )
 
 
+def caregivers_of(patient_id: int) -> Sequence[int]:
+    """The ids of all who care for a patient, in their order."""
+    links = sa.select(CaregiverLink.caregiver_id).where(CaregiverLink.patient_id == patient_id)
+    return db.session.scalars(links.order_by(CaregiverLink.caregiver_id)).all()
+
+
 def caregivers_with(patient_id: int, scope: Scope) -> Sequence[int]:
     """The ids of those whom a patient allows this now, in the order of their ids."""
     links = sa.select(CaregiverLink.caregiver_id).where(CaregiverLink.patient_id == patient_id, _has(scope))

@@ -93,6 +93,10 @@ class User(Base, Timestamps):
     accepts_broadcasts: Mapped[bool] = mapped_column(server_default=sa.true())
     is_verified: Mapped[bool] = mapped_column(server_default=sa.false())
     image: Mapped[str | None] = mapped_column(comment="name in the media store")
+    erasure_due_at: Mapped[datetime | None] = mapped_column(
+        comment="when everything of the person goes; until then a login takes it back. null: they stay"
+    )
+    erasure_posts: Mapped[str | None] = mapped_column(comment="anonymise or delete: what becomes of their posts then")
 
     roles: Mapped[list[Role]] = relationship(secondary=user_roles, lazy="selectin", order_by=Role.id)
     #: When something was last heard of the person; None unless the query asks for it (`with_expression`).
@@ -106,6 +110,7 @@ class User(Base, Timestamps):
         sa.Index("ix_users_created_at", "created_at", "id"),
         sa.Index("ix_users_is_verified", "is_verified", "created_at", "id"),
         sa.Index("ix_users_nama_ktp", sa.text("lower(nama_ktp)"), "id"),
+        sa.Index("ix_users_erasure_due_at", "erasure_due_at", postgresql_where=sa.text("erasure_due_at IS NOT NULL")),
         trigrams("ix_users_searched", *SEARCHED),
     )
 
@@ -182,7 +187,11 @@ class OwnPicture(Base, Created):
 
 
 class AuditEntry(Base, Created):
-    """What somebody privileged did. A trigger refuses every change of a row, and its removal."""
+    """What somebody privileged did. A trigger refuses the removal of a row, and every change but one.
+
+    When a person is erased, what the rows say of them is taken out (`app.identity.audit.forget`). That it was done,
+    when, and as which id by whom, stays.
+    """
 
     __tablename__ = "audit_entries"
     __personal__ = Personal(
@@ -206,6 +215,7 @@ class AuditEntry(Base, Created):
         # The log as administrators page through it, without and with the statements of super-admins.
         sa.Index("ix_audit_entries_public", "id", postgresql_where=sa.text("action <> 'sql'")),
         sa.Index("ix_audit_entries_actor_id", "actor_id", "id"),
+        sa.Index("ix_audit_entries_subject", "subject"),
     )
 
 

@@ -55,7 +55,7 @@ class Wishes:
         return quiet_until(start, end, zone_of(self.domicile), now)
 
 
-def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ScalarSelect[object]:
+def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]:
     """The values of `Wishes` for the person in this column, as a JSON array; null for who never said."""
     of_row = (
         NotificationSettings.messages,
@@ -64,12 +64,16 @@ def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ScalarSelect[object]:
         NotificationSettings.quiet_end,
         User.domicile,
     )
-    return (
+    said = (
         sa.select(sa.func.json_build_array(*of_row, type_=sa.JSON))
         .join(User, User.id == NotificationSettings.user_id)
         .where(NotificationSettings.user_id == user_id)
         .scalar_subquery()
     )
+    # Who has asked to be erased hears of nothing until they come back.
+    nothing = sa.func.json_build_array(sa.false(), sa.false(), sa.null(), sa.null(), sa.null(), type_=sa.JSON)
+    leaving = sa.select(nothing).where(User.id == user_id, User.erasure_due_at.is_not(None)).scalar_subquery()
+    return sa.func.coalesce(leaving, said, type_=sa.JSON)
 
 
 def get(user_id: int) -> NotificationSettings:

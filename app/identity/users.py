@@ -12,7 +12,7 @@ from app.core.database import clock
 from app.core.database.session import db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized, ValidationFailed
 from app.core.media import pictures
-from app.identity import audit, consents, nik, own_pictures, passwords, phones, preferences, sessions
+from app.identity import audit, consents, erasure, nik, own_pictures, passwords, phones, preferences, sessions
 from app.identity.consents import Purpose, Way
 from app.identity.models import PHONE_IS_PROVEN, SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.schemas import NewUser, UserChanges
@@ -38,6 +38,9 @@ NEW_PHONE = timedelta(hours=24)
 
 #: A role that was deleted after it was looked up and before somebody got it.
 ROLE_CONSTRAINTS: dict[str, AppError] = {"fk_user_roles_role_id": ValidationFailed({"role_ids": ["tidak dikenal."]})}
+
+#: Roles of which somebody has to be left.
+LAST = {RoleName.ADMIN: "Administrator", RoleName.SUPERADMIN: "Superadmin"}
 
 #: Columns that are set as they come; the others need work.
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
@@ -228,7 +231,7 @@ def authenticate(login: str, password: str) -> User | None:
     if not passwords.matches(password, user.password_hash if user else None) or user is None:
         return None
     is_outdated = passwords.is_outdated(user.password_hash)
-    if not _lock_password(user, for_change=is_outdated):
+    if not _lock_password(user, for_change=is_outdated or user.erasure_due_at is not None):
         return None
     if is_outdated:
         user.password_hash = passwords.hash_password(password)
@@ -236,13 +239,14 @@ def authenticate(login: str, password: str) -> User | None:
 
 
 def _lock_password(user: User, *, for_change: bool) -> bool:
-    """Lock the person's row, and return whether it still has the password hash that was verified.
+    """Lock the person's row, and return whether it still has the password hash that was verified and may log in.
 
     Verifying takes a while, in which the password may have been changed or the person deleted.
     """
-    unchanged = sa.select(User.id).where(User.id == user.id, User.password_hash == user.password_hash)
+    unchanged = sa.select(User.erasure_due_at).where(User.id == user.id, User.password_hash == user.password_hash)
     # FOR NO KEY UPDATE, or FOR SHARE.
-    return db.session.scalar(unchanged.with_for_update(read=not for_change, key_share=for_change)) is not None
+    row = db.session.execute(unchanged.with_for_update(read=not for_change, key_share=for_change)).one_or_none()
+    return row is not None and erasure.may_log_in(user, row.erasure_due_at)
 
 
 def username_exists(username: str) -> bool:
@@ -345,10 +349,20 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
 
 def keep_last_admin(user: User) -> None:
     """`Conflict` when `user` is the only administrator left. Waits for other transactions that check the same."""
-    admin = db.session.scalars(sa.select(Role).where(Role.name == RoleName.ADMIN).with_for_update()).one()
-    others = sa.exists().where(user_roles.c.role_id == admin.id, user_roles.c.user_id != user.id)
+    keep_last(user, RoleName.ADMIN)
+
+
+def keep_last(user: User, name: RoleName) -> None:
+    """As `keep_last_admin`, for any role. Who has asked to be erased does not count as one who is left."""
+    role = db.session.scalars(sa.select(Role).where(Role.name == name).with_for_update()).one()
+    others = sa.exists().where(
+        user_roles.c.role_id == role.id,
+        user_roles.c.user_id != user.id,
+        User.id == user_roles.c.user_id,
+        erasure.IS_PRESENT,
+    )
     if not db.session.scalar(sa.select(others)):
-        raise Conflict("Administrator terakhir tidak dapat dihapus.", code="last_admin")
+        raise Conflict(f"{LAST[name]} terakhir tidak dapat dihapus.", code="last_admin")
 
 
 def check_may_promote(roles: Iterable[Role], by: Caller) -> None:

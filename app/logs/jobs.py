@@ -15,8 +15,9 @@ from sqlalchemy.exc import OperationalError
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, connection, enqueue_once_now
 from app.core.lib import clock
+from app.identity.models import User
 from app.logs import buffer, months
-from app.logs.models import activity_logs
+from app.logs.models import ActivityLog, LogDayUser, activity_logs
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +25,9 @@ logger = logging.getLogger(__name__)
 INGEST_S = 2.0
 
 PRUNE_BATCH = 10_000
+
+#: How far back the sweep looks for records of people who are gone: they waited for minutes at most.
+STRANGERS = timedelta(days=2)
 
 
 def ingest() -> None:
@@ -42,6 +46,28 @@ def ingest_batch() -> int:
                 total += buffer.store(records)
         buffer.drop(key)
     return total
+
+
+def ingest_all() -> None:
+    """Store all that waits by now, what other drains hold included."""
+    while buffer.has_records():
+        ingest_batch()
+
+
+def forget_strangers() -> None:
+    """The sweep: delete the records of who was erased before these were stored."""
+    ingest_all()
+    strangers = (
+        sa.select(LogDayUser.user_id)
+        .distinct()
+        .where(LogDayUser.day >= clock.today() - STRANGERS, ~sa.exists().where(User.id == LogDayUser.user_id))
+    )
+    with unit_of_work():
+        for user_id in db.session.scalars(strangers).all():
+            for table in (ActivityLog, LogDayUser):
+                db.session.execute(
+                    sa.delete(table).where(table.user_id == user_id).execution_options(synchronize_session=False)
+                )
 
 
 def enqueue_ingest() -> None:

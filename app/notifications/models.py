@@ -126,6 +126,8 @@ class Delivery(Base, Created):
                 "state IN ('pending', 'claimed') AND channel = 'messaging' AND occurrence_id IS NOT NULL"
             ),
         ),
+        # What went to a number that was nobody's: an export and an erasure look for it.
+        sa.Index("ix_deliveries_target", "target", postgresql_where=sa.text("user_id IS NULL")),
         sa.Index("ix_deliveries_created_at", "created_at"),
         # What became of messages lately.
         sa.Index(

@@ -66,6 +66,23 @@ def cancel_one(dedupe_key: str) -> bool:
     return _cancel(Delivery.dedupe_key == dedupe_key) == 1
 
 
+def cancel_all_to(user_id: int) -> int:
+    """Cancel whatever is on its way to a person; returns how many."""
+    return _cancel(Delivery.user_id == user_id)
+
+
+def forget_texts(words: Collection[str]) -> None:
+    """Empty what was sent long enough to be kept only for looking, where one of these words is in it."""
+    text = sa.cast(Delivery.payload, sa.Text)
+    said = sa.or_(sa.false(), *(text.icontains(word, autoescape=True) for word in words))
+    db.session.execute(
+        sa.update(Delivery)
+        .where(Delivery.state.not_in(OPEN), said)
+        .values(payload={})
+        .execution_options(synchronize_session=False)
+    )
+
+
 def cancel_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> int:
     """Cancel what tells of these occurrences and is not sent yet; returns how many."""
     return _cancel(Delivery.occurrence_id.in_(occurrence_ids))

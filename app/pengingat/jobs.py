@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
+from app.identity import erasure
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
 from app.pengingat import alerts, ledger, stock
@@ -73,7 +74,7 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[Any]
     page = (
         sa.select(Pengingat, User.nama_ktp, PHONE_IS_PROVEN)
         .join(User, User.id == Pengingat.user_id)
-        .where(which)
+        .where(which, erasure.IS_PRESENT)
         .order_by(order)
         .limit(PAGE)
         .with_for_update(of=Pengingat, skip_locked=True)

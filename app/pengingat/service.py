@@ -105,6 +105,21 @@ def delete(user_id: int, pengingat_id: int) -> None:
     db.session.delete(pengingat)
 
 
+def pause(user_id: int) -> None:
+    """Ask a person nothing any more; who comes back is asked again from then on. Their row is locked.
+
+    The clock plans nothing for somebody who has asked to be erased, and goes on where the reminders were paused.
+    """
+    now = database_clock.now()
+    db.session.execute(
+        sa.update(Pengingat)
+        .where(Pengingat.user_id == user_id, Pengingat.planned_until > now)
+        .values(planned_until=now, updated_at=Pengingat.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    ledger.void_all(user_id)
+
+
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:
     """Add to what is left of a medicine."""
     now = database_clock.now()

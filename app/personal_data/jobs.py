@@ -1,12 +1,15 @@
-"""What is done for people's own data outside requests: exports are made, and removed after a day."""
+"""What is done for people's own data outside requests: exports are made, and removed after a day; people are erased."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from time import monotonic
 
 import sqlalchemy as sa
+from flask_migrate import upgrade
+from redis.exceptions import RedisError
 
 from app.core.database import clock as database_clock
 from app.core.database.session import after_commit, db, streaming, unit_of_work
@@ -14,8 +17,11 @@ from app.core.exports.folder import export_folder
 from app.core.jobs.queue import BULK, enqueue_once, enqueue_once_now
 from app.core.media import storage
 from app.core.media.storage import Room
+from app.identity import erasure
+from app.identity.erasure import Leaving
 from app.identity.models import User
-from app.personal_data import archive
+from app.logs import jobs as logs
+from app.personal_data import archive, erasers, tombstones
 from app.personal_data.models import DataExport
 
 CONTENT_TYPE = "application/zip"
@@ -54,7 +60,7 @@ def make_export(export_id: int) -> None:
 
     Whoever makes it holds a lock of its connection, which ends with the process; another leaves it alone meanwhile.
     """
-    with streaming() as connection, _locked(connection, export_id) as is_ours:
+    with streaming() as connection, _locked(connection, f"data_export:{export_id}") as is_ours:
         export = _begin(export_id) if is_ours else None
         user = _owner(export) if export is not None else None
         if export is None or user is None:
@@ -89,8 +95,8 @@ def remove_file(file: str) -> None:
 
 
 @contextmanager
-def _locked(connection: sa.Connection, export_id: int) -> Iterator[bool]:
-    key = sa.func.hashtextextended(f"data_export:{export_id}", 0)
+def _locked(connection: sa.Connection, name: str) -> Iterator[bool]:
+    key = sa.func.hashtextextended(name, 0)
     is_ours = bool(connection.scalar(sa.select(sa.func.pg_try_advisory_lock(key))))
     try:
         yield is_ours
@@ -124,3 +130,86 @@ def _finish(export_id: int) -> bool:
             sa.update(DataExport).where(DataExport.id == export_id).values(ready_at=sa.func.statement_timestamp())
         )
         return db.session.scalar(finished.returning(DataExport.id)) is not None
+
+
+# --- erasure --------------------------------------------------------------------------------------------------------
+
+#: Seconds after which an erasure makes room for other jobs, and that it may take at most.
+SLICE_S = 20.0
+ERASE_LIMIT_S = 120
+
+
+def erase_due() -> None:
+    """The sweep: whose grace is over is erased, and who was left in the middle goes on."""
+    due = sa.select(User.id).where(User.erasure_due_at <= sa.func.statement_timestamp()).order_by(User.erasure_due_at)
+    with unit_of_work():
+        ids = db.session.scalars(due.limit(BATCH)).all()
+    for user_id in ids:
+        _enqueue_erase(user_id)
+
+
+def erase(user_id: int) -> None:
+    """Erase a person whose grace is over, in small transactions. Killed at any line, the next run goes on."""
+    if not erase_for(user_id, SLICE_S):
+        _enqueue_erase(user_id)
+
+
+def erase_for(user_id: int, limit_s: float) -> bool:
+    """As `erase`, for so long; returns whether all is done, or somebody else is at it."""
+    stop = monotonic() + limit_s
+    with streaming() as connection, _locked(connection, f"erasure:{user_id}") as is_ours:
+        person = _leaving(user_id) if is_ours else None
+        if person is None:
+            return True
+        with suppress(RedisError):  # what cannot wait there is stored at once
+            logs.ingest_all()
+        for step in erasers.steps(person):
+            while _is_left(step):
+                if monotonic() >= stop:
+                    return False
+        with unit_of_work():
+            erasers.finish(person)
+    return True
+
+
+def tend_tombstones() -> list[int]:
+    """The sweep: who was erased and is there again, from a backup, is erased again; returns whom."""
+    with unit_of_work():
+        ids = tombstones.tend()
+    for user_id in ids:
+        _enqueue_erase(user_id)
+    return ids
+
+
+def erase_again() -> int:
+    """Erase whom a restored backup brought back; returns how many. The schema is brought up to date before."""
+    if not tombstones.stored_names():
+        return 0
+    upgrade()
+    with unit_of_work():
+        ids = tombstones.tend()
+    for user_id in ids:
+        while not erase_for(user_id, SLICE_S):
+            pass
+    return len(ids)
+
+
+def _enqueue_erase(user_id: int) -> None:
+    enqueue_once_now(erase, user_id, queue=BULK, limit_s=ERASE_LIMIT_S)
+
+
+def _leaving(user_id: int) -> Leaving | None:
+    """Who is to be erased now, the tombstone made; None for who stays, or is gone."""
+    with unit_of_work():
+        is_due = User.erasure_due_at <= sa.func.statement_timestamp()
+        user = db.session.scalar(sa.select(User).where(User.id == user_id, is_due).with_for_update(of=User))
+        if user is None:
+            return None
+        person = erasure.leaving(user)
+        tombstones.raise_for(user, person.posts)
+        return person
+
+
+def _is_left(step: erasers.Step) -> bool:
+    with unit_of_work():
+        return step()

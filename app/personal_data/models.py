@@ -1,4 +1,4 @@
-"""What people asked to have of their own data."""
+"""What people asked to have of their own data, and who is gone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Custom, Personal, Rows
+from app.core.database.personal import Custom, Impersonal, Personal, Rows
 from app.core.database.session import Base, Created
 
 
@@ -39,3 +39,13 @@ class DataExport(Base, Created):
     @property
     def state(self) -> ExportState:
         return ExportState.PENDING if self.ready_at is None else ExportState.READY
+
+
+class Tombstone(Base, Created):
+    """Somebody who was erased, and whom a restored backup must not bring back. It lies beside the pictures too."""
+
+    __tablename__ = "tombstones"
+    __personal__ = Impersonal("A keyed hash, which says of nobody who it was unless they are there again")
+
+    name: Mapped[str] = mapped_column(primary_key=True, comment="a keyed hash of who it was, and the key's name")
+    posts: Mapped[str] = mapped_column(comment="anonymise or delete: what became of their posts")

@@ -19,6 +19,17 @@ from app.personal_data.models import DataExport, ExportState
 bp = Blueprint("personal_data", __name__, url_prefix="/profile", description="A person's own data")
 
 
+@bp.delete("")
+@authenticated
+@limit("10 per 5 minutes", key=by_caller, counts=users.WrongPassword, counter="own_password")
+@bp.arguments(schemas.Deletion)
+@bp.response(202, schemas.Deleted)
+@bp.alt_response(409, "CONFLICT")
+def delete_profile(data: dict[str, str]) -> dict[str, object]:
+    """Have everything of the caller deleted in seven days. All sessions end; a login until then takes it back."""
+    return service.delete_profile(caller, **data)
+
+
 @bp.post("/ekspor")
 @authenticated
 @limit("10 per 5 minutes", key=by_caller, counts=users.WrongPassword, counter="own_password")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import enumeration
+from app.core.web.fields import Timestamp, enumeration
+from app.identity.erasure import Posts
 from app.personal_data.models import ExportState
 
 
@@ -14,6 +15,22 @@ class OwnPassword(Schema):
     password = fields.String(
         required=True, load_only=True, validate=validate.Length(1, 128), metadata={"format": "password"}
     )
+
+
+class Deletion(OwnPassword):
+    forum = fields.String(
+        required=True,
+        validate=validate.OneOf(list(Posts)),
+        metadata={
+            "example": "anonymise",
+            "description": "What becomes of posts: they read as written by nobody, or go with all replies below them",
+        },
+    )
+
+
+class Deleted(Schema):
+    message = fields.String(metadata={"example": "Akun Anda akan dihapus pada 9 Maret 2026."})
+    due_at = Timestamp(metadata={"description": "Until then a login takes it back"})
 
 
 class Export(Schema):

@@ -11,13 +11,51 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.errors import NotFound, TooManyRequests
-from app.core.lib.clock import JAKARTA
-from app.identity import users
+from app.core.jobs.queue import BULK, enqueue_once
+from app.core.lib.clock import JAKARTA, day_text
+from app.identity import care, erasure, users
+from app.identity.erasure import Posts
+from app.identity.models import User
 from app.identity.sessions import Caller
-from app.personal_data import jobs
+from app.logs import jobs as logs
+from app.notifications import outbox
+from app.pengingat import service as pengingat
+from app.personal_data import erasers, jobs, tombstones
 from app.personal_data.models import DataExport
 
 EXPORT_NOT_FOUND = "Salinan data tidak ditemukan."
+DELETED = "Akun Anda akan dihapus pada {day}. Masuk kembali sebelum hari itu untuk membatalkannya."
+
+
+def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, object]:
+    """Have the caller erased when the grace ends. `Conflict` for the last administrator or super-admin.
+
+    From now on they hear of nothing, and nobody hears of them.
+    """
+    user = users.get_own(caller, to_change=True)
+    users.check_password(user, password)
+    for name in users.LAST:
+        if name in user.role_names:
+            users.keep_last(user, name)
+    erasure.begin(user, Posts(forum))
+    outbox.cancel_all_to(user.id)
+    for caregiver_id in care.caregivers_of(user.id):
+        outbox.cancel(care.subject(caregiver_id, user.id))
+    pengingat.pause(user.id)
+    assert user.erasure_due_at is not None  # noqa: S101  # it was set just now
+    day = day_text(user.erasure_due_at.astimezone(JAKARTA).date())
+    return {"message": DELETED.format(day=day), "due_at": user.erasure_due_at}
+
+
+def erase_now(user: User) -> None:
+    """Erase a person at once, in the open unit of work; their row is locked, and their posts before it."""
+    # The clock of the transaction, by which the audit log lets itself be changed.
+    user.erasure_due_at = db.session.scalar(sa.select(sa.func.now()))
+    db.session.flush()
+    person = erasure.leaving(user)
+    tombstones.raise_for(user, person.posts)
+    erasers.finish(person)
+    enqueue_once(logs.forget_strangers, queue=BULK)  # what they did a moment ago may not be stored yet
 
 
 def create_export(caller: Caller, password: str) -> DataExport:

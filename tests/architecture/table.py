@@ -16,6 +16,7 @@ ACCESS: dict[str, str] = {
     "PUT /profile": "anybody",
     "POST /profile/phone/verification": "anybody",
     "PUT /profile/phone/verification": "anybody",
+    "DELETE /profile": "anybody",
     "POST /profile/ekspor": "anybody",
     "GET /profile/ekspor/<int:export_id>": "anybody",
     "GET /users/<int:user_id>": "anybody",

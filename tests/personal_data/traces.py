@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,8 +22,13 @@ MARK = "Jejakqx"
 DEMANDED: dict[str, dict[str, Any]] = {
     "forum_replies": {"depth": 1, "parent_id": None},
     "deliveries": {"state": "sent", "queue": "urgent", "channel": "messaging"},
-    "broadcasts": {"state": "done"},
+    # Of the person's thread, with which it goes.
+    "broadcasts": {"state": "done", "kind": "forum_thread", "subject": "x", "text": "x", "preference_tag": "medical"},
+    # What moderators chose and wrote.
+    "forum_cases": {"state": "open", "reason": "x"},
+    "forum_reports": {"reason": "spam"},
     "occurrences": {"state": "done"},
+    "audit_entries": {"action": "user_changed", "details": {}},
     "reminders": {"timezone": "Asia/Jakarta", "plan": {"slots": [{"slot": "0", "at": "07:00"}]}},
     "own_pictures": {"name": f"{'0' * 32}.webp"},
     "data_exports": {"file": f"{'0' * 32}.zip"},
@@ -89,6 +94,8 @@ def _marked(table: sa.Table, column: sa.Column[Any]) -> object:
             return datetime.now(UTC) if not column.nullable and column.server_default is None else None
         case sa.Date():
             return date(2026, 3, 2) if not column.nullable else None
+        case sa.Time():
+            return time(22)
         case sa.Boolean():
             return False if not column.nullable and column.server_default is None else None
         case sa.Integer() | sa.Float() | sa.Numeric():

@@ -11,12 +11,12 @@ from app.admins.schemas import AdminChanges, NewAdmin
 from app.admins.service.users import with_last_seen
 from app.core.database.session import db
 from app.core.errors import Conflict, Forbidden, NotFound
-from app.core.media import pictures
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.forum.service import toggles
 from app.identity import access_log, audit, usernames, users
 from app.identity.models import PRIVILEGED, SEARCHED, RoleName, User
 from app.identity.sessions import Caller
+from app.personal_data import service as personal_data
 from app.roles import service as roles_service
 
 NOT_FOUND = "Administrator tidak ditemukan."
@@ -84,7 +84,7 @@ def update(user_id: int, data: AdminChanges, by: Caller) -> User:
 
 
 def delete(user_id: int, by: Caller) -> None:
-    """Delete an administrator for good; never oneself, and never the last one."""
+    """Delete an administrator and everything of theirs for good; never oneself, and never the last one."""
     if user_id == by.id:
         raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")
     # Posts before people, as everybody locks them who writes in the forum. What the person tapped until their own row
@@ -93,11 +93,10 @@ def delete(user_id: int, by: Caller) -> None:
     admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:
         users.keep_last_admin(admin)
-    audit.record(by, audit.Action.DELETED, f"user:{admin.id}", username=admin.username, roles=sorted(admin.role_names))
-    toggles.take_back_all(admin.id)
-    pictures.discard(admin.image)
-    db.session.delete(admin)
-    db.session.flush()
+    username, roles = admin.username, sorted(admin.role_names)
+    personal_data.erase_now(admin)
+    # Which administrator was deleted, and by whom, is what the log is for: this alone names them.
+    audit.record(by, audit.Action.DELETED, f"user:{user_id}", username=username, roles=roles)
 
 
 def _get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> User:

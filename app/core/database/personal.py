@@ -42,7 +42,7 @@ class Detach:
 
 @dataclass(frozen=True)
 class Custom:
-    """A function in `app.wiring.ERASERS` does it, and `why` it takes more than a DELETE."""
+    """A function in `app.personal_data.erasers` does it, and `why` it takes more than a DELETE."""
 
     why: str
 
@@ -53,6 +53,8 @@ class Personal:
 
     #: Columns with a user's id; in `users` itself it is `id`.
     of: tuple[str, ...] = ()
+    #: Columns with the id of somebody whose row it is not: their erasure makes it null.
+    mentions: tuple[str, ...] = ()
     #: Columns with a phone number in E.164.
     phones: tuple[str, ...] = ()
     #: Columns with a text such as `user:12`.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.prepared import PreparedStatement
@@ -97,21 +98,44 @@ def take_back_all(user_id: int) -> None:
     It locks what they have written too, from which the deletion will take their name.
     """
     _lock_posts(user_id)
-    for post, mark, key in (
-        (ForumThread, ThreadMark, ThreadMark.thread_id),
-        (ForumReply, ReplyMark, ReplyMark.reply_id),
-    ):
-        delete = sa.delete(mark).where(mark.user_id == user_id)
-        deleted = delete.returning(key.label("id"), mark.is_liked, mark.is_saved).cte("deleted")
-        db.session.execute(
-            sa.update(post)
-            .where(post.id == deleted.c.id)
-            .values(
-                likes_count=post.likes_count - sa.cast(deleted.c.is_liked, sa.Integer),
-                saves_count=post.saves_count - sa.cast(deleted.c.is_saved, sa.Integer),
-            )
-            .execution_options(synchronize_session=False)
+    for post, mark, key in _MARKS:
+        _take_back(post, mark, key, mark.user_id == user_id)
+
+
+def take_back_some(user_id: int, most: int) -> bool:
+    """As `take_back_all`, of so many marks at most; returns whether there may be more."""
+    for post, mark, key in _MARKS:
+        marked = sa.select(key).where(mark.user_id == user_id).order_by(key).limit(most)
+        if ids := db.session.scalars(marked).all():
+            posts = sa.select(post.id).where(post.id.in_(ids)).order_by(post.id)
+            db.session.execute(posts.with_for_update(key_share=True))
+            _take_back(post, mark, key, sa.and_(mark.user_id == user_id, key.in_(ids)))
+            return True
+    return False
+
+
+_MARKS: tuple[
+    tuple[type[ForumThread] | type[ForumReply], type[ThreadMark] | type[ReplyMark], orm.InstrumentedAttribute[int]], ...
+] = ((ForumThread, ThreadMark, ThreadMark.thread_id), (ForumReply, ReplyMark, ReplyMark.reply_id))
+
+
+def _take_back(
+    post: type[ForumThread] | type[ForumReply],
+    mark: type[ThreadMark] | type[ReplyMark],
+    key: orm.InstrumentedAttribute[int],
+    which: sa.ColumnElement[bool],
+) -> None:
+    delete = sa.delete(mark).where(which)
+    deleted = delete.returning(key.label("id"), mark.is_liked, mark.is_saved).cte("deleted")
+    db.session.execute(
+        sa.update(post)
+        .where(post.id == deleted.c.id)
+        .values(
+            likes_count=post.likes_count - sa.cast(deleted.c.is_liked, sa.Integer),
+            saves_count=post.saves_count - sa.cast(deleted.c.is_saved, sa.Integer),
         )
+        .execution_options(synchronize_session=False)
+    )
 
 
 def _lock_posts(user_id: int) -> None:

@@ -76,12 +76,12 @@ def test_each_reference_to_a_user_is_among_the_columns_that_name_whose_rows_they
         declaration = declaration_of(table)
         assert not referring or isinstance(declaration, Personal), table.name
         if isinstance(declaration, Personal):
-            assert referring <= set(declaration.of), table.name
+            assert referring <= {*declaration.of, *declaration.mentions}, table.name
 
 
 def test_what_is_said_names_columns_that_are_there(app: Flask) -> None:
     for table, declaration in personal():
-        named = {*declaration.of, *declaration.phones, *declaration.subjects}
+        named = {*declaration.of, *declaration.phones, *declaration.subjects, *declaration.mentions}
         assert named, f"{table.name}: whose are the rows?"
         if isinstance(declaration.export, Rows):
             named |= set(declaration.export.without)
@@ -92,9 +92,10 @@ def test_what_is_said_names_columns_that_are_there(app: Flask) -> None:
 
 def test_what_is_detached_can_be_null(app: Flask) -> None:
     for table, declaration in personal():
+        emptied = declaration.mentions
         if isinstance(declaration.erase, Detach):
-            emptied = (*declaration.of, *declaration.phones, *declaration.subjects, *declaration.erase.clears)
-            assert all(table.c[name].nullable for name in emptied), table.name
+            emptied += (*declaration.of, *declaration.phones, *declaration.subjects, *declaration.erase.clears)
+        assert all(table.c[name].nullable for name in emptied), table.name
 
 
 def test_no_export_holds_a_key_or_a_hash(app: Flask) -> None:

@@ -1,0 +1,67 @@
+"""What becomes of the posts of somebody who is erased: they go, or stay as written by nobody. A batch at a time."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.forum.models import ForumReply, ForumThread
+from app.forum.service import notices, replies, threads, toggles
+from app.forum.service.posts import Post
+from app.identity.erasure import Leaving, Posts
+
+#: Posts of one transaction: those that stay take one statement, those that go several each.
+BATCH = {Posts.ANONYMISE: 500, Posts.DELETE: 20}
+MARKS = 500
+
+
+def erase_threads(person: Leaving) -> bool:
+    """Returns whether there may be more, as those below do."""
+    batch = (
+        sa.select(ForumThread)
+        .where(ForumThread.user_id == person.id)
+        .order_by(ForumThread.id)
+        .limit(BATCH[person.posts])
+        .with_for_update()
+    )
+    rows = db.session.scalars(batch).all()
+    if person.posts is Posts.DELETE:
+        for thread in rows:
+            threads.remove(thread)
+    else:
+        _leave_without_author(ForumThread, [thread.id for thread in rows])
+    return bool(rows)
+
+
+def erase_replies(person: Leaving) -> bool:
+    own = sa.select(ForumReply.id, ForumReply.thread_id).where(ForumReply.user_id == person.id)
+    rows = db.session.execute(own.order_by(ForumReply.id).limit(BATCH[person.posts])).all()
+    if not rows:
+        return False
+    # Threads before replies, as everybody locks them.
+    above = sa.select(ForumThread).where(ForumThread.id.in_({row.thread_id for row in rows})).order_by(ForumThread.id)
+    by_id = {thread.id: thread for thread in db.session.scalars(above.with_for_update())}
+    here = [row for row in rows if row.thread_id in by_id]  # a thread may have been deleted before it was locked
+    ids = [row.id for row in here]
+    if person.posts is Posts.DELETE:
+        here_still = sa.select(ForumReply).where(ForumReply.id.in_(ids), ~ForumReply.is_deleted)
+        for reply in db.session.scalars(here_still.order_by(ForumReply.id).with_for_update()).all():
+            replies.remove(reply)
+        return True
+    _leave_without_author(ForumReply, ids)
+    for row in here:
+        notices.reply_removed(by_id[row.thread_id], row.id)
+    return True
+
+
+def erase_marks(person: Leaving) -> bool:
+    return toggles.take_back_some(person.id, MARKS)
+
+
+def _leave_without_author(post: type[Post], ids: list[int]) -> None:
+    db.session.execute(
+        sa.update(post)
+        .where(post.id.in_(ids))
+        .values(user_id=None, image=None)
+        .execution_options(synchronize_session=False)
+    )
