@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -131,3 +132,28 @@ def test_broadcasts_count_only_those_whom_they_reach(
 
 def test_a_person_reads_why() -> None:
     assert_readable(words.REASONS[proof.UNPROVEN])
+
+
+@pytest.mark.parametrize(("name", "state", "messages"), [("off", State.SENT, 1), ("required", State.CANCELLED, 0)])
+def test_several_in_one_message_are_held_back_together(
+    committed: Flask,
+    gateway: Server,
+    mode: Mode,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    state: State,
+    messages: int,
+) -> None:
+    mode(name)
+    config = replace(committed.extensions["config"], reminder_grouping=True)
+    monkeypatch.setitem(committed.extensions, "config", config)
+    user_id, due_at = person(is_proven=False), database_clock.now() - timedelta(seconds=5)
+    rows = []
+    for n in range(2):
+        parts = {"name": "Siti", "sentence": f"waktunya minum obat {n}.", "token": "abc", "tipe": "obat"}
+        payload = {"text": f"Halo Siti, waktunya minum obat {n}.", "parts": parts}
+        row = {"kind": "reminder", "payload": payload, "occurrence_id": n + 1}
+        rows.append(add(user_id=user_id, target=None, due_at=due_at, **row))
+    jobs.drain("urgent")
+    assert {reread(row.dedupe_key).state for row in rows} == {state}
+    assert len(gateway.messaging.sent) == messages
