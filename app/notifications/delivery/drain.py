@@ -64,7 +64,7 @@ def routing() -> Routing:
 
 #: Kinds that no setting holds back: what a person asks for at this moment, and what tells of a thief of the account,
 #: who would switch everything off first.
-ALWAYS_WANTED = frozenset({"password_reset", "security_notice"})
+ALWAYS_WANTED = frozenset({"password_reset", "phone_code", "security_notice"})
 #: Why a delivery was cancelled: its channel is.
 SWITCHED_OFF = "switched off"
 

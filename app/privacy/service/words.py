@@ -12,6 +12,7 @@ TITLES = {
     "stock": "Persediaan obat",
     "alert": "Kabar tentang pasien",
     "password_reset": "Tautan atur ulang kata sandi",
+    "phone_code": "Kode verifikasi nomor HP",
     "security_notice": "Pemberitahuan keamanan akun",
     "forum_reply": "Balasan di forum",
     "broadcast": "Kabar baru",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from threading import Condition
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
+from flask import Flask, current_app
 
 from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
 from app.identity import notification_settings
 from app.notifications import jobs
+from app.notifications.delivery.drain import Lane
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat.models import LATE, Occurrence
 from dev.simulators import Server
@@ -158,8 +160,18 @@ def test_a_channel_that_is_switched_on_again_gets_what_falls_due_then(user_id: i
     assert drained(row).state == State.SENT
 
 
-@pytest.mark.parametrize("kind", ["password_reset", "security_notice"])
-def test_what_a_thief_would_switch_off_comes_at_any_hour(user_id: int, gateway: Server, kind: str) -> None:
+def test_what_is_switched_off_in_the_middle_of_a_drain_leaves_no_more(user_id: int, gateway: Server) -> None:
+    rows = [add(user_id=user_id, target=None) for _ in range(3)]
+    lane = Lane("urgent", Channel.MESSAGING, current_app.app_context, Condition(), threads=1)
+    while delivery := lane.next():
+        lane.handle(delivery)
+        wish(user_id, messages=False)
+    assert [reread(row.dedupe_key).state for row in rows] == [State.SENT, State.CANCELLED, State.CANCELLED]
+    assert len(gateway.messaging.sent) == 1
+
+
+@pytest.mark.parametrize("kind", ["password_reset", "phone_code", "security_notice"])
+def test_what_is_asked_for_now_or_warns_of_a_thief_comes_at_any_hour(user_id: int, gateway: Server, kind: str) -> None:
     quiet(user_id)
     wish(user_id, messages=False)
     assert drained(add(user_id=user_id, target=None, kind=kind)).state == State.SENT
