@@ -32,6 +32,7 @@ from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.senders import health as sender_health
 from app.notifications.senders import report as sender_report
 from app.pengingat import jobs as pengingat_jobs
+from app.personal_data import jobs as personal_data_jobs
 from app.providers import vapid
 from app.roles import service as roles
 from app.superadmin.service import sql_roles
@@ -202,8 +203,13 @@ def backup(folder: Path) -> None:
 @command("restore")
 @click.argument("folder", type=click.Path(path_type=Path))
 def restore(folder: Path) -> None:
-    """Put the backup in FOLDER into an empty database and the store of pictures, then `flask db upgrade`."""
+    """Put the backup in FOLDER into an empty database and the store of pictures, then `flask db upgrade`.
+
+    Who was erased after it was made is erased again, by the tombstones of the backups beside it and of the store.
+    """
     click.echo(restore_backup(folder))
+    if count := personal_data_jobs.erase_again():
+        click.echo(f"{count} people who had been erased meanwhile are erased again; migrations as of now.")
 
 
 @command("settings", cls=FreeCommand)

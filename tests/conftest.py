@@ -14,6 +14,7 @@ from app import create_app
 from app.core.database import engines, watchdog
 from app.core.database.session import db
 from app.core.jobs import redis
+from app.core.media import storage
 from app.core.web.rate_limits import RateLimits
 from config import Config, environment
 from dev.stack.waiting import PATIENCE_S
@@ -102,6 +103,7 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
             yield real_app
             db.session.remove()
             transaction.rollback()
+            _empty_rooms()
         db.session.configure(join_transaction_mode="conditional_savepoint")
 
 
@@ -121,6 +123,7 @@ def committed(real_app: Flask) -> Iterator[Flask]:
         db.session.remove()
         yield real_app
         empty()
+        _empty_rooms()
 
 
 #: Up to so many rows a table is sooner emptied row by row than by new files for it and its indexes.
@@ -146,6 +149,13 @@ def empty() -> None:
         connection.execute(sa.text("ALTER TABLE audit_entries ENABLE TRIGGER append_only"))
         connection.execute(sa.text("SELECT setval(seqrelid, seqstart, false) FROM pg_sequence"))
     seed_all()
+
+
+def _empty_rooms() -> None:
+    """What lies beside the pictures is of people whom the database does not know any more."""
+    for room in map(storage.room, storage.Room):
+        for name, _ in list(room.names()):
+            room.remove(name)
 
 
 @pytest.fixture

@@ -191,6 +191,7 @@ def erase_again() -> int:
     for user_id in ids:
         while not erase_for(user_id, SLICE_S):
             pass
+    tombstones.check_keys()
     return len(ids)
 
 

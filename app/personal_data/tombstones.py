@@ -41,13 +41,15 @@ def raise_for(user: User, posts: Posts) -> None:
 def tend() -> list[int]:
     """Put rows beside the pictures that are missing there, and mark who came back, to be erased at once.
 
-    A tombstone that the database does not know was made after what was restored into it. Returns whose those are.
+    A tombstone that the database does not know was made after what was restored into it. Returns whose those are. One
+    under a key that is not configured stays unknown until it is.
     """
     rows = {row.name: Posts(row.posts) for row in db.session.scalars(sa.select(Tombstone))}
     stored = stored_names()
     for name in rows.keys() - stored:
         _put(name, rows[name])
-    unknown = {name: Posts(_room().get(name).decode()) for name in stored - rows.keys()}
+    readable = {name for name in stored - rows.keys() if _key_of(name) in dict(settings.nik_keys)}
+    unknown = {name: Posts(_room().get(name).decode()) for name in readable}
     ids = list(_mark(unknown)) if unknown else []
     _insert(unknown)
     return ids
@@ -58,16 +60,17 @@ def stored_names() -> set[str]:
 
 
 def check_keys() -> None:
-    """`UnknownKeyError` unless every tombstone can be compared with people."""
-    missing = {name.rpartition(".")[2] for name in stored_names()} - {kid for kid, _ in settings.nik_keys}
-    if missing:
+    """`UnknownKeyError` unless everybody can be compared with every tombstone."""
+    if missing := {_key_of(name) for name in stored_names()} - dict(settings.nik_keys).keys():
         raise UnknownKeyError(
-            f"Tombstones were made under {', '.join(sorted(missing))}: restore with these keys in NIK_KEYS"
+            f"Tombstones are of other keys ({', '.join(sorted(missing))}): with these in NIK_KEYS, the worker erases"
+            " whom else the backup brought back"
         )
 
 
 def _mark(unknown: Mapping[str, Posts]) -> Iterator[int]:
-    keys = [(kid, key) for kid, key in settings.nik_keys if any(name.endswith(f".{kid}") for name in unknown)]
+    used = {_key_of(name) for name in unknown}
+    keys = [(kid, key) for kid, key in settings.nik_keys if kid in used]
     people = sa.select(User.id, User.created_at).order_by(User.id).execution_options(yield_per=1000)
     found = {
         user_id: unknown[name]
@@ -89,6 +92,10 @@ def _mark(unknown: Mapping[str, Posts]) -> Iterator[int]:
 def _name(user_id: int, created_at: datetime, kid: str, key: bytes) -> str:
     own_key = hmac.digest(key, b"tombstone", "sha256")  # every purpose has its own
     return f"{hmac.digest(own_key, f'{user_id}:{created_at.timestamp():.6f}'.encode(), 'sha256').hex()}.{kid}"
+
+
+def _key_of(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _insert(tombstones: Mapping[str, Posts]) -> None:

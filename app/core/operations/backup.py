@@ -2,6 +2,9 @@
 
 The folder is finished when `manifest.json` is there. The dump is taken before the pictures, so each picture that it
 names is copied unless it was discarded in between.
+
+Tombstones come along, of those who were erased. A restore takes those of every backup beside its own, for a later one
+knows of more people whom an older one must not bring back. People's exports are in no backup.
 """
 
 from __future__ import annotations
@@ -20,12 +23,14 @@ from alembic.migration import MigrationContext
 from app.core.database.engines import UNLIMITED, direct
 from app.core.errors import NotFound
 from app.core.lib import clock
-from app.core.media import pictures
+from app.core.media import pictures, storage
+from app.core.media.storage import Room
 from app.core.settings import settings
 from config import environment
 
 DUMP = "database.dump"
 PICTURES = "media"
+TOMBSTONES = "tombstones"
 MANIFEST = "manifest.json"
 
 
@@ -50,6 +55,10 @@ def backup(target: Path) -> str:
         with suppress(NotFound):  # discarded meanwhile
             (folder / name).write_bytes(pictures.store().get(name))
             count += 1
+    tombstones = storage.room(Room.TOMBSTONES)
+    (unfinished / TOMBSTONES).mkdir()
+    for name, _ in tombstones.names():
+        (unfinished / TOMBSTONES / name).write_bytes(tombstones.get(name))
     manifest = {"made_at": clock.rfc3339(clock.now()), "migrations": revisions, "pictures": count}
     (unfinished / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     unfinished.rename(target)
@@ -69,6 +78,9 @@ def restore(source: Path) -> str:
     # Pictures first: names are random, so they collide with nothing, and no row ever names one that is not there yet.
     for path in sorted((source / PICTURES).iterdir()):
         pictures.store().put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
+    # And tombstones before people: killed from here on, the service itself erases whom the dump brings back.
+    for path in sorted(source.absolute().parent.glob(f"*/{TOMBSTONES}/*")):
+        storage.room(Room.TOMBSTONES).put(path.name, path.read_bytes(), "text/plain")
     with (source / DUMP).open("rb") as dump:
         _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", source=dump)
     return f"Restored the backup of {manifest['made_at']}: {manifest['pictures']} pictures, migrations as of then."

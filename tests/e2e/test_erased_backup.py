@@ -1,0 +1,121 @@
+"""Who was erased is in no backup that is made afterwards, and an older one does not bring them back."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import psycopg2
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.media import pictures, storage
+from app.core.operations import backup
+from app.identity import own_pictures
+from app.identity.models import User
+from app.personal_data import jobs
+from dev.stack.processes import WebOnly
+from tests.client import Client
+from tests.core.media.samples import plain
+from tests.e2e.test_backup import PATH, empty_database
+from tests.factories import PASSWORD, make_user
+from tests.personal_data.test_erasure import MARKS, PERSON
+from tests.personal_data.traces import fill
+
+pytestmark = pytest.mark.takes(seconds=30)
+
+
+def erase(app: Flask, user_id: int) -> None:
+    with unit_of_work():
+        client = Client(app).as_(db.session.get_one(User, user_id))
+    assert client.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    with unit_of_work():
+        db.session.execute(sa.update(User).where(User.id == user_id).values(erasure_due_at=sa.func.now()))
+    jobs.erase(user_id)
+
+
+def traces(url: str) -> list[str]:
+    """The tables of a database in which a mark is."""
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        tables = [name for (name,) in cursor.fetchall()]
+        found = []
+        for name in tables:
+            for mark in MARKS:
+                cursor.execute(f'SELECT EXISTS (SELECT FROM "{name}" AS row WHERE row::text ILIKE %s)', [f"%{mark}%"])
+                found += [name] * bool((cursor.fetchone() or [False])[0])
+        return found
+
+
+def dumped(folder: Path) -> str:
+    """The database of a backup as text."""
+    program = shutil.which("pg_restore", path=PATH)
+    assert program
+    dump = subprocess.run([program, "--file=-", folder / backup.DUMP], capture_output=True, check=True)
+    return dump.stdout.decode()
+
+
+def test_an_older_backup_brings_nobody_back(
+    committed: Flask, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", PATH)
+    with unit_of_work():
+        siti, other = make_user(**PERSON), make_user(username="tinggal")
+        siti_id = siti.id
+        fill(siti, other)
+        name = pictures.save(io.BytesIO(plain()))
+        own_pictures.keep(siti_id, {"image": name})
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    older, newer = shelf / "older", shelf / "newer"
+    backup.backup(older)
+    assert all(mark.lower() in dumped(older).lower() for mark in MARKS[:2])
+    assert (older / backup.PICTURES / name).exists()
+
+    erase(committed, siti_id)
+    backup.backup(newer)
+    assert not any(mark.lower() in dumped(newer).lower() for mark in MARKS)
+    assert not (newer / backup.PICTURES / name).exists()
+    assert list((newer / backup.TOMBSTONES).iterdir())
+
+    # Elsewhere, by the tombstones of the newer backup beside it.
+    there = tmp_path / "there"
+    there.mkdir()
+    url = empty_database(variables["DATABASE_URL"], "restored")
+    stack = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH}, there)
+    assert "1 people who had been erased" in stack.flask("restore", str(older))
+    assert traces(url) == []
+    assert not list((there / "media").glob(f"*/{name}"))
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT username FROM users")
+        assert cursor.fetchall() == [("tinggal",)]
+
+    # On the same host, by those beside the pictures.
+    alone = tmp_path / "alone" / "older"
+    shutil.copytree(older, alone)
+    here = tmp_path / "here"
+    here.mkdir()
+    url = empty_database(variables["DATABASE_URL"], "restored")
+    media = {"MEDIA_ROOT": str(committed.extensions["config"].media_root)}
+    stack = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH, **media}, here)
+    assert "1 people who had been erased" in stack.flask("restore", str(alone))
+    assert traces(url) == []
+    assert name not in {stored for stored, _ in pictures.store().names()}
+
+
+def test_tombstones_that_lie_nowhere_but_in_the_database_are_laid_beside_the_pictures(committed: Flask) -> None:
+    with unit_of_work():
+        siti_id = make_user(**PERSON).id
+    erase(committed, siti_id)
+    room = storage.room(storage.Room.TOMBSTONES)
+    before = {name for name, _ in room.names()}
+    for name in before:
+        room.remove(name)
+    assert jobs.tend_tombstones() == []
+    assert {name for name, _ in room.names()} <= before
+    assert len(list(room.names())) >= 1
