@@ -108,13 +108,13 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
     return {"title": (f"Pengingat: {title}" if title else "Pengingat")[:PUSH_CHARACTERS], "body": body}
 
 
-def stock(pengingat: Pengingat, day: date, recipient: Recipient) -> dict[Channel, dict[str, str]]:
+def stock(pengingat: Pengingat, day: date, recipient: Recipient) -> dict[Channel, dict[str, object]]:
     """`Halo Siti, Metformin diperkirakan habis Jumat, 27 November 2026.`"""
     what = recipient.line(pengingat.details["nama_obat"]) or recipient.line(pengingat.judul) or "obat Anda"
     sentence = f"{what} diperkirakan habis {calendar_day(day)}."
     name = first_name(recipient.line(recipient.name))
     return {
-        Channel.MESSAGING: {"text": f"Halo{_after_blank(name)}, {sentence}"},
+        Channel.MESSAGING: {"text": f"Halo{_after_blank(name)}, {sentence}", "parts": {"name": name}},
         Channel.PUSH_FAN_OUT: {"title": "Persediaan obat", "body": sentence[0].upper() + sentence[1:]},
     }
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.notifications import outbox
+from app.notifications.delivery import forms
 from app.notifications.models import Delivery
 from app.pengingat import jobs, service
 from app.pengingat.jobs import tell_of_stock
@@ -275,6 +276,15 @@ def test_a_push_tells_it_too(siti: Client, moment: Time, obat: dict[str, Any]) -
     moment.move(hours=1)
     tell_of_stock()
     assert told("push_fan_out") == ["Metformin diperkirakan habis Senin, 2 Maret 2026."]
+
+
+def test_a_template_can_say_it_too(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    make(siti, obat, 1)
+    moment.move(hours=1)
+    tell_of_stock()
+    row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="messaging")).one()
+    name = forms.parts_of(row.payload)["name"]
+    assert (name, str(row.payload["text"]).startswith(f"Halo {name}, ")) == ("Siti", True)
 
 
 def test_it_is_told_at_nine_in_the_reminders_own_zone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
