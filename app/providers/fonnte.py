@@ -49,9 +49,8 @@ class Fonnte:
         except SenderError as error:
             return Health(error.reason)
         quota = _whole_number(body.get("quota"))
-        if body.get("device_status") == "disconnect":
-            return Health(DISCONNECTED, quota=quota)
-        return Health(NO_QUOTA if quota == 0 else None, quota=quota)
+        # A quota of 0 is no problem by itself: what a plan without one shows there nobody has written down.
+        return Health(DISCONNECTED if body.get("device_status") == "disconnect" else None, quota=quota)
 
     def take_back(self, ref: str) -> bool:
         try:

@@ -101,6 +101,48 @@ def test_whatsapp_plays_every_error_on_order(sim: Server, code: int, status: int
     assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
 
 
+def test_a_phone_that_is_off_refuses_or_holds_and_sends_later(sim: Server) -> None:
+    sim.messaging.disconnect()
+    assert fonnte(sim)["reason"] == "request invalid on disconnected device"
+    sim.messaging.disconnect(holds=True)
+    assert fonnte(sim, message="pertama")["status"] is True
+    ref = fonnte(sim, message="kedua")["id"][0]
+    assert sim.messaging.sent == []
+    delete = {"url": f"{sim.url}/messaging/delete-message", "headers": {"Authorization": TOKEN}, "timeout": PATIENCE_S}
+    assert requests.post(data={"id": ref}, **delete).json() == {"status": True}
+    assert requests.post(data={"id": ref}, **delete).json() == {"status": False, "reason": "message not found"}
+    sim.messaging.connect()
+    assert [message.text for message in sim.messaging.sent] == ["pertama"]
+    assert [told["status"] for told in sim.messaging.told] == ["disconnect", "disconnect", "connect"]
+
+
+def test_messages_are_dropped_or_fail_after_they_were_accepted(sim: Server) -> None:
+    sim.messaging.drop_next()
+    assert fonnte(sim)["status"] is True
+    assert (sim.messaging.sent, sim.messaging.told) == ([], [])
+    sim.messaging.fail_later(code="131026")
+    ref = whatsapp(sim, biz_opaque_callback_data="d:7").json()["messages"][0]["id"]
+    (status,) = sim.messaging.told[-1]["entry"][0]["changes"][0]["value"]["statuses"]
+    assert (status["id"], status["status"], status["biz_opaque_callback_data"]) == (ref, "failed", "d:7")
+    assert status["errors"][0]["code"] == 131026
+    assert whatsapp(sim).status_code == 200
+    assert len(sim.messaging.sent) == 1
+
+
+def test_a_ban_a_limit_and_the_hours_refuse_in_whatsapps_codes(sim: Server) -> None:
+    sim.messaging.limit_people(1)
+    assert whatsapp(sim).status_code == 200
+    assert whatsapp(sim, to="6281234567899").json()["error"]["code"] == 131048
+    sim.messaging.sender.wrote.add("6281234567899")
+    assert whatsapp(sim, to="6281234567899").status_code == 200
+    sim.messaging.sender.keeps_hours = True
+    assert whatsapp(sim).json()["error"]["code"] == 131047
+    template = {"name": "pengingat_obat", "language": {"code": "id"}}
+    assert whatsapp(sim, type="template", template=template, text=None).status_code == 200
+    sim.messaging.ban()
+    assert whatsapp(sim).json()["error"]["code"] == 131031
+
+
 def test_messages_of_many_threads_are_each_recorded_once(sim: Server) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: fonnte(sim, message=f"pesan {n}"), range(100)))

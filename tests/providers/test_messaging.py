@@ -189,6 +189,96 @@ def test_a_no_of_the_provider_is_no_unknown_outcome(
     assert not error.value.outcome_unknown
 
 
+@pytest.mark.parametrize(
+    ("wire", "kind", "is_seen"),
+    [
+        *(("fonnte", kind, True) for kind in ("token_invalid", "disconnected", "no_quota")),
+        ("whatsapp", "code_190", True),
+        *(("whatsapp", f"code_{code}", False) for code in (368, 131031, 131042)),
+    ],
+)
+def test_an_error_of_the_account_is_no_error_of_the_message(
+    sim: Server, wire: str, kind: str, is_seen: bool, request: pytest.FixtureRequest
+) -> None:
+    client: messaging.Messenger = request.getfixturevalue(wire)
+    sim.fault("messaging", kind)
+    with pytest.raises(messaging.SenderError) as error:
+        client.send(PHONE, "Halo")
+    assert (error.value.permanent, error.value.is_seen) == (False, is_seen)
+
+
+def test_a_limit_of_people_is_no_error_of_the_account(sim: Server, whatsapp: messaging.Messenger) -> None:
+    sim.messaging.limit_people(1)
+    whatsapp.send(PHONE, "Halo")
+    with pytest.raises(messaging.TooManyPeopleError):
+        whatsapp.send("+6281234567899", "Halo")
+    whatsapp.send(PHONE, "Halo")
+
+
+def test_whatsapp_says_how_a_number_is(sim: Server, whatsapp: messaging.Messenger) -> None:
+    assert whatsapp.health() == messaging.Health(quality="green")
+    sim.messaging.limit_people(10_000)
+    sim.messaging.lower_quality("YELLOW")
+    assert whatsapp.health() == messaging.Health(quality="yellow", limit_24h=10_000)
+    sim.fault("messaging", "code_190")
+    assert whatsapp.health() == messaging.Health(problem="code 190")
+
+
+def test_fonnte_says_how_its_phone_is(sim: Server, fonnte: messaging.Messenger) -> None:
+    sim.messaging.sender.quota = 78
+    assert fonnte.health() == messaging.Health(quota=78)
+    sim.messaging.disconnect()
+    assert fonnte.health() == messaging.Health("request invalid on disconnected device", quota=78)
+    sim.fault("messaging", "token_invalid")
+    assert fonnte.health() == messaging.Health("token invalid")
+
+
+@pytest.mark.parametrize(
+    ("told", "limit"),
+    [
+        ("TIER_250", 250),
+        ("TIER_2K", 2000),
+        ("TIER_100K", 100_000),
+        ("TIER_UNLIMITED", None),
+        ("TIER_", None),
+        (250, None),
+        (None, None),
+    ],
+)
+def test_a_tier_is_a_number_of_people(told: object, limit: int | None) -> None:
+    assert whatsapp_cloud.limit_of(told) == limit
+
+
+@pytest.mark.parametrize("kind", ["status", "garbage", "wrong_type", "drop"])
+@pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
+def test_an_answer_that_says_nothing_of_the_number_is_an_error(
+    sim: Server, wire: str, kind: str, request: pytest.FixtureRequest
+) -> None:
+    client: messaging.Messenger = request.getfixturevalue(wire)
+    sim.fault("messaging", kind, times=None)
+    with pytest.raises(ProviderError):
+        client.health()
+
+
+def test_fonnte_gives_back_what_it_has_not_sent(sim: Server, fonnte: messaging.Messenger) -> None:
+    sim.messaging.disconnect(holds=True)
+    ref = fonnte.send(PHONE, "Halo")
+    assert ref is not None
+    assert fonnte.take_back(ref) is True
+    assert fonnte.take_back(ref) is False
+    sim.messaging.connect()
+    assert sim.messaging.sent == []
+    for kind in ("status", "garbage", "token_invalid"):
+        sim.fault("messaging", kind)
+        with pytest.raises(ProviderError):
+            fonnte.take_back(ref)
+
+
+def test_what_whatsapp_has_it_keeps(sim: Server, whatsapp: messaging.Messenger) -> None:
+    assert whatsapp.take_back("wamid.1") is False
+    assert not sim.messaging.calls
+
+
 def test_a_retry_after_comes_along(sim: Server, fonnte: messaging.Messenger) -> None:
     sim.fault("messaging", "status", status=429, retry_after=17)
     with pytest.raises(ProviderError) as error:

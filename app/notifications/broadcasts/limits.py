@@ -49,7 +49,7 @@ def _left(connection: sa.Connection, sender: Sender) -> int | None:
     lefts = []
     if sender.limit_24h is not None:
         lefts.append(sender.limit_24h - (connection.scalar(_people_of_a_day) or 0))
-    if sender.quota is not None:
+    if sender.quota:  # what 0 means, the provider says when a message is refused
         lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
     return max(0, min(lefts)) if lefts else None
 

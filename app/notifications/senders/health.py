@@ -155,7 +155,8 @@ def note(health: Health) -> None:
         _note({**values, **_down(health.problem, is_seen=True)})
         return
     is_limited = sa.and_(_rows.state == SenderState.DEGRADED, _rows.since > _now - LIMITED_FOR)
-    stays = sa.or_(sa.and_(_is_down, _rows.needs_trial), is_limited)
+    is_unpaid = sa.and_(_rows.reason == fonnte.NO_QUOTA, sa.literal(health.quota == 0))
+    stays = sa.or_(sa.and_(_is_down, sa.or_(_rows.needs_trial, is_unpaid)), is_limited)
     mended = {
         name: sa.case((stays, _rows[name]), else_=sa.literal(value, _rows[name].type)) for name, value in _UP.items()
     }

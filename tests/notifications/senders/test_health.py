@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from threading import Condition
 
 import pytest
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.notifications import jobs, outbox
+from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import Channel, Delivery, State, deliveries
 from app.notifications.senders import health
@@ -20,9 +22,12 @@ from app.notifications.senders.models import Sender, SenderState
 from app.notifications.senders.models import senders as table
 from app.providers.messenger import Health
 from dev.simulators import Server
+from dev.stack.waiting import PATIENCE_S
 from tests.client import Client
+from tests.factories import make_user
 from tests.notifications.conftest import add, age, reread
 from tests.notifications.senders.conftest import Configure
+from tests.statements import Statements
 
 
 def sender() -> Sender:
@@ -172,7 +177,41 @@ def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server,
     assert (sender().quota, sender().state) == (78, "up")
     sim.messaging.sender.quota = 0
     senders.check()
+    assert (sender().quota, sender().state) == (0, "up")  # a plan without a quota may say so too
+
+
+def test_a_quota_that_is_spent_stops_the_sender_until_there_is_more(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
+    sim.messaging.sender.quota = 0
+    add()
+    jobs.drain("urgent")
+    senders.check()
     assert (sender().state, sender().reason) == ("down", "insufficient quota")
+    sim.messaging.sender.quota = 10
+    senders.check()
+    assert sender().state == "up"
+    pass_time(minutes=1)
+    jobs.drain("urgent")
+    assert [row.state for row in rows()] == [State.SENT]
+
+
+def test_looking_at_the_sender_costs_a_delivery_no_statement(
+    app: Flask, sim: Server, fonnte: Configure, statements: Statements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "BELIEVED_S", PATIENCE_S)
+    senders.check()
+    lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, Condition(), claims.claim_pending)
+    user = make_user()
+    for _ in range(3):
+        add(user_id=user.id, target=None)
+    assert lane.next() is not None  # this one looks
+    for _ in range(2):
+        with statements.at_most(4):  # claimed, the number looked up, begun, settled
+            delivery = lane.next()
+            assert delivery is not None
+            lane.handle(delivery)
+    assert len(sim.messaging.sent) == 2
 
 
 @pytest.mark.parametrize("kind", ["down", "garbage", "wrong_type", "status"])
