@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import clock as database_clock
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
@@ -44,15 +45,16 @@ NOT_ALLOWED = "not allowed by the patient any more"
 
 _alerts = CaregiverAlert.__table__.c
 _is_waiting = sa.and_(CaregiverAlert.told_at.is_(None), CaregiverAlert.due_at <= sa.bindparam("now"))
-_anything = sa.select(
-    sa.or_(sa.exists().where(Occurrence.alerts_due), sa.exists().where(_is_waiting)),
+_anything = PreparedStatement(
+    sa.select(sa.or_(sa.exists().where(Occurrence.alerts_due), sa.exists().where(_is_waiting)))
 )
 
 
 def is_any_due(now: datetime) -> bool:
     """Whether there is anything to do: the one statement of an idle tick."""
     with autocommit() as connection:
-        return bool(connection.scalar(_anything, {"now": now}))
+        ((is_any,),) = _anything.rows(connection, {"now": now})
+    return bool(is_any)
 
 
 def record(now: datetime) -> None:
