@@ -49,7 +49,7 @@ def collect() -> Iterator[Metric]:
     """A sample of each state, so that an alert can tell a sender that is down from one that nobody knows."""
     sender = health.current()
     state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["state"])
-    for each in SenderState if sender else ():
+    for each in SenderState:
         state.add_metric([each], float(sender is not None and sender.state == each))
     yield state
     age_s = (now() - sender.checked_at).total_seconds() if sender and sender.checked_at else None
