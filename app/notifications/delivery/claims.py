@@ -201,7 +201,13 @@ _sending = (
     )
 )
 _sent = PreparedStatement(_sending.returning(_rows.id))
-_sent_and_forgotten = PreparedStatement(_sending.values(payload=sa.literal_column("'{}'::jsonb")).returning(_rows.id))
+_nothing: sa.ColumnElement[dict[str, object]] = sa.literal_column("'{}'::jsonb", JSONB)
+_sent_and_forgotten = PreparedStatement(_sending.values(payload=_nothing).returning(_rows.id))
+_is_message = _rows.channel == sa.literal_column(f"'{Channel.MESSAGING}'")
+#: What WhatsApp may refuse a moment later, and then takes as a template, is kept until `jobs.forget_payloads`.
+_sent_and_nearly_forgotten = PreparedStatement(
+    _sending.values(payload=sa.case((_is_message, _rows.payload), else_=_nothing)).returning(_rows.id)
+)
 
 
 def claim(queue: str, channel: str) -> Claimed | None:
@@ -275,13 +281,14 @@ def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
     calls = 1 if delivery.is_begun else 0
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
     with autocommit() as connection:
-        (_sent_and_forgotten if _forgets() else _sent).rows(connection, values)
+        _settling().rows(connection, values)
 
 
-def _forgets() -> bool:
-    """Whether the payload of what is sent goes at once, see `final`. What WhatsApp may refuse a moment later, and then
-    takes as a template, is kept until `jobs.forget_payloads`."""
-    return settings.is_production and not settings.follows_whatsapp_hours
+def _settling() -> PreparedStatement:
+    """The statement that records as sent; production drops the payload, see `final`."""
+    if not settings.is_production:
+        return _sent
+    return _sent_and_nearly_forgotten if settings.follows_whatsapp_hours else _sent_and_forgotten
 
 
 def settle_failed(delivery: Claim, reason: str) -> None:

@@ -15,7 +15,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.notifications import jobs
 from app.notifications.delivery import forms, second_form
-from app.notifications.models import Delivery, State, deliveries
+from app.notifications.models import Channel, Delivery, State, deliveries
 from app.notifications.senders.models import PhoneNumber, phone_numbers
 from app.providers import messaging
 from dev.simulators import Server
@@ -174,7 +174,6 @@ def test_a_payload_of_older_code_is_a_text(app: Flask, whatsapp: Configure) -> N
 
 def test_a_persons_message_costs_four_statements(app: Flask, statements: Any, whatsapp: Configure, sim: Server) -> None:
     from app.notifications.delivery import claims, drain
-    from app.notifications.models import Channel
 
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = make_user()
@@ -238,9 +237,11 @@ def test_production_forgets_what_was_said_once_whatsapp_cannot_refuse_it(
     monkeypatch.setitem(committed.extensions, "config", config)
     wrote(user.phone or "", INSIDE)
     row = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    pushed = add(channel=Channel.PUSH_FAN_OUT, user_id=user.id, target=None)
     jobs.drain("urgent")
     jobs.forget_payloads()
     assert reread(row.dedupe_key).payload == REMINDER
+    assert (reread(pushed.dedupe_key).state, reread(pushed.dedupe_key).payload) == (State.SENT, {})
     db.session.execute(sa.update(deliveries).values(settled_at=deliveries.c.settled_at - jobs.ANSWER_WITHIN))
     db.session.commit()
     jobs.forget_payloads()
