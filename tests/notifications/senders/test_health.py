@@ -264,6 +264,13 @@ def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Se
     assert sender().limit_24h == 250
 
 
+def test_a_provider_that_does_not_know_the_question_is_left_alone(app: Flask, sim: Server, fonnte: Configure) -> None:
+    sim.fault("messaging", "status", match="/device", status=404, times=None)
+    for _ in range(3):
+        senders.check()
+    assert len(sim.messaging.calls) == 1
+
+
 def test_nobody_new_is_written_to_beyond_the_limit_and_others_are(
     committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:
