@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -12,11 +14,16 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from config import ROOT
 from dev.stack.waiting import PATIENCE_S
 from tests.e2e.launcher import Launcher, copy_checkout
 from tests.programs import needed
 
 expect.set_options(timeout=PATIENCE_S * 1000)
+
+
+#: A file of the page for front ends: its name in a heading, then its code.
+CODE = re.compile(r"^## `(\S+)`\n\n```js\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="session")
@@ -26,9 +33,13 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def front_end() -> Iterator[str]:
-    """The origin of a client's page, which calls the service from there."""
-    pages = partial(SimpleHTTPRequestHandler, directory=Path(__file__).with_name("front_end"))
+def front_end(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The origin of a client's page, which calls the service from there; the code of `docs/client.md` is beside it."""
+    folder = tmp_path_factory.mktemp("front_end")
+    shutil.copytree(Path(__file__).with_name("front_end"), folder, dirs_exist_ok=True)
+    for name, code in CODE.findall((ROOT / "docs/client.md").read_text()):
+        (folder / name).write_text(code)
+    pages = partial(SimpleHTTPRequestHandler, directory=folder)
     with ThreadingHTTPServer(("127.0.0.1", 0), pages) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://localhost:{server.server_port}"
