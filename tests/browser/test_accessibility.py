@@ -34,9 +34,32 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(page: Page, axe: str, path: st
     for details in page.locator("summary").all():
         details.click()
     assert page.evaluate("document.documentElement.scrollWidth") == size["width"]
+    assert violations(page, axe) == []
+
+
+def violations(page: Page, axe: str) -> list[tuple[str, str]]:
     page.evaluate(axe)
-    violations = page.evaluate("axe.run().then((result) => result.violations)")
-    assert [(each["id"], each["nodes"][0]["html"]) for each in violations] == []
+    found = page.evaluate("axe.run().then((result) => result.violations)")
+    return [(each["id"], each["nodes"][0]["html"]) for each in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_an_invitation_can_be_read_by_whoever_gets_the_link(page: Page, axe: str, size: dict, scheme: str) -> None:
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    login = {"username": "siti", "password": "rahasia123"}
+    token = page.request.post("/api/login", data=login).json()["access_token"]
+    made = page.request.post(
+        "/api/patient/invitations",
+        data={"scopes": ["alerts", "history", "manage"]},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert made.status == 201, made.text()
+    page.goto(f"/undangan/{made.json()['code']}")
+    page.get_by_text(made.json()["code"]).wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == size["width"]
+    assert violations(page, axe) == []
 
 
 def test_the_outbox_fits_on_a_few_screens_of_a_phone(page: Page) -> None:
