@@ -13,7 +13,7 @@ from app.caregivers import notices
 from app.caregivers.models import Invitation
 from app.core.database.session import db, translating
 from app.core.errors import AppError, BadRequest, NotFound
-from app.core.web import rate_limits
+from app.core.web import idempotency, rate_limits
 from app.core.web.pagination import Listing, Page, Search, paginate, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
 from app.identity import care, consents, erasure, users
@@ -71,8 +71,7 @@ def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -
         is None
     ):
         raise NotFound(NOT_FOUND)
-    if Scope.ALERTS not in allowed:
-        outbox.cancel(care.subject(caregiver_id, patient_id))
+    _end(caregiver_id, patient_id, allowed)
     return db.session.execute(_linked(CaregiverLink.caregiver_id, sa.and_(*link))).one()
 
 
@@ -86,7 +85,7 @@ def allow_nobody(patient_id: int) -> None:
     """Take back all that a patient allows their caregivers, and the invitations to more; the links stay."""
     allowing = sa.update(CaregiverLink).where(CaregiverLink.patient_id == patient_id, CaregiverLink.scopes != [])
     for caregiver_id in db.session.scalars(allowing.values(scopes=[]).returning(CaregiverLink.caregiver_id)).all():
-        outbox.cancel(care.subject(caregiver_id, patient_id))
+        _end(caregiver_id, patient_id)
     db.session.execute(sa.delete(Invitation).where(Invitation.patient_id == patient_id))
 
 
@@ -161,4 +160,13 @@ def _delete(*conditions: sa.ColumnElement[bool]) -> None:
     if not cut:
         raise NotFound(NOT_FOUND)
     for caregiver_id, patient_id in cut:
+        _end(caregiver_id, patient_id)
+
+
+def _end(caregiver_id: int, patient_id: int, allowed: Collection[str] = ()) -> None:
+    """What holds no longer takes along what is queued, and what would be answered again. The link was changed before:
+    a change by the caregiver that it met is committed by now."""
+    if Scope.ALERTS not in allowed:
         outbox.cancel(care.subject(caregiver_id, patient_id))
+    if Scope.MANAGE not in allowed:
+        idempotency.forget(caregiver_id, "pengingat")

@@ -233,6 +233,24 @@ def test_what_is_refused_later_is_not_noted(caregiver: Callable[[str], Client], 
     assert noted(siti) == []
 
 
+@pytest.mark.parametrize("cut", ["the link", "the scope"])
+def test_after_the_cut_no_answer_is_given_again(
+    client: Client, moment: Time, caregiver: Callable[[str], Client], siti: User, obat: dict[str, Any], cut: str
+) -> None:
+    """A create by its `Idempotency-Key` is answered as the first time, but not to somebody who may not ask any more."""
+    theirs, own = caregiver("manage"), client.as_(siti)
+    path, key = f"/pengingat/obat?patient_id={siti.id}", {"Idempotency-Key": "kunci-sekali"}
+    first = theirs.post(path, obat, headers=key)
+    assert theirs.post(path, obat, headers=key).json == first.json
+    by = db.session.scalars(sa.select(CaregiverLink.caregiver_id)).one()
+    if cut == "the link":
+        own.delete(f"/caregiver/patients/{by}")
+    else:
+        own.put(f"/patient/caregivers/{by}", {"scopes": ["alerts", "history"]})
+    assert_error(theirs.post(path, obat, headers=key), 404, "not_found")
+    assert len(own.get("/pengingat").json) == 1
+
+
 # --- races ----------------------------------------------------------------------------------------------------------
 
 

@@ -101,6 +101,12 @@ def delete_old() -> None:
     db.session.execute(sa.delete(IdempotencyKey).where(_is_over).execution_options(synchronize_session=False))
 
 
+def forget(user_id: int, blueprint: str) -> None:
+    """Give this person no answer again that routes of a blueprint gave them: they may not see it any more."""
+    theirs = (IdempotencyKey.user_id == user_id, IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True))
+    db.session.execute(sa.delete(IdempotencyKey).where(*theirs).execution_options(synchronize_session=False))
+
+
 _is_over = IdempotencyKey.created_at < sa.func.statement_timestamp() - KEPT
 
 
