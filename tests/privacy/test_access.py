@@ -180,6 +180,10 @@ SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
     "PUT /admins/<int:user_id>": ("profile_read", lambda _, user: (f"/admins/{user.id}", {"nama_ktp": "Baru"})),
     "GET /admins/users": ("listed", lambda *_: ("/admins/users", None)),
     "GET /admins/users/<int:user_id>": ("nik_read", lambda _, user: (f"/admins/users/{user.id}", None)),
+    "GET /admins/users/<int:user_id>/pengiriman": (
+        "deliveries_read",
+        lambda _, user: (f"/admins/users/{user.id}/pengiriman", None),
+    ),
     "PUT /admins/users/<int:user_id>": (
         "profile_read",
         lambda _, user: (f"/admins/users/{user.id}", {"is_verified": True}),
@@ -216,6 +220,9 @@ SHOWING_NOTHING = {
     "GET /admins/moderasi/frasa": "phrases",
     "POST /admins/moderasi/frasa": "phrases",
     "DELETE /admins/moderasi/frasa/<int:phrase_id>": "a message",
+    "GET /admins/operasi": "numbers",
+    "POST /admins/operasi/pengirim": "numbers",
+    "PUT /admins/operasi/siaran": "numbers",
     "GET /superadmin/tables": "names of tables",
     "DELETE /caregiver/patients/<int:other_id>": "a message",
 }
