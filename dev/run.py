@@ -14,12 +14,14 @@ import json
 import os
 import socket
 import sys
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from config import DEVELOPMENT_ENV, INSTANCE, ROOT, Config, ConfigError, environment
 from dev.servers import start_postgres, start_valkey
 from dev.settings import defaults, given, known_to_config, secrets_of, write_private
+from dev.simulators import webhooks
 from dev.supervisor import Child, Supervisor, ToolError, end_orphans
 from dev.terminal import Stopped, Warnings, say, step, stop_signals
 
@@ -78,6 +80,7 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
             servers.afterwards.callback(DEVELOPMENT_ENV.unlink, missing_ok=True)
             write_private(DEVELOPMENT_ENV, known_to_config(env))
             start_service(service, config.port, env)
+            let_simulators_call(env, config.port)
             say(WELCOME.format(here=f"http://127.0.0.1:{config.port}", logs=shown(LOGS)))
             warnings = Warnings({child.name: child.log for child in service.children})
             while True:
@@ -114,7 +117,19 @@ def simulators(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
         command = [sys.executable, "-m", "dev.simulators", "--port", "0"]
         child = supervisor.spawn("simulators", command, env=env, cwd=ROOT)
         supervisor.wait_until(lambda: _announced(child) is not None, child)
-    return _announced(child) or {}
+    return {**(_announced(child) or {}), **webhooks.settings()}
+
+
+def let_simulators_call(env: dict[str, str], port: int) -> None:
+    """Where messages go to our stand-in, it tells of receipts and of what people write."""
+    url = env.get("MESSAGING_URL", "")
+    if env.get("WHATSAPP_APP_SECRET") != webhooks.APP_SECRET or not url.endswith("/messaging"):
+        return
+    action = f"{url.removesuffix('/messaging')}/_control/messaging/call_back"
+    body = json.dumps({"url": f"http://127.0.0.1:{port}"}).encode()
+    request = urllib.request.Request(action, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=5):
+        pass
 
 
 def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> None:

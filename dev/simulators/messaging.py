@@ -12,6 +12,7 @@ from typing import Any
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
+from dev.simulators import webhooks
 from dev.simulators.base import Refusals, Simulator
 from dev.simulators.messages import read_content
 from dev.simulators.senders import INVALID, Fate, Sender, fonnte_state, whatsapp_change, whatsapp_failure
@@ -62,8 +63,9 @@ class Messaging(Simulator):
         self.sender = Sender()
         #: What is accepted and waits for the phone.
         self.held: list[Message] = []
-        #: What the webhooks would say, in order: the body of each.
+        #: What the webhooks say of our own number and of failures, in order: the body of each.
         self.told: list[dict[str, Any]] = []
+        self.webhooks = webhooks.Webhooks()
         self._count = 0
 
     def env(self) -> dict[str, str]:
@@ -98,7 +100,8 @@ class Messaging(Simulator):
 
     def actions(self) -> dict[str, Callable[..., Any]]:
         acts = (self.mark_invalid, self.disconnect, self.connect, self.ban, self.lower_quality, self.fail_later)
-        return {act.__name__: act for act in (*acts, self.drop_next, self.limit_people)}
+        acts = (*acts, self.drop_next, self.limit_people, self.call_back, self.write)
+        return {act.__name__: act for act in acts}
 
     def received(self) -> list[dict[str, Any]]:
         """The accepted messages: one row for each that reached a phone."""
@@ -113,34 +116,47 @@ class Messaging(Simulator):
             self.held.clear()
             self.told.clear()
             self.sender = Sender()
+            self.webhooks.close()
+
+    def call_back(self, url: str, **manner: Any) -> None:
+        """From now on the service at `url` hears what happens, receipts in the manner of `webhooks.Manner` included."""
+        self.webhooks.listen(url, webhooks.Manner(**manner))
+
+    def write(self, sender: str, text: str, wire: str = "whatsapp_cloud", pressed: str = "") -> None:
+        """Somebody writes to the service, or presses a button below a message of its."""
+        with self.lock:
+            self._count += 1
+            self.sender.wrote.add(digits(sender))
+            self.webhooks.tell(webhooks.written(self._count, digits(sender), text, wire, pressed))
 
     def disconnect(self, *, holds: bool = False) -> None:
         """The phone is off. With `holds` what is accepted from now on is kept until it is back."""
         with self.lock:
             self.sender.connected, self.sender.holds = False, holds
-            self.told.append({"device": "628110000000", "status": "disconnect", "reason": "phone offline"})
+            self._tell({"device": "628110000000", "status": "disconnect", "reason": "phone offline"})
 
     def connect(self) -> None:
         """The phone is back, and sends all that was kept."""
         with self.lock:
             self.sender.connected = True
-            self.sent += self.held
+            for message in self.held:
+                self._send(message)
             self.held.clear()
-            self.told.append({"device": "628110000000", "status": "connect", "reason": ""})
+            self._tell({"device": "628110000000", "status": "connect", "reason": ""})
 
     def ban(self) -> None:
         """WhatsApp locks the account."""
         with self.lock:
             self.sender.banned = True
             ban = {"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": "DISABLE"}}
-            self.told.append(whatsapp_change("account_update", ban))
+            self._tell(whatsapp_change("account_update", ban))
 
     def lower_quality(self, quality: str = "RED") -> None:
         """Recipients complain."""
         with self.lock:
             self.sender.quality = quality
             value = {"display_phone_number": "628110000000", "event": "FLAGGED", "current_limit": self.sender.tier()}
-            self.told.append(whatsapp_change("phone_number_quality_update", value))
+            self._tell(whatsapp_change("phone_number_quality_update", value))
 
     def fail_later(self, times: int = 1, code: str = "131026") -> None:
         """The next messages are accepted, and fail a moment later."""
@@ -174,12 +190,25 @@ class Messaging(Simulator):
             message = Message(ref, target, text, wire, **more)
             match self._fate(message):
                 case Fate.SENT:
-                    self.sent.append(message)
+                    self._send(message)
                 case Fate.HELD:
                     self.held.append(message)
                 case Fate.FAILED:
                     self._tell_failure(message, self.sender.code)
         return ref
+
+    def _send(self, message: Message) -> None:
+        """It reaches the phone."""
+        self.sent.append(message)
+        if message.wire == "fonnte":
+            self.webhooks.receipts(partial(webhooks.fonnte_status, message.ref))
+        else:
+            name = (message.ref, message.target, message.callback)
+            self.webhooks.receipts(partial(webhooks.whatsapp_status, *name))
+
+    def _tell(self, body: dict[str, Any]) -> None:
+        self.told.append(body)
+        self.webhooks.tell(body)
 
     def _fate(self, message: Message) -> Fate:
         self.sender.quota -= 1
@@ -191,9 +220,9 @@ class Messaging(Simulator):
 
     def _tell_failure(self, message: Message, code: str) -> None:
         if message.wire == "fonnte":
-            self.told.append(fonnte_state(message.ref, INVALID))
+            self._tell(fonnte_state(message.ref, INVALID))
         else:
-            self.told.append(whatsapp_failure(message.ref, message.target, message.callback, code))
+            self._tell(whatsapp_failure(message.ref, message.target, message.callback, code))
 
     def _device(self) -> ResponseReturnValue:
         if request.headers.get("Authorization") != TOKEN:

@@ -1,0 +1,176 @@
+"""How the messaging gateways call the service: signed, and again and again until it answers 200.
+
+Receipts of what was accepted come by themselves once somebody listens, as often, late and in whatever order one likes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from queue import Empty, PriorityQueue
+from threading import Event, Thread
+from typing import Any
+
+import requests
+
+from dev.simulators.senders import whatsapp_change
+
+APP_SECRET = "simulated-app-secret"
+VERIFY_TOKEN = "simulated-verify-token"
+FONNTE_TOKEN = "simulated-fonnte-token-0123456789abcdef"
+#: Our own number.
+DEVICE = "628110000000"
+
+#: Seconds until a call that was not answered by 200 is made again, how often, and how long one may take.
+AGAIN_S, MOST_CALLS, TIMEOUT_S = 0.5, 120, 10.0
+
+
+@dataclass(frozen=True)
+class Manner:
+    """Which receipts come of a message, how often each, in their order or any, and how many seconds late at most."""
+
+    told: Sequence[str] = ("sent", "delivered")
+    times: int = 1
+    shuffled: bool = False
+    late_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a webhook."""
+
+    path: str
+    body: bytes
+    tries: int = 0
+
+
+class Webhooks:
+    """The line back to the service; silent until somebody listens."""
+
+    def __init__(self) -> None:
+        self.url: str | None = None
+        self.manner = Manner()
+        #: How often the service answered with which status; 0: not at all.
+        self.answers: list[int] = []
+        self._due: PriorityQueue[tuple[float, int, Call]] = PriorityQueue()
+        self._count = count()
+        self._random = random.Random(1)
+        self._ended = Event()
+
+    def listen(self, url: str, manner: Manner) -> None:
+        """From now on the service at this address is called."""
+        self.url, self.manner = url.rstrip("/"), manner
+        self._ended = Event()
+        Thread(target=self._run, args=(self._ended,), name="webhooks", daemon=True).start()
+
+    def close(self) -> None:
+        """Nobody listens any more; what was still to be told is forgotten."""
+        self._ended.set()
+        self.url, self.manner, self._due = None, Manner(), PriorityQueue()
+        self.answers.clear()
+
+    def tell(self, body: dict[str, Any], *, after_s: float = 0.0) -> None:
+        """Call the webhook that this body belongs to."""
+        if self.url is not None:
+            self._put(Call(_path(body), json.dumps(body).encode()), after_s)
+
+    def receipts(self, states: Callable[[str], dict[str, Any]]) -> None:
+        """Tell what becomes of a message; `states` writes the body of each state."""
+        manner = self.manner
+        told = [state for state in manner.told for _ in range(manner.times)]
+        if manner.shuffled:
+            self._random.shuffle(told)
+        for n, state in enumerate(told):
+            late_s = self._random.uniform(0, manner.late_s) if manner.shuffled else manner.late_s
+            self.tell(states(state), after_s=late_s + n * 1e-6)
+
+    def _put(self, call: Call, after_s: float) -> None:
+        self._due.put((time.monotonic() + after_s, next(self._count), call))
+
+    def _run(self, ended: Event) -> None:
+        with requests.Session() as session:
+            while not ended.wait(0.01):
+                while not ended.is_set() and (call := self._next()) is not None:
+                    self._make(session, call, ended)
+
+    def _next(self) -> Call | None:
+        """The call that has been due longest."""
+        due = self._due
+        try:
+            at, n, call = due.get_nowait()
+        except Empty:
+            return None
+        if at <= time.monotonic():
+            return call
+        due.put((at, n, call))
+        return None
+
+    def _make(self, session: requests.Session, call: Call, ended: Event) -> None:
+        headers = {"Content-Type": "application/json", "X-Hub-Signature-256": sign(call.body)}
+        try:
+            response = session.post(f"{self.url}/api{call.path}", data=call.body, headers=headers, timeout=TIMEOUT_S)
+            status = response.status_code
+        except requests.RequestException:
+            status = 0
+        if ended.is_set():  # meanwhile: who listens next hears nothing of it
+            return
+        self.answers.append(status)
+        if status != 200 and call.tries < MOST_CALLS:
+            self._put(Call(call.path, call.body, call.tries + 1), AGAIN_S)
+
+
+def sign(body: bytes) -> str:
+    return "sha256=" + hmac.new(APP_SECRET.encode(), body, hashlib.sha256).hexdigest()
+
+
+def settings() -> dict[str, str]:
+    """What makes the service listen."""
+    return {
+        "WHATSAPP_APP_SECRET": APP_SECRET,
+        "WHATSAPP_VERIFY_TOKEN": VERIFY_TOKEN,
+        "FONNTE_WEBHOOK_TOKEN": FONNTE_TOKEN,
+        "MESSAGING_NUMBER": f"+{DEVICE}",
+    }
+
+
+def written(number: int, sender: str, text: str, wire: str, pressed: str = "") -> dict[str, Any]:
+    """What somebody wrote, or the button that they pressed, as a gateway tells it."""
+    if wire == "fonnte":
+        return {
+            "device": DEVICE, "sender": sender, "message": text, "name": "Somebody", "timestamp": int(time.time()),
+            "inboxid": number,
+        }  # fmt: skip
+    message = {"from": sender, "id": f"wamid.in.{number}", "timestamp": f"{time.time():.0f}", "type": "text"}
+    if pressed:
+        reply = {"button_reply": {"id": pressed, "title": text}}
+        message |= {"type": "interactive", "interactive": reply}
+    else:
+        message |= {"text": {"body": text}}
+    contacts = [{"wa_id": sender, "profile": {"name": "Somebody"}}]
+    return whatsapp_change("messages", {"messaging_product": "whatsapp", "contacts": contacts, "messages": [message]})
+
+
+def whatsapp_status(ref: str, target: str, callback: str | None, state: str) -> dict[str, Any]:
+    status = {"id": ref, "status": state, "timestamp": f"{time.time():.0f}", "recipient_id": target}
+    if callback is not None:
+        status["biz_opaque_callback_data"] = callback
+    return whatsapp_change("messages", {"messaging_product": "whatsapp", "statuses": [status]})
+
+
+def fonnte_status(ref: str, state: str) -> dict[str, Any]:
+    """The first names the message by both its names, the later ones by the second alone."""
+    status = {"device": DEVICE, "stateid": f"s{ref}", "state": state}
+    return {**status, "id": ref, "status": state} if state == "sent" else status
+
+
+def _path(body: dict[str, Any]) -> str:
+    if "entry" in body:
+        return "/webhooks/whatsapp"
+    event = "message" if "sender" in body else "device" if "reason" in body else "status"
+    return f"/webhooks/fonnte/{FONNTE_TOKEN}/{event}"

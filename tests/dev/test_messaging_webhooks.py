@@ -1,0 +1,141 @@
+"""The simulated gateways call the service back: receipts of what was sent, and what people write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from threading import Thread
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.serving import make_server
+
+from app.core.database.session import db, unit_of_work
+from app.inbox import jobs as inbox
+from app.notifications import jobs
+from app.notifications.delivery import claims, messaging
+from app.notifications.models import Channel, Inbound, Receipt, State
+from app.providers import messaging as provider
+from config import Config
+from dev.simulators import Server, webhooks
+from dev.stack.waiting import wait_until
+from tests.factories import make_user
+from tests.notifications.conftest import add, age, reread
+
+PHONE = "+6281234567890"
+
+
+@pytest.fixture(params=["fonnte", "whatsapp_cloud"])
+def wire(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def service(committed: Flask, sim: Server, wire: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of the service, which sends by this wire and listens to both."""
+    variables = {**sim.messaging.env(), **webhooks.settings(), "MESSAGING_PROVIDER": wire}
+    simulated = Config.from_env({"ENVIRONMENT": "testing", **variables})
+    changed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in variables}
+    config = replace(committed.extensions["config"], **changed)
+    monkeypatch.setitem(committed.extensions, "config", config)
+    monkeypatch.setitem(committed.extensions, "messenger", provider.make(config))
+    server = make_server("127.0.0.1", 0, committed, threaded=True)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    with unit_of_work():
+        make_user(nomor_hp="081234567890", nama_ktp="Siti")
+    yield f"http://127.0.0.1:{server.server_port}"
+    sim.messaging.webhooks.close()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def write(sim: Server, text: str, wire: str, **more: Any) -> None:
+    """Somebody writes, and it is handled."""
+    before = count()
+    sim.messaging.write(PHONE, text, wire, **more)
+    wait_until(lambda: count() > before)
+    inbox.handle()
+
+
+def count() -> int:
+    db.session.rollback()
+    return db.session.scalars(sa.select(sa.func.count()).select_from(Inbound)).one()
+
+
+def handled(is_done: Callable[[], bool]) -> bool:
+    inbox.handle()
+    return is_done()
+
+
+@pytest.mark.parametrize(
+    "manner",
+    [{}, {"times": 3}, {"told": ["sent", "delivered", "read"], "times": 2, "shuffled": True, "late_s": 0.2}],
+    ids=["in order", "three times", "shuffled and late"],
+)
+def test_what_became_of_a_message_is_known(service: str, sim: Server, wire: str, manner: dict[str, Any]) -> None:
+    sim.messaging.call_back(service, **manner)
+    write(sim, "halo", wire)  # of WhatsApp, this opens the hours
+    row = add(target=PHONE)
+    jobs.drain("urgent")
+    furthest = Receipt.READ if "told" in manner else Receipt.DELIVERED
+    told = 1 + len(manner.get("told", ("sent", "delivered"))) * manner.get("times", 1)
+    wait_until(lambda: len(sim.messaging.webhooks.answers) >= told)
+    wait_until(lambda: handled(lambda: reread(row.dedupe_key).receipt == furthest))
+    assert set(sim.messaging.webhooks.answers) == {200}
+
+
+def test_what_somebody_writes_is_answered_on_their_phone(service: str, sim: Server, wire: str) -> None:
+    sim.messaging.call_back(service, told=[])
+    write(sim, "BERHENTI", wire)
+    jobs.drain("urgent")
+    assert [message.text.split(".")[0] for message in sim.messaging.to(PHONE)] == [
+        "Kabar umum tidak akan dikirim lagi ke nomor ini"
+    ]
+
+
+def test_a_failure_that_is_told_later_is_known(service: str, sim: Server, wire: str) -> None:
+    sim.messaging.call_back(service)
+    write(sim, "halo", wire)
+    jobs.drain("urgent")
+    row = add(target=PHONE)
+    sim.messaging.fail_later()
+    jobs.drain("urgent")
+    wait_until(lambda: handled(lambda: reread(row.dedupe_key).receipt == Receipt.FAILED))
+    assert reread(row.dedupe_key).receipt_code == ("invalid" if wire == "fonnte" else "131026")
+
+
+@pytest.mark.parametrize("wire", ["whatsapp_cloud"], indirect=True)
+def test_a_call_whose_worker_was_killed_is_confirmed_by_its_receipt_and_not_repeated(
+    service: str, sim: Server, wire: str
+) -> None:
+    sim.messaging.call_back(service, told=["sent"])
+    write(sim, "halo", wire)
+    sim.messaging.sent.clear()
+    row = add(target=PHONE)
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    while claimed.id != row.id:  # the answer to the greeting
+        claimed = claims.claim("urgent", Channel.MESSAGING)
+        assert claimed is not None
+    messaging.send(claimed)  # and here it is killed
+    wait_until(lambda: handled(lambda: reread(row.dedupe_key).state == State.SENT))
+    age(60, of=row)
+    jobs.drain("urgent")
+    assert [message.text for message in sim.messaging.to(PHONE)].count(str(row.payload["text"])) == 1
+
+
+def test_a_service_that_is_away_is_called_again(service: str, sim: Server, wire: str) -> None:
+    sim.messaging.call_back(sim.closed_url)
+    sim.messaging.write(PHONE, "BERHENTI", wire)
+    wait_until(lambda: sim.messaging.webhooks.answers == [0])
+    sim.messaging.webhooks.url = service
+    wait_until(lambda: count() == 1)
+
+
+def test_nobody_is_called_who_does_not_listen(service: str, sim: Server, wire: str) -> None:
+    sim.messaging.write(PHONE, "BERHENTI", wire)
+    assert sim.messaging.webhooks.answers == []
