@@ -1,4 +1,4 @@
-"""Moderators: cases and what is decided about them, appeals, and who is behind a pseudonym."""
+"""Moderators: cases, what is decided about them, and appeals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.service.reads.posts import HIDDEN
-from app.identity.access_log import AccessLogEntry
 from app.identity.models import AuditEntry, User
 from app.notifications.models import Delivery
 from tests.client import Client, assert_error
@@ -252,65 +251,6 @@ def test_an_author_appeals_against_a_hidden_post(siti: Client, budi: Client, adm
         moderate(admin, "keep", **post)
         assert_error(siti.post(banding, {"note": "Lagi?"}), 409, "not_hidden")
     assert_error(siti.post("/forum/threads/999999/banding", {"note": "x"}), 404, "not_found")
-
-
-# --- who is behind a pseudonym --------------------------------------------------------------------------------------
-
-
-def test_a_pseudonym_is_lifted_once_written_down_and_told(
-    client: Client, siti: Client, author: User, budi: Client
-) -> None:
-    moderator = make_admin()
-    admin = client.as_(moderator)
-    thread_id = write_thread(siti, use_pseudonym=True)["id"]
-    report(budi, f"threads/{thread_id}")
-    case_id = cases(admin)[0]["id"]
-    path = f"/admins/moderasi/{case_id}/identitas"
-    assert_error(admin.post(path, {}), 400, "validation_error", "reason")
-    lifted = admin.post(path, {"reason": "Permintaan polisi."})
-    assert (lifted.status_code, lifted.json) == (
-        200, {"user_id": author.id, "username": author.username, "nama_ktp": "Qwertyana Rahasia"}
-    )  # fmt: skip
-    assert_error(admin.post(path, {"reason": "Lagi."}), 409, "already_lifted")
-    (entry,) = db.session.scalars(sa.select(AuditEntry))
-    assert (entry.actor_id, entry.action, entry.subject) == (
-        moderator.id, "pseudonym_lifted", f"forum_case:{case_id}"
-    )  # fmt: skip
-    assert (entry.details, "Qwertyana" in str(vars(entry))) == ({"reason": "Permintaan polisi."}, False)
-    (access,) = db.session.scalars(sa.select(AccessLogEntry))
-    assert (access.user_id, access.actor_id, access.action, access.reason) == (
-        author.id, moderator.id, "pseudonym_lifted", "Permintaan polisi."
-    )  # fmt: skip
-    told = db.session.scalars(sa.select(Delivery).where(Delivery.user_id == author.id)).one()
-    assert told.kind == "pseudonym_lifted"
-    assert "nama samaran" in str(told.payload["text"])
-    assert "Qwertyana" not in str(told.payload["text"])
-    # Everywhere else they stay who they were.
-    assert "Qwertyana" not in admin.get("/admins/moderasi").text
-    assert "Qwertyana" not in admin.get("/admins/audit").text
-
-
-def test_there_is_no_pseudonym_to_lift_of_who_writes_under_their_name(siti: Client, admin: Client) -> None:
-    case = moderate(admin, "hide", thread_id=write_thread(siti)["id"])
-    path = f"/admins/moderasi/{case['id']}/identitas"
-    assert_error(admin.post(path, {"reason": "x"}), 409, "no_pseudonym")
-
-
-def test_a_pseudonym_can_be_lifted_after_a_moderator_deleted_the_post(
-    siti: Client, author: User, admin: Client
-) -> None:
-    case = moderate(admin, "delete", thread_id=write_thread(siti, use_pseudonym=True)["id"])
-    assert case["author_name"] == "Melati"
-    lifted = admin.post(f"/admins/moderasi/{case['id']}/identitas", {"reason": "x"})
-    assert lifted.json["user_id"] == author.id
-
-
-def test_of_an_author_who_is_gone_nobody_learns_anything(siti: Client, author: User, admin: Client) -> None:
-    case = moderate(admin, "delete", thread_id=write_thread(siti, use_pseudonym=True)["id"])
-    db.session.execute(sa.delete(User).where(User.id == author.id))
-    db.session.commit()
-    assert [each["author_name"] for each in cases(admin)] == ["Akun dihapus"]
-    assert_error(admin.post(f"/admins/moderasi/{case['id']}/identitas", {"reason": "x"}), 409, "author_gone")
 
 
 def test_nobody_is_called_moderasi(client: Client) -> None:
