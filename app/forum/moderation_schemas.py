@@ -46,6 +46,48 @@ class CaseSearch(Search):
     state: str | None = None
 
 
+class HelpPhone(Schema):
+    phone = fields.String(metadata={"example": "119 ext. 8"})
+    title = fields.String(allow_none=True, metadata={"example": "Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA)"})
+    url = fields.String(allow_none=True, metadata={"example": "https://www.healing119.id"})
+
+
+class Help(Schema):
+    """Where somebody in danger finds help."""
+
+    title = fields.String(metadata={"example": "Anda tidak sendirian"})
+    text = fields.String(metadata={"example": "Terima kasih sudah bercerita."})
+    phones = fields.List(fields.Nested(HelpPhone))
+    url = fields.String(metadata={"example": "https://www.healing119.id"})
+
+
+class Moderated(Schema):
+    """What a post says of itself where moderation, a block or a cry for help make it differ."""
+
+    is_hidden = fields.Boolean(
+        metadata={
+            "x-optional": True,
+            "description": "Only present, and true, where moderators have hidden it: all but its author read a stub",
+        }
+    )
+    hidden_reason = fields.String(
+        metadata={"x-optional": True, "description": "Only for the author of what is hidden: why it is"}
+    )
+    is_blocked = fields.Boolean(
+        metadata={
+            "x-optional": True,
+            "description": "Only present, and true, where the caller has blocked whoever wrote it: a stub",
+        }
+    )
+    help = fields.Nested(
+        Help,
+        metadata={
+            "x-optional": True,
+            "description": "Only in the response to whoever has just written that they want to die",
+        },
+    )
+
+
 class ReportCreate(Form):
     reason = fields.String(required=True, validate=validate.OneOf(list(ReportReason)), metadata=REASON)
     note = Text(MAX_NOTE, load_default=None, allow_none=True, example="Ini iklan obat.")

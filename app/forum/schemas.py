@@ -14,6 +14,7 @@ from app.core.media.pictures import Picture
 from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Page, PageSchema
 from app.core.web.parsing import Upload
+from app.forum.moderation_schemas import Moderated
 from app.identity.preferences import TAGS
 
 MAX_TITLE = 200
@@ -43,21 +44,6 @@ class Author(Schema):
     id = fields.Integer(allow_none=True, metadata={"example": None, "description": "null under a pseudonym"})
     name = fields.String(metadata={"example": "Melati"})
     image = Picture(metadata={"example": None})
-
-
-class HelpPhone(Schema):
-    phone = fields.String(metadata={"example": "119 ext. 8"})
-    title = fields.String(allow_none=True, metadata={"example": "Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA)"})
-    url = fields.String(allow_none=True, metadata={"example": "https://www.healing119.id"})
-
-
-class Help(Schema):
-    """Where somebody in danger finds help."""
-
-    title = fields.String(metadata={"example": "Anda tidak sendirian"})
-    text = fields.String(metadata={"example": "Terima kasih sudah bercerita."})
-    phones = fields.List(fields.Nested(HelpPhone))
-    url = fields.String(metadata={"example": "https://www.healing119.id"})
 
 
 class Post(Schema):
@@ -101,33 +87,6 @@ class PlainReply(Post):
 
 class ReplyRow(PlainReply):
     thread = fields.Nested(ThreadTitle)
-
-
-class Moderated(Schema):
-    """What a post says of itself where moderation, a block or a cry for help make it differ."""
-
-    is_hidden = fields.Boolean(
-        metadata={
-            "x-optional": True,
-            "description": "Only present, and true, where moderators have hidden it: all but its author read a stub",
-        }
-    )
-    hidden_reason = fields.String(
-        metadata={"x-optional": True, "description": "Only for the author of what is hidden: why it is"}
-    )
-    is_blocked = fields.Boolean(
-        metadata={
-            "x-optional": True,
-            "description": "Only present, and true, where the caller has blocked whoever wrote it: a stub",
-        }
-    )
-    help = fields.Nested(
-        Help,
-        metadata={
-            "x-optional": True,
-            "description": "Only in the response to whoever has just written that they want to die",
-        },
-    )
 
 
 class Reply(PlainReply, Moderated):
