@@ -11,6 +11,7 @@ from app.core.jobs import metrics as job_metrics
 from app.core.jobs.queue import BULK, URGENT
 from app.core.jobs.schedule import Periodic
 from app.core.operations import health
+from app.forum import jobs as forum
 from app.forum.service import notices as forum_notices
 from app.identity import jobs as identity
 from app.inbox import conversation
@@ -64,6 +65,7 @@ PERIODIC = (
     Periodic(sender_jobs.look_for_silence, every_s=3600),
     Periodic(broadcast_jobs.keep_limits, every_s=60),
     Periodic(broadcasts.forget_old_days, every_s=3600),
+    Periodic(forum.forget_deleted, every_s=86400),
     Periodic(logs.make_months_ahead, every_s=3600),
     Periodic(logs.forget_strangers, every_s=3600),
     Periodic(inbox.forget, every_s=3600),

@@ -2,16 +2,22 @@
 
 There should never be one. Rows with a wrong counter are looked for without locks. Each is then counted again while its
 row is locked, which everybody who changes a counter locks first, so that a repair under load never breaks a right one.
+
+And what the forum forgets by itself: what moderators have deleted is not kept for ever in their cases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
-from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
+from app.forum.models import CaseState, ForumCase, ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
+
+#: So long a case holds what the post said that a moderator deleted: for who asks why, and for the next decision.
+KEEP_DELETED = timedelta(days=180)
 
 Rows = type[ForumCategory] | type[ForumThread] | type[ForumReply]
 Counters = Mapping[str, sa.ScalarSelect[int]]
@@ -74,3 +80,18 @@ def _repair(model: Rows, id_: int) -> bool:
             .execution_options(synchronize_session=False)
         )
     return repaired_id is not None
+
+
+def forget_deleted() -> None:
+    """Empty the cases of posts that moderators have deleted long ago; that and why they did stays."""
+    with unit_of_work():
+        db.session.execute(
+            sa.update(ForumCase)
+            .where(
+                ForumCase.state == CaseState.DELETED,
+                ForumCase.content.is_not(None),
+                ForumCase.decided_at < sa.func.now() - KEEP_DELETED,
+            )
+            .values(title=None, content=None, use_pseudonym=None)
+            .execution_options(synchronize_session=False)
+        )

@@ -8,6 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.forum.jobs import forget_deleted
+from app.forum.models import ForumCase
 from app.forum.service.reads.posts import HIDDEN
 from app.identity.models import AuditEntry, User
 from app.notifications.models import Delivery
@@ -108,6 +110,19 @@ def test_a_case_is_decided_and_decided_otherwise(client: Client, siti: Client, b
     assert_error(client.get(f"/forum/threads/{thread_id}"), 404, "not_found")
     assert_error(admin.put(path, {"decision": "keep", "reason": "Maaf."}), 409, "post_deleted")
     assert [case["state"] for case in cases(admin)] == ["deleted"]
+
+
+def test_what_was_deleted_is_not_kept_for_ever(siti: Client, admin: Client) -> None:
+    case = moderate(admin, "delete", thread_id=write_thread(siti)["id"])
+    hidden = moderate(admin, "hide", thread_id=write_thread(siti)["id"])
+    for days, content in ((179, "Apa yang boleh dimakan?"), (181, None)):
+        moment = sa.func.now() - sa.func.make_interval(0, 0, 0, days)
+        db.session.execute(sa.update(ForumCase).values(decided_at=moment))
+        db.session.commit()
+        forget_deleted()
+        kept = {each["id"]: each for each in cases(admin)}
+        assert (kept[case["id"]]["content"], kept[case["id"]]["reason"]) == (content, "Mengiklankan obat.")
+        assert kept[hidden["id"]]["content"] == "Apa yang boleh dimakan?"
 
 
 def test_a_reply_is_deleted_by_decision(client: Client, siti: Client, budi: Client, admin: Client) -> None:
