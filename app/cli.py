@@ -62,7 +62,7 @@ users = CommandGroup("users", help="People: make one, give one a role.")
 @click.option("--username", required=True)
 @click.option("--role", required=True, type=click.Choice([role.value for role in RoleName]))
 @click.option("--password", required=True, help="6 to 128 characters.")
-@click.option("--phone", "nomor_hp", help="Any usual form.")
+@click.option("--phone", "nomor_hp", help="object usual form.")
 @click.option("--email")
 @click.option("--name", "nama_ktp", help="Full name; the username by default.")
 def create_user(role: str, **options: str | None) -> None:

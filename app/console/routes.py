@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.console import schemas, service
 from app.console.service import Condition
 from app.core.web.blueprint import Blueprint
@@ -19,7 +17,7 @@ bp = Blueprint("console", __name__, description="How the service is, for operato
 @bp.get("/features")
 @public
 @bp.plain_response(200, schemas.Features)
-def get_features() -> dict[str, Any]:
+def get_features() -> dict[str, object]:
     """What is switched on here, so that a client need not guess."""
     return service.features()
 
@@ -36,7 +34,7 @@ def get_condition() -> Condition:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.BroadcastsUpdate)
 @bp.response(200, schemas.Broadcasts)
-def update_broadcasts(data: dict[str, bool]) -> dict[str, Any]:
+def update_broadcasts(data: dict[str, bool]) -> dict[str, object]:
     """Pause all broadcasts, or let them go on where they stopped."""
     return service.set_broadcasts(caller, paused=data["paused"])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from redis.exceptions import RedisError
 
@@ -43,7 +42,7 @@ class Condition:
     #: Outcomes of attempts since Redis was set up: sent, failed, retried, unknown.
     outcomes: dict[str, int] | None
     sender: Sender | None
-    broadcasts: dict[str, Any]
+    broadcasts: dict[str, object]
 
 
 def condition() -> Condition:
@@ -55,7 +54,7 @@ def condition() -> Condition:
     return Condition(problems, queues, outcomes, health.current(), _broadcasts())
 
 
-def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, Any]:
+def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, object]:
     """Pause all broadcasts, or let them go on where they stopped."""
     broadcasts.set_paused(paused)
     audit.record(caller, audit.Action.BROADCASTS_PAUSED if paused else audit.Action.BROADCASTS_RESUMED, "broadcasts")
@@ -79,7 +78,7 @@ def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
     return deliveries.list_of(user_id, page)
 
 
-def features() -> dict[str, Any]:
+def features() -> dict[str, object]:
     """What a client would otherwise guess."""
     about = inbox.about()
     return {
@@ -101,7 +100,7 @@ def _queues() -> list[QueueState]:
     return states
 
 
-def _broadcasts() -> dict[str, Any]:
+def _broadcasts() -> dict[str, object]:
     pace = broadcasts.pace()
     return {
         "paused": pace is not None and pace.paused,

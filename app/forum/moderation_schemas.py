@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
@@ -132,7 +132,7 @@ class CaseCreate(DecisionSchema):
     reply_id = RecordId()
 
     @validates_schema(skip_on_field_errors=True)
-    def is_about_one_post(self, data: dict[str, Any], **_: object) -> None:
+    def is_about_one_post(self, data: dict[str, object], **_: object) -> None:
         if ("thread_id" in data) == ("reply_id" in data):
             raise ValidationError("harus menyebut satu utas atau satu balasan.", "thread_id")
 

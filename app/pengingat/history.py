@@ -154,13 +154,13 @@ def _is_compacted(start: date, now: datetime) -> bool:
 Source = tuple[AnySelect, list[Any]]
 
 
-def _live(user_id: Any, start: Any, end: Any, first_at: Any, last_at: Any) -> Source:
+def _live(user_id: object, start: object, end: object, first_at: object, last_at: object) -> Source:
     rows = occurrences.c
     which = (rows.due_at.between(first_at, last_at), rows.day.between(start, end), rows.state != State.VOID)
     return sa.select(*ledger.counts(rows)).where(rows.user_id == user_id, *which), [rows[name] for name in KEYS]
 
 
-def _kept(user_id: Any, start: Any, end: Any) -> Source:
+def _kept(user_id: object, start: object, end: object) -> Source:
     rows = occurrence_days.c
     sums = sa.select(*(sa.cast(sa.func.sum(rows[name]), sa.BigInteger).label(name) for name in COUNTS))
     return sums.where(rows.user_id == user_id, rows.day.between(start, end)), [rows[name] for name in KEYS]

@@ -4,7 +4,6 @@ what nobody answered, and sum up what is old."""
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -65,7 +64,9 @@ def tell_page() -> int:
     return len(rows)
 
 
-def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[Any]) -> list[tuple[Pengingat, Recipient]]:
+def _page(
+    which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[object]
+) -> list[tuple[Pengingat, Recipient]]:
     """A page of reminders that nobody else holds, locked, and whom they are told to.
 
     The reminders of somebody who is being deleted are left alone: the deletion waits for what is locked here, so this

@@ -150,7 +150,7 @@ class PengingatCreated(Pengingat):
     )
 
     @post_dump
-    def leave_out_no_warning(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
+    def leave_out_no_warning(self, data: dict[str, object], **_: object) -> dict[str, object]:
         return data if data["warning"] else {name: value for name, value in data.items() if name != "warning"}
 
 

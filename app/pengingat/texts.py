@@ -64,7 +64,9 @@ class Parts(TypedDict):
     token: str
 
 
-def payload(pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool = False) -> dict[str, Any]:
+def payload(
+    pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool = False
+) -> dict[str, object]:
     """The text of a message, its link as last line where there are links, and its parts."""
     plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
     title = _title(pengingat, plain, recipient)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import orjson
@@ -36,7 +36,7 @@ BYTE_ORDER_MARK = "\ufeff"
 #: A NIK under a key that is not configured any more.
 UNREADABLE = "tidak dapat dibaca"
 
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 
 
 def write(path: Path, user: User, connection: sa.Connection) -> None:

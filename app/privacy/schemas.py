@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import time
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, validate, validates_schema
 
@@ -49,7 +49,7 @@ class QuietHoursSchema(Schema):
     end = HourMinute(example="05:00")
 
     @validates_schema
-    def check_ends(self, data: dict[str, Any], **_: object) -> None:
+    def check_ends(self, data: dict[str, object], **_: object) -> None:
         if data["start"] == data["end"]:
             raise ValidationError("harus berbeda dari jam mulai.", "end")
 

@@ -55,7 +55,7 @@ CACHED = Counter("provider_cache_total", "How answers of providers were found", 
 class Copy:
     """An answer that was kept, and when it came (Unix seconds)."""
 
-    value: Any
+    value: object
     at: float
 
 
@@ -80,7 +80,7 @@ class Cache(Generic[T]):
         self._decode = decode
         self._fresh_s = fresh_s
         self._nothing_fresh_s = nothing_fresh_s
-        self._flights: dict[str, Future[Any]] = {}
+        self._flights: dict[str, Future[object]] = {}
         self._lock = threading.Lock()
         self._own: OrderedDict[str, Copy] = OrderedDict()
         self._away_until = 0.0
@@ -125,7 +125,7 @@ class Cache(Generic[T]):
         """Keep an answer that came by another way."""
         self._write(key, _plain(value))
 
-    def _fetch(self, key: str, load: Callable[[], T], copy: Copy | None, failure: Failure | None) -> Any:
+    def _fetch(self, key: str, load: Callable[[], T], copy: Copy | None, failure: Failure | None) -> object:
         """The plain value of a new answer; another process's, when one is fetching it already."""
         locked = self._redis(lambda redis: redis.set(self._at(key, "lock"), 1, nx=True, px=int(FLIGHT_S * 1000)))
         if locked is None and not self._is_away:
@@ -150,7 +150,7 @@ class Cache(Generic[T]):
         CACHED.labels(self.name, "loaded").inc()
         return value
 
-    def _awaited(self, key: str, load: Callable[[], T]) -> Any:
+    def _awaited(self, key: str, load: Callable[[], T]) -> object:
         """What the process that holds the lock finds; fetched here after all when that one is never heard of again."""
         stop = time.monotonic() + FLIGHT_S
         while time.monotonic() < stop:
@@ -165,7 +165,7 @@ class Cache(Generic[T]):
                 break
         return _plain(load())
 
-    def _shared(self, flight: Future[Any]) -> T:
+    def _shared(self, flight: Future[object]) -> T:
         """What another thread of this process finds."""
         try:
             return self._decode(flight.result(FLIGHT_S))
@@ -221,7 +221,7 @@ class Cache(Generic[T]):
         copy, failure = stored
         return Copy(**orjson.loads(copy)) if copy else None, Failure(**orjson.loads(failure)) if failure else None
 
-    def _write(self, key: str, value: Any) -> None:
+    def _write(self, key: str, value: object) -> None:
         copy = Copy(value, now().timestamp())
         with self._lock:
             self._own[key] = copy
@@ -243,6 +243,6 @@ class Cache(Generic[T]):
             redis.delete(*(self._at(member.decode(), "copy") for member, _ in oldest))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """The value as JSON keeps it, so that the first caller gets what the later ones do."""
     return orjson.loads(orjson.dumps(value))

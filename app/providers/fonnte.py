@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from app.providers.http import Http, ProviderError
 from app.providers.messenger import Health, InvalidNumberError, SenderError, Told
@@ -21,7 +20,7 @@ NO_QUOTA = "insufficient quota"
 _OF_THE_SENDER = ("token invalid", "unknown user", NO_QUOTA, DISCONNECTED)
 
 
-def told_of_us(event: Mapping[str, Any]) -> Told:
+def told_of_us(event: Mapping[str, object]) -> Told:
     """What a webhook says of our phone."""
     match event.get("status"):
         case "connect":
@@ -63,7 +62,7 @@ class Fonnte:
             return False  # it is sent already, or was never there
         return True
 
-    def _ask(self, path: str, form: dict[str, str]) -> dict[str, Any]:
+    def _ask(self, path: str, form: dict[str, str]) -> dict[str, object]:
         """The answer of one call; a refusal raises what it means."""
         headers = {"Authorization": self._token}
         response = self._http.fetch("POST", f"{self._url}/{path}", data=form, headers=headers)

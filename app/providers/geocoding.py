@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from functools import cache, lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from app.core.lib import provinces
 from app.core.settings import current
@@ -70,7 +70,7 @@ class Remote:
     def _garbage(self, reason: str) -> ProviderError:
         return ProviderError(self.provider, "garbage", reason=reason)
 
-    def _province(self, name: Any, code: Any = None) -> str:
+    def _province(self, name: object, code: object = None) -> str:
         """The province that the service named, by name or by ISO code."""
         for text in (code, name):
             if isinstance(text, str) and (province := provinces.canonical(text)):
@@ -99,7 +99,7 @@ class Google(Remote):
             case status:
                 raise ProviderError(self.provider, "status", reason=f"status {str(status)[:40]}")
 
-    def _read(self, results: Any) -> str | None:
+    def _read(self, results: object) -> str | None:
         match results:
             case [{"address_components": [*components]}, *_]:
                 named = {kind: component for component in components for kind in _types(component)}
@@ -110,7 +110,7 @@ class Google(Remote):
         return self._province(named.get("administrative_area_level_1", {}).get("long_name"))
 
 
-def _types(component: Any) -> list[str]:
+def _types(component: object) -> list[str]:
     match component:
         case {"types": [*types]}:
             return [kind for kind in types if isinstance(kind, str)]

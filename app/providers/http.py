@@ -95,7 +95,7 @@ class Http:
         self._slots = threading.BoundedSemaphore(self._parallel)
         self._breaker = Breaker()
 
-    def get_json(self, url: str, params: Mapping[str, Any], *, budget_s: float | None = None) -> dict[str, Any]:
+    def get_json(self, url: str, params: Mapping[str, object], *, budget_s: float | None = None) -> dict[str, object]:
         return self.fetch("GET", url, params=params, budget_s=budget_s).json()
 
     def fetch(
@@ -103,9 +103,9 @@ class Http:
         method: str,
         url: str,
         *,
-        params: Mapping[str, Any] | None = None,
-        data: Mapping[str, Any] | bytes | None = None,
-        json: Any = None,
+        params: Mapping[str, object] | None = None,
+        data: Mapping[str, object] | bytes | None = None,
+        json: object = None,
         headers: Mapping[str, str] | None = None,
         budget_s: float | None = None,
         may_follow: Callable[[str], bool] | None = None,

@@ -157,7 +157,7 @@ def read_article(text: str, url: str, selectors: Selectors, allowed: Callable[[s
 
 
 def _content(
-    tree: Element, news: dict[str, Any], url: str, selectors: Selectors, allowed: Callable[[str], bool]
+    tree: Element, news: dict[str, object], url: str, selectors: Selectors, allowed: Callable[[str], bool]
 ) -> str | None:
     block = _block(tree, selectors)
     body = news.get("articleBody")
@@ -232,7 +232,7 @@ def _parse(text: str) -> Element | None:
         return None
 
 
-def _json_ld(tree: Element) -> dict[str, Any]:
+def _json_ld(tree: Element) -> dict[str, object]:
     """The news article among the page's JSON-LD; `{}` without one."""
     for block in tree.xpath("//script[@type='application/ld+json']"):
         try:
@@ -246,7 +246,7 @@ def _json_ld(tree: Element) -> dict[str, Any]:
     return {}
 
 
-def _nodes(data: object) -> Iterator[dict[str, Any]]:
+def _nodes(data: object) -> Iterator[dict[str, object]]:
     """The objects at the top of a JSON-LD block: itself, a list of them, or its graph."""
     for node in data if isinstance(data, list) else [data]:
         if isinstance(node, dict):

@@ -66,7 +66,7 @@ class Places:
         fails raises `ProviderError`.
         """
         stop = time.monotonic() + BUDGET_S
-        params: dict[str, Any] = {
+        params: dict[str, object] = {
             "location": f"{lat:.6f},{lng:.6f}",
             "radius": round(radius_m),
             "type": _TYPE,
@@ -102,7 +102,7 @@ class Places:
             raise ProviderError(self._http.provider, "garbage")
         return place
 
-    def _asked(self, params: dict[str, Any], stop: float, *, patient: bool = False) -> dict[str, Any]:
+    def _asked(self, params: dict[str, object], stop: float, *, patient: bool = False) -> dict[str, object]:
         """One page that is OK or empty; a `patient` caller waits for its token to become valid."""
         wait, hiccups = _FIRST_WAIT_S, 0
         while True:
@@ -127,7 +127,7 @@ class Places:
             raise ProviderError(self._http.provider, "timeout")
         self._sleep(seconds)
 
-    def _refuse(self, status: Any) -> NoReturn:
+    def _refuse(self, status: object) -> NoReturn:
         if not isinstance(status, str) or status not in _PERMANENT:
             raise ProviderError(self._http.provider, "garbage")
         raise ProviderError(self._http.provider, "status", permanent=_PERMANENT[status], reason=status)
@@ -164,7 +164,7 @@ def _read(result: Any) -> Place | None:
     )
 
 
-def _text(value: Any, longest: int) -> str | None:
+def _text(value: object, longest: int) -> str | None:
     """Text that a column can hold, on one line."""
     if not isinstance(value, str):
         return None

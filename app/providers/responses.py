@@ -6,7 +6,7 @@ import email.utils
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
@@ -85,7 +85,7 @@ class ProviderResponse:
     headers: Mapping[str, str]
     body: bytes
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> dict[str, object]:
         """The JSON object of the body; anything else is `garbage`, whatever type the headers claim."""
         try:
             value = orjson.loads(self.body)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Self
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -115,7 +115,7 @@ class VideoPlatform:
         by_id = {video.video_id: video for item in items if (video := read_video(item))}
         return [by_id[each] for each in video_ids if each in by_id]
 
-    def _read(self, read: str, query: dict[str, Any], stop: float) -> list[Any]:
+    def _read(self, read: str, query: dict[str, object], stop: float) -> list[object]:
         left = max(0.1, stop - time.monotonic())
         try:
             response = self._http.get_json(f"{self._url}/{read}", {**query, "key": self._key}, budget_s=left)

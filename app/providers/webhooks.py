@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 
@@ -99,7 +98,7 @@ def _read_change(name: str, value: object, at: object) -> Iterator[Event]:
         yield Event(WHATSAPP, _key("wa", name, _digest([at, value])), _OURS[name], payload=payload)
 
 
-def _message(message: Mapping[str, Any]) -> Event | None:
+def _message(message: Mapping[str, object]) -> Event | None:
     ref, kind = _text(message.get("id")), _text(message.get("type"))
     if not ref or message.get("group_id"):
         return None
@@ -119,7 +118,7 @@ def _message(message: Mapping[str, Any]) -> Event | None:
     return Event(WHATSAPP, _key("wa", ref), "message", _phone(message.get("from")), words, ref, filled)
 
 
-def _status(status: Mapping[str, Any]) -> Event | None:
+def _status(status: Mapping[str, object]) -> Event | None:
     ref, receipt = _text(status.get("id")), _text(status.get("status"))
     if not ref or receipt not in _STATUSES:
         return None
@@ -136,7 +135,7 @@ def _status(status: Mapping[str, Any]) -> Event | None:
     return Event(WHATSAPP, _key("wa", ref, receipt), "receipt", phone, ref=ref, payload=filled)
 
 
-def _preference(wish: Mapping[str, Any]) -> Event | None:
+def _preference(wish: Mapping[str, object]) -> Event | None:
     phone, value = _phone(wish.get("wa_id")), _text(wish.get("value"))
     if phone is None or value not in ("stop", "resume"):
         return None
@@ -183,11 +182,11 @@ def read_fonnte_device(body: object) -> Iterator[Event]:
 # --- parts ----------------------------------------------------------------------------------------------------------
 
 
-def _get(value: object, name: str) -> Any:
+def _get(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, dict) else None
 
 
-def _dicts(value: object) -> Iterator[Mapping[str, Any]]:
+def _dicts(value: object) -> Iterator[Mapping[str, object]]:
     return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
 
 

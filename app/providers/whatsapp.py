@@ -94,7 +94,7 @@ class WhatsAppCloud:
             raise _meaning(error) from None
 
 
-def told_of_us(event: Mapping[str, Any]) -> Told:
+def told_of_us(event: Mapping[str, object]) -> Told:
     """What a webhook says of our number or account, in whatever of its fields it does."""
     ban, restrictions = event.get("ban_info"), event.get("restriction_info")
     state = ban.get("waba_ban_state") if isinstance(ban, dict) else None
@@ -120,7 +120,7 @@ def quality_of(value: object) -> str | None:
     return value.lower() if value in ("GREEN", "YELLOW", "RED") and isinstance(value, str) else None
 
 
-def _content(text: str, buttons: Sequence[Button], template: Template | None) -> dict[str, Any]:
+def _content(text: str, buttons: Sequence[Button], template: Template | None) -> dict[str, object]:
     """The part of a message that is of its type: a template, a text with buttons, or a text."""
     if template is not None:
         return {"type": "template", "template": _template(template)}
@@ -131,7 +131,7 @@ def _content(text: str, buttons: Sequence[Button], template: Template | None) ->
     return {"type": "text", "text": {"body": text}}
 
 
-def _template(template: Template) -> dict[str, Any]:
+def _template(template: Template) -> dict[str, object]:
     parameters = [{"type": "text", "text": _one_line(parameter)} for parameter in template.parameters]
     body = [{"type": "body", "parameters": parameters}] if parameters else []
     replies = [
@@ -147,7 +147,7 @@ def _template(template: Template) -> dict[str, Any]:
     return {"name": template.name, "language": {"code": template.language}, "components": body + replies + copy}
 
 
-def _copy_button(code: str) -> dict[str, Any]:
+def _copy_button(code: str) -> dict[str, object]:
     """The one that copies a code, which WhatsApp counts among those that open an address."""
     return {"type": "button", "sub_type": "url", "index": "0", "parameters": [{"type": "text", "text": code}]}
 
@@ -192,7 +192,7 @@ def _code(error: ProviderError) -> int | None:
     if error.response is None:
         return None
     try:
-        problem: Any = error.response.json().get("error")
+        problem: object = error.response.json().get("error")
     except ProviderError:
         return None
     code = problem.get("code") if isinstance(problem, dict) else None

@@ -143,7 +143,7 @@ def order_of(sort: str) -> list[sa.ColumnElement[Any]]:
     return [column.desc() if sort.startswith("-") else column.asc() for column in columns]
 
 
-def _loaded(ids: sa.Select[int], order: list[sa.ColumnElement[Any]]) -> list[User]:
+def _loaded(ids: sa.Select[int], order: list[sa.ColumnElement[object]]) -> list[User]:
     """The people with these ids, in this order. What the offset skips is read from the index alone."""
     selected = ids.subquery()
     query = sa.select(User).join(selected, selected.c.id == User.id).order_by(*order)

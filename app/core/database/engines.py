@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import orjson
 import sqlalchemy as sa
@@ -76,7 +75,7 @@ def init_app(app: Flask, config: Config) -> None:
     }  # fmt: skip
     pooled = connect if config.database_pooler_url else {**connect, **_options(REQUEST)}
     address = config.database_pooler_url or config.database_url
-    pool: dict[str, Any] = {
+    pool: dict[str, object] = {
         "pool_size": config.database_pool_size, "max_overflow": config.database_pool_size,
         "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
         # PostgreSQL writes 1e20 as an integer, which orjson alone reads as the number that it can write again.
@@ -102,13 +101,13 @@ def init_app(app: Flask, config: Config) -> None:
     Watchdog(streams.url, [streams])
 
 
-def _autocommitting(address: str, pool: Mapping[str, Any]) -> sa.Engine:
+def _autocommitting(address: str, pool: Mapping[str, object]) -> sa.Engine:
     return sa.create_engine(
         address, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True, pool_reset_on_return=None, **pool
     )
 
 
-def _streaming(address: str, connect: Mapping[str, Any]) -> sa.Engine:
+def _streaming(address: str, connect: Mapping[str, object]) -> sa.Engine:
     return sa.create_engine(
         address,
         poolclass=sa.NullPool,

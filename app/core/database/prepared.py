@@ -27,7 +27,7 @@ class PreparedStatement:
 
     def __init__(self, statement: sa.ClauseElement, *, plans_by_values: bool = False) -> None:
         """With `plans_by_values` it goes out as text too, for the best plan depends on the values."""
-        compiled: Any = statement.compile(dialect=psycopg2_dialect())  # type: ignore[no-untyped-call]  # it has no types
+        compiled: object = statement.compile(dialect=psycopg2_dialect())  # type: ignore[no-untyped-call]  # it has no types
         self._text = _with_constants(compiled)
         names = list(dict.fromkeys(PARAMETER.findall(self._text)))
         self._name = f"hot_{next(self._numbers)}"
@@ -46,7 +46,7 @@ class PreparedStatement:
         try:
             with raw.cursor() as cursor:
                 cursor.execute(self._ready(connection, cursor), values or None)
-                rows: list[tuple[Any, ...]] = cursor.fetchall()
+                rows: list[tuple[object, ...]] = cursor.fetchall()
                 return rows
         except psycopg2.Error as error:
             without_detail(error)
@@ -76,7 +76,7 @@ def without_detail(error: BaseException | None) -> None:
         error.args = (str(error.args[0]).partition("\n")[0],)
 
 
-def as_text(moment: Any) -> sa.ColumnElement[str]:
+def as_text(moment: object) -> sa.ColumnElement[str]:
     """A column of moments as PostgreSQL writes them: a `datetime` of each would cost more than the rest of its row."""
     return sa.cast(moment, sa.Text)
 

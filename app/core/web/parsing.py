@@ -33,7 +33,7 @@ PASSWORDS = frozenset({"password", "new_password", "current_password"})
 FORM_TYPES = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
 
 
-class Upload(fields.Field[Any]):
+class Upload(fields.Field[object]):
     """An uploaded picture; the service gets its binary stream."""
 
     default_error_messages = {"invalid": "harus berupa berkas."}  # noqa: RUF012  # marshmallow reads a plain dict
@@ -49,7 +49,7 @@ class Upload(fields.Field[Any]):
         return value.stream
 
 
-class JsonText(fields.Field[Any]):
+class JsonText(fields.Field[object]):
     """A free JSON value; in a form it is one JSON string."""
 
 
@@ -63,7 +63,7 @@ class Parser(FlaskParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self._queries: dict[tuple[Any, bytes], Any] = {}
+        self._queries: dict[tuple[object, bytes], object] = {}
         self.__location_map__ = {**self.__location_map__, "multipart": self.load_multipart}
 
     def parse(self, argmap: Any, req: Any = None, *, location: str | None = None, **options: Any) -> object:
@@ -101,7 +101,7 @@ class Parser(FlaskParser):
         schema: Schema,
         *,
         error_status_code: int | None,
-        error_headers: Any,
+        error_headers: object,
     ) -> NoReturn:
         # webargs files the messages under their location; a client cares for the field alone.
         (messages,) = error.messages_dict.values()
@@ -161,7 +161,7 @@ def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], sc
     return data
 
 
-def _form_value(values: list[str], field: fields.Field[Any]) -> object:
+def _form_value(values: list[str], field: fields.Field[object]) -> object:
     first = values[0].strip()
     if isinstance(field, fields.List):
         return parse_json(first) if len(values) == 1 and first.startswith("[") else [v for v in values if v.strip()]

@@ -31,7 +31,7 @@ from config import Config
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-View = TypeVar("View", bound=Callable[..., Any])
+View = TypeVar("View", bound=Callable[..., object])
 
 #: Seconds before a Redis that failed twice in a row is asked again.
 AWAY_S = 1.0
@@ -118,7 +118,7 @@ def limit(
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def limited(*args: Any, **kwargs: Any) -> Any:
+        def limited(*args: object, **kwargs: object) -> object:
             limits: RateLimits = current_app.extensions["limits"]
             if not limits.enabled or exempt_when() or (subject := key()) is None:
                 return view(*args, **kwargs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from flask import current_app, g, request
 from redis.exceptions import RedisError
@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 from app.core.database.replica import MOST_LAG_S
 from app.core.jobs import queue
 
-View = TypeVar("View", bound=Callable[..., Any])
+View = TypeVar("View", bound=Callable[..., object])
 
 READS = frozenset({"GET", "HEAD"})
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from random import getrandbits  # nobody has to be unable to guess an id, and the kernel costs a turn of all threads
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 from flask import Flask, Request, Response, g
@@ -74,17 +74,17 @@ class ApiResponse(Response):
 class OrjsonProvider(JSONProvider):
     """Flask's JSON by orjson: faster, and times as RFC 3339 in UTC rather than RFC 822."""
 
-    def dumps(self, obj: Any, **_: Any) -> str:
+    def dumps(self, obj: object, **_: object) -> str:
         return orjson.dumps(obj, option=ORJSON_OPTIONS).decode()
 
-    def loads(self, s: str | bytes, **_: Any) -> Any:
+    def loads(self, s: str | bytes, **_: object) -> object:
         return orjson.loads(s)
 
-    def response(self, *args: Any, **kwargs: Any) -> Response:
+    def response(self, *args: object, **kwargs: object) -> Response:
         return raw_json(args[0] if len(args) == 1 else kwargs or args)  # as `jsonify` takes them
 
 
-def raw_json(payload: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def raw_json(payload: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A response straight from plain values: prepared reads go past marshmallow, whose schema documents them."""
     return ApiResponse(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, content_type=JSON)
 
@@ -116,7 +116,7 @@ def init_app(app: Flask, config: Config) -> None:
     app.after_request(_finish)
 
 
-def _as_it_is(view: Any) -> Any:
+def _as_it_is(view: object) -> object:
     return view
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
@@ -25,7 +24,7 @@ def has_trigram(q: str) -> bool:
 
 
 def containing(
-    q: str, *columns: InstrumentedAttribute[Any], newest_by: InstrumentedAttribute[Any]
+    q: str, *columns: InstrumentedAttribute[object], newest_by: InstrumentedAttribute[object]
 ) -> sa.ColumnElement[bool]:
     """Whether one of the columns, whose trigrams are indexed together, contains `q` to the letter, whatever the case.
 
@@ -36,14 +35,14 @@ def containing(
     return like_among_newest(contains(q), *columns, newest_by=newest_by, most=MOST_LOOKED_AT)
 
 
-def like(pattern: str | sa.ColumnElement[str], *columns: sa.SQLColumnExpression[Any]) -> sa.ColumnElement[bool]:
+def like(pattern: str | sa.ColumnElement[str], *columns: sa.SQLColumnExpression[object]) -> sa.ColumnElement[bool]:
     return sa.or_(*(column.ilike(pattern) for column in columns))
 
 
 def like_among_newest(
     pattern: str | sa.ColumnElement[str],
-    *columns: InstrumentedAttribute[Any],
-    newest_by: InstrumentedAttribute[Any],
+    *columns: InstrumentedAttribute[object],
+    newest_by: InstrumentedAttribute[object],
     most: int,
 ) -> sa.ColumnElement[bool]:
     """As `like`, of the newest rows alone: what it costs is bounded where no index knows the text."""

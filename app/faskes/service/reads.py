@@ -6,7 +6,6 @@ Each function takes the connection, so that a search can show what it has stored
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -52,7 +51,7 @@ def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
     return sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(box)
 
 
-def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
+def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     """Facilities in a circle, nearest first: the index selects those in its boxes, the distance those in the circle."""
     boxed = (
         sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))

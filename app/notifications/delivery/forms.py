@@ -33,7 +33,7 @@ class Form:
     template: Template | None = None
 
 
-def form_of(kind: str, payload: Mapping[str, Any], *, is_open: bool) -> Form:
+def form_of(kind: str, payload: Mapping[str, object], *, is_open: bool) -> Form:
     """The form of a delivery of this kind at this moment; `is_open` says that its recipient wrote within the hours.
 
     Beside its text a payload may have `parts`, see `Parts`; older ones have the text alone. Raises

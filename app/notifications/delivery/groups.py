@@ -25,7 +25,7 @@ CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
 #: What the rows of one message have in common, beside its time.
 SHARED = ("user_id", "queue", "kind", "state", "unknowns", "deaths")
 
-_span: sa.ColumnElement[Any] = sa.literal_column("interval '60 seconds'")
+_span: sa.ColumnElement[object] = sa.literal_column("interval '60 seconds'")
 _now = sa.func.statement_timestamp()
 
 
@@ -80,7 +80,7 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
     )
 
 
-def _is_first(rows: Any) -> sa.ColumnElement[bool]:
+def _is_first(rows: object) -> sa.ColumnElement[bool]:
     """Whether no row that is due now stands before this one in its message."""
     earlier = deliveries.alias("earlier")
     return ~sa.exists().where(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -51,13 +50,13 @@ def list_own(caller: Caller, page: Page) -> Listing[Access]:
     return Listing([_access(row) for row in listing.rows], listing.total, page)
 
 
-def _access(row: sa.Row[*tuple[Any, ...]]) -> Access:
+def _access(row: sa.Row[*tuple[object, ...]]) -> Access:
     role = RoleName(row.role) if row.role else None
     who = row.name if role is RoleName.PENDAMPING and row.name else WHO[role]
     return Access(row.at, who, row.action, row.reason or REASONS[Action(row.action)])
 
 
-def _looks(user_id: int) -> sa.Select[*tuple[Any, ...]]:
+def _looks(user_id: int) -> sa.Select[*tuple[object, ...]]:
     """Looks at the person alone, and at many of whom the person was one."""
     own = sa.select(
         AccessLogEntry.created_at.label("at"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -81,7 +80,7 @@ def list_of(user_id: int, page: Page) -> Listing[Sent]:
     return Listing(rows, listing.total, page)
 
 
-def _things(user_id: int) -> sa.Select[*tuple[Any, ...]]:
+def _things(user_id: int) -> sa.Select[*tuple[object, ...]]:
     """The deliveries of a person by what they tell of: its message, its push, and the push of each browser."""
     delivery = sa.func.json_build_array(
         Delivery.channel,
@@ -111,7 +110,7 @@ def _wishes(user_id: int) -> Wishes:
     return Wishes(*values) if isinstance(values, list) else Wishes()
 
 
-def _parts(row: sa.Row[*tuple[Any, ...]], wishes: Wishes, now: datetime) -> list[Part]:
+def _parts(row: sa.Row[*tuple[object, ...]], wishes: Wishes, now: datetime) -> list[Part]:
     """What became of the message, and of the push: the furthest that any of the person's browsers got."""
     parts: dict[str, list[Part]] = {}
     fanned_out = any(delivery[0] == Channel.PUSH for delivery in row.rows)
@@ -136,7 +135,7 @@ def _parts(row: sa.Row[*tuple[Any, ...]], wishes: Wishes, now: datetime) -> list
     return [min(parts[name], key=lambda part: RANKS[part.status]) for name in ("message", "push") if name in parts]
 
 
-def _open(row: sa.Row[*tuple[Any, ...]], name: str, error: str | None, wishes: Wishes | None, now: datetime) -> Part:
+def _open(row: sa.Row[*tuple[object, ...]], name: str, error: str | None, wishes: Wishes | None, now: datetime) -> Part:
     """What is still to come, unless the person has switched its channel off (`wishes` None)."""
     if wishes is None:
         return Part(name, Status.CANCELLED, None, words.REASONS[SWITCHED_OFF])
@@ -145,7 +144,7 @@ def _open(row: sa.Row[*tuple[Any, ...]], name: str, error: str | None, wishes: W
     return Part(name, Status.WAITING, None, reason)
 
 
-def _reason(row: sa.Row[*tuple[Any, ...]], state: State, error: str | None) -> str:
+def _reason(row: sa.Row[*tuple[object, ...]], state: State, error: str | None) -> str:
     if error in words.REASONS:
         return words.REASONS[error]
     if state is State.CANCELLED and row.answer in (Answer.DONE, Answer.SKIPPED):

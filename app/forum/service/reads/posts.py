@@ -7,7 +7,7 @@ database.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import sqlalchemy as sa
 
@@ -28,7 +28,7 @@ BLOCKED = "[diblokir]"
 CALLER_ID = sa.bindparam("caller_id", type_=sa.BigInteger)
 
 #: Columns of a statement that is put together from parts.
-Columns = list[sa.SQLColumnExpression[Any]]
+Columns = list[sa.SQLColumnExpression[object]]
 
 
 class Author(TypedDict):
@@ -57,7 +57,7 @@ class Post(TypedDict):
     hidden_reason: NotRequired[str]
     is_blocked: NotRequired[bool]
     #: Only in the answer to who has just written it: where somebody in danger finds help.
-    help: NotRequired[Mapping[str, Any]]
+    help: NotRequired[Mapping[str, object]]
 
 
 def media_path(image: sa.SQLColumnExpression[str | None]) -> sa.ColumnElement[str]:

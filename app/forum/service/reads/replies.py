@@ -126,7 +126,7 @@ def _bytes_before() -> sa.ColumnElement[int]:
     return sa.func.coalesce(sizes.over(order_by=ForumReply.id, rows=(None, -1)), 0).label("bytes_before")
 
 
-def _bounded(matching: sa.Select[Any], *, signed_in: bool, total: sa.Subquery | None = None) -> AnySelect:
+def _bounded(matching: sa.Select[object], *, signed_in: bool, total: sa.Subquery | None = None) -> AnySelect:
     ordered = matching.order_by(ForumReply.id).limit(sa.literal_column(str(MAX_REPLIES + 1), sa.Integer)).subquery()
     within = ordered.c.bytes_before < sa.literal_column(str(MAX_BYTES))
     part = sa.select(ordered).where(within).subquery("part")
@@ -205,7 +205,7 @@ def _cut_tree(thread_id: int, rows: list[tuple[Any, ...]], bytes_used: int) -> T
     return Tree(roots, last_id if len(replies_below) < len(rows) else None)
 
 
-def _count_contents(rows: Iterable[tuple[Any, ...]]) -> int:
+def _count_contents(rows: Iterable[tuple[object, ...]]) -> int:
     return sum(1 for row in rows if row[2] is not None)
 
 

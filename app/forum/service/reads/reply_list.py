@@ -94,6 +94,6 @@ def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> L
 
 def _record(row: tuple[Any, ...]) -> ReplyRow:
     *columns, thread_id, title, _ = row
-    record: dict[str, Any] = {**reply_record(thread_id, tuple(columns), [])}
+    record: dict[str, object] = {**reply_record(thread_id, tuple(columns), [])}
     del record["replies"]
     return cast(ReplyRow, {**record, "thread": {"id": thread_id, "title": title}})
