@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import timedelta
 
+import sqlalchemy as sa
+
 from app.core.database import clock
 from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import User
 from app.notifications import outbox
-from app.notifications.models import Channel
+from app.notifications.models import Channel, Delivery
 
 #: As of a new password or number: it always comes, for a thief would switch it off first.
 KIND = "security_notice"
+SUBJECT = "caregiver_link"
 LIFETIME = timedelta(days=7)
 
 TITLE = "Pendamping baru"
@@ -33,6 +36,12 @@ CUT = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi."
 CUT_BY_WORD = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi atau balas PUTUS."
 
 
+def told_of(link_id: sa.SQLColumnExpression[int]) -> sa.ColumnElement[bool]:
+    """Whether a delivery is the message that told a patient of this link."""
+    key = sa.func.concat(SUBJECT, ":", link_id, ":")
+    return sa.and_(Delivery.channel == Channel.MESSAGING, Delivery.dedupe_key.startswith(key))
+
+
 def linked(link: CaregiverLink, caregiver: User) -> None:
     """Tell the patient, by message and push, who has just become a caregiver of theirs and what they may do."""
     text = f"{_name(caregiver)} kini tercatat sebagai pendamping Anda. {_allowed(link.scopes)}"
@@ -45,7 +54,7 @@ def linked(link: CaregiverLink, caregiver: User) -> None:
             outbox.Draft(
                 kind=KIND,
                 channel=channel,
-                dedupe_key=f"caregiver_link:{link.id}:{'-'.join(link.scopes)}:{channel}",
+                dedupe_key=f"{SUBJECT}:{link.id}:{'-'.join(link.scopes)}:{channel}",
                 payload=payload,
                 expires_at=clock.now() + LIFETIME,
                 user_id=link.patient_id,

@@ -4,7 +4,7 @@ the patient alone says what they allow."""
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -21,6 +21,7 @@ from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
 from app.identity.models import RoleName, User
 from app.notifications import outbox
+from app.notifications.models import Delivery
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 #: A patient who was deleted after their role was checked.
@@ -101,6 +102,28 @@ def delete_own(caller_id: int, other_id: int) -> None:
             sa.and_(CaregiverLink.patient_id == caller_id, CaregiverLink.caregiver_id == other_id),
         )
     )
+
+
+def delete_last_told(patient_id: int, within: timedelta) -> str:
+    """Cut the link that the patient was told of last, within so long; returns the caregiver's name, or `NotFound`."""
+    last = (
+        sa.select(CaregiverLink.caregiver_id, User.nama_ktp)
+        .join(User, User.id == CaregiverLink.caregiver_id)
+        .join(Delivery, notices.told_of(CaregiverLink.id))
+        .where(
+            CaregiverLink.patient_id == patient_id,
+            Delivery.user_id == patient_id,
+            Delivery.created_at > sa.func.now() - within,
+        )
+        .order_by(Delivery.created_at.desc(), Delivery.id.desc())
+        .limit(1)
+        .with_for_update(of=CaregiverLink)
+    )
+    link = db.session.execute(last).one_or_none()
+    if link is None:
+        raise NotFound(NOT_FOUND)
+    delete(link.caregiver_id, patient_id)
+    return str(link.nama_ktp)
 
 
 def list_patients(caregiver_id: int, page: Page) -> Listing[LinkedPerson]:

@@ -12,9 +12,8 @@ from app.accounts import service as accounts
 from app.accounts import verification
 from app.caregivers import service as caregivers
 from app.core.database.session import db
-from app.core.errors import AppError
+from app.core.errors import AppError, NotFound
 from app.identity import notification_settings
-from app.identity.care import CaregiverLink
 from app.identity.consents import Way
 from app.identity.models import User
 from app.inbox import limits, texts, words
@@ -163,18 +162,11 @@ def _wrong_number(sender: Sender, _: Command) -> Reply:
 
 def _cut(sender: Sender, _: Command) -> Reply:
     """The link that the person was told of last."""
-    latest = (
-        sa.select(CaregiverLink.caregiver_id, User.nama_ktp)
-        .join(User, User.id == CaregiverLink.caregiver_id)
-        .where(CaregiverLink.patient_id == sender.user_id, CaregiverLink.created_at > sa.func.now() - CUT_WITHIN)
-        .order_by(CaregiverLink.created_at.desc(), CaregiverLink.id.desc())
-        .limit(1)
-    )
-    link = db.session.execute(latest.with_for_update(of=CaregiverLink)).one_or_none()
-    if link is None:
+    try:
+        name = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
+    except NotFound:
         return Reply("nothing to cut", texts.NOTHING_TO_CUT)
-    caregivers.delete(link.caregiver_id, sender.user_id)
-    return Reply("cut", texts.cut(link.nama_ktp))
+    return Reply("cut", texts.cut(name))
 
 
 def _reset(sender: Sender, *, may_send: bool) -> str:

@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.caregivers import notices
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity import consents, notification_settings
@@ -176,12 +177,22 @@ def test_reset_counts_among_what_is_sent(phone: Phone) -> None:
 
 
 def link(patient: User, name: str, **ago: float) -> int:
-    """A caregiver of the patient, since so long."""
+    """A caregiver of the patient, who was told of it so long ago."""
     caregiver = make_user("pendamping", nama_ktp=name)
     since = clock.now() - timedelta(**ago)
-    db.session.add(CaregiverLink(caregiver_id=caregiver.id, patient_id=patient.id, created_at=since))
+    row = CaregiverLink(caregiver_id=caregiver.id, patient_id=patient.id, created_at=since)
+    db.session.add(row)
     db.session.commit()
+    with unit_of_work():
+        tell(row.id)
+        told = Delivery.dedupe_key.startswith(f"caregiver_link:{row.id}:")
+        db.session.execute(sa.update(Delivery).where(told).values(created_at=since))
     return caregiver.id
+
+
+def tell(link_id: int) -> None:
+    row = db.session.get_one(CaregiverLink, link_id)
+    notices.linked(row, db.session.get_one(User, row.caregiver_id))
 
 
 def caregivers() -> list[int]:
@@ -196,6 +207,21 @@ def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: User) -> None:
     assert said.text.startswith("Hubungan dengan pendamping Ani sudah diputus.")
     assert caregivers() == [older]
     assert newer not in caregivers()
+
+
+def test_what_an_older_link_may_do_now_was_told_last(phone: Phone, siti: User) -> None:
+    patient_id = siti.id
+    link(siti, "Budi Santoso", days=9)
+    newer = link(db.session.get_one(User, patient_id), "Ani Lestari", hours=2)
+    with unit_of_work():
+        older = db.session.scalars(sa.select(CaregiverLink).order_by(CaregiverLink.id)).first()
+        assert older is not None
+        older.scopes = ["alerts"]
+        tell(older.id)
+    said = phone.write("PUTUS")
+    assert said.text is not None
+    assert said.text.startswith("Hubungan dengan pendamping Budi sudah diputus.")
+    assert caregivers() == [newer]
 
 
 def test_an_older_link_is_not_cut_by_a_word(phone: Phone, siti: User) -> None:
