@@ -31,7 +31,7 @@ ASKED = 2 * PEOPLE * REMINDERS_EACH + 1
 OPEN = 1_000_000
 ROUNDS, CALLS = 5, 60
 
-#: Three medicines a day, and seven reminders more: of each an occurrence a day for 92 days, the last one just now.
+#: Of each reminder an occurrence a day for 92 days, the last one just now; and tomorrow's, as it is planned.
 FILL = f"""
 INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
 SELECT u.id, 'makan', 'Makan ' || n, now(), 'Asia/Jakarta', '{{}}',
@@ -41,9 +41,9 @@ SELECT u.id, 'makan', 'Makan ' || n, now(), 'Asia/Jakarta', '{{}}',
 FROM users u, generate_series(1, {REMINDERS_EACH}) n WHERE u.username LIKE 'bench.%';
 INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day, state, answered_at, answered_via)
 SELECT r.id, r.user_id, r.tipe, r.judul, 'makan', due_at, (due_at AT TIME ZONE 'Asia/Jakarta')::date,
-    CASE WHEN d = 0 THEN 'pending' WHEN (r.id + d) % 4 = 0 THEN 'missed' ELSE 'done' END,
+    CASE WHEN d <= 0 THEN 'pending' WHEN (r.id + d) % 4 = 0 THEN 'missed' ELSE 'done' END,
     CASE WHEN d > 0 AND (r.id + d) % 4 > 0 THEN due_at END, CASE WHEN d > 0 AND (r.id + d) % 4 > 0 THEN 'app' END
-FROM generate_series({MOST_DAYS - 1}, 0, -1) d, reminders r, LATERAL (
+FROM generate_series({MOST_DAYS - 1}, -1, -1) d, reminders r, LATERAL (
     SELECT date_trunc('minute', now() - interval '5 minutes') - d * interval '1 day' AS due_at) moment;
 ANALYZE reminders; ANALYZE occurrences;
 """

@@ -12,7 +12,7 @@ from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
-from app.pengingat import alerts, ledger, occurrences, own, stock
+from app.pengingat import alerts, ledger, occurrences, own, stock, swift
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, Tipe
 from app.pengingat.schedule import AHEAD, NEVER, Due
@@ -36,6 +36,10 @@ class CannotSnooze(Conflict):
 def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Occurrence:
     """An answer in the application: the person's own, or a caregiver's in their place."""
     now = database_clock.now()
+    if via is AnsweredVia.APP and data["status"] != "snooze" and not (data.get("due_at") or data.get("slot")):
+        answered = swift.answer(user_id, pengingat_id, State(data["status"]), data.get("note"), now)
+        if answered is not None:
+            return answered
     pengingat = own.locked_after_person(user_id, pengingat_id)
     return answer(pengingat, _asked(pengingat_id, data, now), data, via, now)
 

@@ -122,7 +122,7 @@ class Occurrence(Base, Created):
     """One time that a reminder falls due, and what became of it. It outlives the reminder."""
 
     __tablename__ = "occurrences"
-    __personal__ = Personal(of=("user_id",), export=Rows(without=("link_hash",)), erase=Delete())
+    __personal__ = Personal(of=("user_id",), export=Rows(without=("link_hash", "shared_links")), erase=Delete())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     reminder_id: Mapped[int | None] = mapped_column(sa.ForeignKey("reminders.id", ondelete="SET NULL"))

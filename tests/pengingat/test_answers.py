@@ -263,3 +263,12 @@ def test_an_answer_costs_a_fixed_number_of_statements(metformin: Reminder, momen
     moment.move(hours=11, minutes=5)
     with statements.at_most(6):  # session, reminder, which one, answer, deliveries, `is_done`
         metformin.say("done")
+
+
+def test_most_answers_cost_one_statement_beside_the_session(metformin: Reminder, moment: Time, statements: Any) -> None:
+    metformin.say("done")  # of what is not due yet, and has nothing before it
+    moment.move(hours=11, minutes=5)
+    jobs.top_up()
+    for status in ("done", "skipped", "done"):
+        with statements.at_most(2):
+            metformin.say(status)

@@ -1,0 +1,113 @@
+"""The answer that most answers are, in one statement: done or skipped, in time, to what repeats.
+
+Whatever else there is to it (a stock, a visit, a late answer, the end of a course, somebody at it in the same moment),
+the statement changes nothing, and `answers` takes its time.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from app.core.database.prepared import PreparedStatement
+from app.core.database.session import autocommit
+from app.core.settings import settings
+from app.pengingat.ledger import CHANGEABLE
+from app.pengingat.models import LATE, AnsweredVia, Occurrence, State
+from app.pengingat.schedule import AHEAD, MARGIN, WEEK
+
+#: What the statement gives, and a client is shown.
+COLUMNS = ("id", "reminder_id", "tipe", "judul", "slot", "due_at", "state", "answered_at", "answered_via",
+           "snoozed_until", "undelivered")  # fmt: skip
+
+#: `own` holds person and reminder, in this order. `calm`: nobody changed the reminder while this waited for it, nor the
+#: occurrence (`version`), for all else is read as it was before. `meant` chooses as `answers` does. `around` and `told`
+#: find the current occurrence as `Schedule.current_occurrence` does, by the rows of the ledger: the one after it has to
+#: be there.
+STATEMENT = """
+WITH own AS MATERIALIZED (
+    SELECT r.id, r.xmin AS version FROM reminders r JOIN users u ON u.id = r.user_id
+    WHERE r.id = :reminder_id AND r.user_id = :user_id FOR NO KEY UPDATE OF u, r
+), calm AS MATERIALIZED (
+    SELECT seen.id, seen.active_from FROM own JOIN reminders seen ON seen.id = own.id AND seen.xmin = own.version
+    WHERE seen.tipe <> 'kontrol' AND seen.plan -> 'slots' IS NOT NULL AND seen.details -> 'persediaan' IS NULL
+), latest AS MATERIALIZED (
+    SELECT o.id, o.xmin AS version, o.state, o.slot, o.due_at, o.state = 'pending' AND o.due_at > :now AS is_coming
+    FROM calm JOIN occurrences o ON o.reminder_id = calm.id AND o.state <> 'void' AND o.due_at <= :soon
+    ORDER BY o.due_at DESC, o.slot DESC LIMIT 10
+), meant AS MATERIALIZED (
+    SELECT id, version FROM latest ORDER BY
+        state <> 'pending', is_coming, CASE WHEN is_coming THEN due_at END, CASE WHEN is_coming THEN slot END,
+        due_at DESC, slot DESC
+    LIMIT 1
+), around AS MATERIALIZED (
+    SELECT calm.id,
+        (SELECT max(o.due_at) FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void'
+            AND o.due_at > greatest(calm.active_from, :since) AND o.due_at <= :now) AS last_at,
+        (SELECT min(o.due_at) FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void'
+            AND o.due_at > :now) AS next_at
+    FROM calm
+), told AS MATERIALIZED (
+    SELECT around.id, current.at, (
+        SELECT min(o.due_at) FROM occurrences o
+        WHERE o.reminder_id = around.id AND o.state <> 'void' AND o.due_at > current.at
+    ) AS quiet_until
+    FROM around, LATERAL (
+        SELECT CASE WHEN next_at < :soon AND next_at - :now < :now - last_at THEN next_at ELSE last_at END AS at
+    ) current
+    WHERE last_at IS NOT NULL AND next_at IS NOT NULL
+), answered AS (
+    UPDATE occurrences o SET state = :state, answered_at = :now, answered_via = :via, note = coalesce(:note, o.note)
+    FROM meant, told
+    WHERE o.id = meant.id AND o.xmin = meant.version AND told.quiet_until IS NOT NULL AND o.taken IS NULL
+        AND (o.state = 'pending' OR o.state = :opposite AND o.answered_at > :changeable_since)
+        AND (:state <> 'done' OR greatest(o.due_at, o.snoozed_until) > :in_time_since)
+    RETURNING o.id, o.reminder_id, o.tipe, o.judul, o.slot, o.due_at, o.state, o.answered_at, o.answered_via,
+        o.snoozed_until, o.undelivered
+), cancelled AS (
+    UPDATE deliveries d SET state = 'cancelled', settled_at = statement_timestamp(),
+        payload = CASE WHEN :is_production THEN '{}' ELSE d.payload END
+    FROM answered WHERE d.occurrence_id = answered.id AND d.state IN ('pending', 'claimed')
+), quiet AS (
+    UPDATE reminders r SET updated_at = statement_timestamp(),
+        done_until = CASE WHEN :state = 'done' THEN told.quiet_until END
+    FROM answered, told
+    WHERE r.id = told.id AND answered.due_at = told.at
+        AND r.done_until IS DISTINCT FROM CASE WHEN :state = 'done' THEN told.quiet_until END
+)
+SELECT * FROM answered
+"""
+_answer = PreparedStatement(
+    sa.text(STATEMENT).bindparams(
+        *(sa.bindparam(name, type_=sa.BigInteger) for name in ("user_id", "reminder_id")),
+        *(sa.bindparam(name, type_=sa.Text) for name in ("state", "opposite", "via", "note")),
+        *(
+            sa.bindparam(name, type_=sa.DateTime(timezone=True))
+            for name in ("now", "soon", "since", "changeable_since", "in_time_since")
+        ),
+        sa.bindparam("is_production", type_=sa.Boolean),
+    )
+)
+_OPPOSITE = {State.DONE: State.SKIPPED, State.SKIPPED: State.DONE}
+
+
+def answer(user_id: int, pengingat_id: int, state: State, note: str | None, now: datetime) -> Occurrence | None:
+    """The occurrence that a person means now, as they answered it in the application; None where it takes more."""
+    values = {
+        "user_id": user_id,
+        "reminder_id": pengingat_id,
+        "state": state,
+        "opposite": _OPPOSITE[state],
+        "via": AnsweredVia.APP,
+        "note": note,
+        "now": now,
+        "soon": now + AHEAD,
+        "since": now - WEEK - MARGIN,
+        "changeable_since": now - CHANGEABLE,
+        "in_time_since": now - LATE,
+        "is_production": settings.is_production,
+    }
+    with autocommit() as connection:
+        rows = _answer.rows(connection, values)
+    return Occurrence(**dict(zip(COLUMNS, rows[0], strict=True))) if rows else None

@@ -1,0 +1,98 @@
+"""The answer of one statement leaves everything as the one that takes its time."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.errors import AppError
+from app.notifications.models import Delivery
+from app.pengingat import answers, jobs, service, swift
+from app.pengingat.models import Occurrence, Pengingat
+from tests.factories import make_user
+from tests.pengingat.conftest import Time
+
+DETAILS: dict[str, dict[str, Any]] = {
+    "obat": {
+        "nama_obat": "Metformin",
+        "frekuensi": 3,
+        "aturan": "sesudah makan",
+        "ingatkan_ulang_menit": 20,
+        "jadwal": [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in ("00:00", "00:50", "12:00")],
+    },
+    "makan": {"sarapan": {"jam": "01:30"}, "makan_siang": {"jam": "06:00"}},
+    "terapi": {"jadwal": [{"hari": "senin", "jam": "03:00"}, {"hari": "selasa", "jam": "03:00"}]},
+    "kontrol": {"datetime": "2026-03-03T03:00:00Z", "reminder_offsets": [{"offset": "1h"}, {"offset": "1d"}]},
+}
+
+
+def make(user_id: int, tipe: str, **details: Any) -> int:
+    with unit_of_work():
+        data: Any = {"tipe": tipe, "judul": "Judul", "timezone": "Asia/Jakarta"}
+        return service.create(user_id, {**data, "details": {**DETAILS[tipe], **details}}).id
+
+
+def say(user_id: int, reminder_id: int, status: str) -> str:
+    data: Any = {"status": status, "minutes": 15, "note": f"catatan {status}"}
+    try:
+        with unit_of_work():
+            row = answers.confirm(user_id, reminder_id, data)
+            return f"{row.state} {row.slot} {row.due_at} {row.answered_at} {row.answered_via} {row.late}"
+    except AppError as error:
+        return error.code
+
+
+def left_by(reminder_id: int) -> list[Any]:
+    """All that an answer may touch, of one reminder."""
+    db.session.remove()
+    reminder = db.session.get_one(Pengingat, reminder_id)
+    rows = (
+        sa.select(Occurrence).where(Occurrence.reminder_id == reminder_id).order_by(Occurrence.due_at, Occurrence.slot)
+    )
+    occurrences = [
+        (row.due_at, row.slot, row.state, row.answered_at, row.answered_via, row.note, row.snoozes, row.taken)
+        for row in db.session.scalars(rows)
+    ]
+    sent = sa.select(Delivery.due_at, Delivery.channel, Delivery.state).where(
+        Delivery.subject == f"pengingat:{reminder_id}"
+    )
+    stock = reminder.details.get("persediaan")
+    return [reminder.done_until, stock, occurrences, sorted(map(tuple, db.session.execute(sent)))]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("tipe", DETAILS)
+def test_both_ways_agree_whatever_is_said_when(
+    app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch, tipe: str, seed: int
+) -> None:
+    draw = random.Random(f"{tipe}{seed}")
+    user_id = make_user().id
+    details = {"persediaan": {"sisa": 5}} if tipe == "obat" and seed % 4 == 0 else {}
+    swiftly, slowly = (make(user_id, tipe, **details) for _ in range(2))
+    for _ in range(14):
+        moment.move(minutes=draw.choice((1, 5, 29, 31, 55, 61, 180, 600, 1500)))
+        jobs.top_up()
+        if draw.random() < 0.7:
+            jobs.miss_overdue()
+            db.session.commit()  # lest a refusal below undoes it
+        status = draw.choice(("done", "done", "skipped", "snooze"))
+        said = say(user_id, swiftly, status)
+        with monkeypatch.context() as patch:
+            patch.setattr(swift, "answer", lambda *_: None)
+            assert say(user_id, slowly, status) == said
+        assert left_by(swiftly) == left_by(slowly)
+
+
+def test_a_plain_dose_is_answered_swiftly(app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch) -> None:
+    user_id = make_user().id
+    reminder_id = make(user_id, "obat")
+    moment.move(hours=24)
+    jobs.top_up()
+    monkeypatch.setattr(answers.own, "locked_after_person", None)
+    assert say(user_id, reminder_id, "done").startswith("done 1 ")
+    assert say(user_id, reminder_id, "skipped").startswith("skipped 0 ")  # which was open still
