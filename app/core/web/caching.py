@@ -29,8 +29,9 @@ class Caching:
     """What a cache may do with copies of a route's good answers."""
 
     def __init__(self, max_age_s: int, stale_if_error_s: int) -> None:
-        #: How old a copy may be that is shown while a cache fetches the next one; nobody waits for that.
-        stale_s = min(5 * max_age_s, 60)
+        #: For so long after that an old copy is shown while a cache fetches the next one, and nobody waits for it. What
+        #: people write is two seconds old at most: a post that moderators hide is gone by then.
+        stale_s = max_age_s
         self.header = (
             f"public, max-age={max_age_s}, stale-while-revalidate={stale_s}, stale-if-error={stale_if_error_s}"
         )

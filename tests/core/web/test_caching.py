@@ -14,7 +14,7 @@ from tests.factories import make_admin, make_user
 from tests.forum.posts import write_thread
 
 #: The line of each kind of route.
-PEOPLE = "public, max-age=1, stale-while-revalidate=5, stale-if-error=600"
+PEOPLE = "public, max-age=1, stale-while-revalidate=1, stale-if-error=600"
 ADMINISTRATORS = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"
 EMERGENCY = "public, max-age=60, stale-while-revalidate=60, stale-if-error=86400"
 
