@@ -61,10 +61,11 @@ def get_own(caller: Caller, *, to_change: bool = False) -> User:
 def lock(user_id: int) -> sa.Row[str, bool] | None:
     """Lock a person's row before rows of theirs, as their deletion does; returns nama_ktp and `PHONE_IS_PROVEN`.
 
-    Nobody else who locks it, changes or deletes it comes in between. None when there is nobody.
+    Nobody else who locks it, changes or deletes it comes in between. None when there is nobody, or somebody who has
+    asked to be erased.
     """
-    row = sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == user_id).with_for_update(of=User, key_share=True)
-    return db.session.execute(row).one_or_none()
+    row = sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == user_id, erasure.IS_PRESENT)
+    return db.session.execute(row.with_for_update(of=User, key_share=True)).one_or_none()
 
 
 def lock_own(user_id: int) -> sa.Row[str, bool]:

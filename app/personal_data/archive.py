@@ -25,7 +25,7 @@ from app.core.lib.formulas import guarded
 from app.core.media import pictures
 from app.identity import nik
 from app.identity.models import OwnPicture, User
-from app.personal_data.words import CONTENTS, OTHER, README
+from app.personal_data.words import CONTENTS, README
 
 #: Rows that are in memory at one time.
 ROWS_AT_ONCE = 500
@@ -135,6 +135,6 @@ def _add_pictures(archive: ZipFile, connection: sa.Connection, user_id: int) -> 
 
 
 def _readme(user: User, counts: Mapping[str, int]) -> str:
-    contents = [f"{table}: {CONTENTS.get(table, OTHER)} ({count} baris)" for table, count in counts.items()]
+    contents = [f"{table}: {CONTENTS.get(table, table)} ({count} baris)" for table, count in counts.items()]
     day = clock.day_text(clock.today())
     return README.format(nama=user.nama_ktp, pengguna=user.username, hari=day, isi="\n".join(contents))

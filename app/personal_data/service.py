@@ -24,7 +24,7 @@ from app.personal_data import erasers, jobs, tombstones
 from app.personal_data.models import DataExport
 
 EXPORT_NOT_FOUND = "Salinan data tidak ditemukan."
-DELETED = "Akun Anda akan dihapus pada {day}. Masuk kembali sebelum hari itu untuk membatalkannya."
+DELETED = "Akun Anda akan dihapus pada {hari}. Masuk kembali sebelum hari itu untuk membatalkannya."
 
 
 def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, object]:
@@ -44,7 +44,7 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
     pengingat.pause(user.id)
     assert user.erasure_due_at is not None  # noqa: S101  # it was set just now
     day = day_text(user.erasure_due_at.astimezone(JAKARTA).date())
-    return {"message": DELETED.format(day=day), "due_at": user.erasure_due_at}
+    return {"message": DELETED.format(hari=day), "due_at": user.erasure_due_at}
 
 
 def erase_now(user: User) -> None:

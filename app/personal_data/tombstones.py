@@ -16,19 +16,15 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import after_commit, db
-from app.core.errors import AppError
 from app.core.media import storage
 from app.core.media.storage import Room
+from app.core.operations.backup import BackupError
 from app.core.settings import settings
 from app.identity.erasure import Posts
 from app.identity.models import LoginSession, User
 from app.personal_data.models import Tombstone
 
 CONTENT_TYPE = "text/plain"
-
-
-class UnknownKeyError(AppError):
-    """A tombstone was made under a key that is not configured: whom it is of cannot be told."""
 
 
 def raise_for(user: User, posts: Posts) -> None:
@@ -60,9 +56,9 @@ def stored_names() -> set[str]:
 
 
 def check_keys() -> None:
-    """`UnknownKeyError` unless everybody can be compared with every tombstone."""
+    """`BackupError` unless everybody can be compared with every tombstone."""
     if missing := {_key_of(name) for name in stored_names()} - dict(settings.nik_keys).keys():
-        raise UnknownKeyError(
+        raise BackupError(
             f"Tombstones are of other keys ({', '.join(sorted(missing))}): with these in NIK_KEYS, the worker erases"
             " whom else the backup brought back"
         )

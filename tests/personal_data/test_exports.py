@@ -27,6 +27,7 @@ from app.identity.models import User
 from app.pengingat.models import Occurrence, Tipe
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
+from app.personal_data.words import CONTENTS
 from tests.client import Client, assert_error
 from tests.core.media.samples import plain
 from tests.factories import PASSWORD, make_user
@@ -88,6 +89,11 @@ def test_a_copy_is_made_by_a_job_and_fetched(mine: Client, siti: User) -> None:
     assert "Siti Aminah" in readme
     for line in readme.splitlines():
         assert_readable(line.rpartition(": ")[2])  # without the table's name
+
+
+def test_each_table_of_an_export_has_a_name_that_people_understand(app: Flask) -> None:
+    exported = {table.name for table, said in personal_tables(Base.metadata) if isinstance(said.export, Rows)}
+    assert set(CONTENTS) == exported, "say in `app.personal_data.words` what the table is to its people"
 
 
 def test_it_takes_the_own_password(mine: Client) -> None:

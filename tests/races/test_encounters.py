@@ -14,7 +14,17 @@ from app.core.media import pictures
 from config import environment
 
 # They register their encounters.
-from tests.races import care, content, doses, forum, moderation, people, privacy, reminders  # noqa: F401
+from tests.races import (  # noqa: F401
+    care,
+    content,
+    doses,
+    forum,
+    leaving,
+    moderation,
+    people,
+    privacy,
+    reminders,
+)
 from tests.races.meeting import ENCOUNTERS, Registered, Scene, play, serving
 
 pytestmark = pytest.mark.takes(seconds=60)
