@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
+from flask import Flask
 
 from app.core import errors
 from app.core.errors import NotFound, TooManyRequests, Unavailable
@@ -167,3 +168,11 @@ def test_nginx_refuses_in_the_words_of_the_service() -> None:
     again = TooManyRequests(retry_after=int(re.findall(r"add_header Retry-After (\d+) always;\s+return 429", text)[0]))
     ours = {*errors.HTTP_ERRORS.values(), *((each.code, each.message) for each in (NotFound(), Unavailable(), again))}
     assert told <= ours
+
+
+def test_nginx_logs_no_secret_that_stands_in_an_address(real_app: Flask) -> None:
+    (body,) = re.findall(r"map \$uri \$logged_path \{(.*?)\}", (ROOT / "deploy/nginx.conf").read_text(), re.DOTALL)
+    masked = [re.compile(pattern) for pattern in re.findall(r"~(\S+) \S+;", body)]
+    secret = {rule.rule for rule in real_app.url_map.iter_rules() if re.search(r"<(token|code)>", rule.rule)}
+    assert {rule for rule in secret if not any(pattern.match(rule) for pattern in masked)} == set()
+    assert len(secret) >= 5
