@@ -12,13 +12,14 @@ import time
 from dataclasses import replace
 from types import ModuleType
 
-from bench.chaos import backlog, clock_steps, cut_lines, freezes, hung_worker, kills, outages, poison
+from bench.chaos import backlog, clock_steps, confirmed, cut_lines, freezes, hung_worker, kills, outages, poison
 from bench.environment import Result, print_table
 
 #: Each has `run(plan)`, which yields its results, and its plans: WHOLE and SHORT.
 ROWS: dict[str, ModuleType] = {
     "kills": kills,
     "freezes": freezes,
+    "confirmed": confirmed,
     "outages": outages,
     "lines": cut_lines,
     "hung": hung_worker,

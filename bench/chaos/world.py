@@ -38,6 +38,7 @@ from config import ROOT, Config
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey
 from dev.simulators import Server, simulators
 from dev.stack.outages import frozen
+from dev.stack.processes import free_port
 from dev.stack.waiting import wait_until
 from dev.supervisor import Child, Supervisor
 
@@ -75,6 +76,7 @@ class World:
         sim: Server,
         workers: Workers,
         postgres_env: Mapping[str, str],
+        settings: Mapping[str, str],
     ) -> None:
         self.plan, self.folder, self.supervisor, self.sim = plan, folder, supervisor, sim
         self.random = random.Random(plan.seed)
@@ -94,6 +96,7 @@ class World:
             "VAPID_PRIVATE_KEY": private,
             "VAPID_SUBJECT": "mailto:operator@example.com",
             **sim.messaging.env(),
+            **settings,
         }
         self.app: Flask = create_app(Config.from_env(self.settings))
         self.redis_child: Child = self.valkey.child
@@ -168,6 +171,14 @@ class World:
         rq = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", self.wanted.kind]
         env = {**os.environ, **self.settings}
         return self.supervisor.spawn(f"worker-{number}", [*rq, self.wanted.queues[number]], env=env, cwd=ROOT)
+
+    def start_web(self) -> str:
+        """Start gunicorn, which hears what providers tell; returns its address."""
+        port = free_port()
+        env = {**os.environ, **self.settings, "PORT": str(port)}
+        command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
+        self.supervisor.spawn("web", command, env=env, cwd=ROOT)
+        return f"http://127.0.0.1:{port}"
 
     def end_workers(self) -> None:
         """Before their servers: a job that finds its database gone waits for it."""
@@ -302,13 +313,17 @@ def _name(text: str) -> str:
 
 @contextlib.contextmanager
 def opened(
-    plan: Plan, *, workers: Workers = Workers(), postgres_env: Mapping[str, str] | None = None
+    plan: Plan,
+    *,
+    workers: Workers = Workers(),
+    postgres_env: Mapping[str, str] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[World]:
     """A world whose workers are not yet started; it ends with the block."""
     with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
         folder = Path(name)
         folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
         with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
-            world = World(plan, folder, supervisor, sim, workers, postgres_env or {})
+            world = World(plan, folder, supervisor, sim, workers, postgres_env or {}, settings or {})
             yield world
             world.end_workers()
