@@ -125,5 +125,6 @@ METRIC_COLLECTORS = (
     delivery_metrics.collect_counts,
     sender_report.collect,
     broadcast_service.collect,
+    inbox.collect,
     logs.collect,
 )

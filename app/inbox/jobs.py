@@ -7,10 +7,12 @@ The doorbell rings for what somebody waits for, and the clock looks every second
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from datetime import timedelta
 from time import monotonic
 
 import sqlalchemy as sa
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -56,6 +58,7 @@ _anything_open = sa.select(
         sa.exists().where(receipts.open_receipts(sa.func.statement_timestamp())),
     )
 )
+_count_open = sa.select(_rows.kind, sa.func.count()).where(_is_open).group_by(_rows.kind)
 
 
 def handle(limit_s: float = HANDLE_S) -> None:
@@ -75,6 +78,18 @@ def enqueue_open() -> None:
         enqueue_once_now(handle)
     except RedisError:
         handle(HANDLE_HERE_S)
+
+
+def collect() -> Iterator[Metric]:
+    """The gauge of what came in and is not handled yet."""
+    with autocommit() as connection:
+        counts: dict[str, int] = dict(connection.execute(_count_open).tuples().all())
+    gauge = GaugeMetricFamily(
+        "inbound_waiting", "Events of messaging providers that wait to be handled", labels=["kind"]
+    )
+    for kind in Heard:
+        gauge.add_metric([kind], counts.get(kind, 0))
+    yield gauge
 
 
 def forget() -> None:

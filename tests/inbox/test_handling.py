@@ -19,6 +19,7 @@ from app.core.lib import clock
 from app.inbox import jobs
 from app.inbox.hearing import Hearing
 from app.notifications.models import Heard, Inbound, inbound
+from tests.client import Client
 from tests.inbox.conftest import rows
 from tests.notifications.delivery.test_receipts import sent
 
@@ -151,6 +152,16 @@ def test_a_message_that_fails_after_it_was_accepted_is_told_of_once(
         came(kind=Heard.RECEIPT, text=None, ref=row.provider_ref, payload={"receipt": "failed", "code": "131026"})
     jobs.handle()
     assert told == [(row.id, "131026")] * 2
+
+
+def test_what_waits_is_shown_to_operators(app: Flask, ear: Ear, client: Client) -> None:
+    for _ in range(2):
+        came()
+    page = client.get("/metrics").text
+    assert 'inbound_waiting{kind="message"} 2.0' in page
+    assert 'inbound_waiting{kind="receipt"} 0.0' in page
+    jobs.handle()
+    assert 'inbound_waiting{kind="message"} 0.0' in client.get("/metrics").text
 
 
 def test_the_clock_rings_for_what_is_open(app: Flask, ear: Ear) -> None:
