@@ -166,9 +166,9 @@ def test_figures_tell_of_workers_and_of_the_calls_in_their_jobs(
 
 def test_a_hung_process_does_not_silence_urgent_deliveries(start_worker: Start, sim: Server) -> None:
     urgent, _ = start_worker("urgent"), start_worker("bulk")
-    sim.fault("messaging", "hang", seconds=30)
+    sim.fault("messaging", "hang", match="/send", seconds=30)
     add()
-    wait_until(lambda: len(sim.messaging.calls) == 1)
+    wait_until(lambda: [call.path for call in sim.messaging.calls].count("/send") == 1)
     frozen = {urgent.pid, *urgent.children()} - {urgent.clock()}
     for pid in frozen:
         os.kill(pid, signal.SIGSTOP)
