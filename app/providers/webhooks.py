@@ -216,7 +216,8 @@ def _key(*parts: str) -> str:
 
 
 def _digest(value: object) -> str:
-    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    """What tells events apart that have no number; not by what lies deeper, which orjson reads and does not write."""
+    return hashlib.sha256(orjson.dumps(_plain(value, DEPTH + 1), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _plain_object(value: object) -> dict[str, object]:

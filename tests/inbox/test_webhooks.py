@@ -16,6 +16,11 @@ from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post
 from tests.inbox.conftest import FONNTE_TOKEN, VERIFY_TOKEN, rows
 from tests.statements import Statements
 
+WISH = {"wa_id": "6281200000001", "value": "stop"}
+#: Deeper than what orjson writes, although it reads it.
+NESTED: list[Any] = []
+for _ in range(300):
+    NESTED = [NESTED]
 GOOD = whatsapp(heard(messages=[message()], statuses=[status()]))
 
 
@@ -176,6 +181,8 @@ def test_what_is_no_json_is_refused(provider: Client, raw: bytes) -> None:
         whatsapp(heard(messages=[{"id": "", "type": "text"}], statuses=[{}, {"id": "x", "status": "deleted"}])),
         whatsapp({"field": "account_update", "value": "x" * 50_000}),
         whatsapp({"field": "user_preferences", "value": 1}),
+        NESTED, whatsapp({"field": "account_update", "value": NESTED}), {"status": "connect", "x": NESTED},
+        whatsapp({"field": "user_preferences", "value": {"user_preferences": [WISH | {"x": NESTED}]}}),
         whatsapp({"field": "message_template_status_update", "value": {"event": "APPROVED"}}),
     ],
 )  # fmt: skip
@@ -185,7 +192,7 @@ def test_what_is_of_another_shape_is_let_go(provider: Client, body: Any) -> None
         raw = json.dumps(body)
         response = provider.post(f"/webhooks/fonnte/{FONNTE_TOKEN}/{event}", data=raw, content_type="application/json")
         assert response.status_code == 200
-    assert {row.kind for row in rows()} <= {"message", "account"}
+    assert {row.kind for row in rows()} <= {"message", "account", "device", "preference"}
 
 
 def test_what_postgresql_cannot_hold_is_left_out(provider: Client) -> None:
