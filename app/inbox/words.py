@@ -110,15 +110,15 @@ _WORDS = {spelling: word for word, spellings in SPELLINGS.items() for spelling i
 
 def _numbers(rest: Sequence[str]) -> tuple[int, ...]:
     """`2`, `no 2`, `1 dan 3`; what goes on otherwise (`2 tablet`) says something else."""
-    if not all(token.isdigit() or token in _FILLERS for token in rest):
+    if not all(token.isdecimal() or token in _FILLERS for token in rest):
         return ()
-    return tuple(dict.fromkeys(_integer(token) for token in rest if token.isdigit()))
+    return tuple(dict.fromkeys(_integer(token) for token in rest if token.isdecimal()))
 
 
 def _minutes(rest: Sequence[str]) -> int:
     """`15`, `1 jam`, `setengah jam`; half an hour where nothing is said."""
     words = [_letters(token) for token in rest]
-    at = next((n for n, token in enumerate(words) if token.isdigit()), None)
+    at = next((n for n, token in enumerate(words) if token.isdecimal()), None)
     unit = words[at + 1 : at + 2] if at is not None else words[:1]
     is_hours = bool(unit) and unit[0] in ("jam", "j", "sejam")
     if at is None:

@@ -50,6 +50,7 @@ TABLE: dict[str, Command] = {
     "sudah 1 dan 3": Command(Word.DONE, numbers=(1, 3)),
     "sudah 1, 2, 2": Command(Word.DONE, numbers=(1, 2)),
     "sudah ٢": Command(Word.DONE, numbers=(2,)),
+    "sudah ፪": Command(Word.DONE),
     "sudah 2 tablet": Command(Word.DONE),
     "sudah jam 7": Command(Word.DONE),
     "sudah 99999999999999999999": Command(Word.DONE, numbers=(999999,)),
