@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from app.core.database import clock as database_clock
 from app.core.database.session import db
@@ -77,7 +77,7 @@ def forget_texts(words: Collection[str]) -> None:
     said = sa.or_(sa.false(), *(text.icontains(word, autoescape=True) for word in words))
     db.session.execute(
         sa.update(Delivery)
-        .where(Delivery.state.not_in(OPEN), said)
+        .where(Delivery.state.not_in(OPEN), Delivery.payload != sa.literal({}, JSONB), said)
         .values(payload={})
         .execution_options(synchronize_session=False)
     )
