@@ -83,7 +83,7 @@ def enqueue_open() -> None:
 def collect() -> Iterator[Metric]:
     """The gauge of what came in and is not handled yet."""
     with autocommit() as connection:
-        counts: dict[str, int] = dict(connection.execute(_count_open).tuples().all())
+        counts: dict[str, int] = dict(iter(connection.execute(_count_open)))
     gauge = GaugeMetricFamily(
         "inbound_waiting", "Events of messaging providers that wait to be handled", labels=["kind"]
     )
