@@ -24,7 +24,7 @@ from app.pengingat.models import Pengingat
 from bench.environment import BenchEnvironment, Result, at_least, at_most
 from bench.wrk import Target
 
-PEOPLE = 16
+PEOPLE = 64
 REMINDERS_EACH = 10
 #: Of all people together. Odd, and so not a multiple of the two answers: each dose is answered in turn by either.
 ASKED = 2 * PEOPLE * REMINDERS_EACH + 1

@@ -33,9 +33,11 @@ WITH own AS MATERIALIZED (
     SELECT seen.id, seen.active_from FROM own JOIN reminders seen ON seen.id = own.id AND seen.xmin = own.version
     WHERE seen.tipe <> 'kontrol' AND seen.plan -> 'slots' IS NOT NULL AND seen.details -> 'persediaan' IS NULL
 ), latest AS MATERIALIZED (
-    SELECT o.id, o.xmin AS version, o.state, o.slot, o.due_at, o.state = 'pending' AND o.due_at > :now AS is_coming
-    FROM calm JOIN occurrences o ON o.reminder_id = calm.id AND o.state <> 'void' AND o.due_at <= :soon
-    ORDER BY o.due_at DESC, o.slot DESC LIMIT 10
+    SELECT last.* FROM calm, LATERAL (
+        SELECT o.id, o.xmin AS version, o.state, o.slot, o.due_at, o.state = 'pending' AND o.due_at > :now AS is_coming
+        FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void' AND o.due_at <= :soon
+        ORDER BY o.due_at DESC, o.slot DESC LIMIT 10
+    ) last
 ), meant AS MATERIALIZED (
     SELECT id, version FROM latest ORDER BY
         state <> 'pending', is_coming, CASE WHEN is_coming THEN due_at END, CASE WHEN is_coming THEN slot END,
