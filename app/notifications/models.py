@@ -59,7 +59,8 @@ class Delivery(Base, Created):
     __personal__ = Personal(
         of=("user_id",),
         phones=("target",),
-        export=Rows(without=("claim_token", "last_error", "receipt_code")),
+        # A payload may hold a code that shows whose number it is, or a medicine that may not be named any more.
+        export=Rows(without=("payload", "claim_token", "last_error", "receipt_code")),
         erase=Delete(),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,6 +25,7 @@ from app.core.media import pictures, storage
 from app.core.media.storage import Room
 from app.identity import nik, own_pictures
 from app.identity.models import User
+from app.notifications.models import Delivery
 from app.pengingat.models import Occurrence, Tipe
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
@@ -195,6 +197,18 @@ def test_a_number_brings_what_named_nobody_and_nothing_from_before_it_was_theirs
     jobs.make_export(export_id)
     with opened(mine, export_id) as file:
         assert [row["dedupe_key"] for row in rows(file, "deliveries")] == [after]
+
+
+def test_a_code_that_shows_whose_number_it_is_can_be_read_there_alone(mine: Client, siti: User) -> None:
+    assert mine.post("/profile/phone/verification", {"method": "code"}).status_code == 201
+    text = db.session.scalars(sa.select(Delivery.payload["text"].astext).filter_by(kind="phone_code")).one()
+    (code,) = re.findall(r"\d{6}", text)
+    export_id = ask(mine)
+    jobs.make_export(export_id)
+    with opened(mine, export_id) as file:
+        assert [row["kind"] for row in rows(file, "deliveries")] == ["phone_code"]
+        for table in ("deliveries", "phone_verifications"):
+            assert code not in str([list(row.values()) for row in rows(file, table)]), table
 
 
 def test_texts_cannot_run_as_formulas(mine: Client, siti: User) -> None:
