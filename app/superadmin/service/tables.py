@@ -23,7 +23,7 @@ MASK = "***"
 
 #: Columns that are masked in every table, as are those that end in `_hash`.
 SECRET = frozenset({"nik", "password", "p256dh", "auth"})
-#: Columns that are masked in one table: their rows hold links that let somebody log in.
+#: Columns that are masked in one table: they hold links that let somebody log in, or what people wrote to us.
 SECRET_OF = frozenset({("deliveries", "payload"), ("inbound", "text")})
 
 #: Characters of a text that a page shows; the export has all of them.
