@@ -81,6 +81,18 @@ def record(now: datetime) -> None:
         row.alerts_due = row.user_id not in patients
 
 
+def forget(patient_id: int) -> None:
+    """Tell nobody any more of what this patient missed until now, what is queued included. The patient is locked."""
+    theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
+    for statement in (
+        sa.update(Occurrence).where(Occurrence.user_id == patient_id, Occurrence.alerts_due).values(alerts_due=False),
+        sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None)),
+    ):
+        db.session.execute(statement.execution_options(synchronize_session=False))
+    for caregiver_id in care.caregivers_of(patient_id):  # after those alerts: what left meanwhile is queued by now
+        outbox.cancel(care.subject(caregiver_id, patient_id))
+
+
 def note_late(occurrence: Occurrence, now: datetime) -> None:
     """Who has been told that this was missed is told that it is done after all."""
     _follow_up(About.LATE, now, _alerts.occurrence_id == occurrence.id)

@@ -15,7 +15,7 @@ from app.core.web.pagination import Listing, paginate
 from app.identity import consents, users
 from app.identity.consents import Purpose
 from app.notifications import outbox
-from app.pengingat import answers, filters, ledger, limits, occurrences, own, stock
+from app.pengingat import alerts, answers, filters, ledger, limits, occurrences, own, stock
 from app.pengingat.details_schemas import load_details
 from app.pengingat.models import AnsweredVia, Details, Pengingat, Tipe
 from app.pengingat.plans import says_when, schedule_of, with_first_day
@@ -118,6 +118,7 @@ def pause(user_id: int) -> None:
         .execution_options(synchronize_session=False)
     )
     ledger.void_all(user_id)
+    alerts.forget(user_id)
 
 
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:

@@ -9,7 +9,7 @@ from app.core.database.session import db
 from app.identity import users
 from app.notifications import outbox
 from app.notifications.models import Delivery
-from app.pengingat import ledger, occurrences, stock
+from app.pengingat import alerts, ledger, occurrences, stock
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 from app.pengingat.schedule import NEVER
 from app.pengingat.texts import Recipient
@@ -23,6 +23,7 @@ def stop(user_id: int) -> None:
     _locked(user_id)
     outbox.cancel_kinds(user_id, KINDS)
     ledger.void_all(user_id)
+    alerts.forget(user_id)
     stopped = sa.update(Pengingat).where(Pengingat.user_id == user_id).values(planned_until=NEVER, stock_check_at=None)
     db.session.execute(stopped.execution_options(synchronize_session="evaluate"))
 

@@ -13,7 +13,7 @@ from app.core.database.session import db
 from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.queue import BULK, enqueue_once
 from app.core.lib.clock import JAKARTA, day_text
-from app.identity import care, erasure, users
+from app.identity import erasure, users
 from app.identity.erasure import Posts
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -39,8 +39,6 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
             users.keep_last(user, name)
     erasure.begin(user, Posts(forum))
     outbox.cancel_all_to(user.id)
-    for caregiver_id in care.caregivers_of(user.id):
-        outbox.cancel(care.subject(caregiver_id, user.id))
     pengingat.pause(user.id)
     assert user.erasure_due_at is not None  # noqa: S101  # it was set just now
     day = day_text(user.erasure_due_at.astimezone(JAKARTA).date())

@@ -20,7 +20,7 @@ from app.pengingat.alert_texts import REQUESTS, News
 from app.pengingat.alerts import FRESH
 from app.pengingat.models import CaregiverAlert, Occurrence
 from tests.client import Client
-from tests.factories import make_user
+from tests.factories import PASSWORD, make_user
 from tests.language import assert_readable
 from tests.pengingat.conftest import Time, settle
 
@@ -375,6 +375,26 @@ def test_a_cut_takes_along_what_waits(
     tick(moment, "05:00")
     assert told() == []
     assert db.session.scalar(sa.select(sa.func.count()).where(CaregiverAlert.told_at.is_(None))) == 0
+
+
+@pytest.mark.parametrize("how", ["takes back", "leaves"])
+def test_nobody_hears_of_who_takes_it_back_or_leaves(
+    siti: Client, moment: Time, obat: dict[str, Any], budi: int, how: str
+) -> None:
+    make(siti, obat, "02:00", "02:30", "03:00")
+    tick(moment, "03:00")
+    tick(moment, "03:30")
+    moment.now = moment.now.replace(hour=4, minute=0)
+    jobs.miss_overdue()  # and the clock dies before it makes the alerts
+    assert len(told()) == 1
+    if how == "takes back":
+        assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
+    else:
+        assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    assert told() == []  # also what is in the outbox already
+    tick(moment, "04:00")
+    tick(moment, "07:00")
+    assert told() == []
 
 
 def test_a_deleted_reminder_is_not_asked_about(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
