@@ -15,8 +15,9 @@ from app.core.database.session import db
 from app.core.errors import NotFound
 from app.core.settings import settings
 from app.core.web.pagination import Listing, Page, paginate
-from app.identity import care, codes, users
+from app.identity import care, codes, erasure, users
 from app.identity.care import CaregiverLink
+from app.identity.models import User
 
 LIFETIME = timedelta(days=7)
 #: 31 letters and digits to the tenth: a thousand million million possibilities.
@@ -81,14 +82,18 @@ def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     """Take an invitation, which one caregiver alone gets: the link with all that it allows, and whether it is new."""
     invitation = look(code)
     users.lock(invitation.patient_id)  # before rows of theirs, as by whoever deletes them
-    taken = sa.delete(Invitation).where(Invitation.id == invitation.id).returning(Invitation.scopes)
+    taken = sa.delete(Invitation).where(Invitation.id == invitation.id, _is_open).returning(Invitation.scopes)
     scopes = db.session.scalar(taken)
     if scopes is None:
         raise NotFound(NOT_FOUND)
     return service.create(caregiver_id, invitation.patient_id, scopes)
 
 
-_is_open = Invitation.expires_at > sa.func.statement_timestamp()
+#: While the patient is leaving nobody takes it; who comes back has it again.
+_is_open = sa.and_(
+    Invitation.expires_at > sa.func.statement_timestamp(),
+    sa.exists().where(User.id == Invitation.patient_id, erasure.IS_PRESENT),
+)
 
 
 def _digest(code: str) -> str:

@@ -12,6 +12,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, db
 from app.core.errors import NotFound
+from app.identity import erasure
+from app.identity.models import User
 
 NOT_FOUND = "Pasien tidak ditemukan."
 
@@ -67,7 +69,7 @@ def links_with(patient_ids: Collection[int], scope: Scope) -> sa.Select[Caregive
 
 
 def allows(caregiver_id: int, patient_id: int, scope: Scope) -> bool:
-    """Whether the patient allows the caregiver this now; false where they have no link."""
+    """Whether the patient allows the caregiver this now; false where they have no link, or the patient is leaving."""
     return db.session.scalar(_links(caregiver_id, patient_id, scope)) is not None
 
 
@@ -95,7 +97,8 @@ def subject(caregiver_id: int, patient_id: int) -> str:
 
 def _links(caregiver_id: int, patient_id: int, scope: Scope) -> sa.Select[int]:
     whose = (CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id)
-    return sa.select(CaregiverLink.id).where(*whose, _has(scope))
+    is_there = sa.exists().where(User.id == CaregiverLink.patient_id, erasure.IS_PRESENT)
+    return sa.select(CaregiverLink.id).where(*whose, _has(scope), is_there)
 
 
 def _has(scope: Scope) -> sa.ColumnElement[bool]:

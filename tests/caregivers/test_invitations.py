@@ -21,7 +21,7 @@ from app.identity.care import Scope
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.factories import PASSWORD, make_user
 from tests.language import assert_readable
 from tests.overlap import done_twice_at_once
 
@@ -336,3 +336,24 @@ def test_of_many_who_take_an_invitation_at_once_one_gets_it(committed: Flask) ->
         assert sorted(pool.map(take, tokens)) == [201] + [404] * 5
     with unit_of_work():
         assert db.session.scalar(sa.select(sa.func.count()).select_from(care.CaregiverLink)) == 1
+
+
+def test_while_the_patient_is_leaving_nobody_takes_an_invitation(
+    client: Client, as_siti: Client, as_budi: Client, siti: User
+) -> None:
+    code = invite(as_siti, "history")["code"]
+    assert as_siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    assert_error(as_budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
+    assert client.get(f"/undangan/{code}").status_code == 404
+    assert client.post("/login", {"username": "siti", "password": PASSWORD}).status_code == 200
+    assert as_budi.post("/caregiver/invitations", {"code": code}).status_code == 201
+
+
+def test_while_the_patient_is_leaving_a_caregiver_reads_nothing(as_siti: Client, as_budi: Client, siti: User) -> None:
+    code = invite(as_siti, "history", "manage")["code"]
+    assert as_budi.post("/caregiver/invitations", {"code": code}).status_code == 201
+    paths = (f"/caregiver/patients/{siti.id}/riwayat", f"/pengingat?patient_id={siti.id}")
+    assert [as_budi.get(path).status_code for path in paths] == [200, 200]
+    assert as_siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    for path in paths:
+        assert_error(as_budi.get(path), 404, "not_found")
