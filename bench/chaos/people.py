@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.database.session import db, unit_of_work
+from app.core.errors import Conflict
 from app.notifications.models import deliveries
 from app.pengingat import answers, service
 from app.pengingat.models import Occurrence, State
@@ -112,14 +113,15 @@ class People:
                         people.submit(self._say, medicine, medicine.habit)
 
     def _say(self, medicine: Medicine, habit: tuple[str, ...] | list[str]) -> None:
-        """Each until the service has heard it: who got no answer asks again."""
+        """Each until the service has heard it: who got no answer asks again, and may hear that it is noted already."""
         with self.world.app.app_context():
             for status in habit:
                 stop = time.monotonic() + SETTLE_S
                 while time.monotonic() < stop:
                     with contextlib.suppress(DBAPIError, PoolTimeoutError), unit_of_work():
                         data: Any = {"status": status, "minutes": 30}
-                        answers.confirm(medicine.user_id, medicine.id, data)
+                        with contextlib.suppress(Conflict):
+                            answers.confirm(medicine.user_id, medicine.id, data)
                         break
                     time.sleep(LOOK_AGAIN_S)
 

@@ -23,6 +23,7 @@ LABELS = {
     "captcha-response": "Verifikasi manusia",
     "code": "Kode",
     "refresh_token": "Token sesi",
+    "forum": "Tulisan di forum",
     "otp": "Kode verifikasi",
     "paused": "Jeda",
     "hub.mode": "Mode",
