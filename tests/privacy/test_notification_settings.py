@@ -75,6 +75,18 @@ def test_put_takes_what_get_gives(siti: Client) -> None:
         assert siti.put(ROUTE, siti.get(ROUTE).json).json == body
 
 
+def test_put_takes_what_get_gives_to_who_ended_reminders_by_a_word(siti: Client, user: User) -> None:
+    siti.post("/pengingat/obat", OBAT)
+    siti.put(ROUTE, {"push": False})
+    notification_settings.switch_messages(user.id, False)
+    settings = siti.get(ROUTE).json
+    assert (settings["messages"], settings["push"]) == (False, False)
+    quiet = {**settings, "quiet_hours": {"start": "22:00", "end": "06:00"}}
+    assert siti.put(ROUTE, quiet).json == quiet
+    assert siti.put(ROUTE, {"messages": True}).status_code == 200
+    assert_error(siti.put(ROUTE, {"messages": False}), 400, "channel_needed")
+
+
 def test_broadcasts_are_one_value_here_and_in_the_preferences(siti: Client) -> None:
     siti.put(ROUTE, {"broadcasts": False})
     assert siti.get("/profile").json["preferences"] == {"broadcast": False}

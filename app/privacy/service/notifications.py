@@ -26,6 +26,7 @@ def get(caller: Caller) -> NotificationChanges:
 def update(caller: Caller, changes: NotificationChanges) -> NotificationChanges:
     """Change what is sent, for what is queued already too. `ChannelNeeded` when no reminder would come any more."""
     user = users.get_own(caller, to_change=True)
+    before = _settings_of(user)
     columns: dict[str, object] = {name: changes[name] for name in ("messages", "push") if name in changes}
     if "quiet_hours" in changes:
         hours = changes["quiet_hours"]
@@ -35,7 +36,9 @@ def update(caller: Caller, changes: NotificationChanges) -> NotificationChanges:
     if "broadcasts" in changes and changes["broadcasts"] != user.accepts_broadcasts:
         notification_settings.set_broadcasts(user, changes["broadcasts"], way=Way.APP)
     settings = _settings_of(user)
-    if not (settings["messages"] or settings["push"]) and _has_reminders(user.id):
+    # Who has ended both by a word (BERHENTI PENGINGAT) may change the rest.
+    is_ending = (before["messages"] or before["push"]) and not (settings["messages"] or settings["push"])
+    if is_ending and _has_reminders(user.id):
         raise ChannelNeeded
     return settings
 
