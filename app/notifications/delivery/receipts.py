@@ -137,7 +137,8 @@ class _Names:
             ids[delivery_id].add(other_id)
         # Told by one receipt of the batch, for those that carry the second name alone.
         for told in batch:
-            state_refs[told.state_ref or ""] |= refs[told.ref or ""]
+            if told.state_ref and told.ref:
+                state_refs[told.state_ref] |= refs[told.ref]
         return cls(ids, refs, state_refs)
 
     def find(self, told: Told) -> set[int]:

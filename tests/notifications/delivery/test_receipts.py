@@ -115,6 +115,16 @@ def test_later_receipts_may_carry_the_second_name_alone(app: Flask) -> None:
     assert reread(row.dedupe_key).receipt == Receipt.READ
 
 
+def test_a_message_without_a_name_is_not_whom_another_receipt_means(app: Flask) -> None:
+    row = add()
+    assert claims.claim("urgent", Channel.MESSAGING) is not None
+    tell(Receipt.SENT, delivery=row.id)
+    strange = tell(Receipt.READ, state_ref="state-of-somebody-else")
+    take()
+    assert reread(row.dedupe_key).receipt == Receipt.SENT
+    assert outcome(strange) == ("waiting", False)
+
+
 def test_what_left_as_one_message_has_one_receipt(app: Flask) -> None:
     rows = [sent(), sent()]
     with unit_of_work():
