@@ -90,6 +90,12 @@ def allow_nobody(patient_id: int) -> None:
     db.session.execute(sa.delete(Invitation).where(Invitation.patient_id == patient_id))
 
 
+def leave(patient_id: int) -> None:
+    """End what caregivers hold of a patient who is leaving, who is locked; the links stay for who comes back."""
+    for caregiver_id in care.caregivers_of(patient_id):
+        _end(caregiver_id, patient_id)
+
+
 def delete(caregiver_id: int, patient_id: int) -> None:
     _delete(CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id)
 

@@ -8,6 +8,7 @@ from datetime import datetime, time, timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.caregivers import service as caregivers
 from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.errors import NotFound, TooManyRequests
@@ -39,6 +40,7 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
             users.keep_last(user, name)
     erasure.begin(user, Posts(forum))
     outbox.cancel_all_to(user.id)
+    caregivers.leave(user.id)
     pengingat.pause(user.id)
     assert user.erasure_due_at is not None  # noqa: S101  # it was set just now
     day = day_text(user.erasure_due_at.astimezone(JAKARTA).date())
@@ -51,6 +53,7 @@ def erase_now(user: User) -> None:
     user.erasure_due_at = db.session.scalar(sa.select(sa.func.now()))
     db.session.flush()
     person = erasure.leaving(user)
+    caregivers.leave(user.id)
     tombstones.raise_for(user, person.posts)
     erasers.finish(person)
     enqueue_once(logs.forget_strangers, queue=BULK)  # what they did a moment ago may not be stored yet

@@ -185,6 +185,22 @@ def test_nothing_is_sent_meanwhile_and_reminders_go_on_after_it_is_taken_back(mi
     assert doses() == {DoseState.PENDING}
 
 
+@pytest.mark.parametrize("how", ["leaves", "is deleted"])
+def test_a_caregiver_is_not_answered_again_with_a_reminder_of_theirs(client: Client, how: str) -> None:
+    rina = make_user(RoleName.PASIEN, RoleName.ADMIN, **PERSON)
+    theirs, boss = client.as_(rina), client.as_(make_admin())
+    budi = client.as_(make_user(RoleName.PENDAMPING))
+    code = theirs.post("/patient/invitations", {"scopes": ["manage"]}).json["code"]
+    assert budi.post("/caregiver/invitations", {"code": code}).status_code == 201
+    path, key = f"/pengingat/obat?patient_id={rina.id}", {"Idempotency-Key": "kunci-sekali"}
+    assert budi.post(path, OBAT, headers=key).status_code == 201
+    if how == "leaves":
+        leave(theirs)
+    else:
+        assert boss.delete(f"/admins/{rina.id}").status_code == 200
+    assert_error(budi.post(path, OBAT, headers=key), 404, "not_found")
+
+
 def test_a_reset_of_the_password_still_comes(mine: Client, siti: User) -> None:
     siti_id = siti.id
     leave(mine)
