@@ -16,8 +16,9 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
-from app.identity import care
+from app.identity import care, consents, erasure
 from app.identity.care import CaregiverLink, Scope
+from app.identity.consents import Purpose
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.identity.notification_settings import zone_of
 from app.notifications import outbox
@@ -146,7 +147,7 @@ def tell(link_id: int, now: datetime) -> None:
         return
     waiting = _waiting(link_id, now)
     lines = {alert: line for alert, row, pengingat in waiting if (line := _line(alert, row, pengingat))}
-    if Scope.ALERTS not in link.scopes:
+    if Scope.ALERTS not in link.scopes or not people[link.patient_id].may_be_told_of:
         lines = {}
     forgotten = [alert.id for alert, *_ in waiting if alert not in lines]
     db.session.execute(sa.delete(CaregiverAlert).where(CaregiverAlert.id.in_(forgotten)))
@@ -159,6 +160,7 @@ class _Person:
     nama_ktp: str
     domicile: str | None
     phone_is_proven: bool
+    may_be_told_of: bool
 
 
 @dataclass(frozen=True)
@@ -213,9 +215,11 @@ class _Telling:
 
 def _staying(user_ids: set[int]) -> dict[int, _Person]:
     """People who are not being deleted, by id; nobody deletes them before the unit of work ends."""
-    query = sa.select(User.id, User.nama_ktp, User.domicile, PHONE_IS_PROVEN).where(User.id.in_(user_ids))
+    may_be_told_of = sa.and_(erasure.IS_PRESENT, ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA))
+    columns = (User.id, User.nama_ktp, User.domicile, PHONE_IS_PROVEN, may_be_told_of)
+    query = sa.select(*columns).where(User.id.in_(user_ids))
     rows = db.session.execute(query.with_for_update(of=User, read=True, key_share=True, skip_locked=True))
-    return {id_: _Person(name, domicile, is_proven) for id_, name, domicile, is_proven in rows}
+    return {id_: _Person(name, domicile, is_proven, may_tell) for id_, name, domicile, is_proven, may_tell in rows}
 
 
 def _waiting(link_id: int, now: datetime) -> Sequence[sa.Row[CaregiverAlert, Occurrence, Pengingat | None]]:

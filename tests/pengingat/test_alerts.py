@@ -12,13 +12,15 @@ from flask import Flask
 
 from app.caregivers import service as caregivers
 from app.core.database.session import db, unit_of_work
+from app.core.lib.clock import JAKARTA
 from app.identity import care
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
-from app.pengingat import alerts, jobs
+from app.pengingat import alerts, jobs, links
 from app.pengingat.alert_texts import REQUESTS, News
 from app.pengingat.alerts import FRESH
-from app.pengingat.models import CaregiverAlert, Occurrence
+from app.pengingat.links import Asked
+from app.pengingat.models import AnsweredVia, CaregiverAlert, Occurrence
 from tests.client import Client
 from tests.factories import PASSWORD, make_user
 from tests.language import assert_readable
@@ -394,6 +396,23 @@ def test_nobody_hears_of_who_takes_it_back_or_leaves(
     assert told() == []  # also what is in the outbox already
     tick(moment, "04:00")
     tick(moment, "07:00")
+    assert told() == []
+
+
+@pytest.mark.parametrize("how", ["takes back", "leaves"])
+def test_nor_of_what_they_answer_late(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int, how: str
+) -> None:
+    make(siti, obat, "02:00")
+    tick(moment, "03:00")
+    if how == "takes back":
+        assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
+    else:
+        assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    row = db.session.scalars(sa.select(Occurrence).filter_by(user_id=siti_id, state="missed")).one()
+    with unit_of_work():
+        links.answer_all(Asked([row], JAKARTA, AnsweredVia.LINK), {"status": "done", "minutes": 0}, moment.now)
+    tick(moment, "03:30")
     assert told() == []
 
 
