@@ -94,8 +94,8 @@ class Rollout:
         }
 
     def remind(self) -> None:
-        """Three reminders that fall due within the next seconds."""
-        for seconds in (1, 2, 3):
+        """Three reminders that fall due within the next seconds, none before its request is through."""
+        for seconds in (5, 6, 7):
             self.reminders += 1
             at = rfc3339(datetime.now(UTC) + timedelta(seconds=seconds))
             data = {"tipe": "terapi", "judul": f"pengingat-{self.reminders}-", "waktu": at, "details": {}}
