@@ -40,8 +40,13 @@ Row = Mapping[str, object]
 
 
 def write(path: Path, user: User, connection: sa.Connection) -> None:
-    """Write the file for a person, reading on this connection. Beside `path` it uses `path.csv` meanwhile."""
-    person = Person(user.id, (user.phone,) if user.phone else (), user.phone_changed_at or user.created_at)
+    """Write the file for a person, reading on this connection. Beside `path` it uses `path.csv` meanwhile.
+
+    What a number alone tells of is somebody's whose number it has been shown to be: else whoever types a stranger's
+    number would read what that stranger wrote.
+    """
+    numbers = (user.phone,) if user.phone and user.phone_verified_at else ()
+    person = Person(user.id, numbers, user.phone_changed_at or user.created_at)
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         counts = {}
         for table, declaration, export in _exported():
