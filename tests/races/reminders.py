@@ -292,7 +292,7 @@ def all_browsers_subscribe_anew(scene: Scene) -> Script:
     assert scene.sql("SELECT count(*) FROM push_subscriptions WHERE user_id = :id", id=person.id) == MOST_A_USER
 
 
-@encounter(200, 201, 400, 401, 404)
+@encounter(200, 201, 400, 401, 404, 409)
 def subscriptions_meet_delete_of_the_person(scene: Scene) -> Script:
     admin, leaving, other = scene.admin(), scene.person(RoleName.ADMIN), scene.person()
     known, taken = browser(scene), browser(scene)
