@@ -204,7 +204,7 @@ class OtpSetup(Schema):
     """Told once: only hashes of the codes are stored."""
 
     uri = fields.String(metadata={"example": "otpauth://totp/Health-support:admin?secret=JBSWY3DPEHPK3PXP"})
-    recovery_codes = fields.List(fields.String(), metadata={"example": ["k7wd-9xme-2hfa-q3tz"]})
+    recovery_codes = fields.List(fields.String(), metadata={"example": ["K7WD-9XME-2HFA-Q3TZ"]})
 
 
 class OtpConfirm(Schema):

@@ -1,13 +1,12 @@
 """The second factor of administrators: six digits of an authenticator app (RFC 6238), beside the password.
 
-A code counts once, and so does a recovery code; of two logins with the same one conditional UPDATE lets one in.
+A code counts once, and so does a recovery code; two logins with the same one meet at the locked row.
 """
 
 from __future__ import annotations
 
 import hmac
 import re
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,19 +20,19 @@ from app.core.database.session import Base, Created, db
 from app.core.errors import BadRequest, Conflict, Forbidden, NotFound, Unauthorized
 from app.core.lib.clock import now
 from app.core.settings import settings
-from app.identity import nik, tokens
+from app.identity import codes, nik
 from app.identity.models import PRIVILEGED, RoleName, User
 
 #: What the app shows above the digits.
 ISSUER = "Health-support"
 KIND = "otp"
+RECOVERY = "otp_recovery"
 
 #: Steps of 30 seconds that a phone's clock may be ahead or behind.
 WINDOW = 1
 RECOVERY_CODES = 10
-#: Letters and digits of a recovery code: 80 bits, which nobody finds by their hash.
+#: Letters and digits of a recovery code: 79 bits.
 RECOVERY_LENGTH = 16
-RECOVERY_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
 class SecondFactor(Base, Created):
@@ -44,7 +43,7 @@ class SecondFactor(Base, Created):
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     secret: Mapped[str] = mapped_column(comment="encrypted as NIK are")
-    recovery_hashes: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="SHA-256 of each code not used yet")
+    recovery_hashes: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="keyed hash of each code not used yet")
     confirmed_at: Mapped[datetime | None] = mapped_column(comment="null: it is not asked for yet")
     last_counter: Mapped[int] = mapped_column(server_default=sa.text("0"), comment="the step of the code used last")
 
@@ -84,10 +83,10 @@ def begin(user: User) -> Setup:
     if PRIVILEGED.isdisjoint(user.role_names):
         raise Forbidden
     secret = pyotp.random_base32()
-    codes = ["".join(secrets.choice(RECOVERY_ALPHABET) for _ in range(RECOVERY_LENGTH)) for _ in range(RECOVERY_CODES)]
+    recovery_codes = [codes.new_code(RECOVERY_LENGTH) for _ in range(RECOVERY_CODES)]
     values = {
         "secret": nik.encrypt(secret, user.id, kind=KIND),
-        "recovery_hashes": [tokens.digest(code) for code in codes],
+        "recovery_hashes": [codes.digest(RECOVERY, code) for code in recovery_codes],
     }
     stored = db.session.scalar(
         insert(SecondFactor)
@@ -102,7 +101,7 @@ def begin(user: User) -> Setup:
             "Verifikasi dua langkah sudah aktif. Matikan dahulu untuk memasang yang baru.", code="otp_active"
         )
     uri = pyotp.TOTP(secret, name=user.username, issuer=ISSUER).provisioning_uri()
-    return Setup(uri, ["-".join(re.findall(".{4}", code)) for code in codes])
+    return Setup(uri, ["-".join(re.findall(".{4}", code)) for code in recovery_codes])
 
 
 def confirm(user_id: int, otp: str) -> None:
@@ -201,7 +200,7 @@ def _take_code(factor: SecondFactor, otp: str) -> bool:
 
 
 def _take_recovery_code(factor: SecondFactor, otp: str) -> bool:
-    digest = tokens.digest(re.sub(r"[\s-]", "", otp).lower())
+    digest = codes.digest(RECOVERY, codes.normalise(otp))
     if digest not in factor.recovery_hashes:
         return False
     factor.recovery_hashes = [code for code in factor.recovery_hashes if code != digest]

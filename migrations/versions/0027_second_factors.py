@@ -15,7 +15,7 @@ def upgrade() -> None:
         "second_factors",
         sa.Column("user_id", sa.BigInteger, primary_key=True, autoincrement=False),
         sa.Column("secret", sa.Text, nullable=False, comment="encrypted as NIK are"),
-        sa.Column("recovery_hashes", ARRAY(sa.Text), nullable=False, comment="SHA-256 of each code not used yet"),
+        sa.Column("recovery_hashes", ARRAY(sa.Text), nullable=False, comment="keyed hash of each code not used yet"),
         sa.Column("confirmed_at", sa.DateTime(timezone=True), comment="null: it is not asked for yet"),
         sa.Column(
             "last_counter",
