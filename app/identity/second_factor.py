@@ -161,7 +161,7 @@ def encrypt_anew() -> int:
 
 def allowed_roles(user_id: int, roles: frozenset[str]) -> frozenset[str]:
     """The roles that count now: where `ADMIN_OTP` is required, no administrator's without a second factor."""
-    if settings.admin_otp != "required" or PRIVILEGED.isdisjoint(roles) or is_active(user_id):
+    if PRIVILEGED.isdisjoint(roles) or settings.admin_otp != "required" or is_active(user_id):
         return roles
     return roles - PRIVILEGED
 
