@@ -79,18 +79,19 @@ def collect_counts() -> Iterator[Metric]:
 def queue_sizes() -> dict[str, tuple[int, int]]:
     """Of each queue the workers that serve it, and the jobs that wait."""
     redis = connection()
-    workers = _workers()
+    workers = workers_by_queue()
     return {name: (workers[name], Queue(name, connection=redis).count) for name in QUEUES}
 
 
-def _workers() -> Counter[str]:
+def workers_by_queue() -> Counter[str]:
+    """How many workers that are alive serve each queue."""
     return Counter(name for worker in Worker.all(connection=connection()) for name in worker.queue_names())
 
 
 def collect() -> Iterator[Metric]:
     """Workers, clock and queues at this moment."""
     redis = connection()
-    workers = _workers()
+    workers = workers_by_queue()
     alive = GaugeMetricFamily("workers", "Workers alive, by the queue that they serve", labels=["queue"])
     jobs = GaugeMetricFamily("jobs", "Jobs that wait, run or failed within a day", labels=["queue", "state"])
     for name in QUEUES:

@@ -9,9 +9,9 @@ from datetime import datetime
 import sqlalchemy as sa
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from redis.exceptions import RedisError
-from rq import Worker
 
 from app.core.database.session import autocommit
+from app.core.jobs.metrics import workers_by_queue
 from app.core.jobs.queue import QUEUES, URGENT, connection
 from app.core.jobs.schedule import HEARTBEAT
 from app.core.lib.clock import now
@@ -69,8 +69,8 @@ def check_deliveries() -> str:
 def worker_problems() -> list[str]:
     """What keeps deliveries from going out, one sentence each; empty: all is well. For `flask worker-health`."""
     problems: list[str] = []
-    served = {name for worker in Worker.all(connection=connection()) for name in worker.queue_names()}
-    problems += [f"no worker serves the queue {name}" for name in QUEUES if name not in served]
+    workers = workers_by_queue()
+    problems += [f"no worker serves the queue {name}" for name in QUEUES if not workers[name]]
     if not connection().exists(HEARTBEAT):
         problems.append("no clock is going")
     if step := clock_steps.step_s():
@@ -95,12 +95,8 @@ def waiting() -> dict[tuple[str, str], tuple[int, float]]:
 
 def outcomes() -> dict[str, int]:
     """How many attempts of all channels ended how, since the counting began."""
-    counted = dict.fromkeys(OUTCOMES, 0)
-    for key, n in connection().hgetall(COUNTS).items():
-        what, *_ = _text(key).split(":")
-        if what in counted:
-            counted[what] += int(n)
-    return counted
+    attempts, _ = _counted()
+    return {what: sum(n for (each, _), n in attempts.items() if each == what) for what in OUTCOMES}
 
 
 def collect_waiting() -> Iterator[Metric]:
@@ -118,29 +114,35 @@ def collect_waiting() -> Iterator[Metric]:
 
 def collect_counts() -> Iterator[Metric]:
     """What drains counted, and whether the clocks agree."""
-    counted = {(what, str(channel)): 0 for what in OUTCOMES for channel in Channel}
-    lags: dict[str, dict[str, int]] = {channel: {} for channel in Channel}
-    for key, count in connection().hgetall(COUNTS).items():
-        what, channel, *bucket = _text(key).split(":")
-        if bucket:
-            lags[channel][bucket[0]] = int(count)
-        else:
-            counted[what, channel] = int(count)
-    outcomes = CounterMetricFamily(
+    attempts, lags = _counted()
+    family = CounterMetricFamily(
         "deliveries",
         "Outcomes of attempts: sent (of these taken back), failed for good (of these for want of a template), retried, "
         "unknown",
         labels=["outcome", "channel"],
     )
-    for labels, n in counted.items():
-        outcomes.add_metric(labels, n)
-    yield outcomes
+    for labels, n in attempts.items():
+        family.add_metric(labels, n)
+    yield family
     yield _lag_histogram(lags)
     yield GaugeMetricFamily(
         "database_clock_step_seconds",
         "How far the database's clock has stepped; while it is not 0, nothing is sent",
         value=clock_steps.step_s(),
     )
+
+
+def _counted() -> tuple[dict[tuple[str, str], int], dict[str, dict[str, int]]]:
+    """What drains counted: attempts by outcome and channel, and by channel how late what was sent left."""
+    attempts = {(what, str(channel)): 0 for what in OUTCOMES for channel in Channel}
+    lags: dict[str, dict[str, int]] = {channel: {} for channel in Channel}
+    for key, count in connection().hgetall(COUNTS).items():
+        what, channel, *bucket = _text(key).split(":")
+        if bucket:
+            lags[channel][bucket[0]] = int(count)
+        else:
+            attempts[what, channel] = int(count)
+    return attempts, lags
 
 
 def _lag_histogram(lags: dict[str, dict[str, int]]) -> Metric:
