@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
+from app.core.lib.clock import now
 from app.identity.models import User
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery
@@ -86,7 +87,8 @@ def test_fanning_out_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -
 
 def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving = scene.person()
-    id_ = scene.new(remind(leaving))
+    far = (now().hour + 12) % 24  # no next occurrence within the half hour that is asked for
+    id_ = scene.new(remind(leaving, far))
     fall_due(scene, id_)
 
     def snooze() -> None:
