@@ -1,4 +1,4 @@
-"""The answer that most answers are, in one statement: done or skipped, in time, to what repeats.
+"""The answer that most answers are, in one statement: done or skipped, in time, to what repeats. Also once more.
 
 Whatever else there is to it (a stock, a visit, a late answer, the end of a course, somebody at it in the same moment),
 the statement changes nothing, and `answers` takes its time.
@@ -20,12 +20,13 @@ from app.pengingat.schedule import AHEAD, MARGIN, WEEK
 #: What the statement gives, and a client is shown.
 COLUMNS = ("id", "reminder_id", "tipe", "judul", "slot", "due_at", "state", "answered_at", "answered_via",
            "snoozed_until", "undelivered")  # fmt: skip
+_COLUMNS = ", ".join(f"o.{name}" for name in COLUMNS)
 
 #: `own` holds person and reminder, in this order. `calm`: nobody changed the reminder while this waited for it, nor the
 #: occurrence (`version`), for all else is read as it was before. `meant` chooses as `answers` does. `around` and `told`
 #: find the current occurrence as `Schedule.current_occurrence` does, by the rows of the ledger: the one after it has to
-#: be there.
-STATEMENT = """
+#: be there. The same answer once more, as after a line that was cut, changes nothing and is as good.
+STATEMENT = f"""
 WITH own AS MATERIALIZED (
     SELECT r.id, r.xmin AS version FROM reminders r JOIN users u ON u.id = r.user_id
     WHERE r.id = :reminder_id AND r.user_id = :user_id FOR NO KEY UPDATE OF u, r
@@ -65,11 +66,10 @@ WITH own AS MATERIALIZED (
     WHERE o.id = meant.id AND o.xmin = meant.version AND told.quiet_until IS NOT NULL AND o.taken IS NULL
         AND (o.state = 'pending' OR o.state = :opposite AND o.answered_at > :changeable_since)
         AND (:state <> 'done' OR greatest(o.due_at, o.snoozed_until) > :in_time_since)
-    RETURNING o.id, o.reminder_id, o.tipe, o.judul, o.slot, o.due_at, o.state, o.answered_at, o.answered_via,
-        o.snoozed_until, o.undelivered
+    RETURNING {_COLUMNS}
 ), cancelled AS (
     UPDATE deliveries d SET state = 'cancelled', settled_at = statement_timestamp(),
-        payload = CASE WHEN :is_production THEN '{}' ELSE d.payload END
+        payload = CASE WHEN :is_production THEN '{{}}' ELSE d.payload END
     FROM answered WHERE d.occurrence_id = answered.id AND d.state IN ('pending', 'claimed')
 ), quiet AS (
     UPDATE reminders r SET updated_at = statement_timestamp(),
@@ -79,6 +79,8 @@ WITH own AS MATERIALIZED (
         AND r.done_until IS DISTINCT FROM CASE WHEN :state = 'done' THEN told.quiet_until END
 )
 SELECT * FROM answered
+UNION ALL
+SELECT {_COLUMNS} FROM meant JOIN occurrences o ON o.id = meant.id AND o.xmin = meant.version WHERE o.state = :state
 """
 _answer = PreparedStatement(
     sa.text(STATEMENT).bindparams(

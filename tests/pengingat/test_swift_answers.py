@@ -96,3 +96,7 @@ def test_a_plain_dose_is_answered_swiftly(app: Flask, moment: Time, monkeypatch:
     monkeypatch.setattr(answers.own, "locked_after_person", None)
     assert say(user_id, reminder_id, "done").startswith("done 1 ")
     assert say(user_id, reminder_id, "skipped").startswith("skipped 0 ")  # which was open still
+    said = [say(user_id, reminder_id, "skipped") for _ in range(6)]  # what is open still, and a change of mind
+    assert said[-1].startswith("skipped 1 ")
+    moment.move(minutes=1)
+    assert say(user_id, reminder_id, "skipped") == said[-1]  # sent again by a browser that heard no answer
