@@ -81,7 +81,7 @@ WITH own AS MATERIALIZED (
 SELECT * FROM answered
 UNION ALL
 SELECT {_COLUMNS} FROM meant JOIN occurrences o ON o.id = meant.id AND o.xmin = meant.version WHERE o.state = :state
-"""
+"""  # noqa: S608  # made of constants
 _answer = PreparedStatement(
     sa.text(STATEMENT).bindparams(
         *(sa.bindparam(name, type_=sa.BigInteger) for name in ("user_id", "reminder_id")),
