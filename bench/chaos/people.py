@@ -102,7 +102,9 @@ class People:
 
     def _answer_all(self, ended: Event) -> None:
         with ThreadPoolExecutor(PEOPLE_AT_ONCE) as people:
-            while not ended.wait(LOOK_AGAIN_S):
+            is_over = False
+            while not is_over:
+                is_over = ended.wait(LOOK_AGAIN_S)  # once more after the end, for what arrived since the last look
                 for name in self._open & self.world.arrived():
                     self._open.remove(name)
                     medicine = self.medicines[name]
