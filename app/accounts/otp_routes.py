@@ -7,8 +7,8 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller
+from app.identity.own_password import limit_own_password
 from app.identity.second_factor import Setup, WrongOtp
-from app.identity.users import WrongPassword
 
 bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second factor of administrators")
 
@@ -16,7 +16,7 @@ bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second f
 @bp.post("")
 @authenticated
 @secret_answer
-@limit("10 per 5 minutes", key=by_caller, counts=WrongPassword, counter="own_password")
+@limit_own_password
 @bp.arguments(schemas.OtpBegin)
 @bp.response(201, schemas.OtpSetup)
 @bp.alt_response(403, "FORBIDDEN")
@@ -42,7 +42,7 @@ def confirm_otp(data: dict[str, str]) -> dict[str, str]:
 
 @bp.delete("")
 @authenticated
-@limit("10 per 5 minutes", key=by_caller, counts=(WrongPassword, WrongOtp), counter="own_password")
+@limit_own_password
 @bp.arguments(schemas.OtpEnd)
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")

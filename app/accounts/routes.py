@@ -16,6 +16,7 @@ from app.core.web.rate_limits import by_body, limit
 from app.identity import devices, phones, sessions, users
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
+from app.identity.own_password import limit_own_password
 from app.identity.sessions import TokenPair
 from app.identity.uploads import limit_uploads
 
@@ -131,7 +132,7 @@ def get_profile() -> User:
 
 @bp.put("/profile")
 @authenticated
-@limit("10 per 5 minutes", key=by_caller, counts=users.WrongPassword, counter="own_password")
+@limit_own_password
 @limit_uploads
 @bp.arguments(schemas.ProfileUpdate, location="multipart")
 @bp.response(200, schemas.Profile)
@@ -148,7 +149,7 @@ def update_profile(data: ProfileChanges) -> User:
 @bp.post("/profile/phone/verification")
 @authenticated
 @secret_answer
-@limit("10 per 5 minutes", key=by_caller, counts=users.WrongPassword, counter="own_password")
+@limit_own_password
 @limit("20 per hour", key=by_caller)
 @bp.arguments(schemas.VerificationCreate)
 @bp.response(201, schemas.Verification)

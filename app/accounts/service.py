@@ -15,7 +15,17 @@ from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
-from app.identity import erasure, notification_settings, phones, second_factor, sessions, tokens, usernames, users
+from app.identity import (
+    erasure,
+    notification_settings,
+    own_password,
+    phones,
+    second_factor,
+    sessions,
+    tokens,
+    usernames,
+    users,
+)
 from app.identity.consents import Way
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.sessions import Caller, TokenPair
@@ -171,8 +181,7 @@ def update_profile(caller: Caller, data: ProfileChanges) -> User:
 
 
 def begin_otp(caller: Caller, password: str) -> second_factor.Setup:
-    user = _with_own_password(caller, password)
-    return second_factor.begin(user)
+    return second_factor.begin(own_password.get_confirmed(caller, password))
 
 
 def confirm_otp(caller: Caller, otp: str) -> None:
@@ -180,13 +189,7 @@ def confirm_otp(caller: Caller, otp: str) -> None:
 
 
 def end_otp(caller: Caller, password: str, otp: str) -> None:
-    second_factor.end(_with_own_password(caller, password).id, otp)
-
-
-def _with_own_password(caller: Caller, password: str) -> User:
-    user = users.get_own(caller, to_change=True)
-    users.check_password(user, password)
-    return user
+    second_factor.end(own_password.get_confirmed(caller, password).id, otp)
 
 
 def get_roles(caller: Caller, user_id: int) -> User:

@@ -52,12 +52,6 @@ def caregivers_of(patient_id: int) -> Sequence[int]:
     return db.session.scalars(links.order_by(CaregiverLink.caregiver_id)).all()
 
 
-def caregivers_with(patient_id: int, scope: Scope) -> Sequence[int]:
-    """The ids of those whom a patient allows this now, in the order of their ids."""
-    links = sa.select(CaregiverLink.caregiver_id).where(CaregiverLink.patient_id == patient_id, _has(scope))
-    return db.session.scalars(links.order_by(CaregiverLink.caregiver_id)).all()
-
-
 def is_anybody_allowed(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.ColumnElement[bool]:
     """Whether the patient in this column allows this to anybody, as a condition of SQL."""
     return sa.exists().where(CaregiverLink.patient_id == patient_id, _has(scope))

@@ -8,10 +8,9 @@ from app.core.exports import streaming
 from app.core.media import storage
 from app.core.media.storage import Room
 from app.core.web.blueprint import Blueprint
-from app.core.web.rate_limits import limit
 from app.core.web.request import raw_json
-from app.identity import users
-from app.identity.access import authenticated, by_caller, caller
+from app.identity.access import authenticated, caller
+from app.identity.own_password import limit_own_password
 from app.personal_data import schemas, service
 from app.personal_data.jobs import CONTENT_TYPE
 from app.personal_data.models import DataExport, ExportState
@@ -21,7 +20,7 @@ bp = Blueprint("personal_data", __name__, url_prefix="/profile", description="A 
 
 @bp.delete("")
 @authenticated
-@limit("10 per 5 minutes", key=by_caller, counts=users.WrongPassword, counter="own_password")
+@limit_own_password
 @bp.arguments(schemas.Deletion)
 @bp.response(202, schemas.Deleted)
 @bp.alt_response(409, "CONFLICT")
@@ -32,7 +31,7 @@ def delete_profile(data: dict[str, str]) -> dict[str, object]:
 
 @bp.post("/ekspor")
 @authenticated
-@limit("10 per 5 minutes", key=by_caller, counts=users.WrongPassword, counter="own_password")
+@limit_own_password
 @bp.arguments(schemas.OwnPassword)
 @bp.response(202, schemas.Export)
 def create_export(data: dict[str, str]) -> DataExport:

@@ -14,7 +14,7 @@ from app.core.database.session import db
 from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.queue import BULK, enqueue_once
 from app.core.lib.clock import JAKARTA, day_text
-from app.identity import erasure, users
+from app.identity import erasure, own_password, users
 from app.identity.erasure import Posts
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -33,8 +33,7 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
 
     From now on they hear of nothing, and nobody hears of them.
     """
-    user = users.get_own(caller, to_change=True)
-    users.check_password(user, password)
+    user = own_password.get_confirmed(caller, password)
     for name in users.LAST:
         if name in user.role_names:
             users.keep_last(user, name)
@@ -61,7 +60,7 @@ def erase_now(user: User) -> None:
 
 def create_export(caller: Caller, password: str) -> DataExport:
     """Have a copy of everything of the caller made; once a day (of Jakarta)."""
-    users.check_password(users.get_own(caller), password)
+    own_password.get_confirmed(caller, password)
     now = database_clock.now()
     export: DataExport | None = db.session.scalar(
         insert(DataExport)

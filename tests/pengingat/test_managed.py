@@ -297,4 +297,4 @@ def test_a_change_waits_for_the_cut_that_it_meets_and_is_refused(committed: Flas
     second = done_twice_at_once(committed, lambda: steps.pop()())
     with pytest.raises(NotFound):
         second.result()
-    assert care.caregivers_with(siti_id, Scope.MANAGE) == []
+    assert not care.allows(by.id, siti_id, Scope.MANAGE)
