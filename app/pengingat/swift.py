@@ -6,7 +6,7 @@ the statement changes nothing, and `answers` takes its time.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -22,6 +22,16 @@ COLUMNS = ("id", "reminder_id", "tipe", "judul", "slot", "due_at", "state", "ans
            "snoozed_until", "undelivered")  # fmt: skip
 _COLUMNS = ", ".join(f"o.{name}" for name in COLUMNS)
 
+
+def _from_now(span: timedelta) -> str:
+    return f"{_NOW} + interval '{span.total_seconds():.0f} seconds'"
+
+
+#: The database's clock. Asked here, for a statement of its own costs as much again as this one.
+_NOW = "coalesce(:now, statement_timestamp())"
+_SOON, _SINCE = _from_now(AHEAD), _from_now(-WEEK - MARGIN)
+_CHANGEABLE_SINCE, _IN_TIME_SINCE = _from_now(-CHANGEABLE), _from_now(-LATE)
+
 #: `own` holds person and reminder, in this order. `calm`: nobody changed the reminder while this waited for it, nor the
 #: occurrence (`version`), for all else is read as it was before. `meant` chooses as `answers` does. `around` and `told`
 #: find the current occurrence as `Schedule.current_occurrence` does, by the rows of the ledger: the one after it has to
@@ -35,8 +45,9 @@ WITH own AS MATERIALIZED (
     WHERE seen.tipe <> 'kontrol' AND seen.plan -> 'slots' IS NOT NULL AND seen.details -> 'persediaan' IS NULL
 ), latest AS MATERIALIZED (
     SELECT last.* FROM calm, LATERAL (
-        SELECT o.id, o.xmin AS version, o.state, o.slot, o.due_at, o.state = 'pending' AND o.due_at > :now AS is_coming
-        FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void' AND o.due_at <= :soon
+        SELECT o.id, o.xmin AS version, o.state, o.slot, o.due_at,
+            o.state = 'pending' AND o.due_at > {_NOW} AS is_coming
+        FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void' AND o.due_at <= {_SOON}
         ORDER BY o.due_at DESC, o.slot DESC LIMIT 10
     ) last
 ), meant AS MATERIALIZED (
@@ -47,9 +58,9 @@ WITH own AS MATERIALIZED (
 ), around AS MATERIALIZED (
     SELECT calm.id,
         (SELECT max(o.due_at) FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void'
-            AND o.due_at > greatest(calm.active_from, :since) AND o.due_at <= :now) AS last_at,
+            AND o.due_at > greatest(calm.active_from, {_SINCE}) AND o.due_at <= {_NOW}) AS last_at,
         (SELECT min(o.due_at) FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void'
-            AND o.due_at > :now) AS next_at
+            AND o.due_at > {_NOW}) AS next_at
     FROM calm
 ), told AS MATERIALIZED (
     SELECT around.id, current.at, (
@@ -57,15 +68,15 @@ WITH own AS MATERIALIZED (
         WHERE o.reminder_id = around.id AND o.state <> 'void' AND o.due_at > current.at
     ) AS quiet_until
     FROM around, LATERAL (
-        SELECT CASE WHEN next_at < :soon AND next_at - :now < :now - last_at THEN next_at ELSE last_at END AS at
+        SELECT CASE WHEN next_at < {_SOON} AND next_at - {_NOW} < {_NOW} - last_at THEN next_at ELSE last_at END AS at
     ) current
     WHERE last_at IS NOT NULL AND next_at IS NOT NULL
 ), answered AS (
-    UPDATE occurrences o SET state = :state, answered_at = :now, answered_via = :via, note = coalesce(:note, o.note)
+    UPDATE occurrences o SET state = :state, answered_at = {_NOW}, answered_via = :via, note = coalesce(:note, o.note)
     FROM meant, told
     WHERE o.id = meant.id AND o.xmin = meant.version AND told.quiet_until IS NOT NULL AND o.taken IS NULL
-        AND (o.state = 'pending' OR o.state = :opposite AND o.answered_at > :changeable_since)
-        AND (:state <> 'done' OR greatest(o.due_at, o.snoozed_until) > :in_time_since)
+        AND (o.state = 'pending' OR o.state = :opposite AND o.answered_at > {_CHANGEABLE_SINCE})
+        AND (:state <> 'done' OR greatest(o.due_at, o.snoozed_until) > {_IN_TIME_SINCE})
     RETURNING {_COLUMNS}
 ), cancelled AS (
     UPDATE deliveries d SET state = 'cancelled', settled_at = statement_timestamp(),
@@ -86,18 +97,20 @@ _answer = PreparedStatement(
     sa.text(STATEMENT).bindparams(
         *(sa.bindparam(name, type_=sa.BigInteger) for name in ("user_id", "reminder_id")),
         *(sa.bindparam(name, type_=sa.Text) for name in ("state", "opposite", "via", "note")),
-        *(
-            sa.bindparam(name, type_=sa.DateTime(timezone=True))
-            for name in ("now", "soon", "since", "changeable_since", "in_time_since")
-        ),
+        sa.bindparam("now", type_=sa.DateTime(timezone=True)),
         sa.bindparam("is_production", type_=sa.Boolean),
     )
 )
 _OPPOSITE = {State.DONE: State.SKIPPED, State.SKIPPED: State.DONE}
 
 
-def answer(user_id: int, pengingat_id: int, state: State, note: str | None, now: datetime) -> Occurrence | None:
-    """The occurrence that a person means now, as they answered it in the application; None where it takes more."""
+def answer(
+    user_id: int, pengingat_id: int, state: State, note: str | None, now: datetime | None = None
+) -> Occurrence | None:
+    """The occurrence that a person means, as they answered it in the application; None where it takes more.
+
+    What they mean depends on the moment: `now`, else that of the database's clock.
+    """
     values = {
         "user_id": user_id,
         "reminder_id": pengingat_id,
@@ -106,10 +119,6 @@ def answer(user_id: int, pengingat_id: int, state: State, note: str | None, now:
         "via": AnsweredVia.APP,
         "note": note,
         "now": now,
-        "soon": now + AHEAD,
-        "since": now - WEEK - MARGIN,
-        "changeable_since": now - CHANGEABLE,
-        "in_time_since": now - LATE,
         "is_production": settings.is_production,
     }
     with autocommit() as connection:

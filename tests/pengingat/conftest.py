@@ -14,7 +14,8 @@ from app.core.database.session import db
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications.models import Delivery
-from app.pengingat.models import Occurrence
+from app.pengingat import swift
+from app.pengingat.models import Occurrence, State
 from tests.client import Client
 from tests.factories import make_user
 
@@ -37,6 +38,12 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     time = Time()
     monkeypatch.setattr(clock, "now", lambda: time.now)
     monkeypatch.setattr(database_clock, "now", lambda: time.now)
+    answer = swift.answer
+
+    def answer_now(user_id: int, pengingat_id: int, state: State, note: str | None) -> Occurrence | None:
+        return answer(user_id, pengingat_id, state, note, time.now)
+
+    monkeypatch.setattr(swift, "answer", answer_now)
     return time
 
 
