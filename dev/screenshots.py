@@ -40,6 +40,7 @@ def main() -> None:
             page = browser.new_page(base_url=here, viewport=size, color_scheme=scheme)
             page.goto(path, wait_until="networkidle" if name == "api-docs" else "load")
             _save(name, page.screenshot())
+        _save("console", _console(browser, here))
         _save("report", _first_page(_report(browser, here)))
         browser.close()
 
@@ -50,6 +51,17 @@ def _something_to_show(browser: Browser, here: str) -> None:
     page.request.get("/api/send-verification-code", params={"phone": "081234567890"})
     page.goto("/dev/outbox")
     page.locator(".state.sent").first.wait_for()
+
+
+def _console(browser: Browser, here: str) -> bytes:
+    page = browser.new_page(base_url=here, viewport=DESKTOP)
+    page.goto("/console")
+    page.get_by_label("Nama pengguna").fill("admin")
+    page.get_by_label("Kata sandi").fill("rahasia123")
+    page.get_by_role("button", name="Masuk").click()
+    page.get_by_role("button", name="Moderasi").click()
+    page.locator(".card").first.wait_for()
+    return page.screenshot()
 
 
 def _report(browser: Browser, here: str) -> bytes:
