@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection
 from datetime import timedelta
 
@@ -43,7 +44,11 @@ def told_of(link_id: sa.SQLColumnExpression[int]) -> sa.ColumnElement[bool]:
 
 
 def linked(link: CaregiverLink, caregiver: User) -> None:
-    """Tell the patient, by message and push, who has just become a caregiver of theirs and what they may do."""
+    """Tell the patient, by message and push, who has just become a caregiver of theirs and what they may do.
+
+    Each call tells: what was taken back and is allowed again is news. Whoever calls holds the link, and has changed it.
+    """
+    occasion = uuid.uuid4()
     text = f"{_name(caregiver)} kini tercatat sebagai pendamping Anda. {_allowed(link.scopes)}"
     payloads: dict[Channel, dict[str, object]] = {
         Channel.MESSAGING: {"text": f"{text} {CUT_BY_WORD if settings.hears_people else CUT}"},
@@ -54,7 +59,7 @@ def linked(link: CaregiverLink, caregiver: User) -> None:
             outbox.Draft(
                 kind=KIND,
                 channel=channel,
-                dedupe_key=f"{SUBJECT}:{link.id}:{'-'.join(link.scopes)}:{channel}",
+                dedupe_key=f"{SUBJECT}:{link.id}:{occasion}:{channel}",
                 payload=payload,
                 expires_at=clock.now() + LIFETIME,
                 user_id=link.patient_id,

@@ -67,6 +67,12 @@ def told(patient: User) -> dict[str, dict[str, Any]]:
     return {row.channel: row.payload for row in rows}
 
 
+def notices(patient: User) -> int:
+    """How many messages told a patient of their links."""
+    rows = sa.select(Delivery.id).filter_by(user_id=patient.id, kind="security_notice", channel="messaging")
+    return len(db.session.scalars(rows).all())
+
+
 def expire() -> None:
     db.session.execute(sa.update(Invitation).values(expires_at=sa.func.now() - timedelta(seconds=1)))
 
@@ -285,6 +291,24 @@ def test_a_link_that_exists_is_no_news(as_budi: Client, siti: User) -> None:
     for _ in range(3):
         as_budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
+
+
+def test_what_is_allowed_again_after_it_was_taken_back_is_told_again(
+    as_siti: Client, as_budi: Client, budi: User, siti: User
+) -> None:
+    for times in (1, 2):
+        as_budi.post("/caregiver/invitations", {"code": invite(as_siti, "alerts")["code"]})
+        assert notices(siti) == times
+        as_siti.put(f"/patient/caregivers/{budi.id}", {"scopes": []})
+    assert notices(siti) == 2
+
+
+def test_what_is_allowed_already_is_no_news(as_siti: Client, as_budi: Client, budi: User, siti: User) -> None:
+    for _ in range(2):
+        as_budi.post("/caregiver/invitations", {"code": invite(as_siti, "alerts")["code"]})
+    for _ in range(2):
+        as_siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["alerts"]})
+    assert notices(siti) == 1
 
 
 def test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever(as_budi: Client, siti: User, limited: None) -> None:
