@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from app.core.database import clock as database_clock
 from app.core.database.session import after_commit, db, streaming, unit_of_work
-from app.core.exports.folder import export_folder
+from app.core.exports import folder as folders
 from app.core.jobs.queue import BULK, enqueue_once, enqueue_once_now
 from app.core.media import storage
 from app.core.media.storage import Room
@@ -65,7 +65,7 @@ def make_export(export_id: int) -> None:
         user = _owner(export) if export is not None else None
         if export is None or user is None:
             return
-        with export_folder() as folder:
+        with folders.export_folder() as folder:
             path = folder / "export.zip"
             archive.write(path, user, connection)
             storage.room(Room.EXPORTS).put_file(export.file, path, CONTENT_TYPE)
@@ -74,7 +74,7 @@ def make_export(export_id: int) -> None:
 
 
 def drop_old_exports() -> None:
-    """Remove the files that were kept for long enough, then those that no row names."""
+    """Remove the files that were kept for long enough, then those that no row names, and what killed jobs left."""
     now = database_clock.now()
     is_over = sa.or_(DataExport.ready_at <= now - KEPT, DataExport.created_at <= now - GIVEN_UP)
     with unit_of_work():
@@ -86,6 +86,7 @@ def drop_old_exports() -> None:
     for name, stored_at in list(storage.room(Room.EXPORTS).names()):
         if name not in known and stored_at < now - ORPHAN_AGE:
             storage.room(Room.EXPORTS).remove(name)
+    folders.sweep()
 
 
 def remove_file(file: str) -> None:

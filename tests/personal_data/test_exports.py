@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import tempfile
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +20,7 @@ from sqlalchemy import event
 
 from app.core.database.personal import Nothing, Rows, personal_tables
 from app.core.database.session import Base, db, unit_of_work
-from app.core.exports.folder import export_folder
+from app.core.exports.folder import LOCK, PREFIX, export_folder
 from app.core.lib import clock
 from app.core.media import pictures, storage
 from app.core.media.storage import Room
@@ -147,6 +148,18 @@ def test_a_file_that_no_row_names_is_swept(app: Flask, tmp_path: Path, monkeypat
     monkeypatch.setattr(jobs, "ORPHAN_AGE", timedelta())
     jobs.drop_old_exports()
     assert "0" * 32 + ".zip" not in stored()
+
+
+def test_what_a_killed_job_left_in_a_folder_of_its_own_is_swept(
+    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / f"{PREFIX}of-a-killed-job"
+    left.mkdir()
+    for name in (LOCK, "export.csv"):
+        (left / name).touch()
+    jobs.drop_old_exports()
+    assert not left.exists(), "its person may be gone, and nobody else may ever ask for an export"
 
 
 def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client, siti: User) -> None:
