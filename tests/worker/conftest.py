@@ -22,12 +22,12 @@ from dev.stack.waiting import PATIENCE_S, wait_until
 class RunningWorker:
     """One worker process with its log."""
 
-    def __init__(self, env: dict[str, str], log: Path, *queues: str) -> None:
+    def __init__(self, env: dict[str, str], log: Path, module: str, *queues: str) -> None:
         self.log = log
         self._file: IO[bytes] = log.open("wb")
         rq = Path(sys.executable).parent / "rq"
         self.process = subprocess.Popen(
-            [str(rq), "worker", "-c", "worker", "-w", "worker.Worker", *queues],
+            [str(rq), "worker", "-c", module, "-w", f"{module}.Worker", *queues],
             cwd=ROOT,
             env={**os.environ, **env},
             stderr=self._file,
@@ -100,8 +100,9 @@ def start_worker(
         "MEDIA_ROOT": str(tmp_path),
     }
 
-    def start(*queues: str, **settings: str) -> RunningWorker:
-        workers.append(RunningWorker({**env, **settings}, tmp_path / f"worker{len(workers)}.log", *queues))
+    def start(*queues: str, module: str = "worker", **settings: str) -> RunningWorker:
+        log = tmp_path / f"worker{len(workers)}.log"
+        workers.append(RunningWorker({**env, **settings}, log, module, *queues))
         return workers[-1]
 
     yield start

@@ -1,0 +1,71 @@
+"""A worker that loses one kind of job to SIGKILL: each run lives for so many moments longer than the one before.
+
+A moment is the beginning of a statement or of a commit, and of a file's new name or end. The first run that comes to
+its end in time is spared, and so are all after it. The clock's sweeps come every second.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import Engine, event
+
+import worker
+from app.personal_data import jobs
+
+#: Where `rq`'s command line looks.
+QUEUES, REDIS_URL, SENTINEL = worker.QUEUES, worker.REDIS_URL, worker.SENTINEL
+
+FATED = os.environ["DEADLY_JOB"]
+STEP = int(os.environ["DEADLY_STEP"])
+#: A byte for each kill.
+KILLS = Path(os.environ["DEADLY_KILLS"])
+
+FILE_MOMENTS = ("os.rename", "os.remove", "os.rmdir")
+
+jobs.RETRY = timedelta(seconds=0.1)
+jobs.MOST_DOUBLINGS = 0
+schedule = worker.app.extensions["schedule"]
+schedule.periodic = [
+    replace(periodic, every_s=1) if periodic.job in (jobs.erase_due, jobs.make_waiting_exports) else periodic
+    for periodic in schedule.periodic
+]
+
+
+class Death:
+    """What comes to this process after so many moments."""
+
+    def __init__(self, moments: int) -> None:
+        self._left = moments
+
+    def lie_in_wait(self) -> None:
+        for name in ("before_cursor_execute", "commit"):
+            event.listen(Engine, name, self._come_nearer)
+        sys.addaudithook(lambda name, _: self._come_nearer() if name in FILE_MOMENTS else None)
+
+    def _come_nearer(self, *_: object) -> None:
+        self._left -= 1
+        if self._left == 0:
+            with KILLS.open("ab") as kills:
+                kills.write(b".")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Job(worker.Job):
+    """A job that may not live to its end."""
+
+    def perform(self) -> object:
+        if self.func_name == FATED:
+            Death(STEP * (KILLS.stat().st_size + 1)).lie_in_wait()
+        return super().perform()
+
+
+class Worker(worker.Worker):
+    """A worker of such jobs."""
+
+    job_class = Job

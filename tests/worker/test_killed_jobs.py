@@ -1,0 +1,126 @@
+"""The jobs of people's own data are killed again and again, as processes are; the clock sees them through."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from zipfile import ZipFile
+
+import orjson
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.media import pictures, storage
+from app.core.media.storage import Room
+from app.identity import own_pictures
+from app.identity.models import User
+from app.personal_data import jobs
+from app.personal_data.models import DataExport
+from dev.stack.waiting import wait_until
+from tests.client import Client
+from tests.core.media.samples import plain
+from tests.factories import PASSWORD, make_user
+from tests.personal_data.traces import MARK, fill, found
+from tests.worker.conftest import RunningWorker
+
+pytestmark = pytest.mark.takes(seconds=30)
+
+NIK = "3273014502907788"
+
+
+@pytest.fixture
+def siti(committed: Flask) -> User:
+    """With a row in every table, and a picture."""
+    with unit_of_work():
+        user = make_user(username=f"{MARK.lower()}_9", nama_ktp=f"{MARK} Wulandari", nik=NIK)
+        fill(user, make_user())
+        user.image = pictures.save(io.BytesIO(plain()))
+        own_pictures.keep(user.id, {"image": user.image})
+        db.session.expunge_all()
+    return user
+
+
+@pytest.fixture
+def spare(tmp_path: Path) -> Path:
+    """Where the worker has its temporary files."""
+    folder = tmp_path / "spare"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def deadly_worker(
+    committed: Flask, start_worker: Callable[..., RunningWorker], tmp_path: Path, spare: Path
+) -> Callable[..., Path]:
+    """Starts a worker of `tests.worker.deadly`; returns the file with a byte for each kill."""
+
+    def start(job: Callable[..., object], *, step: int) -> Path:
+        kills = tmp_path / "kills"
+        kills.touch()
+        start_worker(
+            module="tests.worker.deadly",
+            DEADLY_JOB=f"{job.__module__}.{job.__qualname__}",
+            DEADLY_STEP=str(step),
+            DEADLY_KILLS=str(kills),
+            MEDIA_ROOT=str(committed.extensions["config"].media_root),
+            TMPDIR=str(spare),
+        )
+        return kills
+
+    return start
+
+
+def test_an_erasure_goes_on_until_nothing_is_left(
+    committed: Flask, siti: User, deadly_worker: Callable[..., Path]
+) -> None:
+    response = Client(committed).as_(siti).delete("/profile", {"password": PASSWORD, "forum": "delete"})
+    assert response.status_code == 202, response.json
+    with unit_of_work():
+        db.session.execute(sa.update(User).where(User.id == siti.id).values(erasure_due_at=sa.func.now()))
+    kills = deadly_worker(jobs.erase, step=25)
+
+    def is_gone() -> bool:
+        with unit_of_work():
+            return db.session.scalar(sa.select(User.id).where(User.id == siti.id)) is None
+
+    wait_until(is_gone)
+    assert kills.stat().st_size > 3
+    with unit_of_work():
+        assert found(committed, MARK, NIK) == {}
+    assert siti.image not in {name for name, _ in pictures.store().names()}
+
+
+def test_an_export_is_begun_anew_until_there_is_one_whole_file(
+    committed: Flask,
+    siti: User,
+    deadly_worker: Callable[..., Path],
+    spare: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = Client(committed).as_(siti)
+    with unit_of_work():  # the filler's own is of today too
+        db.session.execute(sa.delete(DataExport))
+    export_id = client.post("/profile/ekspor", {"password": PASSWORD}).json["id"]
+    kills = deadly_worker(jobs.make_export, step=15)
+    path = f"/profile/ekspor/{export_id}"
+    wait_until(lambda: client.get(path).status_code == 200)
+    assert kills.stat().st_size > 3
+    with ZipFile(io.BytesIO(client.get(path).data)) as file:
+        assert file.testzip() is None
+        assert [row["nik"] for row in orjson.loads(file.read("data/users.json"))] == [NIK]
+        assert f"gambar/{siti.image}" in file.namelist()
+    # What the killed ones left is swept once it is too old to be of one that is under way.
+    media: Path = committed.extensions["config"].media_root
+    for left in [*spare.iterdir(), *(media / Room.EXPORTS).glob("??/*.part")]:
+        os.utime(left, (0, 0))
+    monkeypatch.setattr(tempfile, "tempdir", str(spare))
+    jobs.drop_old_exports()
+    assert list(spare.iterdir()) == []
+    with unit_of_work():
+        file_name = db.session.scalars(sa.select(DataExport.file)).one()
+    assert [name for name, _ in storage.room(Room.EXPORTS).names()] == [file_name]
