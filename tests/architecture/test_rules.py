@@ -21,7 +21,7 @@ SOURCES = sorted(APP.rglob("*.py"))
 #: The edges of the service, which alone may commit: requests, jobs, commands, and the unit of work itself.
 EDGES = (
     "core/database/session.py",
-    "core/web/blueprint.py",
+    "core/web/edge.py",
     "cli.py",
     # A delivery is claimed in one transaction, sent in none and marked in the next: the drain's own edge.
     "notifications/delivery/claims.py",

@@ -1,69 +1,37 @@
 """The API's frame: blueprints whose decorators carry the whole contract, and the OpenAPI document made from them.
 
-A view is registered only when it says who may call it. Around each call stand its access rule and one unit of work,
-inside which the response is rendered.
+A view is registered only when it says who may call it; `edge` stands around each call.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import flask
 import flask_smorest
-from flask import Flask, current_app, request
+from flask import Flask, request
 from marshmallow import Schema, fields
-from psycopg2 import errors as pg
-from sqlalchemy.exc import DBAPIError, IntegrityError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.orm.exc import StaleDataError
 from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import IntegerConverter
 
 from app.core import errors
-from app.core.database.session import unit_of_work
-from app.core.settings import settings
-from app.core.web import idempotency, pagination, recent_writes
+from app.core.web import edge, idempotency, pagination
 from app.core.web.caching import Caching
+from app.core.web.edge import Access, View
 from app.core.web.openapi import document, operations
 from app.core.web.openapi.variants import Plugin
 from app.core.web.parsing import Parser
 from app.core.web.request import raw_json
 
-logger = logging.getLogger(__name__)
-
 PREFIX = "/api"
 
-#: What somebody else changed or deleted between two statements of ours.
-CHANGED_MEANWHILE = "Data ini baru saja diubah atau dihapus. Silakan muat ulang."
-
-UNKNOWN_NAME = "bukan parameter yang dikenal."
-
-View = Callable[..., Any]
 V = TypeVar("V", bound=View)
 
 #: What a decorator takes for a body: a schema, its class, or a piece of the OpenAPI document.
 SchemaLike = Schema | type[Schema] | Mapping[str, object] | None
-
-
-class Access(Protocol):
-    """Who may call a view; set on it as `access` by the decorators of `app.identity.access`."""
-
-    #: The OpenAPI security requirement: `[]` public, `[{}, {...}]` optional, `[{...}]` needed.
-    security: list[dict[str, list[str]]]
-    #: One sentence: who may call.
-    description: str
-    #: Whose lack is a 403.
-    roles: Collection[str]
-
-    def enforce(self) -> None:
-        """Raise `Unauthorized` or `Forbidden` for a caller who may not."""
-
-    def record(self) -> None:
-        """Called in the unit of work once the view has done its work, which is committed with what this adds."""
 
 
 class MessageSchema(Schema):
@@ -124,7 +92,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             takes_key=takes_key,
         )
         view = self.doc(**described)(view_func)
-        call = _edge(idempotency.once(view) if takes_key else view, access, getattr(view_func, "query_names", set()))
+        view = idempotency.once(view) if takes_key else view
+        call = edge.around(view, access, getattr(view_func, "query_names", set()))
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, **kwargs: str) -> Callable[[V], View]:
@@ -195,15 +164,7 @@ class PageBlueprint(flask.Blueprint):
     def add_url_rule(
         self, rule: str, endpoint: str | None = None, view_func: View | None = None, *args: Any, **options: Any
     ) -> None:
-        super().add_url_rule(rule, endpoint, _in_a_unit(view_func) if view_func else None, *args, **options)
-
-
-def _in_a_unit(view: View) -> View:
-    @wraps(view)
-    def call(*args: object, **kwargs: Any) -> Response:
-        return _serve(view, None, args, kwargs, repeats=1)
-
-    return call
+        super().add_url_rule(rule, endpoint, edge.in_a_unit(view_func) if view_func else None, *args, **options)
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
@@ -264,64 +225,3 @@ def _without_query(schema: Schema, decorate: Callable[[V], View], view: V) -> Vi
         return view(*args, nothing_asked, **kwargs)
 
     return call
-
-
-def _edge(view: View, access: Access, query_names: Collection[str]) -> Callable[..., Response]:
-    is_public_read = hasattr(view, "caching")
-    may_be_old: bool = getattr(view, "may_be_old", False)
-
-    @wraps(view)
-    def call(*args: object, **kwargs: Any) -> Response:
-        access.enforce()
-        if request.query_string and settings.is_development:
-            _refuse_unknown_names(query_names)
-        try:
-            allow_replica = recent_writes.allow_replica(is_public_read=is_public_read, may_be_old=may_be_old)
-            response = _serve(view, access, args, kwargs, repeats=1, may_read_replica=allow_replica)
-        except (IntegrityError, StaleDataError) as error:
-            if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
-                raise
-            logger.warning("a request met another that took away what it referred to: %s", type(error).__name__)
-            access.enforce()  # `Unauthorized` when it is the caller who is gone
-            raise errors.Conflict(CHANGED_MEANWHILE, code="changed_meanwhile") from None
-        if not may_be_old:
-            recent_writes.note()
-        return response
-
-    return call
-
-
-def _refuse_unknown_names(query_names: Collection[str]) -> None:
-    """`ValidationFailed` for a parameter that the route does not have: a developer's typo, ignored in production."""
-    unknown = [name for name in request.args if name not in query_names]
-    if unknown:
-        raise errors.ValidationFailed({name: [UNKNOWN_NAME] for name in unknown})
-
-
-def _serve(
-    view: View, access: Access | None, args: Any, kwargs: Any, *, repeats: int, may_read_replica: bool = False
-) -> Response:
-    """One unit of work.
-
-    It is done over when PostgreSQL ended it as the victim of a deadlock and nothing has left it, and on the primary
-    when the replica failed it.
-    """
-    try:
-        with unit_of_work(may_read_replica=may_read_replica) as unit:
-            response: Response = view(*args, **kwargs)
-            if access is not None:
-                access.record()
-    except (DBAPIError, PoolTimeout) as error:
-        if may_read_replica and unit.has_read_replica and not unit.has_left_traces:
-            logger.warning("the replica failed a request, which is done over on the primary: %s", type(error).__name__)
-            current_app.extensions["replica"].leave_out()
-            return _serve(view, access, args, kwargs, repeats=repeats)
-        is_deadlock = isinstance(getattr(error, "orig", None), pg.DeadlockDetected)
-        if not repeats or unit.has_left_traces or not is_deadlock:
-            raise
-    else:
-        return response
-    logger.warning("a request met another in a deadlock and is done over")
-    for upload in request.files.values():
-        upload.stream.seek(0)
-    return _serve(view, access, args, kwargs, repeats=repeats - 1)
