@@ -21,8 +21,8 @@ from app.core.operations.settings_table import env_example, markdown_table
 from app.emergency import service as emergency
 from app.forum import jobs as forum_jobs
 from app.forum import seed as forum_seed
+from app.identity import credentials, own_pictures, second_factor
 from app.identity import jobs as identity_jobs
-from app.identity import own_pictures, second_factor
 from app.identity import users as people
 from app.identity.models import RoleName
 from app.identity.schemas import UserCreate
@@ -80,7 +80,7 @@ def create_user(role: str, **options: str | None) -> None:
 def set_role(username: str, role: str) -> None:
     """Make ROLE the only role of USERNAME (or e-mail, or phone number), at once for all their sessions."""
     with unit_of_work():
-        user = people.by_login(username)
+        user = credentials.by_login(username)
         if user is None:
             raise click.ClickException(f"nobody is called {username}")
         roles.set_only_role(user, RoleName(role))
@@ -92,7 +92,7 @@ def set_role(username: str, role: str) -> None:
 def remove_otp(username: str) -> None:
     """Take the second factor from USERNAME, who lost phone and recovery codes."""
     with unit_of_work():
-        user = people.by_login(username)
+        user = credentials.by_login(username)
         if user is None:
             raise click.ClickException(f"nobody is called {username}")
         if not second_factor.remove(user.id):

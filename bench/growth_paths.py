@@ -21,7 +21,7 @@ from app.faskes.service import lookup
 from app.forum.schemas import ThreadQuery
 from app.forum.service import toggles
 from app.forum.service.reads import threads
-from app.identity import users
+from app.identity import credentials
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller, Reader
 from app.logs import buffer
@@ -67,7 +67,7 @@ def _tick(_: int) -> None:
 
 def _users(_: Any) -> list[HotPath]:
     return [
-        HotPath("login's lookup", lambda n: users.by_login(f"orang{n}")),
+        HotPath("login's lookup", lambda n: credentials.by_login(f"orang{n}")),
         HotPath("administrators' list", lambda _: admin_users.list_all(UserSearch(FIRST))),
         HotPath("administrators' list, a rare word", lambda _: admin_users.list_all(UserSearch(FIRST, RARE))),
         HotPath("administrators' list, a word of all", lambda _: admin_users.list_all(UserSearch(FIRST, COMMON))),

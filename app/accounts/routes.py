@@ -13,7 +13,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import A_DAY_S, cached
 from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import by_body, limit
-from app.identity import devices, phones, sessions, users
+from app.identity import credentials, devices, phones, sessions
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
 from app.identity.own_password import limit_own_password
@@ -22,7 +22,7 @@ from app.identity.uploads import limit_uploads
 
 bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
 
-account = by_body(schemas.Login, "username", users.login_key)
+account = by_body(schemas.Login, "username", credentials.login_key)
 number = by_body(schemas.PhoneQuery, "phone", phones.normalise)
 
 

@@ -16,6 +16,7 @@ from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFaile
 from app.core.settings import settings
 from app.core.web import rate_limits
 from app.identity import (
+    credentials,
     erasure,
     notification_settings,
     own_password,
@@ -204,13 +205,13 @@ def check_may_change(user: User, changes: set[str], current_password: str | None
     if changes - {"password"}:
         rate_limits.count(CONTACT_CHANGES, "contact", f"user:{user.id}")
     if changes and current_password is not None:
-        users.check_password(user, current_password)
+        credentials.check_password(user, current_password)
     if changes and current_password is None and settings.profile_reauth == "required":
         raise BadRequest("Masukkan kata sandi Anda saat ini.", code="current_password_required")
 
 
 def _with_credentials(username: str, password: str, otp: str | None) -> User:
-    user = users.authenticate(username, password)
+    user = credentials.authenticate(username, password)
     if user is None:
         raise Unauthorized("Nama pengguna atau kata sandi salah.", code="wrong_credentials")
     second_factor.check(user, otp)

@@ -26,13 +26,6 @@ CONSTRAINTS: dict[str, AppError] = {
 }
 
 
-class WrongPassword(BadRequest):
-    """What they typed is not the caller's own password: no 401, which a client takes for the end of the session."""
-
-    code = "wrong_current_password"
-    message = "Kata sandi saat ini salah."
-
-
 #: So long after it changed, a number does not prove yet whose account it is.
 NEW_PHONE = timedelta(hours=24)
 
@@ -175,22 +168,6 @@ def _check_password(password: str, username: str, phone: str | None, field: str 
         raise ValidationFailed({field: [problem]})
 
 
-def has_password(user: User, password: str) -> bool:
-    """Whether this is the person's password; if so, their row is locked until the unit of work ends."""
-    return passwords.matches(password, user.password_hash) and _lock_password(user, for_change=True)
-
-
-def check_password(user: User, password: str) -> None:
-    """`WrongPassword` unless it is the person's; their row is locked until the unit of work ends."""
-    if not has_password(user, password):
-        raise WrongPassword
-
-
-def by_login(text: str) -> User | None:
-    """The one person whom an e-mail, username or phone number in any form belongs to."""
-    return db.session.scalar(sa.select(User).where(_has_login(text)))
-
-
 def owner_of_phone(phone: str | None) -> sa.Row[int, datetime | None, str | None] | None:
     """Id, phone_changed_at and phone_before of whoever has this number (E.164)."""
     query = sa.select(User.id, User.phone_changed_at, User.phone_before).where(User.phone == phone)
@@ -205,49 +182,6 @@ def credentials_changed(user: User, data: UserChanges) -> set[str]:
     if "nomor_hp" in data and (phones.normalise(data["nomor_hp"]) if data["nomor_hp"] else None) != user.phone:
         changes.add("nomor_hp")
     return changes
-
-
-def login_key(text: str) -> str:
-    """What a login resolves to, for counting guesses: the account, or the text where nobody has it."""
-    user_id = db.session.scalar(sa.select(User.id).where(_has_login(text)))
-    return f"user:{user_id}" if user_id else (phones.normalise(text) or text.lower())[:100]
-
-
-def _has_login(text: str) -> sa.ColumnElement[bool]:
-    """Only an e-mail has an `@`, and a phone number no letter, which every username has: a text is one of the three."""
-    if "@" in text:
-        return sa.func.lower(User.email) == text.lower()
-    if phone := phones.normalise(text):
-        return User.phone == phone
-    return sa.func.lower(User.username) == text.lower()
-
-
-def authenticate(login: str, password: str) -> User | None:
-    """The person with these credentials; an unknown one costs the same time as a known one.
-
-    The person's row stays locked until the unit of work ends, so a session that begins in it cannot miss a change of
-    the password: the change came first and there is nobody, or it waits and ends the session with all others.
-    """
-    user = by_login(login)
-    if not passwords.matches(password, user.password_hash if user else None) or user is None:
-        return None
-    is_outdated = passwords.is_outdated(user.password_hash)
-    if not _lock_password(user, for_change=is_outdated or user.erasure_due_at is not None):
-        return None
-    if is_outdated:
-        user.password_hash = passwords.hash_password(password)
-    return user
-
-
-def _lock_password(user: User, *, for_change: bool) -> bool:
-    """Lock the person's row, and return whether it still has the password hash that was verified and may log in.
-
-    Verifying takes a while, in which the password may have been changed or the person deleted.
-    """
-    unchanged = sa.select(User.erasure_due_at).where(User.id == user.id, User.password_hash == user.password_hash)
-    # FOR NO KEY UPDATE, or FOR SHARE.
-    row = db.session.execute(unchanged.with_for_update(read=not for_change, key_share=for_change)).one_or_none()
-    return row is not None and erasure.may_log_in(user, row.erasure_due_at)
 
 
 def username_exists(username: str) -> bool:

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from app.core.database.session import db
-from app.identity import users
+from app.identity import credentials
 from app.identity.models import PasswordReset, User
 from app.notifications.models import Delivery, State
 from tests.client import Client, assert_error
@@ -44,7 +44,7 @@ def test_the_link_sets_a_new_password_once_and_ends_every_session(client: Client
     response = client.post("/update-password", body)
     assert response.status_code == 200
     assert response.json["message"]
-    assert users.authenticate("siti", "baru123") is not None
+    assert credentials.authenticate("siti", "baru123") is not None
     assert_error(device.get("/profile"), 401, "session_ended")
     assert_error(client.post("/update-password", body), 400, "invalid_code")
 
@@ -91,7 +91,7 @@ def test_a_link_lives_30_minutes(client: Client, siti: User) -> None:
     reset.expires_at -= timedelta(minutes=31)
     db.session.flush()
     assert_error(client.post("/update-password", {"code": code, "new_password": "baru123"}), 400, "invalid_code")
-    assert users.authenticate("siti", PASSWORD) is not None
+    assert credentials.authenticate("siti", PASSWORD) is not None
 
 
 def test_the_code_is_stored_hashed(client: Client, siti: User) -> None:

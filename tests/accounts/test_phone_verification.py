@@ -16,7 +16,7 @@ from app.accounts import jobs, verification
 from app.accounts.models import PhoneVerification
 from app.accounts.verification import Proof
 from app.core.database.session import db, unit_of_work
-from app.identity import sessions, users
+from app.identity import credentials, sessions, users
 from app.identity.models import PHONE_IS_PROVEN, PasswordReset, User
 from app.notifications.models import Channel, Delivery, State
 from tests.client import Client, assert_error
@@ -296,7 +296,7 @@ def test_the_owner_takes_the_number_from_an_unproven_account(client: Client, as_
     theirs = client.as_(squatter).get("/profile").json
     assert (theirs["nomor_hp"], theirs["email"]) == (None, "penumpang@contoh.id")
     assert as_siti.get("/profile").json["nomor_hp"] == NEW
-    assert users.by_login(NEW) == users.by_login("siti")
+    assert credentials.by_login(NEW) == credentials.by_login("siti")
 
 
 def test_the_squatter_keeps_the_login_and_is_told(client: Client, as_siti: Client, squatter: User) -> None:

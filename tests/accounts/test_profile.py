@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from app.core.database.session import db
-from app.identity import users
+from app.identity import credentials
 from app.identity.models import Role, RoleName, User
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD, make_admin, make_user
@@ -118,8 +118,8 @@ def test_a_new_password_ends_every_session_but_the_one_that_changed_it(
     assert as_siti.put("/profile", {"password": "baru-sekali"}).status_code == 200
     assert_error(laptop.get("/profile"), 401, "session_ended")
     assert as_siti.get("/profile").status_code == 200
-    assert users.authenticate("siti", "baru-sekali") is not None
-    assert users.authenticate("siti", PASSWORD) is None
+    assert credentials.authenticate("siti", "baru-sekali") is not None
+    assert credentials.authenticate("siti", PASSWORD) is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.core.database.session import db
-from app.identity import users
+from app.identity import credentials
 from app.identity.models import Role, RoleName, User
 from dev.simulators import Server, simulators
 from tests.client import Client, assert_error
@@ -25,7 +25,7 @@ SITI: dict[str, Any] = {
 
 
 def registered() -> User:
-    user = users.by_login("siti")
+    user = credentials.by_login("siti")
     assert user is not None
     return user
 
@@ -113,13 +113,13 @@ def test_username_email_and_phone_belong_to_one_person(client: Client, changes: 
 @pytest.mark.parametrize("role", ["admin", "superadmin", "Admin", "relawan"])
 def test_nobody_registers_with_another_role(client: Client, role: str) -> None:
     assert_error(client.post("/register", {**SITI, "role": role}), 403, "role_not_allowed")
-    assert users.by_login("siti") is None
+    assert credentials.by_login("siti") is None
 
 
 def test_no_role_id_gives_a_privilege(client: Client) -> None:
     admin = db.session.scalars(db.select(Role.id).where(Role.name == RoleName.ADMIN)).one()
     assert_error(client.post("/register", {**SITI, "role_ids": [admin]}), 403, "role_not_allowed")
-    assert users.by_login("siti") is None
+    assert credentials.by_login("siti") is None
 
 
 def test_an_unknown_role_id_is_bad_input(client: Client) -> None:
@@ -174,4 +174,4 @@ class TestHumanVerification:
         response = client.post("/register", {**SITI, "captcha-response": sim.captcha.solve()})
         assert_error(response, 503, "captcha_unavailable")
         assert response.headers["Retry-After"]
-        assert users.by_login("siti") is None
+        assert credentials.by_login("siti") is None

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.core.database.session import db
-from app.identity import users
+from app.identity import credentials
 from app.identity.models import Role, RoleName, User
 from app.notifications.models import Delivery
 from tests.client import Client, assert_error
@@ -26,7 +26,7 @@ def admin(client: Client) -> Client:
 def siti(client: Client) -> User:
     """A patient who registered herself."""
     assert client.post("/register", REGISTRATION).status_code == 201
-    user = users.by_login("siti")
+    user = credentials.by_login("siti")
     assert user is not None
     return user
 
@@ -51,7 +51,7 @@ def test_nobody_else_changes_what_opens_the_account_of_who_registered(
 ) -> None:
     promote(admin, siti)
     assert_error(admin.put(f"/admins/{siti.id}", {"nama_ktp": "S", **change}), 403, "owner_only")
-    assert users.authenticate("siti", "milik-siti") is siti
+    assert credentials.authenticate("siti", "milik-siti") is siti
     assert siti.phone == PHONE
 
 

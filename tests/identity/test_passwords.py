@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from flask import Flask
 
-from app.identity import passwords, users
+from app.identity import credentials, passwords
 from app.identity.models import User
 from tests.accounts.test_password_reset import ask
 from tests.client import Client, assert_error
@@ -58,7 +58,7 @@ def test_nobody_registers_or_goes_on_with_an_easy_password(client: Client, siti:
         registration = {**body, "nomor_hp": "081311112222"}
         assert_error(client.post("/register", registration), 400, "validation_error", "password")
     assert_error(client.as_(siti).put("/profile", {"password": password}), 400, "validation_error", "password")
-    assert users.authenticate("siti.aminah", PASSWORD) is siti
+    assert credentials.authenticate("siti.aminah", PASSWORD) is siti
 
 
 def test_a_registration_whose_password_is_its_number_is_refused(client: Client) -> None:

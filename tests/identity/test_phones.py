@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.identity import phones, users
+from app.identity import credentials, phones
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD, make_user
 
@@ -34,4 +34,4 @@ def test_a_username_that_contains_a_number_is_its_owners_login(client: Client) -
     body = {"username": "siti081311112222", "password": "milik-siti-1"}
     assert client.post("/login", body).status_code == 200
     assert_error(client.post("/login", {**body, "password": PASSWORD}), 401, "wrong_credentials")
-    assert users.by_login("Siti081311112222") is owner
+    assert credentials.by_login("Siti081311112222") is owner
