@@ -29,6 +29,7 @@ from app.identity import (
 )
 from app.identity.consents import Way
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
+from app.identity.roles import choose_own_roles
 from app.identity.sessions import Caller, TokenPair
 from app.notifications import outbox
 from app.notifications.models import Channel
@@ -63,7 +64,7 @@ def register(data: NewAccount, remote_ip: str | None, *, device: str | None = No
     captcha.verify(data.get("captcha_response"), remote_ip)
     user = users.create(data, [role], self_registered=True)
     if role_ids := data.get("role_ids"):
-        users.choose_own_roles(user, {*role_ids, *user.role_ids})
+        choose_own_roles(user, {*role_ids, *user.role_ids})
     notification_settings.record_consents(user, data.get("consents", {}), way=Way.REGISTRATION)
     return sessions.begin(user, device)
 
@@ -174,7 +175,7 @@ def update_profile(caller: Caller, data: ProfileChanges) -> User:
     check_may_change(user, changes, data.get("current_password"))
     phone_before = user.phone
     if "role_ids" in data:
-        users.choose_own_roles(user, data["role_ids"])
+        choose_own_roles(user, data["role_ids"])
     users.update(user, data, keep_session=caller.session_id)
     if changes:
         notices.account_changed(user, changes, phone_before=phone_before)

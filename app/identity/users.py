@@ -1,20 +1,21 @@
-"""People and the roles they have. Every section that reads or changes a user's record comes here."""
+"""People. Every section that reads or changes a user's record comes here; `roles` says who has which."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
 from app.core.database import clock
 from app.core.database.session import db, get_locked_or_404, get_or_404, translating
-from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized, ValidationFailed
+from app.core.errors import AppError, Conflict, Forbidden, NotFound, Unauthorized, ValidationFailed
 from app.core.media import pictures
-from app.identity import audit, consents, erasure, nik, own_pictures, passwords, phones, preferences, sessions
+from app.identity import consents, erasure, nik, own_pictures, passwords, phones, preferences, sessions
 from app.identity.consents import Purpose, Way
-from app.identity.models import PHONE_IS_PROVEN, SELF_SERVICE, Role, RoleName, User, user_roles
+from app.identity.models import PHONE_IS_PROVEN, Role, RoleName, User, user_roles
+from app.identity.roles import roles_named
 from app.identity.schemas import NewUser, UserChanges
 from app.identity.sessions import Caller
 
@@ -25,15 +26,8 @@ CONSTRAINTS: dict[str, AppError] = {
     "uq_users_phone": Conflict("Nomor HP sudah dipakai.", code="phone_taken"),
 }
 
-
 #: So long after it changed, a number does not prove yet whose account it is.
 NEW_PHONE = timedelta(hours=24)
-
-#: A role that was deleted after it was looked up and before somebody got it.
-ROLE_CONSTRAINTS: dict[str, AppError] = {"fk_user_roles_role_id": ValidationFailed({"role_ids": ["tidak dikenal."]})}
-
-#: Roles of which somebody has to be left.
-LAST = {RoleName.ADMIN: "Administrator", RoleName.SUPERADMIN: "Superadmin"}
 
 #: Columns that are set as they come; the others need work.
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
@@ -200,107 +194,3 @@ def get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> User
     if RoleName.SUPERADMIN in user.role_names and not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat mengubah superadmin.", code="superadmin_only")
     return user
-
-
-# --- roles ----------------------------------------------------------------------------------------------------------
-
-
-def roles_named(names: Iterable[str]) -> list[Role]:
-    return list(db.session.scalars(sa.select(Role).where(Role.name.in_(list(names))).order_by(Role.id)))
-
-
-def roles_by_id(role_ids: Collection[int]) -> list[Role]:
-    """The roles with these ids; `ValidationFailed` when one is unknown."""
-    roles = list(db.session.scalars(sa.select(Role).where(Role.id.in_(role_ids)).order_by(Role.id)))
-    if unknown := set(role_ids) - {role.id for role in roles}:
-        raise ValidationFailed({"role_ids": [f"tidak dikenal: {', '.join(map(str, sorted(unknown)))}."]})
-    return roles
-
-
-def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
-    """Set which of `pasien` and `pendamping` the person has; all other roles stay as they are.
-
-    `Forbidden` when `role_ids` names another role that the person does not have, `BadRequest` when no role would be
-    left.
-    """
-    roles = roles_by_id(role_ids)
-    if any(role.name not in SELF_SERVICE and role not in user.roles for role in roles):
-        raise Forbidden("Peran tersebut hanya dapat diberikan oleh administrator.", code="role_not_allowed")
-    others = [role for role in user.roles if role.name not in SELF_SERVICE]
-    chosen = [role for role in roles if role.name in SELF_SERVICE]
-    if not others and not chosen:
-        raise BadRequest("Sedikitnya satu peran harus dipilih.", code="role_needed")
-    user.roles = sorted({*others, *chosen}, key=lambda role: role.id)
-    db.session.flush()
-
-
-def add_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
-    """Give roles to a person; those they have already are ignored."""
-    user = get_changeable(user_id, by)
-    roles = roles_by_id(role_ids)
-    check_may_promote(roles, by)
-    return _set_roles(user, {*user.roles, *roles}, by)
-
-
-def remove_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
-    """Remove roles of a person, at once for all their sessions; `Conflict` for the last administrator."""
-    user = get_changeable(user_id, by)
-    roles = roles_by_id(role_ids)
-    check_may_promote([role for role in roles if role in user.roles], by)
-    return _set_roles(user, set(user.roles) - set(roles), by)
-
-
-def replace_roles(user_id: int, role_ids: Collection[int], by: Caller) -> User:
-    """Give a person these roles and no others."""
-    user = get_changeable(user_id, by)
-    roles = set(roles_by_id(role_ids))
-    check_may_promote(roles ^ set(user.roles), by)
-    return _set_roles(user, roles, by)
-
-
-def set_only_role(user: User, name: RoleName) -> None:
-    """Make one role the person's only one, by the operator's command; `Conflict` for the last administrator."""
-    _set_roles(user, set(roles_named([name])), by=None)
-
-
-def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
-    """Set the roles, at once for all the person's sessions, and record it; the last administrator stays one."""
-    before, after = user.role_names, {role.name for role in roles}
-    if RoleName.ADMIN in before - after:
-        keep_last_admin(user)
-    if before != after:
-        audit.record(
-            by,
-            audit.Action.ROLES_CHANGED,
-            f"user:{user.id}",
-            username=user.username,
-            given=sorted(after - before),
-            taken=sorted(before - after),
-        )
-    with translating(ROLE_CONSTRAINTS):
-        user.roles = sorted(roles, key=lambda role: role.id)
-    return user
-
-
-def keep_last_admin(user: User) -> None:
-    """`Conflict` when `user` is the only administrator left. Waits for other transactions that check the same."""
-    keep_last(user, RoleName.ADMIN)
-
-
-def keep_last(user: User, name: RoleName) -> None:
-    """As `keep_last_admin`, for any role. Who has asked to be erased does not count as one who is left."""
-    role = db.session.scalars(sa.select(Role).where(Role.name == name).with_for_update()).one()
-    others = sa.exists().where(
-        user_roles.c.role_id == role.id,
-        user_roles.c.user_id != user.id,
-        User.id == user_roles.c.user_id,
-        erasure.IS_PRESENT,
-    )
-    if not db.session.scalar(sa.select(others)):
-        raise Conflict(f"{LAST[name]} terakhir tidak dapat dihapus.", code="last_admin")
-
-
-def check_may_promote(roles: Iterable[Role], by: Caller) -> None:
-    """`Forbidden` when `roles`, about to be given or removed, hold superadmin and `by` is none."""
-    if any(role.name == RoleName.SUPERADMIN for role in roles) and not by.has(RoleName.SUPERADMIN):
-        raise Forbidden("Hanya superadmin yang dapat memberi atau mencabut peran superadmin.", code="superadmin_only")

@@ -14,7 +14,7 @@ from app.core.database.session import db
 from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.queue import BULK, enqueue_once
 from app.core.lib.clock import JAKARTA, day_text
-from app.identity import erasure, own_password, users
+from app.identity import erasure, own_password, roles
 from app.identity.erasure import Posts
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -34,9 +34,9 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
     From now on they hear of nothing, and nobody hears of them.
     """
     user = own_password.get_confirmed(caller, password)
-    for name in users.LAST:
+    for name in roles.LAST:
         if name in user.role_names:
-            users.keep_last(user, name)
+            roles.keep_last(user, name)
     erasure.begin(user, Posts(forum))
     outbox.cancel_all_to(user.id)
     caregivers.leave(user.id)

@@ -1,4 +1,4 @@
-"""Roles as records, and giving and removing them: the person is told. `app.identity.users` says who has which."""
+"""Roles as records, and giving and removing them: the person is told. `app.identity.roles` says who has which."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden
 from app.core.web.pagination import Listing, Page, paginate
-from app.identity import users
+from app.identity import roles, users
 from app.identity.models import Role, RoleName, User
 from app.identity.sessions import Caller
 from app.notifications.messages import message_user
@@ -62,25 +62,25 @@ def list_of_user(user_id: int) -> list[Role]:
 def add_to_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give roles to a person; those they have already are ignored."""
     with _telling(users.get(user_id)):
-        return users.add_roles(user_id, role_ids, by)
+        return roles.add_roles(users.get_changeable(user_id, by), role_ids, by)
 
 
 def remove_from_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Remove roles of a person, at once for all their sessions; `Conflict` for the last administrator."""
     with _telling(users.get(user_id)):
-        return users.remove_roles(user_id, role_ids, by)
+        return roles.remove_roles(users.get_changeable(user_id, by), role_ids, by)
 
 
 def replace_of_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give a person these roles and no others."""
     with _telling(users.get(user_id)):
-        return users.replace_roles(user_id, role_ids, by)
+        return roles.replace_roles(users.get_changeable(user_id, by), role_ids, by)
 
 
 def set_only_role(user: User, name: RoleName) -> None:
     """Make one role the person's only one, by the operator's command; `Conflict` for the last administrator."""
     with _telling(user):
-        users.set_only_role(user, name)
+        roles.set_only_role(user, name)
 
 
 @contextmanager

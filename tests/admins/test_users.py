@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.clock import now
-from app.identity import users
 from app.identity.models import RoleName, User, UserDay
+from app.identity.roles import roles_named
 from tests.client import Client, assert_error
 from tests.factories import make_admin, make_superadmin, make_user
 from tests.statements import Statements
@@ -24,7 +24,7 @@ def admin(client: Client) -> Client:
 
 
 def ids(*names: RoleName) -> list[int]:
-    return [role.id for role in users.roles_named(names)]
+    return [role.id for role in roles_named(names)]
 
 
 def audited(admin: Client, **query: str) -> list[dict]:

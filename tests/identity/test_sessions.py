@@ -9,8 +9,9 @@ import pytest
 from app.core.database.session import db
 from app.core.errors import Unauthorized
 from app.core.lib.clock import now
-from app.identity import sessions, users
+from app.identity import sessions
 from app.identity.models import LoginSession, RoleName, User
+from app.identity.roles import roles_named
 from tests.client import Client
 from tests.factories import make_admin, make_superadmin, make_user
 
@@ -51,7 +52,7 @@ def test_a_session_ends_by_age_and_by_idleness(
 def test_somebody_who_becomes_an_admin_gets_an_admins_short_session(client: Client) -> None:
     user = make_user()
     refresh = aged(user, age=timedelta(days=2), idle=timedelta(days=1))
-    user.roles = users.roles_named([RoleName.ADMIN])
+    user.roles = roles_named([RoleName.ADMIN])
     db.session.flush()
     with pytest.raises(Unauthorized):
         sessions.refresh(refresh)

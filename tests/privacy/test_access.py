@@ -12,10 +12,11 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib.clock import now, today
-from app.identity import access_log, users
+from app.identity import access_log
 from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName, User
+from app.identity.roles import roles_named
 from app.logs.models import ActivityLog
 from app.privacy.service import access
 from tests.architecture.table import ACCESS
@@ -261,7 +262,7 @@ def test_no_other_route_answers_with_what_is_private(real_app: Flask, route: str
 @pytest.mark.parametrize("route", SHOWING)
 def test_a_route_that_shows_somebody_leaves_a_line(client: Client, siti: User, route: str) -> None:
     action, call = SHOWING[route]
-    siti.roles = users.roles_named([RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])
+    siti.roles = roles_named([RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])
     db.session.add(ActivityLog(created_at=now(), event_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
     db.session.add(CaregiverLink(caregiver_id=make_user(RoleName.PENDAMPING).id, patient_id=siti.id))
     path, body = call(client, siti)

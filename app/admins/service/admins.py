@@ -15,6 +15,7 @@ from app.core.web.pagination import Listing, Search, contains, paginate
 from app.forum.service import toggles
 from app.identity import access_log, audit, usernames, users
 from app.identity.models import PRIVILEGED, SEARCHED, RoleName, User
+from app.identity.roles import check_may_promote, keep_last_admin, roles_named
 from app.identity.sessions import Caller
 from app.personal_data import service as personal_data
 from app.roles import service as roles_service
@@ -44,7 +45,7 @@ def get(username: str, by: Caller) -> User:
 def create(data: NewAdmin, by: Caller) -> User:
     """A new administrator; without a username one is made from the e-mail."""
     role = RoleName(data.get("role", RoleName.ADMIN))
-    users.check_may_promote(users.roles_named([role]), by)
+    check_may_promote(roles_named([role]), by)
     admin = users.create(
         {
             "username": data.get("username") or _free_username(data["email"]),
@@ -78,7 +79,7 @@ def update(user_id: int, data: AdminChanges, by: Caller) -> User:
             notices.account_changed(admin, changes, phone_before=phone_before)
         audit.record(by, audit.Action.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=fields)
     if "role" in data:
-        roles = [role for role in admin.roles if role.name not in PRIVILEGED] + users.roles_named([data["role"]])
+        roles = [role for role in admin.roles if role.name not in PRIVILEGED] + roles_named([data["role"]])
         roles_service.replace_of_user(user_id, {role.id for role in roles}, by)
     return admin
 
@@ -92,7 +93,7 @@ def delete(user_id: int, by: Caller) -> None:
     toggles.take_back_all(user_id)
     admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:
-        users.keep_last_admin(admin)
+        keep_last_admin(admin)
     username, roles = admin.username, sorted(admin.role_names)
     personal_data.erase_now(admin)
     # Which administrator was deleted, and by whom, is what the log is for: this alone names them.
