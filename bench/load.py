@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import quantiles
 from typing import ClassVar
@@ -45,7 +45,13 @@ READS: tuple[tuple[str, bool], ...] = (
     ("/videoplatform/videos", False),
     ("/komunitas/", False),
     ("/pengingat/", True),
+    ("/pengingat/riwayat", True),
+    ("/pengingat/kepatuhan", True),
+    ("/pengiriman", True),
+    ("/patient/caregivers", True),
     ("/profile", True),
+    ("/profile/notifikasi", True),
+    ("/features", False),
 )
 
 
@@ -80,6 +86,11 @@ class Person:
         self.session.verify = str(site.certificate)
         self.token = self._login().json()["access_token"]
         self.threads = [row["id"] for row in self._ask("GET", "/forum/threads").json()]
+        soon = datetime.now(UTC) + timedelta(minutes=45)  # what is due within the hour can be answered already
+        jadwal = [{"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}]
+        details = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "setelah makan", "jadwal": jadwal}
+        dose = self._ask("POST", "/pengingat/obat", signed_in=True, json={"judul": "Obat", "details": details})
+        self.reminder = dose.json()["id"]
 
     def act(self) -> int:
         """One request of the mixture; its status."""
@@ -97,10 +108,12 @@ class Person:
     def _writes(self) -> list[Callable[[], requests.Response]]:
         thread = self.random.choice(self.threads)
         log = {"event_type": "view", "event_name": "buka_forum", "screen_name": "Forum", "session_id": "s-1"}
+        answer = {"status": self.random.choice(("done", "skipped")), "note": "Sudah diminum"}
         return [
             *[lambda: self._ask("POST", "/log/user-log", json=log)] * 3,
             lambda: self._ask("POST", f"/forum/threads/{thread}/like", signed_in=True),
             lambda: self._ask("POST", f"/forum/threads/{thread}/save", signed_in=True),
+            *[lambda: self._ask("POST", f"/pengingat/{self.reminder}/konfirmasi", signed_in=True, json=answer)] * 2,
         ]
 
     def _login(self) -> requests.Response:
