@@ -66,6 +66,7 @@ PERIODIC = (
     Periodic(broadcast_jobs.keep_limits, every_s=60),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(forum.forget_deleted, every_s=86400),
+    Periodic(forum.place_pictures, every_s=300),
     Periodic(logs.make_months_ahead, every_s=3600),
     Periodic(logs.forget_strangers, every_s=3600),
     Periodic(inbox.forget, every_s=3600),

@@ -3,7 +3,8 @@
 There should never be one. Rows with a wrong counter are looked for without locks. Each is then counted again while its
 row is locked, which everybody who changes a counter locks first, so that a repair under load never breaks a right one.
 
-And what the forum forgets by itself: what moderators have deleted is not kept for ever in their cases.
+And what the forum does by itself: what moderators have deleted is not kept for ever in their cases, and the pictures of
+hidden posts are kept from everybody, whatever became of the process that hid them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
+from app.core.media import pictures
 from app.forum.models import CaseState, ForumCase, ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 
 #: So long a case holds what the post said that a moderator deleted: for who asks why, and for the next decision.
@@ -95,3 +97,37 @@ def forget_deleted() -> None:
             .values(title=None, content=None, use_pseudonym=None)
             .execution_options(synchronize_session=False)
         )
+
+
+def place_pictures() -> None:
+    """Put the pictures of moderated posts where they belong: who decided about a post may have been killed before that.
+
+    A post is hidden with a case alone, so the cases lead to all of them. What no post with a case names is of one that
+    is gone: a picture is hidden after the commit, and the rows are read after the room.
+    """
+    away = [name for name, _ in pictures.hidden().names()]
+    with unit_of_work():
+        is_hidden = {row.image: row.is_hidden for row in db.session.execute(_PICTURES_OF_CASES)}
+        for name in (name for name in is_hidden if is_hidden[name]):
+            pictures.hide(name)
+        for name in away:
+            if name not in is_hidden:
+                pictures.discard(name)
+            elif not is_hidden[name]:
+                pictures.show(name)
+
+
+def _pictures_of(
+    post: type[ForumThread] | type[ForumReply], is_its_case: sa.ColumnElement[bool]
+) -> sa.Select[str | None, bool]:
+    return (
+        sa.select(post.image, post.hidden_reason.is_not(None).label("is_hidden"))
+        .join(ForumCase, is_its_case)
+        .where(post.image.is_not(None))
+    )
+
+
+_PICTURES_OF_CASES = sa.union_all(
+    _pictures_of(ForumThread, sa.and_(ForumCase.thread_id == ForumThread.id, ForumCase.reply_id.is_(None))),
+    _pictures_of(ForumReply, ForumCase.reply_id == ForumReply.id),
+)

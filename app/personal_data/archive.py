@@ -136,7 +136,7 @@ def _add_pictures(archive: ZipFile, connection: sa.Connection, user_id: int) -> 
         with suppress(NotFound):  # discarded meanwhile
             entry = ZipInfo(f"gambar/{name}", clock.now().timetuple()[:6])
             entry.compress_type = ZIP_STORED  # it is compressed already
-            archive.writestr(entry, pictures.store().get(name))
+            archive.writestr(entry, pictures.get(name))
 
 
 def _readme(user: User, counts: Mapping[str, int]) -> str:

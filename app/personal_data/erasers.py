@@ -35,17 +35,17 @@ Step = Callable[[], bool]
 def _erase_pictures(person: Leaving) -> bool:
     """The files first: a row that names no file any more is found again, a file that no row names is not."""
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == person.id).limit(FILES)
-    return _remove_files(pictures.store(), list(db.session.scalars(names)), OwnPicture.name)
+    return _remove_files(pictures.remove, list(db.session.scalars(names)), OwnPicture.name)
 
 
 def _erase_exports(person: Leaving) -> bool:
     files = sa.select(DataExport.file).where(DataExport.user_id == person.id).limit(FILES)
-    return _remove_files(storage.room(Room.EXPORTS), list(db.session.scalars(files)), DataExport.file)
+    return _remove_files(storage.room(Room.EXPORTS).remove, list(db.session.scalars(files)), DataExport.file)
 
 
-def _remove_files(store: storage.Store, names: list[str], column: sa.orm.InstrumentedAttribute[str]) -> bool:
+def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.orm.InstrumentedAttribute[str]) -> bool:
     for name in names:
-        store.remove(name)
+        remove(name)
     db.session.execute(sa.delete(column.class_).where(column.in_(names)).execution_options(synchronize_session=False))
     return len(names) == FILES
 
@@ -100,7 +100,7 @@ def finish(person: Leaving) -> None:
         while step():
             pass
     if user.image is not None:
-        pictures.store().remove(user.image)
+        pictures.remove(user.image)
     audit.record(None, audit.Action.ERASED, f"user:{person.id}")
     db.session.expunge(user)
     db.session.execute(sa.delete(User).where(User.id == person.id).execution_options(synchronize_session=False))

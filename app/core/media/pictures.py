@@ -1,7 +1,8 @@
 """Pictures of the sections: `save` one, keep its name in a column called `image`, show `url(name)`, `discard` it.
 
 A picture belongs to the unit of work that saves it: a rollback takes it away again, and a discarded one goes only
-after the commit. What a killed process leaves behind is found by `sweep`.
+after the commit. What a killed process leaves behind is found by `sweep`. A picture may be hidden for a while: it then
+lies in a room that nobody is served from, nginx included.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from app.core.database.session import Base, after_commit, db, on_rollback
 from app.core.errors import NotFound
 from app.core.lib import clock
 from app.core.media import images, storage
+from app.core.media.storage import Room
 from config import Config
 
 logger = logging.getLogger(__name__)
@@ -88,7 +90,33 @@ def columns(
 def discard(name: str | None) -> None:
     """Remove a picture once the open unit of work has committed."""
     if name is not None:
-        after_commit(partial(store().remove, name))
+        after_commit(partial(remove, name))
+
+
+def remove(name: str) -> None:
+    """Remove a picture now, hidden or not."""
+    store().remove(name)
+    hidden().remove(name)
+
+
+def get(name: str) -> bytes:
+    """The whole of a picture, hidden or not; raises `NotFound`."""
+    try:
+        return store().get(name)
+    except NotFound:
+        return hidden().get(name)
+
+
+def hide(name: str | None) -> None:
+    """Serve a picture to nobody any more once the open unit of work has committed."""
+    if name is not None:
+        after_commit(partial(store().move, name, hidden()))
+
+
+def show(name: str | None) -> None:
+    """Serve a hidden picture again once the open unit of work has committed."""
+    if name is not None:
+        after_commit(partial(hidden().move, name, store()))
 
 
 def url(name: str | None) -> str | None:
@@ -121,9 +149,11 @@ def init_app(app: Flask, config: Config) -> None:
     def media(name: str) -> Response:
         if not NAME.fullmatch(name):
             raise NotFound
-        # A name is never used twice, so a copy of it is good for ever.
-        known = request.if_none_match.contains(name)
-        response = Response(status=304) if known else store().response(name, CONTENT_TYPE)
+        response = store().response(name, CONTENT_TYPE)
+        # A name is never used twice, so a copy of it is good for ever; but who has one is not told so of a hidden one.
+        if request.if_none_match.contains(name):
+            response.close()
+            response = Response(status=304)
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         response.set_etag(name)
         return response
@@ -133,3 +163,8 @@ def store() -> storage.Store:
     """Where the pictures of the running application lie."""
     pictures: storage.Store = current_app.extensions["media"]
     return pictures
+
+
+def hidden() -> storage.Store:
+    """Where the hidden ones lie meanwhile."""
+    return storage.room(Room.HIDDEN)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, Self
 
 from flask import Flask, Response, current_app, send_file
 
@@ -32,6 +32,8 @@ class Room(StrEnum):
     EXPORTS = "exports"
     #: Whom a restored backup must not bring back.
     TOMBSTONES = "tombstones"
+    #: Pictures that nobody is served for now.
+    HIDDEN = "hidden"
 
 
 class Store(Protocol):
@@ -51,6 +53,9 @@ class Store(Protocol):
 
     def remove(self, name: str) -> None:
         """Nothing happens when it is not there."""
+
+    def move(self, name: str, room: Self) -> None:
+        """Put it into another room of the same store; nothing happens when it is not here."""
 
     def names(self) -> Iterator[tuple[str, datetime]]:
         """Every name with the time it was stored at."""
@@ -110,6 +115,14 @@ class FolderStore:
         with _available():
             self._path(name).unlink(missing_ok=True)
 
+    def move(self, name: str, room: Self) -> None:
+        source, target = self._path(name), room._path(name)
+        with _available():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                source.replace(target)
+                _fsync(target.parent)
+
     def names(self) -> Iterator[tuple[str, datetime]]:
         for path in self.root.glob("??/*"):
             with suppress(FileNotFoundError):  # somebody removed it meanwhile
@@ -156,6 +169,12 @@ class BucketStore:
 
     def remove(self, name: str) -> None:
         self._call("delete_object", Key=self.prefix + name)
+
+    def move(self, name: str, room: Self) -> None:
+        source = {"Bucket": self.bucket, "Key": self.prefix + name}
+        with suppress(NotFound):
+            self._call("copy_object", Key=room.prefix + name, CopySource=source)
+            self.remove(name)
 
     def names(self) -> Iterator[tuple[str, datetime]]:
         token: dict[str, str] = {}

@@ -30,6 +30,7 @@ from config import environment
 
 DUMP = "database.dump"
 PICTURES = "media"
+HIDDEN_PICTURES = "hidden"
 TOMBSTONES = "tombstones"
 MANIFEST = "manifest.json"
 
@@ -44,17 +45,17 @@ def backup(target: Path) -> str:
         raise BackupError(f"{target} is there already; a backup never overwrites another")
     unfinished = target.with_name(f"{target.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
-    folder = unfinished / PICTURES
-    folder.mkdir(parents=True)
+    unfinished.mkdir(parents=True)
     unfinished.chmod(0o700)  # what is in it is personal
     revisions = _revisions()
     with (unfinished / DUMP).open("xb") as dump:
         _run("pg_dump", "--format=custom", "--no-owner", "--no-acl", output=dump)
     count = 0
-    for name, _ in pictures.store().names():
-        with suppress(NotFound):  # discarded meanwhile
-            (folder / name).write_bytes(pictures.store().get(name))
-            count += 1
+    for part, store in _picture_stores().items():
+        (unfinished / part).mkdir()
+        count += _copy(store, unfinished / part)
+    # Hidden ones once more, for what was hidden before it was copied.
+    count += _copy(pictures.hidden(), unfinished / HIDDEN_PICTURES)
     tombstones = storage.room(Room.TOMBSTONES)
     (unfinished / TOMBSTONES).mkdir()
     for name, _ in tombstones.names():
@@ -76,14 +77,30 @@ def restore(source: Path) -> str:
     if tables:
         raise BackupError(f"the database is not empty ({len(tables)} tables): restore into a new one")
     # Pictures first: names are random, so they collide with nothing, and no row ever names one that is not there yet.
-    for path in sorted((source / PICTURES).iterdir()):
-        pictures.store().put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
+    for part, store in _picture_stores().items():
+        for path in sorted((source / part).glob("*")):  # backups of before have no hidden ones
+            store.put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
     # And tombstones before people: killed from here on, the service itself erases whom the dump brings back.
     for path in sorted(source.absolute().parent.glob(f"*/{TOMBSTONES}/*")):
         storage.room(Room.TOMBSTONES).put(path.name, path.read_bytes(), "text/plain")
     with (source / DUMP).open("rb") as dump:
         _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", source=dump)
     return f"Restored the backup of {manifest['made_at']}: {manifest['pictures']} pictures, migrations as of then."
+
+
+def _picture_stores() -> dict[str, storage.Store]:
+    """By their folders in a backup; the hidden ones first, for what is shown again before it was copied."""
+    return {HIDDEN_PICTURES: pictures.hidden(), PICTURES: pictures.store()}
+
+
+def _copy(store: storage.Store, folder: Path) -> int:
+    """Copy what is not in the folder yet; returns how many these are."""
+    count = 0
+    for name in (name for name, _ in store.names() if not (folder / name).exists()):
+        with suppress(NotFound):  # discarded meanwhile
+            (folder / name).write_bytes(store.get(name))
+            count += 1
+    return count
 
 
 def _revisions() -> list[str]:

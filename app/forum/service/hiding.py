@@ -1,8 +1,11 @@
-"""Hiding a post from all but its author, and showing it again: the post, the counters above it, and who is told."""
+"""Hiding a post from all but its author, and showing it again: the post, its picture, the counters above it, and who is
+told.
+"""
 
 from __future__ import annotations
 
 from app.core.database.session import db
+from app.core.media import pictures
 from app.forum.models import ForumReply, ForumThread
 from app.forum.service import notices
 from app.forum.service.counters import count_reply, count_thread
@@ -18,6 +21,7 @@ def hide(post: Post, reason: str) -> None:
     post.hidden_reason = reason
     db.session.flush()
     if was_shown:
+        pictures.hide(post.image)
         _count(post, -1)
         if isinstance(post, ForumThread):
             notices.thread_hidden(post.id)
@@ -30,6 +34,7 @@ def show(post: Post) -> None:
     if post.hidden_reason is not None:
         post.hidden_reason = None
         db.session.flush()
+        pictures.show(post.image)
         _count(post, 1)
     if isinstance(post, ForumThread):
         notices.thread_released(post.id)

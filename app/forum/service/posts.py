@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import assign, db, get_locked_or_404
 from app.core.errors import Forbidden, NotFound, ValidationFailed
+from app.core.media import pictures
 from app.forum.models import ForumReply, ForumThread
 from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 from app.identity import own_pictures
@@ -58,3 +59,5 @@ def change(post: Post, columns: Mapping[str, object], caller: Caller) -> None:
     """Set the columns of a caller's own post; a picture that is replaced or removed is deleted after the commit."""
     own_pictures.keep(caller.id, columns, replaces=post.image)
     assign(post, {**columns, "updated_at": sa.func.now()})
+    if post.hidden_reason is not None and "image" in columns:
+        pictures.hide(post.image)

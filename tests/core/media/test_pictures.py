@@ -198,6 +198,31 @@ def test_a_room_beside_the_pictures_holds_files_that_nobody_is_served(
     assert list(room.names()) == []
 
 
+def test_a_hidden_picture_is_served_to_nobody_until_it_is_shown(site: Flask, client: FlaskClient) -> None:
+    name = saved()
+    with unit_of_work():
+        pictures.hide(name)
+        assert name in stored(site)
+    assert client.get(pictures.url(name), headers={"If-None-Match": f'"{name}"'}).status_code == 404
+    assert name not in stored(site)
+    whole = pictures.get(name)
+    for change, status in ((pictures.hide, 404), (pictures.show, 200), (pictures.show, 200)):
+        with unit_of_work():
+            change(name)
+            change(None)
+        assert client.get(pictures.url(name), buffered=True).status_code == status
+    assert pictures.get(name) == whole
+
+
+def test_a_hidden_picture_is_discarded_like_any_other(site: Flask) -> None:
+    name = saved()
+    with unit_of_work():
+        pictures.hide(name)
+    with unit_of_work():
+        pictures.discard(name)
+    assert name not in stored(site) | {hidden for hidden, _ in pictures.hidden().names()}
+
+
 def test_full_disk_is_unavailable_and_leaves_nothing(folder: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -1,0 +1,181 @@
+"""The picture of a hidden post: nobody is served it until the post is shown again, whatever a killed process left."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+from unittest import mock
+from zipfile import ZipFile
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.core.database.session import db
+from app.core.media import pictures, storage
+from app.core.media.storage import Room
+from app.core.operations import backup
+from app.forum import jobs
+from app.identity.models import User
+from app.personal_data import archive
+from app.personal_data import jobs as personal_data
+from tests.client import Client, assert_error
+from tests.core.media.samples import plain
+from tests.factories import PASSWORD, make_admin, make_user
+from tests.forum.posts import category_id, moderate
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user())
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
+
+
+def picture() -> dict[str, Any]:
+    return {"image": (io.BytesIO(plain()), "a.jpg")}
+
+
+def thread_with_picture(writer: Client) -> tuple[int, str]:
+    """Its id, and its picture's address."""
+    data = {"category_id": category_id(), "title": "Menu", "content": "Apa?", **picture()}
+    response = writer.post("/forum/threads", data=data)
+    assert response.status_code == 201, response.json
+    return response.json["id"], response.json["image"]
+
+
+def fetch(client: Client, address: str, **headers: str) -> TestResponse:
+    return client.app.test_client().get(address, headers=headers, buffered=True)
+
+
+def in_room() -> set[str]:
+    return {name for name, _ in storage.room(Room.HIDDEN).names()}
+
+
+def test_it_is_not_found_while_the_post_is_hidden(client: Client, siti: Client, admin: Client) -> None:
+    thread_id, address = thread_with_picture(siti)
+    shown = fetch(client, address)
+    assert shown.status_code == 200
+    moderate(admin, "hide", thread_id=thread_id)
+    assert_error(fetch(client, address), 404, "not_found")
+    assert_error(fetch(client, address, **{"If-None-Match": shown.headers["ETag"]}), 404, "not_found")
+    moderate(admin, "hide", "Alasan lain.", thread_id=thread_id)
+    assert fetch(client, address).status_code == 404
+    moderate(admin, "keep", thread_id=thread_id)
+    assert fetch(client, address).data == shown.data
+    assert in_room() == set()
+
+
+def test_that_of_a_reply_goes_with_the_reply_alone(client: Client, siti: Client, admin: Client) -> None:
+    thread_id, of_thread = thread_with_picture(siti)
+    response = siti.post(f"/forum/threads/{thread_id}/reply", data={"content": "Nasi merah.", **picture()})
+    of_reply = response.json["image"]
+    moderate(admin, "hide", reply_id=response.json["id"])
+    assert [fetch(client, address).status_code for address in (of_thread, of_reply)] == [200, 404]
+    moderate(admin, "keep", reply_id=response.json["id"])
+    assert fetch(client, of_reply).status_code == 200
+
+
+def test_three_reports_hide_it_too(client: Client, siti: Client) -> None:
+    thread_id, address = thread_with_picture(siti)
+    with mock.patch("app.forum.service.reports._may_hide", return_value=True):  # the age of accounts is tried elsewhere
+        client.as_(make_user()).post(f"/forum/threads/{thread_id}/lapor", {"reason": "spam"})
+    assert fetch(client, address).status_code == 404
+
+
+def test_one_that_its_author_puts_in_its_place_is_hidden_as_well(client: Client, siti: Client, admin: Client) -> None:
+    thread_id, before = thread_with_picture(siti)
+    moderate(admin, "hide", thread_id=thread_id)
+    after = siti.put(f"/forum/threads/{thread_id}", data=picture()).json["image"]
+    assert [fetch(client, address).status_code for address in (before, after)] == [404, 404]
+    assert in_room() == {after.removeprefix("/media/")}, "what was replaced is gone"
+    moderate(admin, "keep", thread_id=thread_id)
+    assert fetch(client, after).status_code == 200
+
+
+@pytest.mark.parametrize("way", ["the author", "a moderator"])
+def test_a_hidden_post_that_is_deleted_leaves_no_picture(siti: Client, admin: Client, way: str) -> None:
+    thread_id, address = thread_with_picture(siti)
+    moderate(admin, "hide", thread_id=thread_id)
+    if way == "the author":
+        assert siti.delete(f"/forum/threads/{thread_id}").status_code == 200
+    else:
+        moderate(admin, "delete", thread_id=thread_id)
+    assert in_room() == set()
+    assert address.removeprefix("/media/") not in {name for name, _ in pictures.store().names()}
+
+
+# --- a process that is killed between the commit and the file --------------------------------------------------------
+
+
+@pytest.mark.parametrize("decision", ["hide", "keep"])
+def test_what_a_killed_process_left_in_the_wrong_place_is_put_right(
+    client: Client, siti: Client, admin: Client, decision: str
+) -> None:
+    thread_id, address = thread_with_picture(siti)
+    if decision == "keep":
+        moderate(admin, "hide", thread_id=thread_id)
+    with mock.patch.object(storage.FolderStore, "move"):
+        moderate(admin, decision, thread_id=thread_id)
+    expected = 404 if decision == "hide" else 200
+    assert fetch(client, address).status_code != expected
+    jobs.place_pictures()
+    assert fetch(client, address).status_code == expected
+    jobs.place_pictures()
+    assert fetch(client, address).status_code == expected
+
+
+def test_one_of_a_post_that_is_gone_is_removed(siti: Client, admin: Client) -> None:
+    thread_id, _ = thread_with_picture(siti)
+    moderate(admin, "hide", thread_id=thread_id)
+    with mock.patch.object(pictures, "remove"):
+        siti.delete(f"/forum/threads/{thread_id}")
+    assert len(in_room()) == 1
+    jobs.place_pictures()
+    assert in_room() == set()
+
+
+# --- whose it is ------------------------------------------------------------------------------------------------------
+
+
+def test_its_author_has_it_in_their_own_export(app: Flask, tmp_path: Path) -> None:
+    author = make_user()
+    writer, admin = Client(app).as_(author), Client(app).as_(make_admin())
+    thread_id, address = thread_with_picture(writer)
+    moderate(admin, "hide", thread_id=thread_id)
+    archive.write(tmp_path / "export.zip", author, db.session.connection())
+    with ZipFile(tmp_path / "export.zip") as file:
+        assert f"gambar/{address.removeprefix('/media/')}" in file.namelist()
+
+
+@pytest.mark.parametrize("posts", ["anonymise", "delete"])
+def test_it_goes_when_its_author_is_erased(app: Flask, posts: str) -> None:
+    author = make_user()
+    author_id, writer, admin = author.id, Client(app).as_(author), Client(app).as_(make_admin())
+    thread_id, _ = thread_with_picture(writer)
+    moderate(admin, "hide", thread_id=thread_id)
+    assert writer.delete("/profile", {"password": PASSWORD, "forum": posts}).status_code == 202
+    db.session.execute(sa.update(User).where(User.id == author_id).values(erasure_due_at=sa.func.now()))
+    db.session.commit()
+    personal_data.erase(author_id)
+    assert db.session.get(User, author_id) is None
+    assert in_room() == set()
+
+
+def test_a_backup_holds_it_where_it_is(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, admin = Client(app).as_(make_user()), Client(app).as_(make_admin())
+    thread_id, address = thread_with_picture(writer)
+    moderate(admin, "hide", thread_id=thread_id)
+    monkeypatch.setattr(backup, "_run", mock.Mock())  # what the database's own programs do is tried elsewhere
+    backup.backup(tmp_path / "backup")
+    name = address.removeprefix("/media/")
+    storage.room(Room.HIDDEN).remove(name)
+    monkeypatch.setattr(sa, "inspect", lambda _: mock.Mock(get_table_names=list))
+    backup.restore(tmp_path / "backup")
+    assert in_room() == {name}
+    assert name not in {stored for stored, _ in pictures.store().names()}
