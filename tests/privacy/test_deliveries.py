@@ -15,8 +15,8 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.identity import notification_settings
 from app.identity.models import User
-from app.notifications.delivery.drain import SWITCHED_OFF
 from app.notifications.delivery.proof import UNPROVEN
+from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.notifications.models import Delivery
 from app.pengingat.alerts import NOT_ALLOWED
 from app.pengingat.models import Occurrence

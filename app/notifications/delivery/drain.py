@@ -8,18 +8,17 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Condition, Thread
-from time import monotonic, sleep
+from time import monotonic
 
 from flask import Flask, current_app
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.core.database import clock as database_clock
 from app.core.jobs.queue import URGENT
 from app.core.lib import clock
-from app.notifications.delivery import claims, outcomes, parking
+from app.notifications.delivery import claims, parking, wishes
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
 from app.notifications.delivery.forms import NeedsTemplateError
 from app.notifications.delivery.outcomes import Outcome, Result
@@ -62,12 +61,6 @@ def routing() -> Routing:
     return routing
 
 
-#: Kinds that no setting holds back: what a person asks for at this moment, and what tells of a thief of the account,
-#: who would switch everything off first.
-ALWAYS_WANTED = frozenset({"password_reset", "phone_code", "security_notice"})
-#: Why a delivery was cancelled: its channel is.
-SWITCHED_OFF = "switched off"
-
 #: Claims a row of a queue and a channel.
 Claim = Callable[[str, str], Claimed | None]
 
@@ -83,9 +76,6 @@ SENDER_S, PEOPLE_S = 30.0, 300.0
 POLL_S = 0.2
 #: Seconds after which a call marks its lane as slow.
 SLOW_S = 1.0
-#: Seconds between attempts to record an outcome while PostgreSQL is away, and of all of them once it is parked.
-SETTLE_AGAIN_S = 0.2
-SETTLE_WITHIN_S = 2.0
 
 #: What a drain counts: (what, channel) or ("lag", channel, bucket).
 Tally = Counter[tuple[str, ...]]
@@ -175,7 +165,7 @@ class Lane:
             finally:
                 with self._changed:
                     self._calls.pop(delivery.id)
-        _persist(delivery, outcome)
+        parking.persist(delivery, outcome)
 
     def _parked(self, delivery: Claimed) -> Outcome | None:
         """The final outcome of the worker before, which it could not record before its lease ended."""
@@ -188,7 +178,7 @@ class Lane:
     def _send(self, delivery: Claimed) -> Outcome:
         """Call the transport; returns what came of it."""
         try:
-            self._check_wishes(delivery)
+            wishes.check(delivery, self.channel, routing().at_any_hour.get(delivery.kind))
             if check := routing().checks.get(delivery.kind):
                 check(delivery)
             ref = routing().transports[self.channel](delivery)
@@ -225,24 +215,6 @@ class Lane:
             self._count("sent")
             self._count("lag", _bucket((clock.now() - each.due_at).total_seconds()))
         return Outcome(Result.SENT, ref=ref)
-
-    def _check_wishes(self, delivery: Claimed) -> None:
-        """Raise when the person wants nothing by this channel, or nothing at this hour. Of several, some may wait."""
-        if delivery.kind in ALWAYS_WANTED:
-            return
-        wishes = delivery.wishes
-        if not (wishes.messages if self.channel is Channel.MESSAGING else wishes.push):
-            raise UnwantedError(SWITCHED_OFF)
-        until = wishes.quiet_until(database_clock.now()) if wishes.quiet_start else None
-        if until is None:
-            return
-        may_leave = routing().at_any_hour.get(delivery.kind)
-        waiting = [each for each in delivery.together if may_leave is None or not may_leave(each)]
-        if len(waiting) == len(delivery.together):
-            raise PostponedError(until)
-        for each in waiting:
-            claims.settle_postponed(replace(each), until)  # itself alone
-        delivery.ids = tuple(set(delivery.ids) - {each.id for each in waiting})
 
     def _failed(self, delivery: Claimed, reason: str) -> Outcome:
         self._count("failed", times=len(delivery.ids))
@@ -327,36 +299,6 @@ def run_alone(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
         while monotonic() < stop and (delivery := lane.next()):
             lane.handle(delivery)
     return sum((lane.tally for lane in lanes), Counter())
-
-
-def _persist(delivery: Claimed, outcome: Outcome) -> None:
-    """Record an outcome; while the database is away it is parked, for a lost outcome is a message sent twice."""
-    stop = monotonic() + SETTLE_WITHIN_S
-    is_parked = False
-    while not _is_settled(delivery, outcome):
-        is_parked = is_parked or parking.park(delivery, outcome)
-        if is_parked and monotonic() >= stop:
-            return
-        sleep(SETTLE_AGAIN_S)
-    if is_parked:
-        parking.forget(delivery)
-
-
-def _is_settled(delivery: Claimed, outcome: Outcome) -> bool:
-    """Record an outcome; returns False when the database is away."""
-    try:
-        outcomes.settle(delivery, outcome)
-    except (DBAPIError, PoolTimeoutError) as error:
-        if not _is_away(error):
-            raise
-        return False
-    return True
-
-
-def _is_away(error: DBAPIError | PoolTimeoutError) -> bool:
-    if isinstance(error, DBAPIError):
-        return error.connection_invalidated or isinstance(error, (OperationalError, InterfaceError))
-    return True
 
 
 def _bucket(seconds: float) -> str:

@@ -15,9 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
+from time import monotonic, sleep
 
 import orjson
 from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.jobs.queue import connection
 from app.core.settings import settings
@@ -30,11 +33,28 @@ logger = logging.getLogger(__name__)
 #: A hash in Redis: by the name of a claim, its outcome as JSON.
 KEY = "deliveries:parked"
 
+#: Seconds between attempts to record an outcome while PostgreSQL is away, and of all of them once it is parked.
+SETTLE_AGAIN_S = 0.2
+SETTLE_WITHIN_S = 2.0
+
 
 @dataclass(frozen=True)
 class Parked:
     claim: Claim
     outcome: Outcome
+
+
+def persist(claim: Claim, outcome: Outcome) -> None:
+    """Record an outcome; while the database is away it is parked, for a lost outcome is a message sent twice."""
+    stop = monotonic() + SETTLE_WITHIN_S
+    is_parked = False
+    while not _is_settled(claim, outcome):
+        is_parked = is_parked or park(claim, outcome)
+        if is_parked and monotonic() >= stop:
+            return
+        sleep(SETTLE_AGAIN_S)
+    if is_parked:
+        forget(claim)
 
 
 def park(claim: Claim, outcome: Outcome) -> bool:
@@ -77,6 +97,23 @@ def settle_all() -> int:
 def of(delivery_id: int) -> Parked | None:
     """What an earlier claim of this delivery came to, where that is parked."""
     return next((parked for parked in _all() if delivery_id in parked.claim.ids), None)
+
+
+def _is_settled(claim: Claim, outcome: Outcome) -> bool:
+    """Record an outcome; returns False when the database is away."""
+    try:
+        outcomes.settle(claim, outcome)
+    except (DBAPIError, PoolTimeoutError) as error:
+        if not _is_away(error):
+            raise
+        return False
+    return True
+
+
+def _is_away(error: DBAPIError | PoolTimeoutError) -> bool:
+    if isinstance(error, DBAPIError):
+        return error.connection_invalidated or isinstance(error, (OperationalError, InterfaceError))
+    return True
 
 
 def _all() -> list[Parked]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.notifications.delivery.drain import SWITCHED_OFF
 from app.notifications.delivery.proof import UNPROVEN
+from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.pengingat.alerts import NOT_ALLOWED
 
 #: What a delivery is about, by its kind; that of a reminder names it, that of no kind here is a message.

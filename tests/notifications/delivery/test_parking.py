@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.core.jobs.redis import WEB, connect
 from app.notifications import jobs
-from app.notifications.delivery import claims, drain, messaging, parking
+from app.notifications.delivery import claims, messaging, parking
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.models import Channel, State
@@ -28,7 +28,7 @@ AWAY_S = 300
 def folder(real_app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     config = replace(real_app.extensions["config"], outcomes_folder=tmp_path)
     monkeypatch.setitem(real_app.extensions, "config", config)
-    monkeypatch.setattr(drain, "SETTLE_WITHIN_S", 0.0)
+    monkeypatch.setattr(parking, "SETTLE_WITHIN_S", 0.0)
     return tmp_path
 
 
