@@ -20,7 +20,7 @@ from app.faskes.schemas import NameQuery, NearbyQuery
 from app.faskes.service import lookup
 from app.forum.schemas import ThreadQuery
 from app.forum.service import toggles
-from app.forum.service.reads import threads
+from app.forum.service.reads import thread_list, threads
 from app.identity import credentials
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller, Reader
@@ -80,7 +80,7 @@ def _reader(n: int) -> Reader:
 
 def _read_page(query: ThreadQuery, reader: Reader | None = None) -> None:
     with autocommit() as connection:
-        threads.read_page(connection, query, reader)
+        thread_list.read_page(connection, query, reader)
 
 
 def _read_thread(n: int) -> None:

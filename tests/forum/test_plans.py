@@ -12,7 +12,8 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.forum.service.reads.replies import select_first_replies, select_replies, select_reply_page
-from app.forum.service.reads.threads import select_page, select_thread
+from app.forum.service.reads.thread_list import select_page
+from app.forum.service.reads.threads import select_thread
 from tests.factories import make_user
 
 DETAILS = (select_thread, select_replies, select_first_replies, select_reply_page)

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.forum.service.reads import threads
-from app.forum.service.reads.threads import TextSearch, select_page
+from app.forum.service.reads import thread_list
+from app.forum.service.reads.thread_list import TextSearch, select_page
 from tests.client import Client, assert_error
 from tests.factories import make_user
 from tests.forum.posts import category_id, write_thread
@@ -80,12 +80,12 @@ def test_an_empty_search_is_none_and_a_long_one_is_refused(client: Client, siti:
 def test_a_text_too_short_for_the_index_is_looked_for_in_the_newest(
     client: Client, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(threads, "MOST_SEARCHED", 2)
-    threads.prepared_page.cache_clear()
+    monkeypatch.setattr(thread_list, "MOST_SEARCHED", 2)
+    thread_list.prepared_page.cache_clear()
     old, _, new = (write_thread(siti, content=text)["id"] for text in ("qz lama", "lain", "qz baru"))
     assert found(client, "qz") == [new]
     assert found(client, "qz lama") == [old]
-    threads.prepared_page.cache_clear()
+    thread_list.prepared_page.cache_clear()
 
 
 def test_a_search_costs_one_statement(client: Client, siti: Client, statements: Statements) -> None:

@@ -14,7 +14,8 @@ from app.forum.service import cases, crisis, notices
 from app.forum.service.counters import count_thread
 from app.forum.service.crisis import Help
 from app.forum.service.posts import change, check_owner, check_pseudonym, lock_thread
-from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow, read_page, read_part, read_thread
+from app.forum.service.reads.thread_list import read_page
+from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow, read_part, read_thread
 from app.identity import own_pictures
 from app.identity.sessions import Caller, Reader
 
