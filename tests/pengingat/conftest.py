@@ -1,4 +1,4 @@
-"""A fixed clock, and reminders as clients send them."""
+"""A fixed clock, reminders as clients send them, and a caregiver who hears of what is missed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 
+from app.caregivers import service as caregivers
 from app.core.database import clock as database_clock
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
-from app.identity.models import User
+from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from app.pengingat import swift
 from app.pengingat.models import Occurrence, State
@@ -82,6 +84,26 @@ def siti(client: Client) -> Client:
 @pytest.fixture
 def siti_id(siti: Client) -> int:
     return db.session.scalars(sa.select(User.id).filter_by(nama_ktp="Siti Aminah")).one()
+
+
+@pytest.fixture
+def budi(app: Flask, siti_id: int) -> int:
+    """A caregiver in Jakarta's zone, linked, and allowed to hear of what is missed."""
+    return caregiver_of(siti_id)
+
+
+def caregiver_of(patient_id: int, *scopes: str, domicile: str = "Jawa Barat") -> int:
+    """Somebody whom the patient allows this, `alerts` if nothing else is said."""
+    with unit_of_work():
+        caregiver_id = make_user(RoleName.PENDAMPING, domicile=domicile).id
+        caregivers.create(caregiver_id, patient_id)
+    allow(patient_id, caregiver_id, *(scopes or ("alerts",)))
+    return caregiver_id
+
+
+def allow(siti_id: int, caregiver: int, *scopes: str) -> None:
+    with unit_of_work():
+        caregivers.update_scopes(siti_id, caregiver, scopes)
 
 
 def texts() -> list[str]:

@@ -8,81 +8,20 @@ from unittest import mock
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
-from app.caregivers import service as caregivers
-from app.core.database.session import db, unit_of_work
-from app.core.lib.clock import JAKARTA
+from app.core.database.session import db
 from app.identity import care
-from app.identity.models import RoleName, User
+from app.identity.models import User
 from app.notifications.models import Delivery
-from app.pengingat import alerts, jobs, links
+from app.pengingat import jobs
 from app.pengingat.alert_texts import REQUESTS, News
 from app.pengingat.alerts import FRESH
-from app.pengingat.links import Asked
-from app.pengingat.models import AnsweredVia, CaregiverAlert, Occurrence
+from app.pengingat.models import Occurrence
 from tests.client import Client
-from tests.factories import PASSWORD, make_user
+from tests.factories import make_user
 from tests.language import assert_readable
-from tests.pengingat.conftest import Time, settle
-
-MISSED = "Siti belum menandai obat pukul 19.00 WIB. Mohon ditanyakan."
-
-
-@pytest.fixture
-def budi(app: Flask, siti_id: int) -> int:
-    """A caregiver in Jakarta's zone, linked, and allowed to hear of what is missed."""
-    return caregiver_of(siti_id)
-
-
-def caregiver_of(patient_id: int, *scopes: str, domicile: str = "Jawa Barat") -> int:
-    """Somebody whom the patient allows this, `alerts` if nothing else is said."""
-    with unit_of_work():
-        caregiver_id = make_user(RoleName.PENDAMPING, domicile=domicile).id
-        caregivers.create(caregiver_id, patient_id)
-    allow(patient_id, caregiver_id, *(scopes or ("alerts",)))
-    return caregiver_id
-
-
-def allow(siti_id: int, caregiver: int, *scopes: str) -> None:
-    with unit_of_work():
-        caregivers.update_scopes(siti_id, caregiver, scopes)
-
-
-def make(siti: Client, obat: dict[str, Any], *times: str, **details: Any) -> str:
-    """The path of a medicine at these times of day in UTC."""
-    jadwal = [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in times or ("12:00",)]
-    sent = {**obat["details"], "frekuensi": len(jadwal), "jadwal": jadwal, **details}
-    answer = siti.post("/pengingat/obat", {**obat, "details": sent})
-    assert answer.status_code == 201, answer.json
-    return f"/pengingat/{answer.json['id']}"
-
-
-def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = True) -> None:
-    """What the clock does at a time of day in UTC; with `sent` all reminders that are due reached their person."""
-    if jam is not None:
-        hour, minute = map(int, jam.split(":"))
-        moment.now = moment.now.replace(day=day, hour=hour, minute=minute)
-    jobs.top_up()
-    settle("sent" if sent else "failed", Delivery.kind == "reminder", Delivery.due_at <= moment.now)
-    jobs.miss_overdue()
-    jobs.tell_caregivers()
-
-
-def told(channel: str = "messaging", caregiver: int | None = None) -> list[str]:
-    """What caregivers are sent, in order."""
-    key = "text" if channel == "messaging" else "body"
-    rows = sa.select(Delivery.payload[key].astext).filter_by(kind="alert", channel=channel, state="pending")
-    if caregiver is not None:
-        rows = rows.where(Delivery.user_id == caregiver)
-    return list(db.session.scalars(rows.order_by(Delivery.id)))
-
-
-def done(siti: Client, path: str, due_at: str = "2026-03-02T12:00:00Z") -> None:
-    answer = siti.post(f"{path}/konfirmasi", {"status": "done", "due_at": due_at})
-    assert answer.status_code == 200, answer.json
-    jobs.tell_caregivers()
-
+from tests.pengingat.alerts import MISSED, make, tick, told
+from tests.pengingat.conftest import Time, allow, caregiver_of
 
 # --- what is told, and to whom --------------------------------------------------------------------------------------
 
@@ -188,84 +127,6 @@ def test_what_was_missed_long_ago_is_not_told(siti: Client, moment: Time, obat: 
     assert [text for text in told() if "kemarin" in text] == []
 
 
-# --- a late answer --------------------------------------------------------------------------------------------------
-
-
-LATE = "Siti sudah menandai obat pukul 19.00 WIB, walau terlambat."
-
-
-def test_a_late_answer_is_told_at_once_to_who_heard_of_the_dose(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
-) -> None:
-    path = make(siti, obat)
-    tick(moment, "13:00")
-    moment.move(minutes=10)
-    for _ in range(2):
-        done(siti, path)
-    assert told() == [MISSED, LATE]
-
-
-def test_is_done_is_a_late_answer_too(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
-    path = make(siti, obat)
-    tick(moment, "13:00")
-    siti.put(path, {"is_done": True})
-    jobs.tell_caregivers()
-    assert told() == [MISSED, LATE]
-
-
-def test_an_answer_before_the_alert_left_is_what_is_told(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
-) -> None:
-    make(siti, obat, "02:00")
-    path = make(siti, obat, "02:30")
-    tick(moment, "03:00")
-    tick(moment, "03:30")
-    assert len(told()) == 1  # the second waits for the end of two hours
-    done(siti, path, "2026-03-02T02:30:00Z")
-    tick(moment, "04:59")
-    assert len(told()) == 1
-    tick(moment, "05:00")
-    assert told()[1:] == ["Siti sudah menandai obat pukul 09.30 WIB, walau terlambat."]
-
-
-def test_who_says_otherwise_again_is_not_told_of_twice(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
-) -> None:
-    path = make(siti, obat)
-    tick(moment, "13:00")
-    done(siti, path)
-    for is_done in (False, True, False):
-        siti.put(path, {"is_done": is_done})
-        tick(moment, "13:30")
-    assert told() == [MISSED, LATE]
-
-
-def test_who_was_told_too_soon_hears_that_it_was_us(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
-) -> None:
-    make(siti, obat)
-    tick(moment, "13:00")
-    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
-    for _ in range(2):  # as when the provider gives back what it had accepted
-        settle("missed", Delivery.occurrence_id == row.id)
-        with unit_of_work():
-            alerts.note_undelivered([row.id])
-        jobs.tell_caregivers()
-    assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
-
-
-def test_what_reached_the_patient_by_another_channel_was_not_us(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
-) -> None:
-    make(siti, obat)
-    tick(moment, "13:00")
-    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
-    with unit_of_work():
-        alerts.note_undelivered([row.id])
-    jobs.tell_caregivers()
-    assert told() == [MISSED]
-
-
 # --- when -----------------------------------------------------------------------------------------------------------
 
 
@@ -345,94 +206,6 @@ def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) 
     sent = {**obat, "details": {**obat["details"], "penting": "sekali"}}
     answer = siti.post("/pengingat/obat", sent)
     assert (answer.status_code, list(answer.json["errors"])) == (400, ["details.penting"])
-
-
-# --- what the patient takes back ------------------------------------------------------------------------------------
-
-
-def test_a_scope_cut_before_the_dose_is_missed_tells_nothing(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int
-) -> None:
-    make(siti, obat)
-    tick(moment, "12:30")
-    allow(siti_id, budi)
-    tick(moment, "13:00")
-    assert told() == []
-
-
-@pytest.mark.parametrize("cut", ["scope", "link"])
-def test_a_cut_takes_along_what_waits(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int, cut: str
-) -> None:
-    make(siti, obat, "02:00", "02:30")
-    tick(moment, "03:00")
-    tick(moment, "03:30")
-    assert len(told()) == 1
-    if cut == "scope":
-        allow(siti_id, budi, "history")
-    else:
-        with unit_of_work():
-            caregivers.delete(budi, siti_id)
-    assert told() == []  # also what is in the outbox already
-    tick(moment, "05:00")
-    assert told() == []
-    assert db.session.scalar(sa.select(sa.func.count()).where(CaregiverAlert.told_at.is_(None))) == 0
-
-
-@pytest.mark.parametrize("how", ["takes back", "leaves"])
-def test_nobody_hears_of_who_takes_it_back_or_leaves(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int, how: str
-) -> None:
-    make(siti, obat, "02:00", "02:30", "03:00")
-    tick(moment, "03:00")
-    tick(moment, "03:30")
-    moment.now = moment.now.replace(hour=4, minute=0)
-    jobs.miss_overdue()  # and the clock dies before it makes the alerts
-    assert len(told()) == 1
-    if how == "takes back":
-        assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
-    else:
-        assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
-    assert told() == []  # also what is in the outbox already
-    tick(moment, "04:00")
-    tick(moment, "07:00")
-    assert told() == []
-
-
-@pytest.mark.parametrize("how", ["takes back", "leaves"])
-def test_nor_of_what_they_answer_late(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int, how: str
-) -> None:
-    make(siti, obat, "02:00")
-    tick(moment, "03:00")
-    if how == "takes back":
-        assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
-    else:
-        assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
-    row = db.session.scalars(sa.select(Occurrence).filter_by(user_id=siti_id, state="missed")).one()
-    with unit_of_work():
-        links.answer_all(Asked([row], JAKARTA, AnsweredVia.LINK), {"status": "done", "minutes": 0}, moment.now)
-    tick(moment, "03:30")
-    assert told() == []
-
-
-def test_a_deleted_reminder_is_not_asked_about(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
-    make(siti, obat, "02:00")
-    path = make(siti, obat, "02:30")
-    tick(moment, "03:00")
-    tick(moment, "03:30")
-    siti.delete(path)
-    tick(moment, "05:00")
-    assert len(told()) == 1
-
-
-def test_a_deleted_caregiver_takes_their_alerts_along(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
-) -> None:
-    make(siti, obat)
-    tick(moment, "13:00")
-    db.session.execute(sa.delete(User).filter_by(id=budi))
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverAlert)) == 0
 
 
 # --- a clock that dies ----------------------------------------------------------------------------------------------

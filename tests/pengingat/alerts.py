@@ -1,0 +1,50 @@
+"""Doses that are missed, and what caregivers are sent of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.notifications.models import Delivery
+from app.pengingat import jobs
+from tests.client import Client
+from tests.pengingat.conftest import Time, settle
+
+MISSED = "Siti belum menandai obat pukul 19.00 WIB. Mohon ditanyakan."
+
+
+def make(siti: Client, obat: dict[str, Any], *times: str, **details: Any) -> str:
+    """The path of a medicine at these times of day in UTC."""
+    jadwal = [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in times or ("12:00",)]
+    sent = {**obat["details"], "frekuensi": len(jadwal), "jadwal": jadwal, **details}
+    answer = siti.post("/pengingat/obat", {**obat, "details": sent})
+    assert answer.status_code == 201, answer.json
+    return f"/pengingat/{answer.json['id']}"
+
+
+def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = True) -> None:
+    """What the clock does at a time of day in UTC; with `sent` all reminders that are due reached their person."""
+    if jam is not None:
+        hour, minute = map(int, jam.split(":"))
+        moment.now = moment.now.replace(day=day, hour=hour, minute=minute)
+    jobs.top_up()
+    settle("sent" if sent else "failed", Delivery.kind == "reminder", Delivery.due_at <= moment.now)
+    jobs.miss_overdue()
+    jobs.tell_caregivers()
+
+
+def told(channel: str = "messaging", caregiver: int | None = None) -> list[str]:
+    """What caregivers are sent, in order."""
+    key = "text" if channel == "messaging" else "body"
+    rows = sa.select(Delivery.payload[key].astext).filter_by(kind="alert", channel=channel, state="pending")
+    if caregiver is not None:
+        rows = rows.where(Delivery.user_id == caregiver)
+    return list(db.session.scalars(rows.order_by(Delivery.id)))
+
+
+def done(siti: Client, path: str, due_at: str = "2026-03-02T12:00:00Z") -> None:
+    answer = siti.post(f"{path}/konfirmasi", {"status": "done", "due_at": due_at})
+    assert answer.status_code == 200, answer.json
+    jobs.tell_caregivers()

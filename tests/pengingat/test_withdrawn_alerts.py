@@ -1,0 +1,105 @@
+"""What no caregiver hears any more: the scope, the link or the reminder is gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.caregivers import service as caregivers
+from app.core.database.session import db, unit_of_work
+from app.core.lib.clock import JAKARTA
+from app.identity.models import User
+from app.pengingat import jobs, links
+from app.pengingat.links import Asked
+from app.pengingat.models import AnsweredVia, CaregiverAlert, Occurrence
+from tests.client import Client
+from tests.factories import PASSWORD
+from tests.pengingat.alerts import make, tick, told
+from tests.pengingat.conftest import Time, allow
+
+
+def test_a_scope_cut_before_the_dose_is_missed_tells_nothing(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int
+) -> None:
+    make(siti, obat)
+    tick(moment, "12:30")
+    allow(siti_id, budi)
+    tick(moment, "13:00")
+    assert told() == []
+
+
+@pytest.mark.parametrize("cut", ["scope", "link"])
+def test_a_cut_takes_along_what_waits(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int, cut: str
+) -> None:
+    make(siti, obat, "02:00", "02:30")
+    tick(moment, "03:00")
+    tick(moment, "03:30")
+    assert len(told()) == 1
+    if cut == "scope":
+        allow(siti_id, budi, "history")
+    else:
+        with unit_of_work():
+            caregivers.delete(budi, siti_id)
+    assert told() == []  # also what is in the outbox already
+    tick(moment, "05:00")
+    assert told() == []
+    assert db.session.scalar(sa.select(sa.func.count()).where(CaregiverAlert.told_at.is_(None))) == 0
+
+
+@pytest.mark.parametrize("how", ["takes back", "leaves"])
+def test_nobody_hears_of_who_takes_it_back_or_leaves(
+    siti: Client, moment: Time, obat: dict[str, Any], budi: int, how: str
+) -> None:
+    make(siti, obat, "02:00", "02:30", "03:00")
+    tick(moment, "03:00")
+    tick(moment, "03:30")
+    moment.now = moment.now.replace(hour=4, minute=0)
+    jobs.miss_overdue()  # and the clock dies before it makes the alerts
+    assert len(told()) == 1
+    if how == "takes back":
+        assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
+    else:
+        assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    assert told() == []  # also what is in the outbox already
+    tick(moment, "04:00")
+    tick(moment, "07:00")
+    assert told() == []
+
+
+@pytest.mark.parametrize("how", ["takes back", "leaves"])
+def test_nor_of_what_they_answer_late(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int, how: str
+) -> None:
+    make(siti, obat, "02:00")
+    tick(moment, "03:00")
+    if how == "takes back":
+        assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
+    else:
+        assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    row = db.session.scalars(sa.select(Occurrence).filter_by(user_id=siti_id, state="missed")).one()
+    with unit_of_work():
+        links.answer_all(Asked([row], JAKARTA, AnsweredVia.LINK), {"status": "done", "minutes": 0}, moment.now)
+    tick(moment, "03:30")
+    assert told() == []
+
+
+def test_a_deleted_reminder_is_not_asked_about(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
+    make(siti, obat, "02:00")
+    path = make(siti, obat, "02:30")
+    tick(moment, "03:00")
+    tick(moment, "03:30")
+    siti.delete(path)
+    tick(moment, "05:00")
+    assert len(told()) == 1
+
+
+def test_a_deleted_caregiver_takes_their_alerts_along(
+    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+) -> None:
+    make(siti, obat)
+    tick(moment, "13:00")
+    db.session.execute(sa.delete(User).filter_by(id=budi))
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverAlert)) == 0
