@@ -105,11 +105,12 @@ def place_pictures() -> None:
     A post is hidden with a case alone, so the cases lead to all of them. What no post with a case names is of one that
     is gone: a picture is hidden after the commit, and the rows are read after the room.
     """
-    away = [name for name, _ in pictures.hidden().names()]
+    away = {name for name, _ in pictures.hidden().names()}
     with unit_of_work():
         is_hidden = {row.image: row.is_hidden for row in db.session.execute(_PICTURES_OF_CASES)}
-        for name in (name for name in is_hidden if is_hidden[name]):
-            pictures.hide(name)
+        for name in is_hidden.keys() - away:
+            if is_hidden[name]:
+                pictures.hide(name)
         for name in away:
             if name not in is_hidden:
                 pictures.discard(name)
