@@ -17,8 +17,8 @@ from dev.simulators import webhooks
 SETTINGS = {
     **webhooks.settings(),
     "MESSAGING_PROVIDER": "whatsapp_cloud",
-    # Nobody has written to us, so each reminder leaves as a template.
-    "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}',
+    # Nobody has written to us, so each reminder and each alert leaves as a template.
+    "WHATSAPP_TEMPLATES": '{"reminder": "pengingat", "alert": "kabar"}',
 }
 
 WHOLE = Plan(reminders=2000, seconds=300, faults=80)
@@ -27,6 +27,7 @@ SHORT = Plan(reminders=300, seconds=30, faults=12)
 
 def run(plan: Plan) -> Iterator[Result]:
     outcome = play(plan)
+    print(outcome)
     yield from outcome.results(f"{plan.faults} kills with receipts", doubled=0)
 
 

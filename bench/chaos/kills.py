@@ -1,18 +1,23 @@
 """Workers, horses and clocks are killed by SIGKILL, Valkey is killed or emptied, PostgreSQL crashes, at random.
 
-Meanwhile people answer what has reached them, and in the end each dose is in the ledger once, as they left it.
+Meanwhile people answer what has reached them, and in the end each dose is in the ledger once, as they left it. Of what
+was missed their caregivers are told, among half as many kills again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import psutil
 import redis
 
+from bench.chaos.caregivers import Caregivers
 from bench.chaos.outcome import Outcome, Plan
 from bench.chaos.people import People
 from bench.chaos.world import World, opened
@@ -21,6 +26,8 @@ from bench.environment import Result
 #: How often each fault comes, in parts of all.
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
 MOST_DOUBLED = 0.05
+#: Seconds between two kills while caregivers are told, at most: about as long as that takes.
+BESIDE_S = 1.0
 
 WHOLE = Plan(reminders=2000, seconds=300, faults=80)
 SHORT = Plan(reminders=300, seconds=30, faults=12)
@@ -28,8 +35,9 @@ SHORT = Plan(reminders=300, seconds=30, faults=12)
 
 def run(plan: Plan) -> Iterator[Result]:
     outcome = play(plan)
+    print(outcome)
     cut = min(outcome.unknown, round(MOST_DOUBLED * plan.reminders))
-    yield from outcome.results(f"{plan.faults} kills", doubled=cut)
+    yield from outcome.results(f"{plan.faults} kills", doubled=cut, repeated=outcome.alerts.unknown)
 
 
 def play(plan: Plan) -> Outcome:
@@ -43,32 +51,53 @@ class Kills:
     def __init__(self, world: World) -> None:
         self.world = world
         self.random = world.random
+        #: What was killed while caregivers were told.
+        self.beside: Counter[str] = Counter()
 
     def play(self) -> Outcome:
         world, people = self.world, People(self.world)
+        caregivers = Caregivers(world, people)
         world.start_workers()
         world.remind(people.remind_of)
+        caregivers.link()
         with people.answering():
             self._kill()
+            caregivers.cut()
+            # What was cut in the end waits for its lease, while caregivers hear of the rest.
+            caregivers.let_hours_pass(self._kill_beside(max(len(FAULTS), world.plan.faults // 2)))
             outcome = world.finish()
+        caregivers.let_hours_pass()
         outcome.ledger = people.judge()
+        outcome.alerts = replace(caregivers.judge(), faults=self.beside)
         return outcome
 
     def _kill(self) -> None:
-        world, kinds = self.world, self._kinds()
+        world, kinds = self.world, self._kinds(self.world.plan.faults)
         moments = sorted(self.random.uniform(world.first_due, world.last_due) for _ in kinds)
         for moment, kind in zip(moments, kinds, strict=True):
             world.go_on_until(moment)
-            # A horse that is too quick to be caught is made up for, so that there are as many faults as were asked for.
-            done = next(fault for fault in (kind, "worker") if self._do(fault))
-            world.outcome.faults[done] += 1
+            world.outcome.faults[self._do_or_make_up(kind)] += 1
 
-    def _kinds(self) -> list[str]:
-        faults = self.world.plan.faults
+    def _kill_beside(self, faults: int) -> Callable[[int], None]:
+        """So many kills in a number of steps, of which the result is told how many are left."""
+        kinds = self._kinds(faults)
+
+        def kill(left: int) -> None:
+            for kind in [kinds.pop() for _ in range(math.ceil(len(kinds) / left))]:
+                self.world.go_on(self.random.uniform(0, BESIDE_S))
+                self.beside[self._do_or_make_up(kind)] += 1
+
+        return kill
+
+    def _kinds(self, faults: int) -> list[str]:
         first = list(FAULTS)[:faults]  # each at least once
         kinds = first + self.random.choices(list(FAULTS), list(FAULTS.values()), k=faults - len(first))
         self.random.shuffle(kinds)
         return kinds
+
+    def _do_or_make_up(self, kind: str) -> str:
+        """A horse that is too quick to be caught is made up for, so that there are as many faults as were asked for."""
+        return next(fault for fault in (kind, "worker") if self._do(fault))
 
     def _do(self, kind: str) -> bool:
         faults: dict[str, Callable[[], bool]] = {

@@ -52,6 +52,50 @@ class Ledger:
 
 
 @dataclass
+class Alerts:
+    """What caregivers heard in the end: one alert is one missed dose, told to one of them."""
+
+    due: int = 0
+    lost: int = 0
+    lost_pushes: int = 0
+    #: By message: twice though it was known what had become of the first, or a third time.
+    twice: int = 0
+    #: By message: of which nobody knows whether an earlier call sent them, and those of them that came twice.
+    unknown: int = 0
+    repeated: int = 0
+    #: To whoever may not hear of it, by message or push.
+    misdirected: int = 0
+    #: Of doses that were answered in time.
+    answered: int = 0
+    unsettled: int = 0
+    #: What went wrong while they were told.
+    faults: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def keeps_promises(self) -> bool:
+        wrong = self.twice, self.misdirected, self.answered, self.unsettled
+        return self.lost == self.lost_pushes == 0 and not any(wrong)
+
+    def results(self, name: str, *, repeated: int) -> Iterator[Result]:
+        """The lines of the table; `repeated`: how many of unknown outcome may come twice."""
+        yield at_most(f"{name}: alerts lost", self.lost + self.lost_pushes, 0, f"of {2 * self.due:,}")
+        yield at_most(f"{name}: alerts left open", self.unsettled, 0, "alerts")
+        yield at_most(f"{name}: alerts sent twice", self.twice, 0, "alerts")
+        yield at_most(f"{name}: alerts repeated, their outcome unknown", self.repeated, repeated, "alerts")
+        yield at_most(f"{name}: alerts to the wrong person", self.misdirected, 0, "alerts")
+        yield at_most(f"{name}: alerts of what was answered", self.answered, 0, "alerts")
+
+    def __str__(self) -> str:
+        faults = ", ".join(f"{count} x {kind}" for kind, count in sorted(self.faults.items()))
+        return (
+            f"of {self.due} alerts lost {self.lost} messages and {self.lost_pushes} pushes among "
+            f"{faults or 'no faults of their own'}; left open {self.unsettled}; sent twice {self.twice}, unknown "
+            f"{self.unknown}, repeated {self.repeated}; {self.misdirected} to the wrong person, {self.answered} of "
+            "what was answered"
+        )
+
+
+@dataclass
 class Outcome:
     plan: Plan
     faults: Counter[str] = field(default_factory=Counter)
@@ -64,6 +108,8 @@ class Outcome:
     unsettled: int = 0
     #: Where people answered.
     ledger: Ledger | None = None
+    #: Where caregivers are told of what nobody answered.
+    alerts: Alerts = field(default_factory=Alerts)
 
     @property
     def lost(self) -> int:
@@ -93,10 +139,13 @@ class Outcome:
             and self.doubled <= self.unknown
             and max(self.arrived.values(), default=0) <= 2
             and (self.ledger is None or self.ledger.keeps_promises)
+            and self.alerts.keeps_promises
         )
 
-    def results(self, name: str, *, doubled: int = 0, latest_s: float = LATEST_S) -> Iterator[Result]:
-        """The lines of the table; `doubled`: how many messages may come twice."""
+    def results(
+        self, name: str, *, doubled: int = 0, repeated: int = 0, latest_s: float = LATEST_S
+    ) -> Iterator[Result]:
+        """The lines of the table; `doubled` and `repeated`: how many messages and alerts may come twice."""
         yield at_most(f"{name}: lost", self.lost + self.lost_pushes, 0, f"of {2 * self.plan.reminders:,}")
         yield at_most(f"{name}: left open", self.unsettled, 0, "deliveries")
         yield at_most(f"{name}: early", self.early, 0, "messages")
@@ -105,6 +154,8 @@ class Outcome:
         yield at_most(f"{name}: latest", self.latest_s, latest_s, "s after due")
         if self.ledger is not None:
             yield from self.ledger.results(name)
+        if self.alerts.due:
+            yield from self.alerts.results(name, repeated=repeated)
 
     def __str__(self) -> str:
         late = sorted(self.late_s.values()) or [0.0]
@@ -114,4 +165,5 @@ class Outcome:
             f"lost {self.lost} messages and {self.lost_pushes} pushes; left open {self.unsettled}; "
             f"sent twice {self.doubled}, unknown {self.unknown}; late {late[0]:.2f} to {late[-1]:.1f} s"
             f"{'' if self.ledger is None else f'; {self.ledger}'}"
+            f"{f'; {self.alerts}' if self.alerts.due else ''}"
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from threading import Event, Thread
 from typing import Any
 
@@ -62,6 +63,16 @@ class Medicine:
         return {"done", "skipped"} if "and" in self.habit else {self.habit[-1]}
 
 
+def insist(change: Callable[[], object]) -> None:
+    """Change something in a unit of work: who got no answer asks again."""
+    stop = time.monotonic() + SETTLE_S
+    while time.monotonic() < stop:
+        with contextlib.suppress(DBAPIError, PoolTimeoutError), unit_of_work():
+            change()
+            break
+        time.sleep(LOOK_AGAIN_S)
+
+
 class People:
     """What is reminded of is a medicine whose doses are counted."""
 
@@ -76,6 +87,7 @@ class People:
         soon = datetime.now(UTC) + timedelta(minutes=2)
         dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
         details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose]}
+        details["penting"] = True  # so that caregivers are told at night as well
         data: Any = {"tipe": "obat", "judul": name, "timezone": "Asia/Jakarta"}
         with unit_of_work():
             medicine = service.create(user_id, {**data, "details": {**details, "persediaan": {"sisa": IN_STOCK}}})
@@ -115,17 +127,15 @@ class People:
                         people.submit(self._say, medicine, medicine.habit)
 
     def _say(self, medicine: Medicine, habit: tuple[str, ...] | list[str]) -> None:
-        """Each until the service has heard it: who got no answer asks again, and may hear that it is noted already."""
+        """Each until the service has heard it; who asks again may hear that it is noted already."""
         with self.world.app.app_context():
             for status in habit:
-                stop = time.monotonic() + SETTLE_S
-                while time.monotonic() < stop:
-                    with contextlib.suppress(DBAPIError, PoolTimeoutError), unit_of_work():
-                        data: Any = {"status": status, "minutes": 30}
-                        with contextlib.suppress(Conflict):
-                            answers.confirm(medicine.user_id, medicine.id, data)
-                        break
-                    time.sleep(LOOK_AGAIN_S)
+                insist(partial(self._confirm, medicine, status))
+
+    def _confirm(self, medicine: Medicine, status: str) -> None:
+        data: Any = {"status": status, "minutes": 30}
+        with contextlib.suppress(Conflict):
+            answers.confirm(medicine.user_id, medicine.id, data)
 
     def judge(self) -> Ledger:
         """Let the hour pass in which somebody might still answer, and read the ledger."""

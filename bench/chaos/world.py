@@ -54,7 +54,7 @@ SETTLE_S = 300.0
 RemindOf = Callable[[str, datetime, int], None]
 
 OPEN = "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AND due_at < now() + interval '5 minutes'"
-UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unknowns > 0"
+UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unknowns > 0 AND kind <> 'alert'"
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ class World:
         self._rounds = self._named = self._unknown_before = 0
         #: Who is reminded in this round, and when each reminder is due.
         self.people: list[int] = []
+        #: Telephones and browsers on which others hear of these reminders, if any do.
+        self.listeners: set[str] = set()
         self.due: dict[str, datetime] = {}
         with self.app.app_context():
             upgrade()
@@ -118,7 +120,7 @@ class World:
         self.due.clear()
         self._rounds += 1
         with self.app.app_context():
-            self.people = self._new_people(1 + self.plan.reminders // EACH)
+            self.people = self.new_people(1 + self.plan.reminders // EACH)
             self._unknown_before = self.figure(UNKNOWN)
             self.sim.messaging.sent.clear()
             self.sim.push.messages.clear()
@@ -137,7 +139,7 @@ class World:
         with unit_of_work():
             service.create(user_id, data)
 
-    def _new_people(self, count: int) -> list[int]:
+    def new_people(self, count: int, role: str = "pasien") -> list[int]:
         """Ids of so many with a telephone and a browser."""
         first, self._named = self._named, self._named + count
         with unit_of_work():
@@ -149,7 +151,7 @@ class World:
                         "nama_ktp": f"Orang {n}",
                         "nomor_hp": f"0812{n:08d}",
                     },
-                    ["pasien"],
+                    [role],
                 ).id
                 for n in range(first, self._named)
             ]
@@ -297,18 +299,20 @@ class World:
     def _count_arrivals(self, outcome: Outcome) -> None:
         """Of this round's reminders."""
         for message in list(self.sim.messaging.sent):
-            if (name := _name(message.text)) in self.due:
+            for name in self._reminded_of(message.target, message.text):
                 outcome.arrived[name] += 1
                 outcome.late_s.setdefault(name, message.at - self.due[name].timestamp())
         for sent in list(self.sim.push.messages):
-            if (name := _name(sent.text or "")) in self.due:
-                outcome.pushes[name] += 1
+            outcome.pushes.update(self._reminded_of(sent.endpoint, sent.text or ""))
+
+    def _reminded_of(self, address: str, text: str) -> set[str]:
+        """This round's reminders that whoever is reminded has got with this."""
+        return set() if address in self.listeners else self.due.keys() & named(text)
 
 
-def _name(text: str) -> str:
-    """The reminder that a message or a push is about; empty for others."""
-    match = re.search(r"pengingat-\d+-\d+", text)
-    return match[0] if match else ""
+def named(text: str) -> list[str]:
+    """The reminders that a message or a push is about."""
+    return re.findall(r"pengingat-\d+-\d+", text)
 
 
 @contextlib.contextmanager

@@ -1,12 +1,14 @@
-"""The short version of `make chaos`: one of each fault while reminders fall due."""
+"""The short version of `make chaos`: one of each fault while reminders fall due, and while caregivers are told."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from bench.chaos.__main__ import ROWS, main
 from bench.chaos.kills import FAULTS, play
-from bench.chaos.outcome import Plan
+from bench.chaos.outcome import Alerts, Outcome, Plan
 
 pytestmark = pytest.mark.takes(seconds=47)
 
@@ -15,7 +17,26 @@ def test_reminders_survive_one_of_each_fault() -> None:
     """How late the latest is, and how many of a hundred come twice, is measured by `make chaos`."""
     outcome = play(Plan(reminders=80, seconds=8, faults=len(FAULTS)))
     assert outcome.keeps_promises, str(outcome)
-    assert sum(outcome.faults.values()) == len(FAULTS)  # of other kinds where a horse was too quick to be caught
+    for faults in (outcome.faults, outcome.alerts.faults):
+        assert sum(faults.values()) == len(FAULTS)  # of other kinds where a horse was too quick to be caught
+    assert outcome.alerts.due > 0
+
+
+@pytest.mark.parametrize("flaw", ["lost", "lost_pushes", "twice", "misdirected", "answered", "unsettled"])
+def test_one_alert_that_goes_wrong_is_a_verdict(flaw: str) -> None:
+    alerts = Alerts(due=20, unknown=1, repeated=1)
+    assert alerts.keeps_promises
+    assert all(result.holds for result in alerts.results("kills", repeated=1))
+    wrong = replace(alerts, **{flaw: 1})
+    assert not Outcome(Plan(reminders=0, seconds=0), alerts=wrong).keeps_promises
+    assert [result.holds for result in wrong.results("kills", repeated=1)].count(False) == 1
+
+
+def test_an_alert_may_be_repeated_only_where_that_is_allowed() -> None:
+    results = Alerts(due=20, unknown=1, repeated=1).results("confirmed", repeated=0)
+    assert [result.name for result in results if not result.holds] == [
+        "confirmed: alerts repeated, their outcome unknown"
+    ]
 
 
 def test_a_row_that_there_is_not_is_refused_with_the_names_of_all(capsys: pytest.CaptureFixture[str]) -> None:

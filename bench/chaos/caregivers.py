@@ -1,0 +1,173 @@
+"""Caregivers of those who are reminded: each hears of what their patient missed, once, and nobody else of anything."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import cycle
+from typing import Any
+
+import psycopg2
+
+from app.caregivers import service
+from bench.chaos.outcome import Alerts
+from bench.chaos.people import LOOK_AGAIN_S, Medicine, People, insist
+from bench.chaos.world import OPEN, SETTLE_S, World, named
+
+#: What a caregiver is allowed while the doses fall due, and when they are missed. Who may read the history is told the
+#: medicine by name, by which an alert is known here.
+HEARS = (("alerts", "history"), ("alerts", "history"))
+MAY_NOT_HEAR = (("history", "manage"), ("history", "manage"))
+LOSES_IT = (("alerts", "history"), ("history",))
+#: The caregivers of one patient after the other.
+FAMILIES = ((HEARS, HEARS), (HEARS, MAY_NOT_HEAR), (HEARS, LOSES_IT), ())
+
+#: Doses of each patient that are missed at once: as many as a push, which is short, still names.
+DOSES_AT_ONCE = 2
+
+LET_AN_HOUR_PASS = """
+UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
+    SELECT id FROM (
+        SELECT o.id, row_number() OVER (PARTITION BY o.user_id ORDER BY o.due_at) AS place FROM occurrences o
+        WHERE o.reminder_id = ANY(%s) AND o.state = 'pending' AND o.due_at <= now() AND NOT EXISTS (
+            SELECT FROM deliveries d WHERE d.occurrence_id = o.id AND d.state IN ('pending', 'claimed')
+        )
+    ) AS settled WHERE place <= %s
+)
+"""
+#: Caregivers are told two hours later, or in the evening, of what follows the first: whatever the time of day, what
+#: was told is of yesterday, and what waits has waited.
+LET_A_DAY_PASS = """
+UPDATE caregiver_alerts SET due_at = due_at - interval '1 day', told_at = told_at - interval '1 day'
+WHERE (told_at IS NULL AND due_at > now()) OR told_at > now() - interval '1 day'
+"""
+UNTOLD = """
+SELECT (SELECT count(*) FROM caregiver_alerts WHERE told_at IS NULL) + (
+    SELECT count(*) FROM occurrences WHERE alerts_due OR (state = 'pending' AND due_at < now() - interval '1 hour')
+)
+"""
+#: Everybody's, as the providers name them.
+PHONES = "SELECT ltrim(phone, '+'), id FROM users WHERE phone IS NOT NULL"
+BROWSERS = "SELECT endpoint, user_id FROM push_subscriptions"
+UNKNOWN = """
+SELECT user_id, payload->>'text' FROM deliveries WHERE kind = 'alert' AND channel = 'messaging' AND unknowns > 0
+"""
+
+
+@dataclass(frozen=True)
+class Link:
+    caregiver_id: int
+    patient_id: int
+    scopes: Sequence[str]
+    scopes_when_missed: Sequence[str]
+
+
+#: Whoever was told, and the dose that they were told of.
+Told = tuple[int, str]
+
+
+class Caregivers:
+    """Most of the patients have one or two, each of whom cares for one."""
+
+    def __init__(self, world: World, people: People) -> None:
+        self.world, self.people = world, people
+        self.links: list[Link] = []
+
+    def link(self) -> None:
+        """Give the patients of this round their caregivers; nothing is wrong yet."""
+        families = zip(self.world.people, cycle(FAMILIES), strict=False)
+        pairs = [(patient_id, scopes) for patient_id, family in families for scopes in family]
+        with self.world.app.app_context():
+            ids = self.world.new_people(len(pairs), "pendamping")
+            for caregiver_id, (patient_id, (before, after)) in zip(ids, pairs, strict=True):
+                insist(partial(service.create, caregiver_id, patient_id, before))
+                self.links.append(Link(caregiver_id, patient_id, before, after))
+        owners = dict(self._rows(PHONES) + self._rows(BROWSERS))
+        self.world.listeners = {address for address, owner in owners.items() if owner in ids}
+
+    def cut(self) -> None:
+        """Some patients take back what they allowed: between the doses and the moment when they are missed."""
+        with self.world.app.app_context():
+            for link in self.links:
+                if link.scopes_when_missed != link.scopes:
+                    allowed = link.scopes_when_missed
+                    insist(partial(service.update_scopes, link.patient_id, link.caregiver_id, allowed))
+
+    def let_hours_pass(self, trouble: Callable[[int], None] = lambda _: None) -> None:
+        """What nobody answers is missed, a few doses of each patient at once; what is still being sent is left.
+
+        `trouble` is told how many times it comes, this one included.
+        """
+        for left in range(self._times(), 0, -1):
+            self._change(LET_AN_HOUR_PASS, [medicine.id for medicine in self._unanswered.values()], DOSES_AT_ONCE)
+            trouble(left)
+            self._wait_until_none(UNTOLD)
+
+    def judge(self) -> Alerts:
+        """Wait until nothing is left to be told or sent, and count."""
+        self._wait_until_none(UNTOLD)
+        self._wait_until_none(OPEN)
+        may_hear = {(link.caregiver_id, link.patient_id) for link in self.links if "alerts" in link.scopes_when_missed}
+        patients = {name: medicine.user_id for name, medicine in self.people.medicines.items()}
+        due = {(id_, name) for id_, patient_id in may_hear for name in self._unanswered if patients[name] == patient_id}
+        messages = self._told(PHONES, [(sent.target, sent.text) for sent in self.world.sim.messaging.sent])
+        pushes = self._told(BROWSERS, [(sent.endpoint, sent.text or "") for sent in self.world.sim.push.messages])
+        unknown = {(id_, name) for id_, text in self._rows(UNKNOWN) for name in named(text)}
+        told = messages.keys() | pushes.keys()
+        return Alerts(
+            due=len(due),
+            lost=len(due - messages.keys()),
+            lost_pushes=len(due - pushes.keys()),
+            twice=sum(count > (2 if alert in unknown else 1) for alert, count in messages.items()),
+            repeated=sum(messages[alert] == 2 for alert in unknown),
+            unknown=len(unknown),
+            answered=sum(name not in self._unanswered for _, name in told),
+            misdirected=sum((id_, patients[name]) not in may_hear for id_, name in told),
+            unsettled=self.world.figure(UNTOLD) + self.world.figure(OPEN),
+        )
+
+    @cached_property
+    def _unanswered(self) -> dict[str, Medicine]:
+        return {name: medicine for name, medicine in self.people.medicines.items() if not medicine.habit}
+
+    def _told(self, addresses: str, sent: Sequence[tuple[str, str]]) -> Counter[Told]:
+        """Who read of whose dose, and how often: all but the patients, who read the reminders of their own."""
+        owners = dict(self._rows(addresses))
+        told = [(owners[address], name) for address, text in sent for name in named(text)]
+        return Counter((id_, name) for id_, name in told if id_ != self.people.medicines[name].user_id)
+
+    def _times(self) -> int:
+        """In how many steps what nobody answers is missed."""
+        most = max(Counter(medicine.user_id for medicine in self._unanswered.values()).values(), default=0)
+        return math.ceil(most / DOSES_AT_ONCE)
+
+    # --- the database, which may be away ---
+
+    def _wait_until_none(self, query: str) -> None:
+        stop = time.monotonic() + SETTLE_S
+        while time.monotonic() < stop:
+            self._change(LET_A_DAY_PASS)
+            with suppress(psycopg2.Error):
+                if self.world.figure(query) == 0:
+                    return
+            self.world.go_on(LOOK_AGAIN_S)
+
+    def _change(self, statement: str, *values: object) -> None:
+        stop = time.monotonic() + SETTLE_S
+        while time.monotonic() < stop:
+            with suppress(psycopg2.Error), self.world.database() as cursor:
+                cursor.execute(statement, values)
+                cursor.connection.commit()
+                return
+            self.world.go_on(LOOK_AGAIN_S)
+
+    def _rows(self, query: str) -> list[tuple[Any, Any]]:
+        with self.world.database() as cursor:
+            cursor.execute(query)
+            rows: list[tuple[Any, Any]] = cursor.fetchall()
+            return rows
