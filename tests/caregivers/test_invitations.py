@@ -19,58 +19,18 @@ from app.core.errors import NotFound
 from app.identity import care, sessions
 from app.identity.care import Scope
 from app.identity.models import RoleName, User
-from app.notifications.models import Delivery
+from tests.caregivers.conftest import PATH, invite
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD, make_user
 from tests.language import assert_readable
 from tests.overlap import done_twice_at_once
 
-PATH = "/patient/invitations"
 ADDRESS = "https://sehat.example.org"
-
-
-@pytest.fixture
-def budi(client: Client) -> User:
-    return make_user(RoleName.PENDAMPING, username="budi", nama_ktp="Budi Santoso")
-
-
-@pytest.fixture
-def siti(client: Client) -> User:
-    return make_user(RoleName.PASIEN, username="siti", nama_ktp="Siti Aminah")
-
-
-@pytest.fixture
-def as_budi(client: Client, budi: User) -> Client:
-    return client.as_(budi)
-
-
-@pytest.fixture
-def as_siti(client: Client, siti: User) -> Client:
-    return client.as_(siti)
 
 
 @pytest.fixture
 def public(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=ADDRESS))
-
-
-def invite(patient: Client, *scopes: str) -> dict[str, Any]:
-    response = patient.post(PATH, {"scopes": list(scopes)})
-    assert response.status_code == 201, response.text
-    invitation: dict[str, Any] = response.json
-    return invitation
-
-
-def told(patient: User) -> dict[str, dict[str, Any]]:
-    """What a patient was told of their links, by channel."""
-    rows = db.session.scalars(sa.select(Delivery).filter_by(user_id=patient.id, kind="security_notice"))
-    return {row.channel: row.payload for row in rows}
-
-
-def notices(patient: User) -> int:
-    """How many messages told a patient of their links."""
-    rows = sa.select(Delivery.id).filter_by(user_id=patient.id, kind="security_notice", channel="messaging")
-    return len(db.session.scalars(rows).all())
 
 
 def expire() -> None:
@@ -245,83 +205,6 @@ def test_a_code_that_nobody_has_is_shown_to_nobody(client: Client) -> None:
     response = client.get("/undangan/%3Cscript%3E")
     assert response.status_code == 404
     assert "script" not in response.text
-
-
-# --- the patient is told --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("way", ["the specified link", "an invitation", "an administrator"])
-def test_the_patient_is_told_of_every_new_link(
-    client: Client, as_siti: Client, as_budi: Client, budi: User, siti: User, way: str
-) -> None:
-    if way == "the specified link":
-        as_budi.post("/caregiver/patients", {"patient_id": siti.id})
-    elif way == "an invitation":
-        as_budi.post("/caregiver/invitations", {"code": invite(as_siti)["code"]})
-    else:
-        admin = client.as_(make_user(RoleName.ADMIN))
-        admin.post("/admins/caregiver-patient", {"caregiver_id": budi.id, "patient_id": siti.id})
-    texts = told(siti)
-    assert texts["messaging"]["text"] == (
-        "Budi Santoso kini tercatat sebagai pendamping Anda. Yang tampak baginya hanya nama Anda. "
-        "Bila Anda tidak setuju, hapus hubungan ini di aplikasi."
-    )
-    assert texts["push_fan_out"]["title"] == "Pendamping baru"
-    assert "Budi Santoso" in texts["push_fan_out"]["body"]
-    for text in (texts["messaging"]["text"], texts["push_fan_out"]["body"]):
-        assert_readable(text)
-    assert told(budi) == {}
-
-
-def test_the_message_says_what_a_caregiver_may_do_and_how_to_cut_them(
-    as_siti: Client, as_budi: Client, siti: User, app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = replace(app.extensions["config"], fonnte_webhook_token="x" * 32)
-    monkeypatch.setitem(app.extensions, "config", config)
-    as_budi.post("/caregiver/invitations", {"code": invite(as_siti, *Scope)["code"]})
-    assert told(siti)["messaging"]["text"] == (
-        "Budi Santoso kini tercatat sebagai pendamping Anda. "
-        "Ia boleh diberi tahu bila obat belum ditandai, melihat riwayat dan kepatuhan, mengatur pengingat. "
-        "Bila Anda tidak setuju, hapus hubungan ini di aplikasi atau balas PUTUS."
-    )
-    assert_readable(told(siti)["messaging"]["text"])
-
-
-def test_a_link_that_exists_is_no_news(as_budi: Client, siti: User) -> None:
-    for _ in range(3):
-        as_budi.post("/caregiver/patients", {"patient_id": siti.id})
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
-
-
-def test_what_is_allowed_again_after_it_was_taken_back_is_told_again(
-    as_siti: Client, as_budi: Client, budi: User, siti: User
-) -> None:
-    for times in (1, 2):
-        as_budi.post("/caregiver/invitations", {"code": invite(as_siti, "alerts")["code"]})
-        assert notices(siti) == times
-        as_siti.put(f"/patient/caregivers/{budi.id}", {"scopes": []})
-    assert notices(siti) == 2
-
-
-def test_what_is_allowed_already_is_no_news(as_siti: Client, as_budi: Client, budi: User, siti: User) -> None:
-    for _ in range(2):
-        as_budi.post("/caregiver/invitations", {"code": invite(as_siti, "alerts")["code"]})
-    for _ in range(2):
-        as_siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["alerts"]})
-    assert notices(siti) == 1
-
-
-def test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever(as_budi: Client, siti: User, limited: None) -> None:
-    for n in range(6):
-        assert as_budi.post("/caregiver/patients", {"patient_id": siti.id}).status_code == (201 if n < 5 else 429)
-        as_budi.delete(f"/caregiver/patients/{siti.id}")
-    assert db.session.scalar(sa.select(sa.func.count()).filter(Delivery.channel == "messaging")) == 5
-
-
-def test_a_caregivers_name_carries_no_address(client: Client, siti: User) -> None:
-    lure = make_user(RoleName.PENDAMPING, nama_ktp="hadiah-gratis.com")
-    client.as_(lure).post("/caregiver/patients", {"patient_id": siti.id})
-    assert told(siti)["messaging"]["text"].startswith("Seseorang kini tercatat")
 
 
 # --- races ----------------------------------------------------------------------------------------------------------
