@@ -1,0 +1,99 @@
+"""Whose number it is, shown by six digits that went to it: who gets them, and how often they may be tried."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import sqlalchemy as sa
+from flask import Flask
+
+from app.accounts.models import PhoneVerification
+from app.core.database.session import db
+from app.identity.models import User
+from app.notifications.models import Channel, State
+from tests.accounts.phone_verification.conftest import E164, NEW, PATH, digits, expire, messages
+from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.language import assert_readable
+
+
+def test_six_digits_prove_a_number(as_siti: Client, siti: User) -> None:
+    code = digits(as_siti)
+    response = as_siti.put(PATH, {"code": code})
+    assert response.status_code == 200
+    assert response.json == as_siti.get("/profile").json
+    assert response.json["phone_verified_at"] is not None
+    assert_error(as_siti.put(PATH, {"code": code}), 400, "invalid_code")
+
+
+def test_the_digits_go_to_the_number_alone(as_siti: Client) -> None:
+    digits(as_siti, nomor_hp=NEW)
+    (message,) = messages("phone_code")
+    assert (message.target, message.user_id, message.channel) == (E164[NEW], None, Channel.MESSAGING)
+    assert abs(message.expires_at - message.due_at - timedelta(minutes=15)) < timedelta(seconds=5)
+    assert_readable(str(message.payload["text"]))
+
+
+def test_new_digits_take_the_older_message_back(as_siti: Client) -> None:
+    first, second = digits(as_siti), digits(as_siti)
+    assert [message.state for message in messages("phone_code")] == [State.CANCELLED, State.PENDING]
+    if first != second:
+        assert_error(as_siti.put(PATH, {"code": first}), 400, "invalid_code")
+    assert as_siti.put(PATH, {"code": second}).status_code == 200
+
+
+def test_expired_digits_prove_nothing(as_siti: Client) -> None:
+    code = digits(as_siti)
+    expire()
+    assert_error(as_siti.put(PATH, {"code": code}), 400, "invalid_code")
+
+
+def test_digits_may_be_tried_five_times(really: Client) -> None:
+    code = digits(really)
+    for n in range(5):
+        assert_error(really.put(PATH, {"code": f"{(int(code) + n + 1) % 10**6:06d}"}), 400, "invalid_code")
+    assert_error(really.put(PATH, {"code": code}), 400, "invalid_code")
+    assert really.get("/profile").json["phone_verified_at"] is None
+
+
+def test_the_fifth_try_may_be_the_right_one(really: Client) -> None:
+    code = digits(really)
+    for n in range(4):
+        assert_error(really.put(PATH, {"code": f"{(int(code) + n + 1) % 10**6:06d}"}), 400, "invalid_code")
+    assert really.put(PATH, {"code": code}).status_code == 200
+
+
+def test_a_thousand_guesses_find_nothing(really: Client) -> None:
+    """Even with the right one among them, once five were wrong."""
+    code = digits(really)
+    guesses = [f"{(int(code) + n) % 10**6:06d}" for n in range(-900, 100)]
+    assert {really.put(PATH, {"code": guess}).status_code for guess in guesses} == {400}
+    assert really.get("/profile").json["phone_verified_at"] is None
+
+
+def test_guesses_at_once_are_counted_each(really: Client, committed: Flask) -> None:
+    code = digits(really)
+    wrong = [f"{(int(code) + n) % 10**6:06d}" for n in range(1, 9)]
+    headers = {"Authorization": f"Bearer {really.token}"}
+
+    def guess(tried: str) -> int:
+        return committed.test_client().put(f"/api{PATH}", json={"code": tried}, headers=headers).status_code
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(guess, wrong)) == {400}
+    assert db.session.scalars(sa.select(PhoneVerification.tries)).one() == 5
+
+
+def test_digits_are_somebodys_own(client: Client, as_siti: Client) -> None:
+    code = digits(as_siti)
+    assert_error(client.as_(make_user()).put(PATH, {"code": code}), 400, "invalid_code")
+    assert as_siti.put(PATH, {"code": code}).status_code == 200
+
+
+def test_digits_go_to_a_number_three_times_a_day_whoever_asks(client: Client, limited: None) -> None:
+    for n in range(4):
+        response = client.as_(make_user()).post(PATH, {"method": "code", "nomor_hp": NEW})
+        assert response.status_code == (201 if n < 3 else 429)
+    assert len(messages("phone_code")) == 3
+    assert client.as_(make_user()).post(PATH, {"method": "code"}).status_code == 201

@@ -1,0 +1,95 @@
+"""Whose number it is when somebody else has it: a squatter, or another owner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.accounts import verification
+from app.accounts.verification import Proof
+from app.core.database.session import db, unit_of_work
+from app.identity import credentials, sessions, users
+from app.identity.models import PasswordReset, User
+from app.notifications.models import Channel
+from tests.accounts.phone_verification.conftest import E164, NEW, OWN, PATH, ask, digits, messages, write
+from tests.client import Client, assert_error
+from tests.factories import PASSWORD, make_user
+from tests.language import assert_readable
+from tests.overlap import done_twice_at_once
+
+
+@pytest.fixture
+def squatter(client: Client) -> User:
+    """Somebody who registered with a number that is not theirs."""
+    return make_user(username="penumpang", nomor_hp=NEW, email="penumpang@contoh.id")
+
+
+def test_the_owner_takes_the_number_from_an_unproven_account(client: Client, as_siti: Client, squatter: User) -> None:
+    assert_error(as_siti.put("/profile", {"nomor_hp": NEW}), 409, "phone_taken")
+    assert write(ask(as_siti, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
+    theirs = client.as_(squatter).get("/profile").json
+    assert (theirs["nomor_hp"], theirs["email"]) == (None, "penumpang@contoh.id")
+    assert as_siti.get("/profile").json["nomor_hp"] == NEW
+    assert credentials.by_login(NEW) == credentials.by_login("siti")
+
+
+def test_the_squatter_keeps_the_login_and_is_told(client: Client, as_siti: Client, squatter: User) -> None:
+    before = client.as_(squatter)
+    write(ask(as_siti, nomor_hp=NEW)["code"], NEW)
+    assert before.get("/profile").status_code == 200
+    assert client.post("/login", {"username": "penumpang", "password": PASSWORD}).status_code == 200
+    (told,) = [row for row in messages("security_notice") if row.user_id == squatter.id]
+    assert told.channel == Channel.PUSH_FAN_OUT
+    for text in (told.payload["title"], told.payload["body"]):
+        assert_readable(str(text))
+
+
+def test_the_owner_gets_the_number_and_nobodys_data(client: Client, as_siti: Client, squatter: User) -> None:
+    """Neither a reset link of the squatter's account nor a message that was meant for them."""
+    client.get("/send-verification-code", query_string={"phone": NEW})
+    code = str(messages("password_reset")[0].payload["text"]).split("code=")[1].split()[0]
+    write(ask(as_siti, nomor_hp=NEW)["code"], NEW)
+    assert_error(client.post("/update-password", {"code": code, "new_password": "baru-sekali"}), 400, "invalid_code")
+    assert db.session.scalars(sa.select(PasswordReset)).all() == []
+    assert not [row for row in messages("security_notice") if row.user_id == squatter.id and row.target == E164[NEW]]
+
+
+def test_nobody_takes_a_number_that_is_proven(client: Client, as_siti: Client, siti: User) -> None:
+    write(ask(as_siti)["code"])
+    other = client.as_(make_user())
+    assert write(ask(other, nomor_hp=OWN)["code"]) is Proof.TAKEN
+    assert_error(other.put(PATH, {"code": digits(other, nomor_hp=OWN)}), 409, "phone_taken")
+    assert as_siti.get("/profile").json["nomor_hp"] == OWN
+
+
+@pytest.mark.parametrize("method", ["message", "code"])
+def test_known_and_unknown_numbers_are_answered_alike(
+    as_siti: Client, squatter: User, statements: Any, method: str
+) -> None:
+    costs, bodies = [], []
+    for phone in (NEW, "081999999999"):
+        before = len(statements.seen)
+        asked = ask(as_siti, nomor_hp=phone, method=method)
+        costs.append(len(statements.seen) - before)
+        bodies.append({name: type(value) for name, value in asked.items()})
+    assert costs[0] == costs[1]
+    assert bodies[0] == bodies[1]
+
+
+def test_of_two_who_prove_a_number_at_once_one_gets_it(committed: Flask) -> None:
+    """Both are asked for it, as where one phone serves a family; the squatter has it until then."""
+    with unit_of_work():
+        make_user(username="penumpang", nomor_hp=NEW)
+        people = [make_user(username=name).id for name in ("ani", "budi")]
+    with unit_of_work():
+        clients = [Client(committed, sessions.begin(users.get(user_id)).access_token) for user_id in people]
+    waiting = [ask(client, nomor_hp=NEW)["code"] for client in clients]
+    proofs = []
+    done_twice_at_once(
+        committed, lambda: proofs.append(verification.confirm_by_message(E164[NEW], waiting.pop()))
+    ).result()
+    assert proofs == [Proof.PROVEN, Proof.TAKEN]
+    assert sorted(str(client.get("/profile").json["nomor_hp"]) == NEW for client in clients) == [False, True]
