@@ -24,6 +24,7 @@ MARKS = {
     "authenticated",
     "requires",
     "limit",
+    "limit_own_password",
     "limit_uploads",
     "limit_admin_uploads",
     "secret_answer",
