@@ -13,6 +13,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.errors import Conflict, Gone, NotFound
 from app.core.lib.clock import JAKARTA
+from app.identity import erasure
 from app.identity.models import User
 from app.pengingat import answers
 from app.pengingat.answers import AlreadyClosed
@@ -37,7 +38,10 @@ class Asked:
 
 
 def look(token: str) -> Asked:
-    """What a token asks; it changes nothing, however often it is previewed. `NotFound`, or `Gone` after a day."""
+    """What a token asks; it changes nothing, however often it is previewed. `NotFound`, or `Gone` after a day.
+
+    While its person is leaving it is not known either: a message is seen by others, too.
+    """
     return _asked(token, database_clock.now())
 
 
@@ -77,6 +81,7 @@ def _asked(token: str, now: datetime) -> Asked:
     by_link, by_push = hash_of(token), hash_of(link_token_of(token))
     rows = db.session.execute(
         sa.select(Occurrence, Pengingat.timezone)
+        .join(User, sa.and_(User.id == Occurrence.user_id, erasure.IS_PRESENT))
         .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
         .where(sa.or_(Occurrence.link_hash.in_([by_link, by_push]), Occurrence.shared_links.contains([by_link])))
         .order_by(Occurrence.due_at, Occurrence.id)

@@ -17,6 +17,7 @@ from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
 from tests.client import Client, assert_error
+from tests.factories import PASSWORD
 from tests.pengingat.conftest import Time, ledger, texts, waiting
 
 ADDRESS = "https://sehat.example.org"
@@ -188,3 +189,16 @@ def test_a_service_worker_answers_by_the_token_of_its_push(token: str, client: C
 def test_wrong_answers_to_a_token_are_refused(token: str, client: Client, field: str, value: Any) -> None:
     data = {"status": "snooze", field: value}
     assert_error(client.post(f"/konfirmasi/{token}", data), 400, field=field)
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_link_of_somebody_who_is_leaving_shows_nothing(
+    client: Client, siti: Client, token: str, answered: bool
+) -> None:
+    if answered:
+        tap(client, token, "done")
+    response = siti.delete("/profile", {"password": PASSWORD, "forum": "delete"})
+    assert response.status_code == 202, response.json
+    assert page(client, token).status_code in (404, 410)
+    assert "diabetes" not in page(client, token).text
+    assert client.post(f"/konfirmasi/{token}", {"status": "done"}).status_code in (404, 410)
