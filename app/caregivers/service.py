@@ -177,7 +177,7 @@ def _linked(
 
 
 def _with_role(user_id: int, role: RoleName) -> User:
-    user = users.get(user_id)
+    user = users.get_present(user_id)
     if role not in user.role_names:
         raise BadRequest(f"Pengguna {user_id} bukan {role}.", code="role_mismatch")
     return user

@@ -37,6 +37,14 @@ def get(user_id: int) -> User:
     return get_or_404(User, user_id, NOT_FOUND)
 
 
+def get_present(user_id: int) -> User:
+    """As `get`, but `NotFound` also for somebody who has asked to be erased: nobody is told of them."""
+    user = get(user_id)
+    if user.erasure_due_at is not None:
+        raise NotFound(NOT_FOUND)
+    return user
+
+
 def get_own(caller: Caller, *, to_change: bool = False) -> User:
     """The caller's record, locked when it is about to be changed; `Unauthorized` when they were deleted meanwhile."""
     try:

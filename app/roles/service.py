@@ -56,7 +56,7 @@ def delete(role_id: int) -> None:
 
 
 def list_of_user(user_id: int) -> list[Role]:
-    return users.get(user_id).roles
+    return users.get_present(user_id).roles
 
 
 def add_to_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
