@@ -1,0 +1,136 @@
+"""For how long nginx's copies are shown, and when they stand in for a service that fails."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import parsedate_to_datetime
+
+import pytest
+import requests
+
+from dev.stack.waiting import PATIENCE_S, wait_until
+from tests.core.web.nginx_cache.conftest import Edge
+
+pytestmark = pytest.mark.takes(seconds=40)
+
+
+def age_s(response: requests.Response) -> float:
+    """How old a copy is, by its Date; nginx counts whole seconds too."""
+    return int(time.time()) - parsedate_to_datetime(response.headers["Date"]).timestamp()
+
+
+def grow_old(response: requests.Response, seconds: int) -> None:
+    """Wait until a copy is older than so many seconds."""
+    wait_until(lambda: age_s(response) > seconds)
+
+
+def lasting(max_age: int, *, while_fetching: int = 0, if_error: int = 0) -> dict[str, str]:
+    line = f"public, max-age={max_age}, stale-while-revalidate={while_fetching}, stale-if-error={if_error}"
+    return {"Cache-Control": line}
+
+
+def test_after_a_pause_nobody_sees_an_old_copy(edge: Edge, thread: str) -> None:
+    edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
+    old = edge.get(thread)
+    grow_old(old, 3)
+    fresh = edge.get(thread)
+    assert (fresh.text, fresh.headers["Cache-Status"]) == (f"answer 2 to /api{thread}", "nginx; fwd=stale")
+
+
+def test_nobody_waits_for_the_next_copy(edge: Edge, thread: str) -> None:
+    edge.service.headers = lasting(1, while_fetching=1000)
+    old = edge.get(thread)
+    grow_old(old, 2)
+    edge.service.answers.clear()
+    for _ in range(3):
+        # Each by a connection of its own: what follows on the one that began the fetching does wait for its end.
+        stale = requests.get(edge.url + thread, verify=str(edge.certificate), timeout=PATIENCE_S)
+        assert (stale.text, stale.headers["Cache-Status"]) == (old.text, "nginx; hit; detail=stale")
+    wait_until(lambda: len(edge.service.asked) == 2)
+    edge.service.answers.set()
+    wait_until(lambda: edge.get(thread).text == f"answer 2 to /api{thread}")
+
+
+def test_however_many_ask_the_service_is_asked_once_a_second(edge: Edge, thread: str) -> None:
+    edge.service.headers = lasting(1, while_fetching=1000)
+    started = time.monotonic()
+
+    def read(_: int) -> int:
+        with requests.Session() as session:
+            session.trust_env, session.verify = False, str(edge.certificate)
+            return sum(session.get(edge.url + thread, timeout=PATIENCE_S).status_code != 200 for _ in range(100))
+
+    with ThreadPoolExecutor(32) as readers:
+        assert sum(readers.map(read, range(32))) == 0
+    assert len(edge.service.asked) <= time.monotonic() - started + 2  # the first copy, and one in each second begun
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_while_the_service_fails_a_copy_stands_in_as_long_as_it_may(edge: Edge, thread: str, status: int) -> None:
+    edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
+    old = edge.get(thread)
+    grow_old(old, 3)
+    edge.service.status, edge.service.headers = status, {"Cache-Control": "no-store"}
+    for _ in range(2):
+        stale = edge.get(thread)
+        assert (stale.status_code, stale.text) == (200, old.text)
+        assert (stale.headers["Cache-Status"], stale.headers["Date"]) == (
+            "nginx; hit; detail=stale",
+            old.headers["Date"],
+        )
+    assert edge.call("HEAD", thread).status_code == 200
+    edge.service.status, edge.service.headers = 200, lasting(1)
+    assert edge.get(thread).text != old.text
+
+
+def test_a_copy_does_not_stand_in_for_longer_than_it_may(edge: Edge, thread: str) -> None:
+    edge.service.headers = lasting(1, while_fetching=1, if_error=2)
+    grow_old(edge.get(thread), 4)
+    edge.service.status, edge.service.headers = 503, {"Cache-Control": "no-store", "Retry-After": "5"}
+    failed = edge.get(thread)
+    assert (failed.status_code, failed.headers["Retry-After"]) == (503, "5")
+    assert failed.text.startswith("answer ")  # the service's own words
+    edge.service.status = 200
+    with edge.without_service():
+        assert edge.get(thread).status_code == 503
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 405, 429, 500, 502, 503, 504])
+def test_an_error_is_the_services_own_and_is_not_kept(edge: Edge, thread: str, status: int) -> None:
+    edge.service.status = status
+    edge.service.headers = {"Cache-Control": "no-store", "Retry-After": "37"}
+    first, second = edge.get(thread), edge.get(thread)
+    assert (first.status_code, first.headers["Retry-After"]) == (status, "37")
+    assert first.text != second.text
+    edge.service.status, edge.service.headers = 200, lasting(1000)
+    assert edge.get(thread).status_code == 200
+
+
+@pytest.mark.parametrize("status", [401, 404, 429])
+def test_what_is_gone_is_not_shown_in_place_of_a_refusal(edge: Edge, thread: str, status: int) -> None:
+    edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
+    grow_old(edge.get(thread), 3)
+    edge.service.status, edge.service.headers = status, {"Cache-Control": "no-store"}
+    assert [edge.get(thread).status_code for _ in range(2)] == [status, status]
+
+
+def test_with_the_service_gone_a_copy_stands_in_and_all_else_is_503(edge: Edge, thread: str) -> None:
+    edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
+    old = edge.get(thread)
+    grow_old(old, 3)
+    with edge.without_service():
+        assert [edge.get(thread).text for _ in range(2)] == [old.text, old.text]
+        for response in (
+            edge.get(f"{thread}?page=2"),
+            edge.get(thread, Authorization="Bearer x"),
+            edge.call("POST", thread, data=b"{}"),
+        ):
+            assert (response.status_code, response.json()["error"]) == (503, "service_unavailable")
+            assert (response.headers["Retry-After"], response.headers["Cache-Control"]) == ("5", "no-store")
+
+
+def test_a_large_answer_is_kept_whole(edge: Edge, thread: str) -> None:
+    edge.service.body = bytes(range(256)) * 8000
+    assert [edge.get(thread).content == edge.service.body for _ in range(2)] == [True, True]
+    assert len(edge.service.asked) == 1

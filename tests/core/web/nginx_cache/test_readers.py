@@ -1,0 +1,71 @@
+"""Who gets nginx's copy of a public read, and whose request leaves one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.core.web.nginx_cache.conftest import FRESH_FOR_LONG, Edge
+
+
+def test_the_second_reader_gets_the_copy_and_sees_that(edge: Edge, thread: str) -> None:
+    first, second = edge.get(thread), edge.get(thread)
+    assert (first.headers["Cache-Status"], second.headers["Cache-Status"]) == ("nginx; fwd=uri-miss", "nginx; hit")
+    assert (first.text, first.headers["Date"]) == (second.text, second.headers["Date"])
+    assert second.headers["Cache-Control"] == FRESH_FOR_LONG
+    assert len(edge.service.asked) == 1
+
+
+@pytest.mark.parametrize("token", ["Bearer abc", "Basic YTpi", "0", "x"])
+def test_who_shows_a_token_gets_no_copy_and_leaves_none(edge: Edge, thread: str, token: str) -> None:
+    for kept_before in (False, True):
+        own = edge.get(thread, Authorization=token)
+        assert own.text == f"answer {len(edge.service.asked)} to /api{thread}"
+        assert edge.service.asked[-1].headers["Authorization"] == token
+        assert "Cache-Status" not in own.headers
+        anonymous = edge.get(thread)
+        assert anonymous.text != own.text
+        assert (anonymous.headers["Cache-Status"] == "nginx; hit") is kept_before
+
+
+@pytest.mark.parametrize("header", ["If-Match", "If-Unmodified-Since"])
+def test_a_condition_that_only_the_service_knows_goes_there(edge: Edge, thread: str, header: str) -> None:
+    edge.get(thread)
+    edge.call("GET", thread, headers={header: '"x"'})
+    assert edge.service.asked[-1].headers[header] == '"x"'
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_only_reads_get_a_copy_and_leave_one(edge: Edge, thread: str, method: str) -> None:
+    copy = edge.get(thread)
+    written = edge.call(method, f"{thread}?a=1", data=b"{}", headers={"Content-Type": "application/json"})
+    assert (written.status_code, written.text) == (200, f"answer 2 to /api{thread}?a=1")
+    asked = edge.service.asked[-1]
+    assert (asked.method, asked.body, asked.headers["Content-Type"]) == (method, b"{}", "application/json")
+    assert edge.get(thread).text == copy.text
+
+
+def test_head_and_get_share_a_copy(edge: Edge, thread: str) -> None:
+    head = edge.call("HEAD", thread)
+    get = edge.get(thread)
+    assert (head.status_code, head.content, get.headers["Cache-Status"]) == (200, b"", "nginx; hit")
+    assert head.headers["Content-Length"] == get.headers["Content-Length"]
+    assert [asked.method for asked in edge.service.asked] == ["GET"]
+
+
+@pytest.mark.parametrize("sent", ['"abc"', 'W/"abc"', '"other", W/"abc"', "*"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_who_has_the_copy_gets_304_from_nginx(edge: Edge, thread: str, method: str, sent: str) -> None:
+    edge.service.headers["ETag"] = '"abc"'
+    edge.service.headers["X-Total-Count"] = "7"
+    assert edge.get(thread, If_None_Match=sent).status_code == 304  # while there was no copy
+    again = edge.call(method, thread, headers={"If-None-Match": sent})
+    assert (again.status_code, again.content) == (304, b"")
+    assert (again.headers["ETag"], again.headers["X-Total-Count"]) == ('"abc"', "7")
+    assert edge.get(thread, If_None_Match='W/"other"').status_code == 200
+    assert len(edge.service.asked) == 1
+
+
+def test_what_the_service_does_not_let_be_kept_is_not(edge: Edge, thread: str) -> None:
+    for headers in ({"Cache-Control": "no-store"}, {}):
+        edge.service.headers = headers
+        assert edge.get(thread).text != edge.get(thread).text
