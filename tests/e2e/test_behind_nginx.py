@@ -11,12 +11,14 @@ import requests
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.logs.models import ActivityLog
 from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
+from tests.core.media.samples import plain
 from tests.e2e.walk import walk
+from tests.factories import PASSWORD, make_admin, make_user
 from tests.programs import needed
 
 pytestmark = pytest.mark.takes(seconds=10)
@@ -67,6 +69,26 @@ def test_nginx_refuses_in_the_one_shape_that_a_page_may_read(site: DeployedStack
     assert (climbing.status_code, climbing.json()["error"]) == (400, "bad_request")
     long = site.call("GET", "/kategori?q=" + "a" * 20_000)
     assert (long.status_code, long.json()["error"]) == (414, "uri_too_long")
+
+
+def test_nginx_serves_no_picture_of_a_hidden_post(site: DeployedStack, committed: Flask) -> None:
+    with unit_of_work():
+        make_user(username="siti")
+        make_admin(username="rina")
+
+    def token(username: str) -> str:
+        login = site.call("POST", "/login", json={"username": username, "password": PASSWORD})
+        return str(login.json()["access_token"])
+
+    form = {"category_id": "1", "title": "Menu", "content": "Apa?"}
+    thread = site.call("POST", "/forum/threads", token("siti"), data=form, files={"image": ("a.jpg", plain())}).json()
+    admin = token("rina")
+    statuses = []
+    for decision in ("keep", "hide", "keep"):
+        data = {"thread_id": thread["id"], "decision": decision, "reason": "Iklan obat."}
+        assert site.call("POST", "/admins/moderasi", admin, json=data).ok
+        statuses.append(site.call("GET", f"/..{thread['image']}").status_code)
+    assert statuses == [200, 404, 200]
 
 
 def is_held(connection: ssl.SSLSocket) -> bool:
