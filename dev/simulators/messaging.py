@@ -12,29 +12,14 @@ from typing import Any
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from dev.simulators import webhooks
+from dev.simulators import messaging_refusals, webhooks
 from dev.simulators.base import Refusals, Simulator
 from dev.simulators.messages import read_content
+from dev.simulators.messaging_refusals import fonnte_refusal, whatsapp_error
 from dev.simulators.senders import INVALID, Fate, Sender, fonnte_state, whatsapp_change, whatsapp_failure
 
 TOKEN = "simulated-messaging-token"
 SENDER_ID = "100200300400"
-
-#: WhatsApp's error codes: the HTTP status that carries each, and its words.
-WHATSAPP_ERRORS = {
-    130429: (429, "(#130429) Rate limit hit"),
-    131056: (429, "(#131056) (Business Account, Consumer Account) pair rate limit hit"),
-    131026: (400, "(#131026) Message undeliverable"),
-    131047: (400, "(#131047) Re-engagement message"),
-    131031: (403, "(#131031) Account has been locked"),
-    131042: (400, "(#131042) Business eligibility payment issue"),
-    131048: (400, "(#131048) Spam rate limit hit"),
-    131050: (400, "(#131050) User has stopped marketing messages"),
-    368: (403, "(#368) Temporarily blocked for policies violations"),
-    190: (401, "Error validating access token"),
-    100: (400, "(#100) Invalid parameter"),
-    131000: (500, "(#131000) Something went wrong"),
-}
 
 
 @dataclass(frozen=True)
@@ -88,15 +73,7 @@ class Messaging(Simulator):
         blueprint.get("/<sender_id>")(self._health)
 
     def refusals(self) -> Refusals:
-        reasons = {
-            "token_invalid": "token invalid",
-            "target_invalid": "target invalid",
-            "rate_limit": "rate limit",
-            "no_quota": "insufficient quota",
-            "disconnected": "request invalid on disconnected device",
-        }
-        fonnte: Refusals = {kind: partial(fonnte_refusal, reason) for kind, reason in reasons.items()}
-        return {**fonnte, **{f"code_{code}": partial(whatsapp_error, code) for code in WHATSAPP_ERRORS}}
+        return messaging_refusals.ALL
 
     def actions(self) -> dict[str, Callable[..., Any]]:
         acts = (self.mark_invalid, self.disconnect, self.connect, self.ban, self.lower_quality, self.fail_later)
@@ -313,17 +290,6 @@ class Messaging(Simulator):
 def without_variables(text: str) -> str:
     """Fonnte fills its variables from a list of contacts, which is empty here."""
     return re.sub(r"\{(name|var\d+)\}", "", text)
-
-
-def fonnte_refusal(reason: str) -> ResponseReturnValue:
-    """Fonnte answers 200 to everything; only `status` tells."""
-    return {"status": False, "reason": reason}
-
-
-def whatsapp_error(code: int) -> ResponseReturnValue:
-    status, message = WHATSAPP_ERRORS[code]
-    error = {"message": message, "type": "OAuthException", "code": code, "fbtrace_id": "AsimulatedTrace"}
-    return {"error": error}, status
 
 
 def digits(number: str) -> str:

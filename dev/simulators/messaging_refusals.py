@@ -1,0 +1,52 @@
+"""How the messaging gateways refuse: Fonnte by a reason in plain words, WhatsApp by a code."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from flask.typing import ResponseReturnValue
+
+from dev.simulators.base import Refusals
+
+#: Fonnte's own words, by the name of the fault.
+FONNTE_REASONS = {
+    "token_invalid": "token invalid",
+    "target_invalid": "target invalid",
+    "rate_limit": "rate limit",
+    "no_quota": "insufficient quota",
+    "disconnected": "request invalid on disconnected device",
+}
+
+#: WhatsApp's error codes: the HTTP status that carries each, and its words.
+WHATSAPP_ERRORS = {
+    130429: (429, "(#130429) Rate limit hit"),
+    131056: (429, "(#131056) (Business Account, Consumer Account) pair rate limit hit"),
+    131026: (400, "(#131026) Message undeliverable"),
+    131047: (400, "(#131047) Re-engagement message"),
+    131031: (403, "(#131031) Account has been locked"),
+    131042: (400, "(#131042) Business eligibility payment issue"),
+    131048: (400, "(#131048) Spam rate limit hit"),
+    131050: (400, "(#131050) User has stopped marketing messages"),
+    368: (403, "(#368) Temporarily blocked for policies violations"),
+    190: (401, "Error validating access token"),
+    100: (400, "(#100) Invalid parameter"),
+    131000: (500, "(#131000) Something went wrong"),
+}
+
+
+def fonnte_refusal(reason: str) -> ResponseReturnValue:
+    """Fonnte answers 200 to everything; only `status` tells."""
+    return {"status": False, "reason": reason}
+
+
+def whatsapp_error(code: int) -> ResponseReturnValue:
+    status, message = WHATSAPP_ERRORS[code]
+    error = {"message": message, "type": "OAuthException", "code": code, "fbtrace_id": "AsimulatedTrace"}
+    return {"error": error}, status
+
+
+#: What the simulator refuses with when it is told to, by the name of the fault.
+ALL: Refusals = {
+    **{name: partial(fonnte_refusal, reason) for name, reason in FONNTE_REASONS.items()},
+    **{f"code_{code}": partial(whatsapp_error, code) for code in WHATSAPP_ERRORS},
+}
