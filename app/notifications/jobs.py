@@ -19,7 +19,8 @@ from app.core.settings import settings
 from app.notifications.delivery import clock_steps, parking, taking_back
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import metrics as delivery_metrics
-from app.notifications.delivery.claims import expire, is_alone
+from app.notifications.delivery.claims import is_alone
+from app.notifications.delivery.settlements import expire
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 from app.notifications.senders import health
 

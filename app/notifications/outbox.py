@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.jobs.queue import URGENT, enqueue_once
-from app.notifications.delivery.claims import final
+from app.notifications.delivery.settlements import final
 from app.notifications.jobs import DRAIN_LIMIT_S, drain
 from app.notifications.models import OPEN, Channel, Delivery, State
 

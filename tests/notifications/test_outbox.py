@@ -12,7 +12,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.core.lib import clock
 from app.notifications import messages, outbox
-from app.notifications.delivery import claims
+from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, State
 from tests.conftest import config_for_tests
 from tests.factories import make_user
@@ -78,7 +78,7 @@ def test_what_was_sent_does_not_come_back(app: Flask) -> None:
     assert claimed is not None
     with unit_of_work():
         outbox.cancel("s")
-    claims.settle_sent(claimed, "ref")  # the call was under way
+    settlements.settle_sent(claimed, "ref")  # the call was under way
     add(dedupe_key="sent", subject="s")
     assert reread("sent").state == State.SENT
 
@@ -120,9 +120,9 @@ def test_production_forgets_the_text_once_it_is_settled(
     config = replace(config_for_tests(), environment=environment)
     monkeypatch.setitem(app.extensions, "config", config)
     for key, settle in (
-        ("sent", lambda claimed: claims.settle_sent(claimed, None)),
-        ("failed", lambda claimed: claims.settle_failed(claimed, "no")),
-        ("missed", lambda claimed: claims.settle_retry(claimed, 100_000, "no")),
+        ("sent", lambda claimed: settlements.settle_sent(claimed, None)),
+        ("failed", lambda claimed: settlements.settle_failed(claimed, "no")),
+        ("missed", lambda claimed: settlements.settle_retry(claimed, 100_000, "no")),
     ):
         add(dedupe_key=key, payload={"text": "rahasia"})
         claimed = claims.claim("urgent", Channel.MESSAGING)
@@ -133,5 +133,5 @@ def test_production_forgets_the_text_once_it_is_settled(
     add(dedupe_key="retried", payload={"text": "rahasia"})
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
-    claims.settle_retry(claimed, 1, "no")
+    settlements.settle_retry(claimed, 1, "no")
     assert reread("retried").payload == {"text": "rahasia"}

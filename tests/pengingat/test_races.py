@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.notifications.delivery import claims
+from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat import jobs, service
 from app.pengingat.models import Pengingat
@@ -103,6 +103,6 @@ def test_an_edit_while_a_worker_sends_does_not_send_twice(siti: Client, moment: 
     assert claimed is not None
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
     siti.put(f"/pengingat/{created['id']}", {"is_done": False})
-    claims.settle_sent(claimed, None)
+    settlements.settle_sent(claimed, None)
     row = db.session.get_one(Delivery, claimed.id, populate_existing=True)
     assert row.state == State.SENT

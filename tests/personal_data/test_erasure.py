@@ -20,7 +20,7 @@ from app.identity import audit, erasure, own_pictures
 from app.identity.models import AuditEntry, LoginSession, PasswordReset, RoleName, User
 from app.logs import jobs as log_jobs
 from app.notifications import outbox
-from app.notifications.delivery import claims
+from app.notifications.delivery import claims, settlements
 from app.notifications.models import Broadcast, Channel, Delivery, State
 from app.pengingat import jobs as pengingat_jobs
 from app.pengingat.models import Occurrence
@@ -437,7 +437,7 @@ def test_a_delivery_under_way_is_not_sent_any_more(mine: Client, siti: User) -> 
     erased(mine, siti_id, "delete")
     with pytest.raises(claims.ClaimLostError):
         claims.begin(claimed)
-    claims.settle_sent(claimed, "ref")
+    settlements.settle_sent(claimed, "ref")
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 

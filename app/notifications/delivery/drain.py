@@ -18,7 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.jobs.queue import URGENT
 from app.core.lib import clock
-from app.notifications.delivery import claims, parking, wishes
+from app.notifications.delivery import claims, parking, settlements, wishes
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
 from app.notifications.delivery.forms import NeedsTemplateError
 from app.notifications.delivery.outcomes import Outcome, Result
@@ -153,7 +153,7 @@ class Lane:
     def handle(self, delivery: Claimed) -> None:
         if parked := self._parked(delivery):
             outcome = parked
-        elif delivery.unknowns >= claims.MOST_UNKNOWN:
+        elif delivery.unknowns >= settlements.MOST_UNKNOWN:
             outcome = self._failed(delivery, "its workers died in the middle of the call")
         else:
             with self._changed:
@@ -223,7 +223,7 @@ class Lane:
 
     def _retry(self, delivery: Claimed, reason: str, retry_after_s: float | None) -> Outcome:
         self._count("retried", times=len(delivery.ids))
-        return Outcome(Result.RETRY, reason, delay_s=claims.retry_delay_s(delivery.attempts, retry_after_s))
+        return Outcome(Result.RETRY, reason, delay_s=settlements.retry_delay_s(delivery.attempts, retry_after_s))
 
     def _postponed(self, delay_s: float) -> Outcome:
         """The provider was not asked. Several times in a row: let it rest, and the database too."""

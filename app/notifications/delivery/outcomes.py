@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from app.notifications.delivery import claims
-from app.notifications.delivery.claims import Claim
+from app.notifications.delivery import settlements
+from app.notifications.delivery.settlements import Claim
 
 
 class Result(StrEnum):
@@ -39,14 +39,14 @@ def settle(delivery: Claim, outcome: Outcome) -> None:
     """Record the outcome of this claim."""
     match outcome.result:
         case Result.SENT:
-            claims.settle_sent(delivery, outcome.ref)
+            settlements.settle_sent(delivery, outcome.ref)
         case Result.FAILED:
-            claims.settle_failed(delivery, outcome.reason)
+            settlements.settle_failed(delivery, outcome.reason)
         case Result.CANCELLED:
-            claims.settle_cancelled(delivery, outcome.reason)
+            settlements.settle_cancelled(delivery, outcome.reason)
         case Result.RETRY:
-            claims.settle_retry(delivery, outcome.delay_s, outcome.reason)
+            settlements.settle_retry(delivery, outcome.delay_s, outcome.reason)
         case Result.UNKNOWN:
-            claims.settle_unknown(delivery, outcome.reason)
+            settlements.settle_unknown(delivery, outcome.reason)
         case Result.POSTPONED:
-            claims.settle_postponed(delivery, outcome.until or timedelta(seconds=outcome.delay_s), outcome.reason)
+            settlements.settle_postponed(delivery, outcome.until or timedelta(seconds=outcome.delay_s), outcome.reason)

@@ -25,8 +25,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.core.jobs.queue import connection
 from app.core.settings import settings
 from app.notifications.delivery import outcomes
-from app.notifications.delivery.claims import Claim
 from app.notifications.delivery.outcomes import Outcome, Result
+from app.notifications.delivery.settlements import Claim
 
 logger = logging.getLogger(__name__)
 

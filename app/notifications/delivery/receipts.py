@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db
 from app.notifications.delivery import groups
-from app.notifications.delivery.claims import final
+from app.notifications.delivery.settlements import final
 from app.notifications.models import Heard, Receipt, State, deliveries, inbound
 
 #: Receipts of one transaction.

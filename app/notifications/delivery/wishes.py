@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.core.database import clock as database_clock
-from app.notifications.delivery import claims
+from app.notifications.delivery import settlements
 from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedError
 from app.notifications.models import Channel
 
@@ -34,5 +34,5 @@ def check(delivery: Claimed, channel: Channel, may_leave: Callable[[Claimed], bo
     if len(waiting) == len(delivery.together):
         raise PostponedError(until)
     for each in waiting:
-        claims.settle_postponed(replace(each), until)  # itself alone
+        settlements.settle_postponed(replace(each), until)  # itself alone
     delivery.ids = tuple(set(delivery.ids) - {each.id for each in waiting})

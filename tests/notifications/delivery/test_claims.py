@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.core.lib import clock
-from app.notifications.delivery import claims
+from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, State
 from tests.notifications.conftest import add, age, reread
 
@@ -34,8 +34,8 @@ def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:
     first = claim()
     age(claims.LEASE_S + 1, of=row)
     claim()
-    claims.settle_failed(first, "late")
-    claims.settle_sent(first, "late")
+    settlements.settle_failed(first, "late")
+    settlements.settle_sent(first, "late")
     assert reread(row.dedupe_key).state == State.CLAIMED
 
 
@@ -50,7 +50,7 @@ def test_the_longest_due_goes_first(app: Flask) -> None:
 def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
     row = add()
     before = clock.now()
-    claims.settle_retry(claim(), 40, "messaging: timeout")
+    settlements.settle_retry(claim(), 40, "messaging: timeout")
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.last_error) == (State.PENDING, 1, "messaging: timeout")
     assert before <= row.next_try_at - timedelta(seconds=40) <= clock.now()
@@ -58,7 +58,7 @@ def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
 
 def test_a_retry_after_the_expiry_is_a_miss(app: Flask) -> None:
     row = add()
-    claims.settle_retry(claim(), 3700, "messaging: timeout")
+    settlements.settle_retry(claim(), 3700, "messaging: timeout")
     assert reread(row.dedupe_key).state == State.MISSED
 
 
@@ -67,7 +67,7 @@ def test_what_expired_is_missed_not_sent(app: Flask) -> None:
     age(3601, of=row)
     assert claim().id == fresh.id
     assert claims.claim("urgent", Channel.MESSAGING) is None
-    assert claims.expire("urgent") == 1
+    assert settlements.expire("urgent") == 1
     row = reread(row.dedupe_key)
     assert row.state == State.MISSED
     assert row.settled_at is not None
@@ -75,29 +75,29 @@ def test_what_expired_is_missed_not_sent(app: Flask) -> None:
 
 def test_sixty_minutes_late_is_still_sent(app: Flask) -> None:
     age(3590, of=add())
-    assert claims.expire("urgent") == 0
+    assert settlements.expire("urgent") == 0
     claim()
 
 
 def test_a_postponed_delivery_was_no_attempt(app: Flask) -> None:
     row = add()
     until = clock.now() + timedelta(minutes=10)
-    claims.settle_postponed(claim(), until)
+    settlements.settle_postponed(claim(), until)
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.next_try_at) == (State.PENDING, 0, until)
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5, 10])
 def test_retries_wait_two_to_the_n_with_jitter(attempts: int) -> None:
-    waits = [claims.retry_delay_s(attempts) for _ in range(200)]
+    waits = [settlements.retry_delay_s(attempts) for _ in range(200)]
     assert all(0.75 * 2**attempts <= wait <= 1.25 * 2**attempts for wait in waits)
     assert len(set(waits)) > 100
 
 
 def test_retries_wait_half_an_hour_at_most_unless_the_provider_wishes_more() -> None:
-    assert all(claims.retry_delay_s(n) <= 1800 for n in (11, 30, 5000))
-    assert claims.retry_delay_s(1, 120.0) == 120.0
-    assert claims.retry_delay_s(20, 7200.0) == 7200.0
+    assert all(settlements.retry_delay_s(n) <= 1800 for n in (11, 30, 5000))
+    assert settlements.retry_delay_s(1, 120.0) == 120.0
+    assert settlements.retry_delay_s(20, 7200.0) == 7200.0
 
 
 def test_many_claimers_share_the_rows_without_a_double(committed: Flask) -> None:

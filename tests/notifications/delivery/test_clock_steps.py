@@ -14,7 +14,7 @@ from app.core.database import clock as database_clock
 from app.core.jobs import queue
 from app.core.lib import clock
 from app.notifications import jobs
-from app.notifications.delivery import claims, clock_steps
+from app.notifications.delivery import claims, clock_steps, settlements
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import Channel, State
 from dev.simulators import Server
@@ -65,18 +65,18 @@ def test_nothing_is_missed_by_a_clock_that_ran_ahead(committed: Flask, gateway: 
     row = add(expires_at=clock.now() + timedelta(minutes=1))
     age(120, of=row)  # by the clock that ran ahead it has expired
     step(2 * HOURS)
-    assert claims.expire("urgent") == 0
+    assert settlements.expire("urgent") == 0
     assert reread(row.dedupe_key).state == State.PENDING
     step(0)
-    assert claims.expire("urgent") == 1
+    assert settlements.expire("urgent") == 1
 
 
 def test_a_retry_in_the_middle_of_a_step_keeps_the_right_time(committed: Flask, step: Step) -> None:
     jobs.enqueue_due()
     for settle in (
-        lambda delivery: claims.settle_retry(delivery, 40, "no"),
-        lambda delivery: claims.settle_unknown(delivery, "broken"),
-        lambda delivery: claims.settle_postponed(delivery, timedelta(seconds=40)),
+        lambda delivery: settlements.settle_retry(delivery, 40, "no"),
+        lambda delivery: settlements.settle_unknown(delivery, "broken"),
+        lambda delivery: settlements.settle_postponed(delivery, timedelta(seconds=40)),
     ):
         row = add()
         claimed = claims.claim("urgent", Channel.MESSAGING)

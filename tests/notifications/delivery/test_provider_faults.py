@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.core.database.session import unit_of_work
 from app.notifications import jobs
-from app.notifications.delivery import claims
+from app.notifications.delivery import settlements
 from app.notifications.models import Channel, State
 from app.push import service as push
 from dev.simulators import Server
@@ -53,7 +53,7 @@ def test_a_failing_provider_is_retried_and_slows_nobody_else(
     options: dict[str, Any],
     broken: str,
 ) -> None:
-    monkeypatch.setattr(claims, "retry_delay_s", lambda *_: 600.0)  # no retry falls due in the same drain
+    monkeypatch.setattr(settlements, "retry_delay_s", lambda *_: 600.0)  # no retry falls due in the same drain
     subscription = str(subscribed(gateway, keys))
     gateway.fault(broken, kind, times=None, **options)
     payload = {"title": "Halo", "body": "Halo"}

@@ -13,7 +13,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.notifications import jobs
-from app.notifications.delivery import claims, receipts
+from app.notifications.delivery import claims, receipts, settlements
 from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
 from dev.simulators import Server
 from tests.notifications.conftest import add, age, reread
@@ -27,7 +27,7 @@ def sent(**fields: Any) -> Delivery:
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     claims.begin(claimed)
-    claims.settle_sent(claimed, f"ref-{row.id}")
+    settlements.settle_sent(claimed, f"ref-{row.id}")
     return reread(row.dedupe_key)
 
 
@@ -192,6 +192,6 @@ def test_a_worker_that_is_slower_than_its_receipt_changes_nothing_more(app: Flas
     claims.begin(claimed)
     tell(Receipt.DELIVERED, ref="wamid.1", delivery=row.id)
     take()
-    claims.settle_unknown(claimed, "the line was cut")
+    settlements.settle_unknown(claimed, "the line was cut")
     row = reread(row.dedupe_key)
     assert (row.state, row.receipt, row.last_error) == (State.SENT, Receipt.DELIVERED, None)

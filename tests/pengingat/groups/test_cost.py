@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.notifications.delivery import claims, clock_steps, drain, messaging
+from app.notifications.delivery import claims, clock_steps, drain, messaging, settlements
 from app.notifications.models import Channel
 from dev.simulators import Server
 from tests.pengingat.groups.conftest import ALL, medicine, sent
@@ -27,7 +27,7 @@ def test_a_message_of_several_costs_as_many_statements_as_one(
         claimed = claims.claim("urgent", Channel.MESSAGING)
         assert claimed is not None
         drain.routing().checks[claimed.kind](claimed)
-        claims.settle_sent(claimed, messaging.send(claimed))
+        settlements.settle_sent(claimed, messaging.send(claimed))
         return len(statements.seen) - before
 
     alone = send()

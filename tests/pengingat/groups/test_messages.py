@@ -15,7 +15,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity import notification_settings
 from app.notifications import jobs as outbox_jobs
-from app.notifications.delivery import claims, groups, messaging
+from app.notifications.delivery import claims, groups, messaging, settlements
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat.models import Occurrence
 from dev.simulators import Server
@@ -129,7 +129,7 @@ def test_one_that_is_answered_while_its_message_is_prepared_is_left_out(
     assert claimed is not None
     answer(siti_id, three[which])
     reference = messaging.send(claimed)
-    claims.settle_sent(claimed, reference)
+    settlements.settle_sent(claimed, reference)
     (text,) = sent(grouping)
     assert named(text) == [name for n, name in enumerate(ALL) if n != which]
     assert states(*three) == [State.CANCELLED if n == which else State.SENT for n in range(3)]
@@ -175,5 +175,5 @@ def test_one_that_is_answered_during_the_call_counts_as_sent(grouping: Server, t
     assert claimed is not None
     reference = messaging.send(claimed)
     answer(siti_id, three[1])
-    claims.settle_sent(claimed, reference)
+    settlements.settle_sent(claimed, reference)
     assert states(*three) == [State.SENT] * 3
