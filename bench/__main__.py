@@ -49,7 +49,7 @@ def main(words: list[str]) -> int:
         started = time.monotonic()
         print(f"{name} ...", flush=True)
         module = importlib.import_module(f"bench.{name}")
-        with environment(short=options.short, most=options.most) as bench:
+        with environment(short=options.short, most=options.most, memory=getattr(module, "MEMORY", None)) as bench:
             results += module.run(bench)
         print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
     print_table(results)

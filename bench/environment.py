@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import requests
 from flask import Flask
 from flask_migrate import upgrade
@@ -116,8 +117,12 @@ class BenchEnvironment:
 
 
 @contextlib.contextmanager
-def environment(*, short: bool = False, most: int | None = None, **settings: str) -> Iterator[BenchEnvironment]:
-    with temporary_servers() as servers, tempfile.TemporaryDirectory() as media:
+def environment(
+    *, short: bool = False, most: int | None = None, memory: float | None = None, **settings: str
+) -> Iterator[BenchEnvironment]:
+    """With `memory` PostgreSQL has this share of the machine's for its buffers; without it, as little as by default."""
+    buffers = {"shared_buffers": f"{psutil.virtual_memory().total * memory / 2**20:.0f}MB"} if memory else {}
+    with temporary_servers(**buffers) as servers, tempfile.TemporaryDirectory() as media:
         env = {
             "ENVIRONMENT": "testing",
             "RATE_LIMITS": "off",

@@ -75,11 +75,12 @@ def start_postgres(
     durable: bool = True,
     folder: Path | None = None,
     env: Mapping[str, str] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Postgres:
     """Start PostgreSQL on the folder `data`, made when it is not there, and make the service's database.
 
     It listens on a unix socket alone, in a folder that only its owner may enter. `folder`: other programs than ours;
-    `env`: more environment variables for the server.
+    `env` and `settings`: more environment variables and parameters for the server.
     """
     folder = folder or programs()
     data = data.absolute()
@@ -87,7 +88,8 @@ def start_postgres(
     account = _stand_in(data, folder / "postgres")
     if not data.exists():
         _initialise(supervisor, folder, data, account)
-    postgres = _serve_postgres(supervisor, folder, data, account, {} if durable else FORGETFUL, env or {})
+    settings = {**({} if durable else FORGETFUL), **(settings or {})}
+    postgres = _serve_postgres(supervisor, folder, data, account, settings, env or {})
     _ensure_database(postgres)
     return postgres
 

@@ -33,8 +33,11 @@ TEMPLATE_LOCK = 7_263_544
 
 
 @contextlib.contextmanager
-def temporary_servers() -> Iterator[dict[str, str]]:
-    """PostgreSQL and Valkey in a folder removed at the end; gives the variables that say where they are."""
+def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
+    """PostgreSQL and Valkey in a folder removed at the end; gives the variables that say where they are.
+
+    `settings`: PostgreSQL's parameters.
+    """
     remove_abandoned_folders()
     folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
     folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
@@ -43,7 +46,7 @@ def temporary_servers() -> Iterator[dict[str, str]]:
             fcntl.flock(lock, fcntl.LOCK_EX)
             (folder / "new").rename(folder / "lock")  # nobody sees it before it is held
             with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
-                postgres = start_postgres(supervisor, folder / "postgres", durable=False)
+                postgres = start_postgres(supervisor, folder / "postgres", durable=False, settings=settings)
                 valkey = start_valkey(supervisor, folder / "valkey", durable=False)
                 yield {DATABASE_VARIABLE: postgres.url(), REDIS_VARIABLE: valkey.url}
     finally:
