@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from flask import Response
+
+from app.core.exports import streaming
+from app.core.media import pictures
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing, Search, SearchSchema
 from app.forum import moderation_schemas as schemas
@@ -44,6 +48,14 @@ def create_case(data: NewCase) -> tuple[Case, int]:
 def update_case(data: Decision, case_id: int) -> Case:
     """Decide a case, or decide it otherwise as long as the post is there."""
     return moderation.decide(case_id, data, caller)
+
+
+@bp.get("/<int:case_id>/gambar")
+@requires(RoleName.ADMIN)
+@bp.response(200, streaming.FILE, content_type=pictures.CONTENT_TYPE)
+def get_case_image(case_id: int) -> Response:
+    """The picture of the post that a case is about, also while nobody else is served it."""
+    return pictures.response(moderation.get_image(case_id), f"kasus-{case_id}.webp")
 
 
 @bp.post("/<int:case_id>/identitas")

@@ -152,6 +152,7 @@ class Case(Schema):
         metadata={"example": "Obat ajaib", "description": "Of a reply its thread's; null: deleted by its author"},
     )
     content = fields.String(allow_none=True, metadata={"example": "Sembuh dalam sehari!"})
+    has_image = fields.Boolean(metadata={"description": "The post has a picture, which `.../gambar` answers"})
     author_name = fields.String(
         allow_none=True, metadata={"example": "Melati", "description": "Under a pseudonym no more than that"}
     )

@@ -195,6 +195,7 @@ ACCESS: dict[str, str] = {
     "GET /admins/moderasi": "admin",
     "POST /admins/moderasi": "admin",
     "PUT /admins/moderasi/<int:case_id>": "admin",
+    "GET /admins/moderasi/<int:case_id>/gambar": "admin",
     "POST /admins/moderasi/<int:case_id>/identitas": "admin",
     "GET /admins/moderasi/frasa": "admin",
     "POST /admins/moderasi/frasa": "admin",

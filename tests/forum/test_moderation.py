@@ -20,8 +20,8 @@ from tests.statements import Statements
 
 #: Whatever a case says, and nothing else.
 CASE = {
-    "id", "thread_id", "reply_id", "title", "content", "author_name", "state", "urgent", "reports", "appeal", "reason",
-    "created_at",
+    "id", "thread_id", "reply_id", "title", "content", "has_image", "author_name", "state", "urgent", "reports",
+    "appeal", "reason", "created_at",
 }  # fmt: skip
 
 

@@ -218,6 +218,7 @@ SHOWING_NOTHING = {
     "GET /admins/moderasi": "what is public, never more of an author than their post shows, and no reporter",
     "POST /admins/moderasi": "the same",
     "PUT /admins/moderasi/<int:case_id>": "the same",
+    "GET /admins/moderasi/<int:case_id>/gambar": "the same: the picture of what the case shows",
     "GET /admins/moderasi/frasa": "phrases",
     "POST /admins/moderasi/frasa": "phrases",
     "DELETE /admins/moderasi/frasa/<int:phrase_id>": "a message",

@@ -107,6 +107,11 @@ def get(name: str) -> bytes:
         return hidden().get(name)
 
 
+def response(data: bytes, filename: str) -> Response:
+    """A picture as the response of a route, which nobody keeps; `filename` is for whoever saves it."""
+    return Response(data, headers={"Content-Disposition": f'inline; filename="{filename}"'}, mimetype=CONTENT_TYPE)
+
+
 def hide(name: str | None) -> None:
     """Serve a picture to nobody any more once the open unit of work has committed."""
     if name is not None:

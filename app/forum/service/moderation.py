@@ -9,8 +9,9 @@ from typing import TypedDict
 import sqlalchemy as sa
 
 from app.core.database import clock as database_clock
-from app.core.database.session import db, get_locked_or_404
+from app.core.database.session import autocommit, db, get_locked_or_404
 from app.core.errors import Conflict, NotFound
+from app.core.media import pictures
 from app.core.web.pagination import Listing, contains, paginate_rows
 from app.forum.models import ForumCase, ForumReply, ForumReport, ForumThread
 from app.forum.moderation_schemas import STATES, CaseSearch, Decision, NewCase
@@ -22,6 +23,7 @@ from app.identity.models import User
 from app.identity.sessions import Caller
 
 NOT_FOUND = "Kasus tidak ditemukan."
+IMAGE_NOT_FOUND = "Gambar tidak ditemukan."
 
 
 class Report(TypedDict):
@@ -40,6 +42,7 @@ class Case(TypedDict):
     reply_id: int | None
     title: str | None
     content: str | None
+    has_image: bool
     author_name: str | None
     state: str
     urgent: bool
@@ -64,6 +67,8 @@ _TITLE = sa.func.coalesce(ForumCase.title, ForumThread.title)
 _CONTENT = sa.func.coalesce(
     ForumCase.content, sa.case((_is_about_reply, ForumReply.content), else_=ForumThread.content)
 )
+#: That of the post itself: what is deleted keeps none.
+_IMAGE = sa.case((_is_about_reply, ForumReply.image), else_=ForumThread.image)
 _USE_PSEUDONYM = sa.func.coalesce(
     ForumCase.use_pseudonym, sa.case((_is_about_reply, ForumReply.use_pseudonym), else_=ForumThread.use_pseudonym)
 )
@@ -82,6 +87,7 @@ _CASES = (
         ForumCase.reply_id,
         _TITLE.label("title"),
         _CONTENT.label("content"),
+        _IMAGE.is_not(None).label("has_image"),
         _AUTHOR_NAME.label("author_name"),
         ForumCase.state,
         ForumCase.is_urgent.label("urgent"),
@@ -106,6 +112,15 @@ def list_all(search: CaseSearch) -> Listing[Case]:
     listing = paginate_rows(query, search.page)
     reports = _reports_of([row.id for row in listing.rows])
     return Listing([_record(row, reports) for row in listing.rows], listing.total, listing.page)
+
+
+def get_image(case_id: int) -> bytes:
+    """The picture of the post that a case is about, hidden or not. `NotFound` where there is none."""
+    with autocommit() as connection:  # which is given back before the store is asked
+        name = connection.scalar(_CASES.with_only_columns(_IMAGE).where(ForumCase.id == case_id))
+    if name is None:
+        raise NotFound(IMAGE_NOT_FOUND)
+    return pictures.get(name)
 
 
 def _read(case_id: int) -> Case:
