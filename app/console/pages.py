@@ -10,10 +10,11 @@ from app.core.web.blueprint import PageBlueprint
 
 bp = PageBlueprint("console_pages", __name__)
 
-#: Its own script and style, this service alone, and text that never becomes markup.
+#: Its own script and style, this service alone, pictures that the script has fetched (`blob:`), and text that never
+#: becomes markup.
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 
 

@@ -93,7 +93,7 @@ async function call(method, path, body, token) {
     throw Object.assign(new Error("Layanan tidak dapat dihubungi. Periksa jaringan Anda."), { status: 0 });
   }
   const type = response.headers.get("Content-Type") ?? "";
-  const answer = type.includes("json") ? await response.json() : null;
+  const answer = type.includes("json") ? await response.json() : type.startsWith("image/") ? await response.blob() : null;
   if (response.ok) return answer;
   throw Object.assign(new Error(answer?.message ?? `Layanan menjawab ${response.status}.`), {
     status: response.status, code: answer?.error,
@@ -302,7 +302,10 @@ async function showSending(place, shown) {
 async function showCases(place, shown) {
   const cases = await api("GET", "/admins/moderasi?state=open&per_page=50&page=1");
   if (shown !== page) return;
+  const pictures = [];
   const cards = cases.map((each) => {
+    const picture = each.has_image ? element("p", { class: "soft" }, "Memuat gambar…") : null;
+    if (picture) pictures.push([picture, each]);
     const choices = Object.entries(DECISIONS).map(([value, label], i) => element("label", {},
       element("input", { type: "radio", name: "decision", value, required: true, checked: i === 0 }), label));
     const form = element("form", {
@@ -318,11 +321,29 @@ async function showCases(place, shown) {
     return element("article", { class: "card" },
       element("h3", { class: each.urgent ? "bad" : "" }, `${each.urgent ? "Mendesak: " : ""}${each.title ?? "(dihapus penulisnya)"}`),
       element("p", {}, each.content ?? ""),
+      picture,
       element("p", { class: "soft" }, `${each.author_name ?? "–"}, ${when(each.created_at)}, ${STATES[each.state]}`),
       ...each.reports.map((report) => element("p", { class: "soft" }, `Laporan: ${REASONS[report.reason] ?? report.reason}${report.note ? `, ${report.note}` : ""}`)),
       each.appeal ? element("p", {}, `Banding: ${each.appeal}`) : null, form);
   });
   place.replaceChildren(...(cards.length ? cards : [element("p", {}, "Tidak ada kasus yang menunggu.")]));
+  showPictures(pictures);
+}
+
+// Puts each picture in the place of the text that waits for it, one after the other. An `<img>` alone sends no token, so the
+// script fetches them; the address that stands for one ends as soon as it is decoded.
+async function showPictures(pictures) {
+  for (const [waiting, each] of pictures) {
+    if (!waiting.isConnected) return; // another page is shown by now, or the cases anew
+    try {
+      const url = URL.createObjectURL(await api("GET", `/admins/moderasi/${each.id}/gambar`));
+      const image = element("img", { src: url, alt: `Gambar pada ${each.reply_id ? "balasan di utas" : "utas"} “${each.title}”` });
+      await image.decode().finally(() => URL.revokeObjectURL(url));
+      waiting.replaceWith(image);
+    } catch {
+      waiting.textContent = "Gambar tidak dapat ditampilkan.";
+    }
+  }
 }
 
 async function showAudit(place, shown) {

@@ -81,5 +81,7 @@ def test_the_console_is_on_in_development_and_where_it_is_switched_on(
         policy = page.headers["Content-Security-Policy"]
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
+        assert "img-src 'self' blob:;" in policy, "a picture that the script has fetched"
+        assert policy.count("blob:") == 1
         assert page.headers["X-Frame-Options"] == "DENY"
         assert page.headers["Cache-Control"] == "no-store"
