@@ -22,9 +22,9 @@ from rq.serializers import JSONSerializer
 
 from app.core.database.session import db
 from app.core.jobs import metrics
+from app.core.jobs.clock_process import ClockProcess
 from app.core.jobs.queue import QUEUES, release
 from app.core.jobs.redis import WORKER, connect
-from app.core.jobs.scheduler import ClockProcess
 from config import Config
 
 __all__ = ["QUEUES", "Job", "Worker"]
