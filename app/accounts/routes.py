@@ -18,7 +18,7 @@ from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
 from app.identity.own_password import limit_own_password
 from app.identity.sessions import TokenPair
-from app.identity.uploads import limit_uploads
+from app.identity.upload_limits import limit_uploads
 
 bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
 

@@ -22,7 +22,7 @@ from app.identity.access import caller, requires
 from app.identity.audit import AuditSearch
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName, User
-from app.identity.uploads import limit_admin_uploads
+from app.identity.upload_limits import limit_admin_uploads
 
 bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, relations, statistics, exports, audit")
 

@@ -11,7 +11,7 @@ from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller, caller_id, optional, requires
 from app.identity.models import RoleName
-from app.identity.uploads import limit_admin_uploads
+from app.identity.upload_limits import limit_admin_uploads
 from app.kategori.schemas import KategoriFilter, KategoriFilterSchema
 
 bp = Blueprint("articles", __name__, url_prefix="/articles", description="Articles: the ministry's, live, and our own")

@@ -11,7 +11,7 @@ from app.dokter.models import Dokter
 from app.dokter.schemas import DokterChanges, DokterFilter
 from app.identity.access import public, requires
 from app.identity.models import RoleName
-from app.identity.uploads import limit_admin_uploads
+from app.identity.upload_limits import limit_admin_uploads
 
 bp = Blueprint("dokter", __name__, url_prefix="/dokter", description="Doctors")
 

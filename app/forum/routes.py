@@ -16,7 +16,7 @@ from app.forum.service.reads.replies import Reply
 from app.forum.service.reads.reply_list import ReplyRow
 from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow
 from app.identity.access import authenticated, by_caller, caller, optional, optional_reader, reader
-from app.identity.uploads import limit_uploads
+from app.identity.upload_limits import limit_uploads
 
 bp = Blueprint("forum", __name__, url_prefix="/forum", description="Threads, nested replies, likes and saves")
 

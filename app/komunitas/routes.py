@@ -7,7 +7,7 @@ from app.core.web.caching import cached
 from app.core.web.pagination import Listing
 from app.identity.access import public, requires
 from app.identity.models import RoleName
-from app.identity.uploads import limit_admin_uploads
+from app.identity.upload_limits import limit_admin_uploads
 from app.komunitas import schemas, service
 from app.komunitas.models import Komunitas
 from app.komunitas.schemas import KomunitasChanges, KomunitasFilter
