@@ -174,7 +174,7 @@ class _Telling:
 
     def drafts(self, lines: dict[CaregiverAlert, Line]) -> Iterator[outbox.Draft]:
         zone = zone_of(self.caregiver.domicile)
-        if night_ends := pacing.quiet_until(zone, self.now):
+        if night_ends := pacing.night_until(zone, self.now):
             for alert in [alert for alert, line in lines.items() if not _is_important(line)]:
                 alert.due_at = night_ends
                 del lines[alert]

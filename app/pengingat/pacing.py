@@ -18,7 +18,7 @@ WINDOW = timedelta(hours=2)
 MOST_A_DAY = 6
 #: Times of day in the caregiver's zone.
 DIGEST_AT = time(20)
-QUIET_FROM, QUIET_TO = time(21), time(6)
+NIGHT_FROM, NIGHT_TO = time(21), time(6)
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Told:
     has_digest: bool = False
 
 
-def quiet_until(zone: ZoneInfo, now: datetime) -> datetime | None:
+def night_until(zone: ZoneInfo, now: datetime) -> datetime | None:
     """When the night ends in which only what is important leaves; None by day."""
-    return notification_settings.quiet_until(QUIET_FROM, QUIET_TO, zone, now)
+    return notification_settings.quiet_until(NIGHT_FROM, NIGHT_TO, zone, now)
 
 
 def midnight(zone: ZoneInfo, now: datetime) -> datetime:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.pengingat.models import Way
-from app.pengingat.pacing import MOST_A_DAY, WINDOW, Told, midnight, next_step, quiet_until
+from app.pengingat.pacing import MOST_A_DAY, WINDOW, Told, midnight, next_step, night_until
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
 zones = st.sampled_from(["Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura", "America/New_York"]).map(ZoneInfo)
@@ -40,7 +40,7 @@ def test_the_step_that_follows(told: Told, since: datetime, now: datetime, expec
 
 @given(zones, st.datetimes(datetime(2026, 1, 1), datetime(2028, 12, 31), timezones=st.just(UTC)))  # noqa: DTZ001
 def test_the_night_ends_at_six_where_the_caregiver_lives(zone: ZoneInfo, now: datetime) -> None:
-    ends, local = quiet_until(zone, now), now.astimezone(zone)
+    ends, local = night_until(zone, now), now.astimezone(zone)
     assert (ends is not None) == (local.hour >= 21 or local.hour < 6)
     if ends is not None:
         assert ends > now
@@ -67,7 +67,7 @@ def test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest(
         look_at = now if arrived else look_at
         if waiting and now >= look_at:
             told = _told(messages, zone, now)
-            step: Way | datetime = quiet_until(zone, now) or next_step(told, waiting[0], zone, now)
+            step: Way | datetime = night_until(zone, now) or next_step(told, waiting[0], zone, now)
             if isinstance(step, Way):
                 messages.append((now, step, len(waiting)))
                 waiting = []
@@ -78,7 +78,7 @@ def test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest(
     assert sum(count for *_, count in messages) == len(gaps)
     by_day: dict[object, list[Way]] = {}
     for moment, way, _ in messages:
-        assert quiet_until(zone, moment) is None
+        assert night_until(zone, moment) is None
         by_day.setdefault(moment.astimezone(zone).date(), []).append(way)
     for ways in by_day.values():
         assert len(ways) - ways.count(Way.DIGEST) <= MOST_A_DAY
