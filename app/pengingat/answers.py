@@ -100,7 +100,7 @@ def _follow(pengingat: Pengingat, occurrence: Occurrence, now: datetime) -> None
     if pengingat.tipe == Tipe.KONTROL or occurrence.due_at not in {due.at for due in dues}:
         return
     is_done = occurrence.state == State.DONE
-    pengingat.done_until = _quiet_until(pengingat, dues[-1].occurrence) if is_done else None
+    pengingat.done_until = _done_until(pengingat, dues[-1].occurrence) if is_done else None
 
 
 def _snooze(pengingat: Pengingat, occurrence: Occurrence, span: timedelta, now: datetime) -> Occurrence:
@@ -128,7 +128,7 @@ def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
 
 
 def mark(pengingat: Pengingat, *, is_done: bool, now: datetime, via: AnsweredVia = AnsweredVia.APP) -> None:
-    """Done: the current occurrence is quiet until the next one falls due. Of a single one that is for ever."""
+    """Done: the current occurrence counts as done until the next one falls due. A single one does for ever."""
     dues = _current(pengingat, now)
     if not is_done:
         pengingat.done_until = None
@@ -136,7 +136,7 @@ def mark(pengingat: Pengingat, *, is_done: bool, now: datetime, via: AnsweredVia
             for reopened in ledger.reopen(pengingat.id, due.at):
                 stock.settle(pengingat, reopened)
         return
-    pengingat.done_until = _quiet_until(pengingat, dues[-1].occurrence if dues else None)
+    pengingat.done_until = _done_until(pengingat, dues[-1].occurrence if dues else None)
     outbox.cancel(occurrences.subject(pengingat.id))
     # One that lies beyond the horizon has no row yet.
     for row in ledger.record([occurrences.entry(pengingat, due) for due in dues]):
@@ -157,7 +157,7 @@ def _current(pengingat: Pengingat, now: datetime) -> list[Due]:
     return schedule.dues(current - timedelta(seconds=1), current) if current else []
 
 
-def _quiet_until(pengingat: Pengingat, occurrence: datetime | None) -> datetime:
+def _done_until(pengingat: Pengingat, occurrence: datetime | None) -> datetime:
     schedule = pengingat.schedule
     following = schedule.next_occurrence(occurrence) if occurrence and schedule.repeats else None
     return following or NEVER

@@ -66,7 +66,7 @@ WITH own AS MATERIALIZED (
     SELECT around.id, current.at, (
         SELECT min(o.due_at) FROM occurrences o
         WHERE o.reminder_id = around.id AND o.state <> 'void' AND o.due_at > current.at
-    ) AS quiet_until
+    ) AS done_until
     FROM around, LATERAL (
         SELECT CASE WHEN next_at < {_SOON} AND next_at - {_NOW} < {_NOW} - last_at THEN next_at ELSE last_at END AS at
     ) current
@@ -74,7 +74,7 @@ WITH own AS MATERIALIZED (
 ), answered AS (
     UPDATE occurrences o SET state = :state, answered_at = {_NOW}, answered_via = :via, note = coalesce(:note, o.note)
     FROM meant, told
-    WHERE o.id = meant.id AND o.xmin = meant.version AND told.quiet_until IS NOT NULL AND o.taken IS NULL
+    WHERE o.id = meant.id AND o.xmin = meant.version AND told.done_until IS NOT NULL AND o.taken IS NULL
         AND (o.state = 'pending' OR o.state = :opposite AND o.answered_at > {_CHANGEABLE_SINCE})
         AND (:state <> 'done' OR greatest(o.due_at, o.snoozed_until) > {_IN_TIME_SINCE})
     RETURNING {_COLUMNS}
@@ -82,12 +82,12 @@ WITH own AS MATERIALIZED (
     UPDATE deliveries d SET state = 'cancelled', settled_at = statement_timestamp(),
         payload = CASE WHEN :is_production THEN '{{}}' ELSE d.payload END
     FROM answered WHERE d.occurrence_id = answered.id AND d.state IN ('pending', 'claimed')
-), quiet AS (
+), marked AS (
     UPDATE reminders r SET updated_at = statement_timestamp(),
-        done_until = CASE WHEN :state = 'done' THEN told.quiet_until END
+        done_until = CASE WHEN :state = 'done' THEN told.done_until END
     FROM answered, told
     WHERE r.id = told.id AND answered.due_at = told.at
-        AND r.done_until IS DISTINCT FROM CASE WHEN :state = 'done' THEN told.quiet_until END
+        AND r.done_until IS DISTINCT FROM CASE WHEN :state = 'done' THEN told.done_until END
 )
 SELECT * FROM answered
 UNION ALL

@@ -1,4 +1,4 @@
-"""`is_done`: the occurrence that it is said of is quiet, and no other."""
+"""`is_done`: the occurrence that it is said of counts as done, and no other."""
 
 from __future__ import annotations
 
