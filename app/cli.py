@@ -102,22 +102,31 @@ def remove_otp(username: str) -> None:
 
 # --- secrets --------------------------------------------------------------------------------------------------------
 
-nik = CommandGroup("nik", help="NIK encryption: change the key, check that all can be read.")
+nik = CommandGroup("nik", help="Encryption of NIK and second factors: change the key, check that all can be read.")
 
 
 @nik.command("rotate")
 def rotate_nik() -> None:
-    """Encrypt every NIK with the first of NIK_KEYS; killed at any moment, it goes on when run again."""
+    """Encrypt every NIK, and every second factor, with the first of NIK_KEYS.
+
+    Killed at any moment, it goes on when run again.
+    """
     click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
 
 
 @nik.command("verify")
 def verify_nik() -> None:
-    """Decrypt every NIK; exit code 1 and the user ids when some cannot be read."""
+    """Decrypt every NIK, and every second factor; exit code 1 and the user ids when some cannot be read."""
     fine, broken = identity_jobs.verify_nik()
     click.echo(f"{fine} NIK can be read.")
-    if broken:
-        raise click.ClickException(f"{len(broken)} cannot, of the users {', '.join(map(str, broken[:20]))}")
+    unreadable = {"NIK": broken, "second factors": second_factor.unreadable()}
+    problems = [
+        f"{what} that cannot be read: {len(ids)}, of the users {', '.join(map(str, ids[:20]))}"
+        for what, ids in unreadable.items()
+        if ids
+    ]
+    if problems:
+        raise click.ClickException("; ".join(problems))
 
 
 keys = CommandGroup("keys", help="Secrets for the settings.")

@@ -159,6 +159,18 @@ def encrypt_anew() -> int:
     return len(factors)
 
 
+def unreadable() -> list[int]:
+    """The ids of the administrators whose secret cannot be decrypted."""
+    broken = []
+    secrets = sa.select(SecondFactor.user_id, SecondFactor.secret).order_by(SecondFactor.user_id)
+    for user_id, secret in db.session.execute(secrets):
+        try:
+            nik.decrypt(secret, user_id, kind=KIND)
+        except nik.UndecryptableNik:
+            broken.append(user_id)
+    return broken
+
+
 def allowed_roles(user_id: int, roles: frozenset[str]) -> frozenset[str]:
     """The roles that count now: where `ADMIN_OTP` is required, no administrator's without a second factor."""
     if PRIVILEGED.isdisjoint(roles) or settings.admin_otp != "required" or is_active(user_id):

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.cli import remove_otp
+from app.cli import remove_otp, verify_nik
 from app.core.database.session import db, unit_of_work
 from app.identity import jobs, nik, second_factor, sessions
 from app.identity.models import User
@@ -283,6 +283,20 @@ def test_a_new_nik_key_encrypts_the_secret_anew(
     assert db.session.get_one(SecondFactor, admin_id).secret.startswith("v1:baru:")
     monkeypatch.setitem(app.extensions, "config", dataclasses.replace(config, nik_keys=keys[:1]))
     assert log_in(client, otp=phone.code()).status_code == 200
+
+
+def test_verification_names_whose_secret_cannot_be_read(
+    app: Flask, codes: list[str], admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner, admin_id = app.test_cli_runner(), admin.id
+    db.session.commit()
+    assert runner.invoke(verify_nik).exit_code == 0
+    config = app.extensions["config"]
+    lost = dataclasses.replace(config, nik_keys=(("baru", b"n" * 32),))
+    monkeypatch.setitem(app.extensions, "config", lost)
+    result = runner.invoke(verify_nik)
+    assert result.exit_code == 1
+    assert f"second factors that cannot be read: 1, of the users {admin_id}\n" in result.output
 
 
 def test_a_secret_does_not_pass_for_a_nik(app: Flask, admin: User) -> None:
