@@ -12,7 +12,7 @@ from flask_migrate import upgrade
 from redis.exceptions import RedisError
 
 from app.core.database import clock as database_clock
-from app.core.database.session import after_commit, db, streaming, unit_of_work
+from app.core.database.session import after_commit, db, own_connection, unit_of_work
 from app.core.exports import folder as folders
 from app.core.jobs.queue import BULK, enqueue_once, enqueue_once_now
 from app.core.media import storage
@@ -60,7 +60,7 @@ def make_export(export_id: int) -> None:
 
     Whoever makes it holds a lock of its connection, which ends with the process; another leaves it alone meanwhile.
     """
-    with streaming() as connection, _locked(connection, f"data_export:{export_id}") as is_ours:
+    with own_connection() as connection, _locked(connection, f"data_export:{export_id}") as is_ours:
         export = _begin(export_id) if is_ours else None
         user = _owner(export) if export is not None else None
         if export is None or user is None:
@@ -158,7 +158,7 @@ def erase(user_id: int) -> None:
 def erase_for(user_id: int, limit_s: float) -> bool:
     """As `erase`, for so long; returns whether all is done, or somebody else is at it."""
     stop = monotonic() + limit_s
-    with streaming() as connection, _locked(connection, f"erasure:{user_id}") as is_ours:
+    with own_connection() as connection, _locked(connection, f"erasure:{user_id}") as is_ours:
         person = _leaving(user_id) if is_ours else None
         if person is None:
             return True

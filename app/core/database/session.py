@@ -204,10 +204,11 @@ def autocommit() -> Iterator[sa.Connection]:
 
 
 @contextmanager
-def streaming() -> Iterator[sa.Connection]:
-    """A connection of its own for a read that may take long, as an export does: it holds up no pool.
+def own_connection() -> Iterator[sa.Connection]:
+    """A connection opened for this alone, and closed after it: however long it is held, no pool lacks it.
 
-    It may be left, and given up, in another thread or outside of any context.
+    For reads that take long, as an export does, and for a lock that lasts as long as it. It cannot write. It may be
+    left, and given up, in another thread or outside of any context.
     """
     replica = usable_replica()
     engine: sa.Engine = current_app.extensions["streams"] if replica is None else replica.streams

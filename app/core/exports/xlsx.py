@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 import xlsxwriter
 
-from app.core.database.session import streaming
+from app.core.database.session import own_connection
 from app.core.exports.folder import export_folder
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table
@@ -40,7 +40,7 @@ ARROW_WIDTH = 4
 def stream(table: Table, *, title: str) -> Chunks:
     """The whole table; memory does not grow with it, a folder on disk does."""
     with EXPORTS.slot(), export_folder() as folder:
-        with streaming() as connection:
+        with own_connection() as connection:
             rows = connection.execute(table.statement, execution_options={"yield_per": ROWS_AHEAD})
             yield b""  # the statement runs: what could fail with an error answer has not
             path = folder / "export.xlsx"

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.engines import UNLIMITED, direct
-from app.core.database.session import autocommit, db, streaming
+from app.core.database.session import autocommit, db, own_connection
 from tests.client import Client
 from tests.factories import make_superadmin
 from tests.server_log import postgres_log
@@ -68,7 +68,7 @@ def opened(engine: str) -> AbstractContextManager[sa.Connection]:
     if engine == "autocommit":
         return autocommit()
     if engine == "streams":
-        return streaming()
+        return own_connection()
     return db.engine.connect() if engine == "session" else direct(UNLIMITED).connect()
 
 
