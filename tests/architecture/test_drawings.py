@@ -36,6 +36,13 @@ def test_every_room_of_core_is_described() -> None:
     assert rooms == set(re.findall(r"^\| `app/core/(\w+)` \|", TEXT, re.MULTILINE))
 
 
+def test_every_package_is_described() -> None:
+    packages = {path.parent.name for path in (ROOT / "app").glob("*/__init__.py")}
+    firsts = re.findall(r"^\| (`app/[^|]*) \|", TEXT, re.MULTILINE)
+    described = {room for cell in firsts for room in re.findall(r"`app/(\w+)[/`]", cell)}
+    assert described == packages, "a row of `The rooms` says what is in it"
+
+
 def test_the_states_of_a_delivery_are_those_of_the_model() -> None:
     arrows = re.findall(r"^ *(\S+) --> (\w+):", drawing("stateDiagram-v2"), re.MULTILINE)
     assert {name for arrow in arrows for name in arrow} - {"[*]"} == set(State)
@@ -43,7 +50,7 @@ def test_the_states_of_a_delivery_are_those_of_the_model() -> None:
 
 def test_every_place_that_is_named_is_there() -> None:
     for line in TEXT.splitlines():
-        paths = re.findall(r"`((?:app|tests|dev)/[\w/.]+|config\.py)`", line)
+        paths = re.findall(r"`((?:app|tests|dev|deploy)/[\w/.]+|config\.py)`", line)
         assert all((ROOT / path).exists() for path in paths), line
         # "`claim` in `app/.../claims.py`": the name is defined in the file that follows.
         for name, path in re.findall(r"`(\w+)` in `([\w/.]+)`", line):

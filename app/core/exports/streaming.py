@@ -1,4 +1,4 @@
-"""Responses that are written while the database reads: few at a time, and nothing is left when a client goes."""
+"""Exports as responses, piece by piece: few at a time, and nothing is left when a client goes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Chunks = Generator[bytes]
 
 @dataclass(frozen=True)
 class Download:
-    """A file that is made while it is sent."""
+    """A file whose pieces come as they are asked for."""
 
     name: str
     mimetype: str
