@@ -39,7 +39,7 @@ def init_app(app: Flask) -> None:
 
 @dataclass(frozen=True)
 class Rule:
-    """A route's access rule; `app.core.web.blueprint.Blueprint` enforces and documents it."""
+    """A route's access rule: `app.core.web.edge.around` enforces it, `Blueprint` beside it documents it."""
 
     name: str
     roles: tuple[RoleName, ...] = ()

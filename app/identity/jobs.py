@@ -21,6 +21,7 @@ def drop_dead_sessions() -> None:
 
 def drop_old_idempotency_keys() -> None:
     """Delete the keys of creates that are answered anew by now."""
+    # They are of core/web, but core has no section to run jobs of: this is the lowest one, and the keys are its users'.
     with unit_of_work():
         idempotency.delete_old()
 

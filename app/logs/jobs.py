@@ -71,7 +71,7 @@ def forget_strangers() -> None:
 
 
 def enqueue_ingest() -> None:
-    """Run every second by the scheduler: enqueue one job while records wait."""
+    """Run every second by the clock: enqueue one job while records wait."""
     if buffer.has_records():
         enqueue_once_now(ingest, queue=BULK)
 

@@ -15,7 +15,10 @@ from app.pengingat.schemas import Whose
 
 
 def to_read(by: Caller, whose: Whose, action: Action = Action.REMINDERS_READ) -> int:
-    """The id of the person whose reminders, or whose history, are read; `NotFound` where nobody allows it."""
+    """The id of the person whose reminders, or whose history, are read.
+
+    Of a patient both take `Scope.MANAGE`: `NotFound` without it.
+    """
     patient_id = _patient(by, whose)
     if patient_id is None:
         return by.id
@@ -42,7 +45,7 @@ def via(by: Caller, whose: Whose) -> AnsweredVia:
 
 
 def history_of_patient(by: Caller, patient_id: int) -> int:
-    """The id of a patient who lets the caller read their history, which is noted."""
+    """The id of a patient who lets the caller read their history (`Scope.HISTORY`), which is noted."""
     care.check(by.id, patient_id, Scope.HISTORY)
     access_log.note(by, patient_id, Action.HISTORY_READ)
     return patient_id

@@ -2,7 +2,8 @@
 
 A table says so beside its model, as `__personal__ = Personal(...)`; one without a class says it in
 `info={"personal": Personal(...)}`. A test holds that every table says it that has a column which can name somebody.
-Export and erasure read nothing else, so a table that is added is exported and erased without a line of theirs.
+Export and erasure go by it: a table that is added is exported and erased without a line of theirs, but for its words in
+`app.personal_data.words` and the function of a `Custom`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Detach:
 
 @dataclass(frozen=True)
 class Custom:
-    """A function in `app.personal_data.erasers` does it, and `why` it takes more than a DELETE."""
+    """A function does it, which `ERASERS` in `app.personal_data.erasers` names; `why`: it takes more than a DELETE."""
 
     why: str
 

@@ -58,7 +58,7 @@ class RateLimits:
             raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
 
     def standing(self, rate: RateLimitItem, *key: str) -> tuple[int, int]:
-        """How many calls are left in the window, and in how many seconds there is room for another one more."""
+        """How many calls are left in the window, and in how many seconds there is room for one more."""
         stats = self._ask(lambda limiter: limiter.get_window_stats(rate, *key))
         return max(0, stats.remaining), max(1, int(stats.reset_time - time()) + 1)
 

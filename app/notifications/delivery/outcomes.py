@@ -19,7 +19,7 @@ class Result(StrEnum):
     #: Refused for now.
     RETRY = "retry"
     POSTPONED = "postponed"
-    #: The request was written and no answer came.
+    #: The call had begun, and nothing says what came of it.
     UNKNOWN = "unknown"
 
 
