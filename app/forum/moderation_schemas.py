@@ -44,6 +44,7 @@ class NewCase(Decision):
 @dataclass(frozen=True)
 class CaseSearch(Search):
     state: str | None = None
+    banding: bool | None = None
 
 
 class HelpPhone(Schema):
@@ -118,6 +119,7 @@ class CaseQuery(SearchSchema):
     search = CaseSearch
 
     state = fields.String(validate=validate.OneOf(list(CaseState)), metadata=STATE)
+    banding = fields.Boolean(metadata={"description": "Whether the author appeals and nobody has decided since"})
 
 
 class DecisionSchema(Form):

@@ -300,7 +300,10 @@ async function showSending(place, shown) {
 }
 
 async function showCases(place, shown) {
-  const cases = await api("GET", "/admins/moderasi?state=open&per_page=50&page=1");
+  const [open, appealed] = await Promise.all([
+    api("GET", "/admins/moderasi?state=open&per_page=50&page=1"), api("GET", "/admins/moderasi?banding=true&per_page=50&page=1"),
+  ]);
+  const cases = [...open, ...appealed.filter((each) => each.state !== "open")];
   if (shown !== page) return;
   const pictures = [];
   const cards = cases.map((each) => {

@@ -148,6 +148,13 @@ def test_a_case_is_decided_by_keyboard_alone(console: Page) -> None:
     expect(case).to_have_count(0)
     shown = console.request.get(f"/api/forum/threads/{thread['id']}", headers=budi).json()
     assert shown["title"] == "[disembunyikan moderator]"
+    appeal = console.request.post(
+        f"/api/forum/threads/{thread['id']}/banding", data={"note": "Teh biasa."}, headers=siti
+    )
+    assert appeal.ok, appeal.text()
+    open_tab(console, "Audit")
+    open_tab(console, "Moderasi")
+    expect(case).to_contain_text("Banding: Teh biasa.")
 
 
 def test_the_picture_of_a_hidden_post_is_shown_to_whoever_decides(console: Page) -> None:

@@ -261,10 +261,15 @@ def test_an_author_appeals_against_a_hidden_post(siti: Client, budi: Client, adm
         assert siti.post(banding, {"note": "Sungguh."}).status_code == 200
         (seen,) = [each for each in cases(admin) if each["id"] == case["id"]]
         assert (seen["appeal"], seen["state"]) == ("Sungguh.", "hidden")
+        waiting = "/admins/moderasi?banding=true"
+        assert [each["id"] for each in admin.get(waiting).json] == [case["id"]]
+        assert case["id"] not in [each["id"] for each in admin.get("/admins/moderasi?banding=false").json]
         moderate(admin, "hide", **post)
+        assert admin.get(waiting).json == []
         assert siti.post(banding, {"note": "Sekali lagi."}).status_code == 201
         moderate(admin, "keep", **post)
         assert_error(siti.post(banding, {"note": "Lagi?"}), 409, "not_hidden")
+    assert_error(admin.get("/admins/moderasi?banding=mungkin"), 400, "validation_error", "banding")
     assert_error(siti.post("/forum/threads/999999/banding", {"note": "x"}), 404, "not_found")
 
 

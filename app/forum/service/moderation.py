@@ -100,12 +100,17 @@ _CASES = (
     .outerjoin(User, User.id == ForumCase.author_id)
 )
 
+#: Whether an appeal waits for a decision.
+_is_appealed = sa.func.coalesce(ForumCase.appealed_at > ForumCase.decided_at, sa.false())
+
 
 def list_all(search: CaseSearch) -> Listing[Case]:
     """Cases, urgent ones first, then the newest."""
     query = _CASES.order_by(ForumCase.is_urgent.desc(), ForumCase.id.desc())
     if search.state:
         query = query.where(ForumCase.state == search.state)
+    if search.banding is not None:
+        query = query.where(_is_appealed == search.banding)
     if search.q:
         pattern = contains(search.q)
         query = query.where(sa.or_(_TITLE.ilike(pattern), _CONTENT.ilike(pattern)))
