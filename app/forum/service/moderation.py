@@ -17,7 +17,7 @@ from app.forum.models import ForumCase, ForumReply, ForumReport, ForumThread
 from app.forum.moderation_schemas import STATES, CaseSearch, Decision, NewCase
 from app.forum.service import cases, hiding, notices, replies, threads
 from app.forum.service.posts import Post, check_owner, lock_reply, lock_thread
-from app.forum.service.reads.posts import ANONYMOUS, DELETED_ACCOUNT
+from app.forum.service.reads.posts import author_name
 from app.identity import access_log, audit
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -72,12 +72,7 @@ _IMAGE = sa.case((_is_about_reply, ForumReply.image), else_=ForumThread.image)
 _USE_PSEUDONYM = sa.func.coalesce(
     ForumCase.use_pseudonym, sa.case((_is_about_reply, ForumReply.use_pseudonym), else_=ForumThread.use_pseudonym)
 )
-_AUTHOR_NAME = sa.case(
-    (_CONTENT.is_(None), None),
-    (User.id.is_(None), DELETED_ACCOUNT),
-    (_USE_PSEUDONYM, sa.func.coalesce(User.nama_samaran, ANONYMOUS)),
-    else_=User.nama_ktp,
-)
+_AUTHOR_NAME = sa.case((_CONTENT.is_not(None), author_name(_USE_PSEUDONYM)))
 
 #: With what is left of the post: the post itself, or what a moderator has deleted as it was.
 _CASES = (

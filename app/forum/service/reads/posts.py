@@ -65,15 +65,20 @@ def media_path(image: sa.SQLColumnExpression[str | None]) -> sa.ColumnElement[st
     return sa.literal_column("'/media/'").concat(image)
 
 
+def author_name(use_pseudonym: sa.SQLColumnExpression[bool]) -> sa.ColumnElement[str]:
+    """The name that is shown of an author, whom the statement joins as `User`."""
+    return sa.case(
+        (User.id.is_(None), DELETED_ACCOUNT),
+        (use_pseudonym, sa.func.coalesce(User.nama_samaran, ANONYMOUS)),
+        else_=User.nama_ktp,
+    )
+
+
 def author_columns(post: type[ForumThread] | type[ForumReply]) -> Columns:
     """Columns of the author as everybody may see them: id, name, image."""
     is_open = sa.not_(post.use_pseudonym)
-    name = sa.case(
-        (User.id.is_(None), DELETED_ACCOUNT),
-        (post.use_pseudonym, sa.func.coalesce(User.nama_samaran, ANONYMOUS)),
-        else_=User.nama_ktp,
-    )
-    return [sa.case((is_open, User.id)), name, sa.case((is_open, media_path(User.image)))]
+    image = sa.case((is_open, media_path(User.image)))
+    return [sa.case((is_open, User.id)), author_name(post.use_pseudonym), image]
 
 
 def caller_columns(
