@@ -95,6 +95,7 @@ LABELS = {
     "ingatkan_hari": "Batas hari pengingat persediaan",
     "tambah": "Tambahan persediaan",
     "state": "Keadaan",
+    "banding": "Tanda banding",
     # pushes
     "endpoint": "Alamat langganan",
     "keys": "Kunci langganan",
