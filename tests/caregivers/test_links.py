@@ -23,16 +23,6 @@ def siti(client: Client) -> User:
     return make_user(RoleName.PASIEN, username="siti", email="siti@example.com", domicile="Bali")
 
 
-@pytest.fixture
-def as_budi(client: Client, budi: User) -> Client:
-    return client.as_(budi)
-
-
-@pytest.fixture
-def as_siti(client: Client, siti: User) -> Client:
-    return client.as_(siti)
-
-
 def test_a_caregiver_links_a_patient_and_both_see_it(as_budi: Client, as_siti: Client, budi: User, siti: User) -> None:
     created = as_budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert created.status_code == 201

@@ -11,18 +11,8 @@ from app.core.errors import Unavailable
 from app.core.media import pictures, storage
 from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import make_admin, make_user
+from tests.factories import make_user
 from tests.forum.posts import cases, moderate, write_reply, write_thread
-
-
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user())
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 def add_picture(writer: Client, path: str) -> str:

@@ -30,11 +30,6 @@ def budi(client: Client) -> Client:
     return client.as_(make_user(nomor_hp="081399990000"))
 
 
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
-
-
 def test_the_author_is_told_where_to_find_help(client: Client, siti: Client, admin: Client) -> None:
     own = {"province": "Bali", "phone": "0361-111", "title": "Rumah aman"}
     assert admin.post("/emergency/admin", own).status_code == 201

@@ -15,7 +15,7 @@ from app.forum.service.reads.replies import FEW_REPLIES
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
 from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.factories import make_user
 from tests.forum.posts import category_id, moderate, read_thread, write_reply, write_thread
 from tests.statements import Statements
 
@@ -41,11 +41,6 @@ def siti(client: Client) -> Client:
 @pytest.fixture
 def budi(client: Client) -> Client:
     return client.as_(make_user("pendamping", nama_ktp="Budi Hartono"))
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 def marked_thread(writer: Client, **data: Any) -> int:

@@ -27,16 +27,6 @@ from tests.factories import PASSWORD, make_admin, make_user
 from tests.forum.posts import category_id, moderate
 
 
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user())
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
-
-
 def picture() -> dict[str, Any]:
     return {"image": (io.BytesIO(plain()), "a.jpg")}
 

@@ -24,11 +24,6 @@ def siti(client: Client, author: User) -> Client:
     return client.as_(author)
 
 
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
-
-
 def test_a_pseudonym_is_lifted_once_written_down_and_told(client: Client, siti: Client, author: User) -> None:
     moderator = make_admin()
     admin = client.as_(moderator)

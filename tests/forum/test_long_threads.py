@@ -12,16 +12,10 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread
 from tests.client import Client, assert_error
-from tests.factories import make_user
 from tests.forum.posts import write_reply, write_thread
 from tests.statements import Statements
 
 MAX_BYTES = 2_000_000
-
-
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user())
 
 
 @pytest.fixture

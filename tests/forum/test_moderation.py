@@ -40,11 +40,6 @@ def budi(client: Client) -> Client:
     return client.as_(make_user(nama_ktp="Budi Hartono"))
 
 
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
-
-
 def report(reporter: Client, path: str, reason: str = "spam", **data: Any) -> Any:
     response = reporter.post(f"/forum/{path}/lapor", {"reason": reason, **data})
     assert response.status_code in (200, 201), response.json

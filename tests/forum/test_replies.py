@@ -15,11 +15,6 @@ from tests.forum.posts import read_thread, write_reply, write_thread
 
 
 @pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user())
-
-
-@pytest.fixture
 def budi(client: Client) -> Client:
     return client.as_(make_user("pendamping", nama_ktp="Budi Hartono"))
 

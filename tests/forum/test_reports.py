@@ -13,7 +13,7 @@ from app.forum.service.hiding import REPORTED
 from app.forum.service.reads.posts import HIDDEN
 from app.identity.models import User
 from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.factories import make_user
 from tests.forum.posts import cases, moderate, read_thread, write_reply, write_thread
 
 REASONS = ("misinformation", "spam", "hate", "privacy", "self_harm", "other")
@@ -22,11 +22,6 @@ REASONS = ("misinformation", "spam", "hate", "privacy", "self_harm", "other")
 @pytest.fixture
 def siti(client: Client) -> Client:
     return client.as_(make_user(nama_ktp="Siti Aminah"))
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 def reporter(client: Client, *, days: int = 8) -> Client:

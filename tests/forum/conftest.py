@@ -1,0 +1,18 @@
+"""Who writes in the forum, and who decides about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.client import Client
+from tests.factories import make_admin, make_user
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    return client.as_(make_user())
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin())
