@@ -68,7 +68,7 @@ def store_one(n: int) -> None:
 
 def _one_job_a_record(environment: BenchEnvironment) -> float:
     for n in range(FEW):
-        queue.push(store_one, n)
+        queue.enqueue_now(store_one, n)
     before = _stored()
     with working(environment, {}, count=1):
         while _stored() == before:
