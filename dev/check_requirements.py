@@ -10,8 +10,10 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from email.message import Message
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
+from typing import cast
 
 from packaging.markers import Marker
 from packaging.requirements import Requirement
@@ -112,7 +114,8 @@ def brought_along_by(pin: Pin, installed: Distribution) -> Iterator[Need]:
 
 
 def refusals(pin: Pin, installed: Distribution) -> Iterator[str]:
-    supported = SpecifierSet(installed.metadata.get("Requires-Python", ""))
+    metadata = cast(Message, installed.metadata)  # which is one, and whose type says less of it
+    supported = SpecifierSet(metadata.get("Requires-Python", ""))
     if refused := [python for python in PYTHONS if pin.applies(python) and python not in supported]:
         yield f"{pin.where}: {pin.name} does not run on Python {', '.join(refused)}"
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 import subprocess
-import sys
 from typing import Any
 
 from PIL import Image
@@ -82,4 +81,4 @@ def _save(name: str, png: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
