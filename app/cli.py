@@ -24,7 +24,7 @@ from app.forum import seed as forum_seed
 from app.identity import credentials, own_pictures, second_factor
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
-from app.identity.models import RoleName
+from app.identity.models import RoleName, User
 from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
 from app.notifications.broadcasts import service as broadcasts
@@ -62,7 +62,7 @@ users = CommandGroup("users", help="People: make one, give one a role.")
 @click.option("--username", required=True)
 @click.option("--role", required=True, type=click.Choice([role.value for role in RoleName]))
 @click.option("--password", required=True, help="6 to 128 characters.")
-@click.option("--phone", "nomor_hp", help="object usual form.")
+@click.option("--phone", "nomor_hp", help="In any usual form.")
 @click.option("--email")
 @click.option("--name", "nama_ktp", help="Full name; the username by default.")
 def create_user(role: str, **options: str | None) -> None:
@@ -80,9 +80,7 @@ def create_user(role: str, **options: str | None) -> None:
 def set_role(username: str, role: str) -> None:
     """Make ROLE the only role of USERNAME (or e-mail, or phone number), at once for all their sessions."""
     with unit_of_work():
-        user = credentials.by_login(username)
-        if user is None:
-            raise click.ClickException(f"nobody is called {username}")
+        user = _named(username)
         roles.set_only_role(user, RoleName(role))
         click.echo(f"{user.username} is now {role}.")
 
@@ -92,12 +90,17 @@ def set_role(username: str, role: str) -> None:
 def remove_otp(username: str) -> None:
     """Take the second factor from USERNAME, who lost phone and recovery codes."""
     with unit_of_work():
-        user = credentials.by_login(username)
-        if user is None:
-            raise click.ClickException(f"nobody is called {username}")
+        user = _named(username)
         if not second_factor.remove(user.id):
             raise click.ClickException(f"{user.username} has no second factor")
         click.echo(f"{user.username} logs in by password alone.")
+
+
+def _named(username: str) -> User:
+    user = credentials.by_login(username)
+    if user is None:
+        raise click.ClickException(f"nobody is called {username}")
+    return user
 
 
 # --- secrets --------------------------------------------------------------------------------------------------------
