@@ -49,6 +49,13 @@ def test_a_cut_takes_along_what_waits(
     assert db.session.scalar(sa.select(sa.func.count()).where(CaregiverAlert.told_at.is_(None))) == 0
 
 
+def stop(siti: Client, how: str) -> None:
+    if how == "takes back":
+        assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
+    else:
+        assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+
+
 @pytest.mark.parametrize("how", ["takes back", "leaves"])
 def test_nobody_hears_of_who_takes_it_back_or_leaves(
     siti: Client, moment: Time, obat: dict[str, Any], budi: int, how: str
@@ -59,10 +66,7 @@ def test_nobody_hears_of_who_takes_it_back_or_leaves(
     moment.now = moment.now.replace(hour=4, minute=0)
     jobs.miss_overdue()  # and the clock dies before it makes the alerts
     assert len(told()) == 1
-    if how == "takes back":
-        assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
-    else:
-        assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    stop(siti, how)
     assert told() == []  # also what is in the outbox already
     tick(moment, "04:00")
     tick(moment, "07:00")
@@ -75,10 +79,7 @@ def test_nor_of_what_they_answer_late(
 ) -> None:
     make(siti, obat, "02:00")
     tick(moment, "03:00")
-    if how == "takes back":
-        assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
-    else:
-        assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    stop(siti, how)
     row = db.session.scalars(sa.select(Occurrence).filter_by(user_id=siti_id, state="missed")).one()
     with unit_of_work():
         links.answer_all(Asked([row], JAKARTA, AnsweredVia.LINK), {"status": "done", "minutes": 0}, moment.now)
