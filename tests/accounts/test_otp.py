@@ -297,9 +297,3 @@ def test_verification_names_whose_secret_cannot_be_read(
     result = runner.invoke(verify_nik)
     assert result.exit_code == 1
     assert f"second factors that cannot be read: 1, of the users {admin_id}\n" in result.output
-
-
-def test_a_secret_does_not_pass_for_a_nik(app: Flask, admin: User) -> None:
-    sealed = nik.encrypt("JBSWY3DPEHPK3PXP", admin.id, kind=second_factor.KIND)
-    with pytest.raises(nik.UndecryptableNik):
-        nik.decrypt(sealed, admin.id)

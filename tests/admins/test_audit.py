@@ -11,12 +11,7 @@ from app.identity import audit
 from app.identity.models import RoleName
 from app.roles import service as roles
 from tests.client import Client, assert_error
-from tests.factories import make_admin, make_superadmin, make_user
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin(username="rina"))
+from tests.factories import make_superadmin, make_user
 
 
 @pytest.mark.parametrize(

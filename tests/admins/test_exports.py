@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from contextlib import ExitStack
 from typing import Any
 
 import openpyxl
-import pypdf
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.core.database.session import db
-from app.core.exports import fonts, pdf, xlsx
+from app.core.exports import xlsx
 from app.core.exports.streaming import EXPORTS
 from app.core.lib.clock import now
 from app.identity.models import RoleName, User
 from app.logs import buffer
 from dev.stack.waiting import wait_until
+from tests.admins.exports import get, read_csv, read_pdf, read_xlsx
 from tests.admins.test_overview import record
 from tests.client import Client, assert_error
 from tests.factories import make_admin, make_user
 
 REPORTS = ("users", "admins", "activity-logs", "domicile")
+
 
 HEADINGS = {
     "users": "id,username,nama_ktp,email,nomor_hp,roles,domicile,is_verified,created_at",
@@ -34,6 +33,7 @@ HEADINGS = {
     "activity-logs": "created_at,log,user,event_type,event_name,screen_name,activity_description,session_id,ip",
     "domicile": "province,count,percent",
 }
+
 
 #: A workbook is for people: the same columns under the names that administrators know.
 LABELS = {
@@ -43,6 +43,7 @@ LABELS = {
     "domicile": "Provinsi,Jumlah,Persen",
 }
 
+
 #: Each could run as a formula somewhere, or break a cell, a row, a sheet or a page.
 HOSTILE = [
     "=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1", '=HYPERLINK("http://x","y")', "=cmd|' /C calc'!A0", "'=1+1",
@@ -51,35 +52,6 @@ HOSTILE = [
     "=" * 2000,
     "a\nb", 'ku"tip', "koma, titik;", "\u0007bel", "\ufffe", "😀 emoji", "محمد بن عبد الله", "अमिताभ", "Дмитрий 陳大文",
 ]  # fmt: skip
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin(username="rina", nama_ktp="Rina Wijaya"))
-
-
-def get(admin: Client, report: str, **query: Any) -> TestResponse:
-    response = admin.get(f"/admins/export/{report}", query_string=query)
-    assert response.status_code == 200, response.get_data(as_text=True)
-    return response
-
-
-def read_csv(response: TestResponse) -> list[list[str]]:
-    data = response.get_data()
-    assert data.startswith(b"\xef\xbb\xbf")
-    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
-
-
-def read_xlsx(response: TestResponse) -> list[list[Any]]:
-    book = openpyxl.load_workbook(io.BytesIO(response.get_data()))
-    cells = [list(row) for row in book.active.iter_rows()]
-    assert not any(cell.data_type == "f" for row in cells for cell in row)
-    return [[cell.value for cell in row] for row in cells]
-
-
-def read_pdf(response: TestResponse) -> tuple[str, int]:
-    reader = pypdf.PdfReader(io.BytesIO(response.get_data()))
-    return "\n".join(page.extract_text() for page in reader.pages), len(reader.pages)
 
 
 @pytest.mark.parametrize("report", REPORTS)
@@ -184,77 +156,6 @@ def test_a_hostile_cell_is_a_text_in_every_format(admin: Client, text: str) -> N
     assert isinstance(shown, str)
     assert not shown.startswith("'") or text.startswith("'")
     assert "rina" in read_pdf(get(admin, "users", format="pdf"))[0]
-
-
-def test_a_pdf_has_title_range_headings_and_page_numbers_on_every_page(admin: Client) -> None:
-    db.session.execute(
-        sa.text(
-            "INSERT INTO users (username, password_hash, nama_ktp, created_at)"
-            " SELECT 'user' || n, 'x', 'Nama ' || n, '2026-03-01T10:00Z'::timestamptz + n * interval '1 hour'"
-            " FROM generate_series(1, 120) n"
-        )
-    )
-    text, pages = read_pdf(get(admin, "users", format="pdf", start="2026-03-01", end="2026-03-31"))
-    assert pages > 2
-    assert text.count("Laporan Pengguna") == text.count("Nama pengguna") == pages
-    assert text.count("1 Maret 2026 – 31 Maret 2026") == pages
-    assert f"Halaman {pages} dari {pages}" in text
-    assert "Pendaftaran per hari" in text
-    assert "120 baris" in text
-    assert all(re.search(rf"\bNama {n}\b", text) for n in (1, 60, 120))
-
-
-NAMES = {
-    "Cyrillic and Greek": "Дмитрий Αλέξης",
-    "Chinese, simplified": "陈丽华",
-    "Chinese, traditional": "陳麗華",
-    "Japanese": "さくら タナカ",
-    "Korean": "김민준",
-    "Armenian": "Արամ",
-    "Georgian": "ნინო",
-    "Ethiopic": "አበበ",
-}
-
-
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
-def test_names_in_other_scripts_are_legible(admin: Client, name: str) -> None:
-    make_user(nama_ktp=name)
-    text, _ = read_pdf(get(admin, "users", format="pdf"))
-    assert name in text
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["محمد", "दिलीप", "মিতা", "குமார்", "สมชาย", "ສົມ", "សុខា", "အောင်", "דוד", "ලක්ෂ්මී",
-     "ꦧꦸꦢꦶ", "ᬩᬸᬤᬶ", "ᮘᮥᮓᮤ", "ᯅᯖᯂ᯲", "ᨅᨘᨉᨗ", "ꤽꥍꤺꥏ"],
-    ids=["Arabic", "Devanagari", "Bengali", "Tamil", "Thai", "Lao", "Khmer", "Myanmar", "Hebrew", "Sinhala",
-         "Javanese", "Balinese", "Sundanese", "Batak", "Buginese", "Rejang"],
-)  # fmt: skip
-def test_no_letter_of_a_script_that_joins_them_is_missing(name: str) -> None:
-    """Shaped text does not come out of a PDF as it went in, so this looks at the fonts."""
-    assert fonts.legible(name) == name
-    assert fonts.is_complex(name)
-    assert not fonts.is_plain(name)
-
-
-def test_what_no_font_has_is_marked() -> None:
-    assert fonts.legible("Budi 𓀀") == "Budi \ufffd"
-
-
-def test_an_empty_pdf_says_so(admin: Client) -> None:
-    text, _ = read_pdf(get(admin, "activity-logs", format="pdf"))
-    assert "Tidak ada data" in text
-
-
-def test_a_pdf_has_a_limit_and_the_others_have_none(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "MAX_ROWS", 3)
-    for _ in range(3):
-        make_user()
-    response = admin.get("/admins/export/users?format=pdf")
-    assert_error(response, 400, "too_many_rows")
-    assert "csv" in response.json["message"]
-    assert len(read_csv(get(admin, "users"))) == 5
-    assert len(read_xlsx(get(admin, "users", format="xlsx"))) == 5
 
 
 def test_every_export_is_audited(admin: Client) -> None:

@@ -16,13 +16,8 @@ from app.identity.models import RoleName, User
 from app.logs import buffer
 from app.logs.models import ActivityLog
 from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.factories import make_user
 from tests.statements import Statements
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin(username="rina"))
 
 
 def get_overview(admin: Client, **query: Any) -> dict[str, Any]:

@@ -6,15 +6,10 @@ import pytest
 
 from app.identity.models import RoleName, User
 from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.factories import make_user
 from tests.statements import Statements
 
 PATH = "/admins/caregiver-patient"
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin(username="rina"))
 
 
 @pytest.fixture

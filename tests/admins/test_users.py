@@ -18,11 +18,6 @@ from tests.statements import Statements
 NIK = "3273014502900001"
 
 
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin(username="rina"))
-
-
 def ids(*names: RoleName) -> list[int]:
     return [role.id for role in roles_named(names)]
 

@@ -13,7 +13,7 @@ from app.providers import cache, ministry
 from dev.simulators import Server
 from tests.client import Client, assert_error
 from tests.factories import make_user
-from tests.providers.test_ministry import HOSTILE
+from tests.providers.test_ministry_addresses import HOSTILE
 from tests.statements import Statements
 
 

@@ -24,7 +24,7 @@ from tests.client import Client
 from tests.core.media.samples import plain
 from tests.e2e.test_backup import PATH, empty_database
 from tests.factories import PASSWORD, make_user
-from tests.personal_data.test_erasure import MARKS, PERSON
+from tests.personal_data.leaving import MARKS, PERSON
 from tests.personal_data.traces import fill
 
 pytestmark = pytest.mark.takes(seconds=30)

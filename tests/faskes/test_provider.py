@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 from flask import Flask
@@ -17,53 +11,11 @@ from app.core.jobs.redis import WEB, connect
 from app.faskes.models import Faskes
 from app.faskes.service import lookup, search_coverage
 from app.providers import places
-from app.providers.http import Http
 from app.providers.places import Place
 from dev.simulators import Server
-from dev.stack.waiting import wait_until
 from tests.client import Client, assert_error
-from tests.conftest import config_for_tests
-from tests.factories import make_admin
 from tests.faskes.places import CIMAHI, make_faskes
-from tests.providers.patience import PATIENT, patience_with
-
-JAYAPURA = (-2.533, 140.718)
-HOSPITAL = "ChIJsimulasiJayapura"
-
-
-@pytest.fixture
-def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """The application with a places provider whose tokens work at once."""
-    sim.places.delay_s = 0
-    config = config_for_tests(**sim.places.env())
-    asked = places.from_config(config)
-    assert asked is not None
-    asked._http = Http("places", policy=asked._http._policy, attempts=1, **PATIENT)
-    monkeypatch.setitem(real_app.extensions, "config", config)
-    yield sim
-    places.from_config.cache_clear()
-
-
-@contextmanager
-def failing(provider: Server, fault: str) -> Iterator[None]:
-    """The provider has a fault while the block lasts; one that hangs is given up soon."""
-    asked = places.from_config(config_for_tests(**provider.places.env()))
-    assert asked is not None
-    provider.fault("places", fault, times=None)
-    patient, asked._http = asked._http, Http("places", policy=asked._http._policy, attempts=1, **patience_with(fault))
-    yield
-    asked._http = patient
-    provider.clear_faults()
-
-
-def around(client: Client, at: tuple[float, float], radius: int = 5000, **query: Any) -> Any:
-    response = client.get("/faskes/nearby", query_string={"lat": at[0], "lng": at[1], "radius": radius, **query})
-    assert response.status_code == 200, response.json
-    return response.json
-
-
-def ids(body: Any) -> list[str]:
-    return [row["id"] for row in body["results"]]
+from tests.faskes.provider import HOSPITAL, JAYAPURA, around, failing, ids
 
 
 def test_the_provider_is_asked_where_the_database_holds_nothing(client: Client, provider: Server) -> None:
@@ -230,87 +182,3 @@ def test_a_provider_that_fails_for_an_unknown_place_is_502_or_504(
     assert "REQUEST_DENIED" not in answer.text
     make_faskes(id=HOSPITAL)
     assert client.get(f"/faskes/{HOSPITAL}").status_code == 200
-
-
-# --- together -------------------------------------------------------------------------------------------------------
-
-
-def at_once(*calls: Callable[[], object]) -> None:
-    threads = [threading.Thread(target=call) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def test_two_who_miss_at_the_same_moment_ask_once(committed: Flask, provider: Server) -> None:
-    provider.fault("places", "latency", times=None, seconds=0.3)
-    results: list[list[str]] = []
-
-    def search(north_km: float) -> None:
-        with committed.app_context():
-            results.append(ids(around(Client(committed), (JAYAPURA[0] + north_km / 111.195, JAYAPURA[1]))))
-
-    at_once(*(partial(search, north_km) for north_km in (0, 0, 0.2, 0.4)))
-    assert results == [[HOSPITAL]] * 4
-    assert provider.places.searches() == 1
-
-
-def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(
-    committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    provider.fault("places", "hang", times=None)
-    statuses: list[str] = []
-    waiting: list[search_coverage.Spot] = []
-    wait = search_coverage.wait
-
-    def counted(spot: search_coverage.Spot) -> None:
-        waiting.append(spot)
-        wait(spot)
-
-    def search() -> None:
-        with committed.app_context():
-            statuses.append(around(Client(committed), JAYAPURA)["status"])
-
-    monkeypatch.setattr(search_coverage, "wait", counted)
-    threads = [threading.Thread(target=search) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    wait_until(lambda: provider.places.searches() == 1 and len(waiting) == 2)
-    provider.clear_faults()  # ends the call that hangs
-    for thread in threads:
-        thread.join()
-    assert statuses == ["ZERO_RESULTS"] * 3
-    assert provider.places.searches() == 1
-
-
-def test_a_claim_whose_owner_died_ends_by_itself(app: Flask) -> None:
-    first = search_coverage.claim(*JAYAPURA, 5000)
-    second = search_coverage.claim(*JAYAPURA, 5000)
-    assert (first.state, second.state) == (search_coverage.State.CLAIMED, search_coverage.State.ASKING)
-    left = app.extensions["redis"].ttl(f"faskes:coverage:state:{first.name}")
-    assert search_coverage.CLAIM_S >= 8
-    assert 0 < left <= search_coverage.CLAIM_S
-    app.extensions["redis"].delete(f"faskes:coverage:state:{first.name}")
-    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.CLAIMED
-
-
-def test_a_rollback_releases_the_claimed_circle(
-    committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_: object) -> None:
-        raise sa.exc.OperationalError("INSERT", {}, Exception("gone"))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lookup, "store", fail)
-        response = Client(committed).get("/faskes/nearby", query_string={"lat": JAYAPURA[0], "lng": JAYAPURA[1]})
-        assert response.status_code == 503
-    assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]
-
-
-def test_what_an_admin_enters_shows_at_once_in_a_covered_circle(client: Client, provider: Server) -> None:
-    admin = client.as_(make_admin())
-    sea = (-10.5, 100.0)
-    assert ids(around(client, sea)) == []
-    created = admin.post("/faskes", {"nama": "Kapal rumah sakit", "lat": sea[0], "lng": sea[1]})
-    assert ids(around(client, sea)) == [created.json["id"]]

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.identity import jobs, nik, users
+from app.identity import jobs, nik, second_factor, users
 from app.identity.models import User
 from config import ROOT
 from dev.stack.waiting import wait_until
@@ -138,3 +138,9 @@ def test_a_nik_can_be_set_changed_and_removed(app: Flask) -> None:
     assert nik.decrypt(user.nik, user.id) == "1111222233334444"
     users.update(user, {"nik": None})
     assert user.nik is None
+
+
+def test_a_secret_does_not_pass_for_a_nik(app: Flask) -> None:
+    sealed = nik.encrypt("JBSWY3DPEHPK3PXP", 7, kind=second_factor.KIND)
+    with pytest.raises(nik.UndecryptableNik):
+        nik.decrypt(sealed, 7)

@@ -13,6 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.inbox import conversation, jobs
 from app.notifications.models import Delivery, Heard, Inbound
+from tests.client import Client
 from tests.factories import make_user
 
 APP_SECRET = "app-secret-of-the-tests"
@@ -34,6 +35,11 @@ def live(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
     )
     monkeypatch.setitem(real_app.extensions, "config", changed)
     return real_app
+
+
+@pytest.fixture
+def provider(live: Flask, client: Client) -> Client:
+    return client
 
 
 def rows() -> list[Inbound]:

@@ -17,16 +17,17 @@ from tests.inbox.conftest import FONNTE_TOKEN, VERIFY_TOKEN, rows
 from tests.statements import Statements
 
 WISH = {"wa_id": "6281200000001", "value": "stop"}
+
+
 #: Deeper than what orjson writes, although it reads it.
 NESTED: list[Any] = []
+
+
 for _ in range(300):
     NESTED = [NESTED]
+
+
 GOOD = whatsapp(heard(messages=[message()], statuses=[status()]))
-
-
-@pytest.fixture
-def provider(live: Flask, client: Client) -> Client:
-    return client
 
 
 # --- proofs of origin -----------------------------------------------------------------------------------------------
@@ -55,6 +56,8 @@ def test_what_whatsapp_signed_is_let_in(provider: Client) -> None:
 
 
 RAW = json.dumps(GOOD).encode()
+
+
 SIGNED = sign(RAW)
 
 
@@ -216,101 +219,6 @@ def test_a_hundred_who_tell_the_same_are_heard_once(committed: Flask, live: Flas
     with ThreadPoolExecutor(10) as pool:
         assert list(pool.map(tell, range(100))) == [200] * 100
     assert len(rows()) == 1
-
-
-# --- what is read out of them ---------------------------------------------------------------------------------------
-
-
-def test_of_a_receipt_time_code_and_our_own_id_are_kept(provider: Client) -> None:
-    told = status(
-        "failed", biz_opaque_callback_data="d:42", errors=[{"code": 131047, "title": "Re-engagement message"}]
-    )
-    post_whatsapp(provider, whatsapp(heard(statuses=[told])))
-    (row,) = rows()
-    assert (row.ref, row.phone) == ("wamid.1", "+6281200000001")
-    at = "2025-06-08T20:59:43+00:00"
-    assert row.payload == {"receipt": "failed", "code": "131047", "at": at, "delivery": 42}
-
-
-@pytest.mark.parametrize("data", ["42", "d:", "d:x", "d:-1", "d:99999999999999999999", "x d:42"])
-def test_data_that_is_not_ours_names_no_delivery(provider: Client, data: str) -> None:
-    post_whatsapp(provider, whatsapp(heard(statuses=[status(biz_opaque_callback_data=data)])))
-    assert "delivery" not in rows()[0].payload
-
-
-@pytest.mark.parametrize(
-    ("part", "text", "pressed"),
-    [
-        ({"type": "button", "button": {"payload": "T:abc", "text": "Sudah"}}, "Sudah", "T:abc"),
-        ({"type": "interactive", "interactive": {"button_reply": {"id": "T:x", "title": "Tunda"}}}, "Tunda", "T:x"),
-        ({"type": "image", "image": {"caption": "sudah ya", "id": "1"}}, "sudah ya", None),
-        ({"type": "sticker", "sticker": {"id": "1"}}, "", None),
-        ({"type": "text", "text": {"body": 7}}, "7", None),
-    ],
-)
-def test_a_message_of_any_kind_has_its_words(
-    provider: Client, part: dict[str, Any], text: str, pressed: str | None
-) -> None:
-    post_whatsapp(provider, whatsapp(heard(messages=[{**message(), **part}])))
-    (row,) = rows()
-    assert (row.text, row.payload.get("pressed")) == (text, pressed)
-
-
-def test_somebody_who_hides_their_number_has_none(provider: Client) -> None:
-    hidden = {name: value for name, value in message().items() if name != "from"}
-    post_whatsapp(provider, whatsapp(heard(messages=[hidden, message(sender="ID.91x")])))
-    assert [row.phone for row in rows()] == [None, None]
-
-
-def test_groups_are_not_heard(provider: Client) -> None:
-    post_fonnte(provider, "message", fonnte_message(sender="120363020000000000@g.us"))
-    post_fonnte(provider, "message", fonnte_message(isgroup=True))
-    post_whatsapp(provider, whatsapp(heard(messages=[{**message(), "group_id": "Y2FwaV9n"}])))
-    assert rows() == []
-
-
-@pytest.mark.parametrize("sender", ["6281200000001", "+6281200000001", "6281200000001@s.whatsapp.net", "081200000001"])
-def test_a_sender_has_one_number_however_it_is_written(provider: Client, sender: str) -> None:
-    post_fonnte(provider, "message", fonnte_message(sender=sender))
-    assert rows()[0].phone == "+6281200000001"
-
-
-def test_messages_that_fonnte_does_not_number_are_told_apart_by_what_they_say(provider: Client) -> None:
-    for text in ("SUDAH", "SUDAH", "BELUM"):
-        post_fonnte(provider, "message", fonnte_message(text, inboxid=0))
-    post_fonnte(provider, "message", fonnte_message("SUDAH", inboxid=0, timestamp=1749416999))
-    assert [row.text for row in rows()] == ["SUDAH", "BELUM", "SUDAH"]
-
-
-@pytest.mark.parametrize(
-    ("body", "receipt"),
-    [
-        ({"id": "80", "status": "pending"}, "accepted"),
-        ({"id": 80, "status": "Processing"}, "accepted"),
-        ({"id": "80", "stateid": "s1", "status": "sent", "state": "delivered"}, "delivered"),
-        ({"stateid": "s1", "state": "read"}, "read"),
-        ({"id": "80", "status": "invalid"}, "failed"),
-        ({"id": "80", "status": "expired"}, "failed"),
-    ],
-)
-def test_fonntes_states_are_receipts(provider: Client, body: dict[str, Any], receipt: str) -> None:
-    post_fonnte(provider, "status", body)
-    (row,) = rows()
-    assert row.payload["receipt"] == receipt
-    assert row.payload.get("code") == (body["status"] if receipt == "failed" else None)
-
-
-def test_news_of_our_own_number_have_kinds_of_their_own(provider: Client) -> None:
-    news = [
-        {"field": "phone_number_quality_update", "value": {"event": "FLAGGED", "current_limit": "TIER_250"}},
-        {"field": "account_update", "value": {"event": "ACCOUNT_RESTRICTION"}},
-        {"field": "user_preferences", "value": {"user_preferences": [{"wa_id": "6281200000001", "value": "stop"}]}},
-    ]
-    post_whatsapp(provider, whatsapp(*news))
-    post_fonnte(provider, "device", {"device": "6281100000000", "status": "disconnect", "reason": "logged out"})
-    assert [row.kind for row in rows()] == ["quality", "account", "preference", "device"]
-    assert rows()[0].payload["event"] == "FLAGGED"
-    assert rows()[3].payload["reason"] == "logged out"
 
 
 # --- where people write to us ---------------------------------------------------------------------------------------

@@ -5,29 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-import tempfile
-import tracemalloc
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from unittest import mock
-from zipfile import ZipFile
 
-import orjson
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from sqlalchemy import event
 
 from app.core.database.personal import Nothing, Rows, personal_tables
 from app.core.database.session import Base, db, unit_of_work
-from app.core.exports.folder import LOCK, PREFIX, export_folder
 from app.core.lib import clock
-from app.core.media import pictures, storage
-from app.core.media.storage import Room
+from app.core.media import pictures
 from app.identity import nik, own_pictures
 from app.identity.models import User
 from app.notifications.models import Delivery
-from app.pengingat.models import Occurrence, Tipe
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
 from app.personal_data.words import CONTENTS
@@ -35,43 +25,9 @@ from tests.client import Client, assert_error
 from tests.core.media.samples import plain
 from tests.factories import PASSWORD, make_user
 from tests.language import assert_readable
+from tests.personal_data.exports import ask, opened, rows
+from tests.personal_data.leaving import PERSON
 from tests.personal_data.traces import MARK, fill
-
-
-@pytest.fixture
-def siti(app: Flask) -> User:
-    return make_user(username="siti", nama_ktp="Siti Aminah", nik="3273014502900001")
-
-
-@pytest.fixture
-def mine(client: Client, siti: User) -> Client:
-    return client.as_(siti)
-
-
-def ask(client: Client) -> int:
-    response = client.post("/profile/ekspor", {"password": PASSWORD})
-    assert response.status_code == 202, response.json
-    return int(response.json["id"])
-
-
-def opened(client: Client, export_id: int) -> ZipFile:
-    response = client.get(f"/profile/ekspor/{export_id}")
-    assert response.status_code == 200, response.json
-    assert response.mimetype == "application/zip"
-    return ZipFile(io.BytesIO(response.data))
-
-
-def rows(file: ZipFile, table: str) -> list[dict[str, object]]:
-    """The rows of a table, the same in both of its files."""
-    objects: list[dict[str, object]] = orjson.loads(file.read(f"data/{table}.json"))
-    sheet = list(csv.DictReader(io.StringIO(file.read(f"data/{table}.csv").decode("utf-8-sig"))))
-    assert len(sheet) == len(objects)
-    assert all(list(line) == list(object_) for line, object_ in zip(sheet, objects, strict=True))
-    return objects
-
-
-def stored() -> set[str]:
-    return {name for name, _ in storage.room(Room.EXPORTS).names()}
 
 
 def test_a_copy_is_made_by_a_job_and_fetched(mine: Client, siti: User) -> None:
@@ -85,11 +41,11 @@ def test_a_copy_is_made_by_a_job_and_fetched(mine: Client, siti: User) -> None:
     with opened(mine, export_id) as file:
         assert file.testzip() is None
         profile = rows(file, "users")
-        assert [row["nama_ktp"] for row in profile] == ["Siti Aminah"]
-        assert profile[0]["nik"] == "3273014502900001"
+        assert [row["nama_ktp"] for row in profile] == [PERSON["nama_ktp"]]
+        assert profile[0]["nik"] == PERSON["nik"]
         assert "password_hash" not in profile[0]
         readme = file.read("README.txt").decode()
-    assert "Siti Aminah" in readme
+    assert PERSON["nama_ktp"] in readme
     for line in readme.splitlines():
         assert_readable(line.rpartition(": ")[2])  # without the table's name
 
@@ -124,42 +80,6 @@ def test_nobody_else_gets_it(client: Client, mine: Client) -> None:
     assert_error(stranger.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
     assert_error(mine.get("/profile/ekspor/999999"), 404, "not_found")
     assert_error(client.get(f"/profile/ekspor/{export_id}"), 401)
-
-
-def test_after_a_day_it_is_gone_from_the_store_too(mine: Client) -> None:
-    export_id = ask(mine)
-    jobs.make_export(export_id)
-    file = db.session.get_one(DataExport, export_id).file
-    jobs.drop_old_exports()
-    assert file in stored()
-    a_day_ago = datetime.now(UTC) - jobs.KEPT - timedelta(minutes=1)
-    db.session.execute(sa.update(DataExport).values(ready_at=a_day_ago))
-    assert_error(mine.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
-    jobs.drop_old_exports()
-    assert file not in stored()
-    assert db.session.get(DataExport, export_id) is None
-
-
-def test_a_file_that_no_row_names_is_swept(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_bytes(b"x")
-    storage.room(Room.EXPORTS).put_file("0" * 32 + ".zip", tmp_path / "file", jobs.CONTENT_TYPE)
-    jobs.drop_old_exports()
-    assert "0" * 32 + ".zip" in stored(), "its row may not have been committed yet"
-    monkeypatch.setattr(jobs, "ORPHAN_AGE", timedelta())
-    jobs.drop_old_exports()
-    assert "0" * 32 + ".zip" not in stored()
-
-
-def test_what_a_killed_job_left_in_a_folder_of_its_own_is_swept(
-    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left = tmp_path / f"{PREFIX}of-a-killed-job"
-    left.mkdir()
-    for name in (LOCK, "export.csv"):
-        (left / name).touch()
-    jobs.drop_old_exports()
-    assert not left.exists(), "its person may be gone, and nobody else may ever ask for an export"
 
 
 def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client, siti: User) -> None:
@@ -257,124 +177,6 @@ def test_a_nik_that_cannot_be_read_does_not_stop_it(mine: Client, siti: User) ->
     jobs.make_export(export_id)
     with opened(mine, export_id) as file:
         assert rows(file, "users")[0]["nik"] == archive.UNREADABLE
-
-
-def occurrences(user: User, count: int) -> None:
-    moment = datetime(2026, 3, 2, tzinfo=UTC)
-    common = {"user_id": user.id, "tipe": Tipe.OBAT, "judul": "Metformin " * 10, "slot": "0", "day": moment.date()}
-    db.session.execute(
-        sa.insert(Occurrence), [{**common, "due_at": moment + timedelta(minutes=minute)} for minute in range(count)]
-    )
-    db.session.flush()
-
-
-def test_memory_does_not_grow_with_the_records(app: Flask, siti: User) -> None:
-    def peak() -> int:
-        with export_folder() as folder:
-            tracemalloc.start()
-            archive.write(folder / "export.zip", siti, db.session.connection())
-            most = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
-            with ZipFile(folder / "export.zip") as file:
-                counts.append(len(orjson.loads(file.read("data/occurrences.json"))))
-        return most
-
-    counts: list[int] = []
-    occurrences(siti, 2 * archive.ROWS_AT_ONCE)
-    peak()  # what is loaded once
-    few = peak()
-    occurrences(siti, 10_000)
-    many = peak()
-    assert counts[-1] == 2 * archive.ROWS_AT_ONCE + 10_000
-    assert many < few * 1.5  # of eleven times as many records
-
-
-class Killed(Exception):
-    """The process ends here: nothing below catches it."""
-
-
-def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> None:
-    export_id = ask(mine)
-    connection = db.session.connection()
-    kills = 0
-    for deadly in range(1, 200):
-        left = deadly
-
-        def kill(*_: object) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise Killed
-
-        event.listen(connection, "before_cursor_execute", kill)
-        try:
-            jobs.make_export(export_id)
-        except Killed:
-            kills += 1
-        finally:
-            event.remove(connection, "before_cursor_execute", kill)
-            db.session.execute(sa.select(sa.func.pg_advisory_unlock_all()))  # as the end of its connection does
-        if db.session.get_one(DataExport, export_id, populate_existing=True).ready_at is not None:
-            break
-    assert kills > 10
-    with opened(mine, export_id) as file:
-        assert file.testzip() is None
-        assert len(rows(file, "users")) == 1
-
-
-def test_killed_after_it_was_stored_it_is_stored_again_under_the_same_name(mine: Client) -> None:
-    export_id = ask(mine)
-    before = stored()
-    with mock.patch.object(jobs, "_finish", side_effect=Killed), pytest.raises(Killed):
-        jobs.make_export(export_id)
-    assert mine.get(f"/profile/ekspor/{export_id}").status_code == 202
-    jobs.make_export(export_id)
-    assert mine.get(f"/profile/ekspor/{export_id}").status_code == 200
-    assert len(stored() - before) == 1
-
-
-def test_what_was_lost_is_enqueued_by_the_sweep_later_and_later(app: Flask, mine: Client) -> None:
-    export_id = ask(mine)
-    app.extensions["redis"].flushdb()
-    with mock.patch.object(jobs, "enqueue_once_now") as enqueued:
-        jobs.make_waiting_exports()
-        assert not enqueued.called, "the job of the request has its minute"
-        db.session.execute(sa.update(DataExport).values(next_try_at=datetime.now(UTC)))
-        jobs.make_waiting_exports()
-        assert [call.args for call in enqueued.call_args_list] == [(jobs.make_export, export_id)]
-        enqueued.reset_mock()
-        with mock.patch.object(archive, "write", side_effect=OSError("full")), pytest.raises(OSError, match="full"):
-            jobs.make_export(export_id)
-        jobs.make_waiting_exports()
-        assert not enqueued.called, "after a failure it waits"
-
-
-def test_an_export_whose_person_has_gone_leaves_no_file(mine: Client, siti: User) -> None:
-    export_id = ask(mine)
-    before = stored()
-
-    def gone(*_: object) -> bool:
-        return False
-
-    with mock.patch.object(jobs, "_finish", gone):
-        jobs.make_export(export_id)
-    assert stored() == before
-    db.session.execute(sa.delete(DataExport))
-    jobs.make_export(export_id)
-    assert stored() == before
-
-
-def test_two_workers_make_it_once(app: Flask, mine: Client) -> None:
-    export_id = ask(mine)
-    with mock.patch.object(archive, "write") as write:
-        with mock.patch.object(jobs, "_locked") as locked:
-            locked.return_value.__enter__.return_value = False
-            jobs.make_export(export_id)
-        assert not write.called
-    jobs.make_export(export_id)
-    with mock.patch.object(archive, "write") as write:
-        jobs.make_export(export_id)
-        assert not write.called, "it is made already"
 
 
 @pytest.mark.usefixtures("limited")

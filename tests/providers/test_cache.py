@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import timedelta
 from threading import Barrier, Event
 from time import monotonic, sleep
@@ -19,27 +18,7 @@ from app.providers import cache as module
 from app.providers.cache import Cache
 from app.providers.responses import ProviderError
 from dev.stack.waiting import PATIENCE_S, wait_until
-
-
-@dataclass(frozen=True)
-class Thing:
-    name: str
-
-
-class Source:
-    """A provider: what it says, how long it takes, how often it was asked."""
-
-    def __init__(self, seconds: float = 0) -> None:
-        self.asked = 0
-        self.seconds = seconds
-        self.error: ProviderError | None = None
-
-    def __call__(self) -> Thing | None:
-        self.asked += 1
-        sleep(self.seconds)
-        if self.error:
-            raise self.error
-        return Thing(f"nomor {self.asked}")
+from tests.providers.sources import Source, Thing
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.core.database.session import unit_of_work
 from app.providers import vapid, webpush
 from dev.simulators import Server
+from tests.factories import make_user
 
 
 @pytest.fixture
@@ -32,3 +34,10 @@ def browser(sim: Server, keys: str) -> dict[str, Any]:
     """A browser's subscription for our key."""
     subscription: dict[str, Any] = sim.push.subscribe(keys)
     return subscription
+
+
+@pytest.fixture
+def user_id() -> int:
+    with unit_of_work():
+        user = make_user()
+    return user.id

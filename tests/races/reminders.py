@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import secrets
-from functools import partial
 from typing import Any
 
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
 from app.identity.models import RoleName
-from app.notifications.delivery import claims
-from app.notifications.models import Channel
 from app.pengingat import jobs
 from app.pengingat.limits import MOST
-from app.push import transport
-from app.push.service import MOST_A_USER
-from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encounter, statuses
+from tests.races.meeting import Call, Job, Person, Scene, Script, encounter, statuses
 from tests.races.people import remove
 
 TOP_UP = Job(jobs.top_up_page)
@@ -64,9 +54,6 @@ def left_of(scene: Scene, person: Person) -> int:
             id=person.id,
         )
     )
-
-
-# --- reminders ------------------------------------------------------------------------------------------------------
 
 
 @encounter(201, 409)
@@ -212,116 +199,3 @@ def topping_up_meets_delete_of_the_person(scene: Scene) -> Script:
     jobs.top_up_page()
     assert left_of(scene, leaving) == 0
     assert hours_waiting(scene, id_) == {1, 9, 17}
-
-
-# --- the browsers of a person ---------------------------------------------------------------------------------------
-
-
-def browser(scene: Scene) -> dict[str, Any]:
-    key = ec.generate_private_key(ec.SECP256R1()).public_key()
-    point = key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-    return {
-        "endpoint": f"https://push.example.com/{scene.number()}/{secrets.token_hex(8)}",
-        "keys": {"p256dh": _encoded(point), "auth": _encoded(secrets.token_bytes(16))},
-    }
-
-
-def _encoded(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def subscribe(person: Person, data: dict[str, Any]) -> Call:
-    return person.post("/push/subscribe", **data)
-
-
-def unsubscribe(data: dict[str, Any]) -> Call:
-    return NOBODY.delete("/push/subscribe", endpoint=data["endpoint"])
-
-
-def subscriptions(scene: Scene, endpoint: str) -> int:
-    return int(scene.sql("SELECT count(*) FROM push_subscriptions WHERE endpoint = :endpoint", endpoint=endpoint))
-
-
-@encounter(200, 201)
-def subscription_twins(scene: Scene) -> Script:
-    person, data = scene.person(), browser(scene)
-    responses = yield [subscribe(person, data)] * 3
-    assert statuses(responses) == [200, 200, 201]
-    assert subscriptions(scene, data["endpoint"]) == 1
-
-
-@encounter(200, 201)
-def two_people_on_one_browser(scene: Scene) -> Script:
-    a, b, data = scene.person(), scene.person(), browser(scene)
-    yield [subscribe(a, data), subscribe(b, data), subscribe(NOBODY, data)]
-    assert subscriptions(scene, data["endpoint"]) == 1
-
-
-@encounter(200, 201, 404)
-def subscribing_meets_unsubscribing(scene: Scene) -> Script:
-    person, data = scene.person(), browser(scene)
-    scene.send(subscribe(person, data))
-    yield [subscribe(person, data), unsubscribe(data), subscribe(person, data), unsubscribe(data)]
-    assert subscriptions(scene, data["endpoint"]) <= 1
-
-
-@encounter(201)
-def more_browsers_than_a_person_may_have(scene: Scene) -> Script:
-    person = scene.person()
-    for _ in range(MOST_A_USER - 1):
-        scene.send(subscribe(person, browser(scene)))
-    yield [subscribe(person, browser(scene)) for _ in range(4)]
-    assert scene.sql("SELECT count(*) FROM push_subscriptions WHERE user_id = :id", id=person.id) == MOST_A_USER
-
-
-@encounter(200, 201)
-def all_browsers_subscribe_anew(scene: Scene) -> Script:
-    """An invitation to deadlock: there are more than a person may have, and for each these are the others' oldest."""
-    person = scene.person()
-    browsers = [browser(scene) for _ in range(4)]
-    for data in browsers:
-        scene.send(subscribe(person, data))
-    scene.change(
-        """INSERT INTO push_subscriptions (endpoint, p256dh, auth, user_id, is_verified)
-        SELECT 'https://push.example.com/' || :id || '/' || n, '', '', :id, true
-        FROM generate_series(1, :count) AS n""",
-        id=person.id,
-        count=MOST_A_USER,
-    )
-    yield [subscribe(person, data) for data in browsers]
-    assert scene.sql("SELECT count(*) FROM push_subscriptions WHERE user_id = :id", id=person.id) == MOST_A_USER
-
-
-@encounter(200, 201, 400, 401, 404, 409)
-def subscriptions_meet_delete_of_the_person(scene: Scene) -> Script:
-    admin, leaving, other = scene.admin(), scene.person(RoleName.ADMIN), scene.person()
-    known, taken = browser(scene), browser(scene)
-    scene.send(subscribe(leaving, known))
-    scene.send(subscribe(leaving, taken))
-    yield [
-        subscribe(leaving, known),
-        subscribe(leaving, browser(scene)),
-        remove(admin, leaving),
-        subscribe(other, taken),
-        NOBODY.post("/push/subscribe", **browser(scene), user_id=leaving.id),
-        unsubscribe(known),
-        NOBODY.post("/push/send", user_id=leaving.id, payload={"title": "Halo", "body": "Halo"}),
-    ]
-    assert left_of(scene, leaving) == 0
-    assert subscriptions(scene, taken["endpoint"]) <= 1
-
-
-@encounter(200)
-def fanning_out_meets_delete_of_the_person(scene: Scene) -> Script:
-    """The worker adds a delivery for each browser of somebody who is being deleted with their deliveries."""
-    admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
-    for _ in range(3):
-        scene.send(subscribe(leaving, browser(scene)))
-    scene.change("DELETE FROM deliveries WHERE channel = 'push_fan_out'")
-    scene.new(remind(leaving))
-    due = "UPDATE deliveries SET next_try_at = now() WHERE user_id = :id AND channel = 'push_fan_out'"
-    scene.change(due, id=leaving.id)
-    delivery = claims.claim("urgent", Channel.PUSH_FAN_OUT)
-    assert delivery is not None
-    yield [Job(partial(transport.fan_out, delivery)), remove(admin, leaving)]
-    assert left_of(scene, leaving) == 0

@@ -15,6 +15,7 @@ from config import environment
 
 # They register their encounters.
 from tests.races import (  # noqa: F401
+    browsers,
     care,
     content,
     doses,

@@ -22,8 +22,9 @@ from app.push import transport
 from app.push.models import PushSubscription
 from dev.stack.waiting import wait_until
 from tests.overlap import IS_WAITING, done_twice_at_once
+from tests.races.browsers import browser, subscribe
 from tests.races.meeting import Scene, serving
-from tests.races.reminders import browser, fall_due, forget_plans, hours_waiting, remind, subscribe
+from tests.races.reminders import fall_due, forget_plans, hours_waiting, remind
 
 
 @pytest.fixture

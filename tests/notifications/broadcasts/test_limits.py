@@ -28,7 +28,7 @@ from tests.client import Client
 from tests.factories import make_user
 from tests.notifications.conftest import add, reread
 from tests.notifications.senders.conftest import Configure, configure, fonnte, whatsapp
-from tests.notifications.senders.test_health import sender
+from tests.notifications.senders.looks import sender
 
 __all__ = ["configure", "fonnte", "whatsapp"]
 

@@ -14,7 +14,7 @@ from app.notifications.senders import jobs as senders
 from app.providers import webhooks
 from dev.simulators import Server
 from tests.notifications.senders.conftest import Configure
-from tests.notifications.senders.test_health import sender
+from tests.notifications.senders.looks import sender
 
 
 def hear(reader: Callable[[object], Any], body: object) -> list[str]:

@@ -25,7 +25,7 @@ from tests.factories import make_user
 from tests.notifications.conftest import add, reread
 from tests.notifications.delivery.test_forms import REMINDER
 from tests.notifications.senders.conftest import Configure
-from tests.notifications.senders.test_health import sender
+from tests.notifications.senders.looks import sender
 from tests.notifications.senders.test_numbers import pass_time
 
 SECRET = {"WHATSAPP_APP_SECRET": "s"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
 from threading import Condition
 
@@ -12,44 +11,23 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
-from app.notifications import jobs, outbox
+from app.notifications import jobs
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
-from app.notifications.models import Channel, Delivery, State, deliveries
+from app.notifications.models import Channel, State, deliveries
 from app.notifications.senders import health
 from app.notifications.senders import jobs as senders
-from app.notifications.senders.models import Sender, SenderState
+from app.notifications.senders.models import SenderState
 from app.notifications.senders.models import senders as table
 from app.providers.messenger import Health
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S
 from tests.client import Client
 from tests.factories import make_user
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.conftest import add, reread
 from tests.notifications.senders.conftest import Configure
+from tests.notifications.senders.looks import pass_time, rows, sender, sends, sends_of_fonnte
 from tests.statements import Statements
-
-
-def sender() -> Sender:
-    found = health.current()
-    assert found is not None
-    return found
-
-
-def pass_time(**time: float) -> None:
-    """Let time pass for the sender and for what waits."""
-    back = timedelta(**time)
-    with unit_of_work():
-        moments = ("since", "checked_at", "trial_at", "held_since")
-        db.session.execute(sa.update(table).values({name: table.c[name] - back for name in moments}))
-        rows = deliveries.c
-        moments = ("due_at", "next_try_at", "expires_at", "settled_at")
-        db.session.execute(sa.update(deliveries).values({name: rows[name] - back for name in moments}))
-
-
-def rows() -> Sequence[Delivery]:
-    db.session.expire_all()
-    return db.session.scalars(sa.select(Delivery).order_by(Delivery.id)).all()
 
 
 @pytest.mark.parametrize("fault", ["token_invalid", "no_quota", "disconnected"])
@@ -110,10 +88,6 @@ def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried
     assert len(sim.messaging.sent) == 30
 
 
-def sends(sim: Server) -> int:
-    return sum(call.path.endswith("/messages") for call in sim.messaging.calls)
-
-
 @pytest.mark.takes(seconds=30)
 def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
     committed: Flask, sim: Server, fonnte: Configure
@@ -158,10 +132,6 @@ def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
     assert len(sim.messaging.sent) == sends_of_fonnte(sim) == 450
 
 
-def sends_of_fonnte(sim: Server) -> int:
-    return sum(call.path == "/send" for call in sim.messaging.calls)
-
-
 def test_the_check_keeps_what_the_provider_says_of_the_number(app: Flask, sim: Server, whatsapp: Configure) -> None:
     sim.messaging.sender.quality, sim.messaging.sender.limit = "YELLOW", 2000
     senders.check()
@@ -169,31 +139,6 @@ def test_the_check_keeps_what_the_provider_says_of_the_number(app: Flask, sim: S
     sim.messaging.sender.limit = None
     senders.check()
     assert sender().limit_24h is None
-
-
-def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server, fonnte: Configure) -> None:
-    sim.messaging.sender.quota = 78
-    senders.check()
-    assert (sender().quota, sender().state) == (78, "up")
-    sim.messaging.sender.quota = 0
-    senders.check()
-    assert (sender().quota, sender().state) == (0, "up")  # a plan without a quota may say so too
-
-
-def test_a_quota_that_is_spent_stops_the_sender_until_there_is_more(
-    committed: Flask, sim: Server, fonnte: Configure
-) -> None:
-    sim.messaging.sender.quota = 0
-    add()
-    jobs.drain("urgent")
-    senders.check()
-    assert (sender().state, sender().reason) == ("down", "insufficient quota")
-    sim.messaging.sender.quota = 10
-    senders.check()
-    assert sender().state == "up"
-    pass_time(minutes=1)
-    jobs.drain("urgent")
-    assert [row.state for row in rows()] == [State.SENT]
 
 
 def test_looking_at_the_sender_costs_a_delivery_no_statement(
@@ -237,56 +182,6 @@ def test_a_provider_without_a_check_is_tried_again_by_a_message(
     jobs.drain("urgent")
     assert sender().state == SenderState.UP
     assert [row.state for row in rows()] == [State.SENT]
-
-
-@pytest.mark.takes(seconds=20)
-def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Server, whatsapp: Configure) -> None:
-    sim.messaging.limit_people(250)
-    senders.check()
-    with unit_of_work():
-        outbox.add_all(
-            [
-                outbox.Draft(
-                    kind="reminder",
-                    channel=Channel.MESSAGING,
-                    dedupe_key=f"person:{n}",
-                    payload={"text": "Halo"},
-                    target=f"+62812{n:08d}",
-                    expires_at=clock.now() + timedelta(hours=1),
-                )
-                for n in range(251)
-            ]
-        )
-    jobs.drain("urgent")
-    states = [(row.state, row.attempts) for row in rows()]
-    assert states.count((State.SENT, 1)) == len(sim.messaging.sent) == 250
-    assert states.count((State.PENDING, 0)) == 1
-    assert sender().limit_24h == 250
-
-
-def test_a_provider_that_does_not_know_the_question_is_left_alone(app: Flask, sim: Server, fonnte: Configure) -> None:
-    sim.fault("messaging", "status", match="/device", status=404, times=None)
-    for _ in range(3):
-        senders.check()
-    assert len(sim.messaging.calls) == 1
-
-
-def test_nobody_new_is_written_to_beyond_the_limit_and_others_are(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
-    sim.messaging.limit_people(3)
-    known = [add(target=f"+6281{n:09d}") for n in range(3)]
-    jobs.drain("urgent")
-    new, again = add(target="+62819999999"), add(target=known[0].target)
-    jobs.drain("urgent")
-    waits = reread(new.dedupe_key)
-    assert (waits.state, waits.attempts, waits.last_error) == (State.PENDING, 0, "messaging: code 131048")
-    assert reread(again.dedupe_key).state == State.SENT
-    assert sender().state == SenderState.DEGRADED
-    sim.messaging.sender.people.clear()  # a day later
-    age(450, of=new)
-    jobs.drain("urgent")
-    assert reread(new.dedupe_key).state == State.SENT
 
 
 def test_an_operator_hears_of_it_everywhere_and_lets_it_go_on(committed: Flask, sim: Server, fonnte: Configure) -> None:

@@ -19,7 +19,7 @@ from tests.client import Client
 from tests.factories import make_user
 from tests.notifications.conftest import add, reread
 from tests.notifications.senders.conftest import Configure
-from tests.notifications.senders.test_health import pass_time
+from tests.notifications.senders.looks import pass_time
 
 
 def accepted_and_held(sim: Server, **fields: object) -> Delivery:

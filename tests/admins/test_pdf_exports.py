@@ -1,0 +1,85 @@
+"""Reports for printing: every page by itself, every name legible, and not too many of them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.core.exports import fonts, pdf
+from tests.admins.exports import get, read_csv, read_pdf, read_xlsx
+from tests.client import Client, assert_error
+from tests.factories import make_user
+
+
+def test_a_pdf_has_title_range_headings_and_page_numbers_on_every_page(admin: Client) -> None:
+    db.session.execute(
+        sa.text(
+            "INSERT INTO users (username, password_hash, nama_ktp, created_at)"
+            " SELECT 'user' || n, 'x', 'Nama ' || n, '2026-03-01T10:00Z'::timestamptz + n * interval '1 hour'"
+            " FROM generate_series(1, 120) n"
+        )
+    )
+    text, pages = read_pdf(get(admin, "users", format="pdf", start="2026-03-01", end="2026-03-31"))
+    assert pages > 2
+    assert text.count("Laporan Pengguna") == text.count("Nama pengguna") == pages
+    assert text.count("1 Maret 2026 – 31 Maret 2026") == pages
+    assert f"Halaman {pages} dari {pages}" in text
+    assert "Pendaftaran per hari" in text
+    assert "120 baris" in text
+    assert all(re.search(rf"\bNama {n}\b", text) for n in (1, 60, 120))
+
+
+NAMES = {
+    "Cyrillic and Greek": "Дмитрий Αλέξης",
+    "Chinese, simplified": "陈丽华",
+    "Chinese, traditional": "陳麗華",
+    "Japanese": "さくら タナカ",
+    "Korean": "김민준",
+    "Armenian": "Արամ",
+    "Georgian": "ნინო",
+    "Ethiopic": "አበበ",
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
+def test_names_in_other_scripts_are_legible(admin: Client, name: str) -> None:
+    make_user(nama_ktp=name)
+    text, _ = read_pdf(get(admin, "users", format="pdf"))
+    assert name in text
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["محمد", "दिलीप", "মিতা", "குமார்", "สมชาย", "ສົມ", "សុខា", "အောင်", "דוד", "ලක්ෂ්මී",
+     "ꦧꦸꦢꦶ", "ᬩᬸᬤᬶ", "ᮘᮥᮓᮤ", "ᯅᯖᯂ᯲", "ᨅᨘᨉᨗ", "ꤽꥍꤺꥏ"],
+    ids=["Arabic", "Devanagari", "Bengali", "Tamil", "Thai", "Lao", "Khmer", "Myanmar", "Hebrew", "Sinhala",
+         "Javanese", "Balinese", "Sundanese", "Batak", "Buginese", "Rejang"],
+)  # fmt: skip
+def test_no_letter_of_a_script_that_joins_them_is_missing(name: str) -> None:
+    """Shaped text does not come out of a PDF as it went in, so this looks at the fonts."""
+    assert fonts.legible(name) == name
+    assert fonts.is_complex(name)
+    assert not fonts.is_plain(name)
+
+
+def test_what_no_font_has_is_marked() -> None:
+    assert fonts.legible("Budi 𓀀") == "Budi \ufffd"
+
+
+def test_an_empty_pdf_says_so(admin: Client) -> None:
+    text, _ = read_pdf(get(admin, "activity-logs", format="pdf"))
+    assert "Tidak ada data" in text
+
+
+def test_a_pdf_has_a_limit_and_the_others_have_none(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "MAX_ROWS", 3)
+    for _ in range(3):
+        make_user()
+    response = admin.get("/admins/export/users?format=pdf")
+    assert_error(response, 400, "too_many_rows")
+    assert "csv" in response.json["message"]
+    assert len(read_csv(get(admin, "users"))) == 5
+    assert len(read_xlsx(get(admin, "users", format="xlsx"))) == 5

@@ -1,0 +1,99 @@
+"""People who miss the same circle at the same moment make the provider's bill no longer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.faskes.service import lookup, search_coverage
+from dev.simulators import Server
+from dev.stack.waiting import wait_until
+from tests.client import Client
+from tests.factories import make_admin
+from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
+
+
+def at_once(*calls: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=call) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_two_who_miss_at_the_same_moment_ask_once(committed: Flask, provider: Server) -> None:
+    provider.fault("places", "latency", times=None, seconds=0.3)
+    results: list[list[str]] = []
+
+    def search(north_km: float) -> None:
+        with committed.app_context():
+            results.append(ids(around(Client(committed), (JAYAPURA[0] + north_km / 111.195, JAYAPURA[1]))))
+
+    at_once(*(partial(search, north_km) for north_km in (0, 0, 0.2, 0.4)))
+    assert results == [[HOSPITAL]] * 4
+    assert provider.places.searches() == 1
+
+
+def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(
+    committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.fault("places", "hang", times=None)
+    statuses: list[str] = []
+    waiting: list[search_coverage.Spot] = []
+    wait = search_coverage.wait
+
+    def counted(spot: search_coverage.Spot) -> None:
+        waiting.append(spot)
+        wait(spot)
+
+    def search() -> None:
+        with committed.app_context():
+            statuses.append(around(Client(committed), JAYAPURA)["status"])
+
+    monkeypatch.setattr(search_coverage, "wait", counted)
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: provider.places.searches() == 1 and len(waiting) == 2)
+    provider.clear_faults()  # ends the call that hangs
+    for thread in threads:
+        thread.join()
+    assert statuses == ["ZERO_RESULTS"] * 3
+    assert provider.places.searches() == 1
+
+
+def test_a_claim_whose_owner_died_ends_by_itself(app: Flask) -> None:
+    first = search_coverage.claim(*JAYAPURA, 5000)
+    second = search_coverage.claim(*JAYAPURA, 5000)
+    assert (first.state, second.state) == (search_coverage.State.CLAIMED, search_coverage.State.ASKING)
+    left = app.extensions["redis"].ttl(f"faskes:coverage:state:{first.name}")
+    assert search_coverage.CLAIM_S >= 8
+    assert 0 < left <= search_coverage.CLAIM_S
+    app.extensions["redis"].delete(f"faskes:coverage:state:{first.name}")
+    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.CLAIMED
+
+
+def test_a_rollback_releases_the_claimed_circle(
+    committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise sa.exc.OperationalError("INSERT", {}, Exception("gone"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lookup, "store", fail)
+        response = Client(committed).get("/faskes/nearby", query_string={"lat": JAYAPURA[0], "lng": JAYAPURA[1]})
+        assert response.status_code == 503
+    assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]
+
+
+def test_what_an_admin_enters_shows_at_once_in_a_covered_circle(client: Client, provider: Server) -> None:
+    admin = client.as_(make_admin())
+    sea = (-10.5, 100.0)
+    assert ids(around(client, sea)) == []
+    created = admin.post("/faskes", {"nama": "Kapal rumah sakit", "lat": sea[0], "lng": sea[1]})
+    assert ids(around(client, sea)) == [created.json["id"]]

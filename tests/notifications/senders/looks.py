@@ -1,0 +1,45 @@
+"""The sender and what waits for it, as time passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.notifications.models import Delivery, deliveries
+from app.notifications.senders import health
+from app.notifications.senders.models import Sender
+from app.notifications.senders.models import senders as table
+from dev.simulators import Server
+
+
+def sender() -> Sender:
+    found = health.current()
+    assert found is not None
+    return found
+
+
+def pass_time(**time: float) -> None:
+    """Let time pass for the sender and for what waits."""
+    back = timedelta(**time)
+    with unit_of_work():
+        moments = ("since", "checked_at", "trial_at", "held_since")
+        db.session.execute(sa.update(table).values({name: table.c[name] - back for name in moments}))
+        rows = deliveries.c
+        moments = ("due_at", "next_try_at", "expires_at", "settled_at")
+        db.session.execute(sa.update(deliveries).values({name: rows[name] - back for name in moments}))
+
+
+def rows() -> Sequence[Delivery]:
+    db.session.expire_all()
+    return db.session.scalars(sa.select(Delivery).order_by(Delivery.id)).all()
+
+
+def sends(sim: Server) -> int:
+    return sum(call.path.endswith("/messages") for call in sim.messaging.calls)
+
+
+def sends_of_fonnte(sim: Server) -> int:
+    return sum(call.path == "/send" for call in sim.messaging.calls)

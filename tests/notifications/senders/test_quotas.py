@@ -1,0 +1,94 @@
+"""What a provider lets a sender do: messages that are paid for, and people who are written to first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import unit_of_work
+from app.core.lib import clock
+from app.notifications import jobs, outbox
+from app.notifications.models import Channel, State
+from app.notifications.senders import jobs as senders
+from app.notifications.senders.models import SenderState
+from dev.simulators import Server
+from tests.notifications.conftest import add, age, reread
+from tests.notifications.senders.conftest import Configure
+from tests.notifications.senders.looks import pass_time, rows, sender
+
+
+def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server, fonnte: Configure) -> None:
+    sim.messaging.sender.quota = 78
+    senders.check()
+    assert (sender().quota, sender().state) == (78, "up")
+    sim.messaging.sender.quota = 0
+    senders.check()
+    assert (sender().quota, sender().state) == (0, "up")  # a plan without a quota may say so too
+
+
+def test_a_quota_that_is_spent_stops_the_sender_until_there_is_more(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
+    sim.messaging.sender.quota = 0
+    add()
+    jobs.drain("urgent")
+    senders.check()
+    assert (sender().state, sender().reason) == ("down", "insufficient quota")
+    sim.messaging.sender.quota = 10
+    senders.check()
+    assert sender().state == "up"
+    pass_time(minutes=1)
+    jobs.drain("urgent")
+    assert [row.state for row in rows()] == [State.SENT]
+
+
+@pytest.mark.takes(seconds=20)
+def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    sim.messaging.limit_people(250)
+    senders.check()
+    with unit_of_work():
+        outbox.add_all(
+            [
+                outbox.Draft(
+                    kind="reminder",
+                    channel=Channel.MESSAGING,
+                    dedupe_key=f"person:{n}",
+                    payload={"text": "Halo"},
+                    target=f"+62812{n:08d}",
+                    expires_at=clock.now() + timedelta(hours=1),
+                )
+                for n in range(251)
+            ]
+        )
+    jobs.drain("urgent")
+    states = [(row.state, row.attempts) for row in rows()]
+    assert states.count((State.SENT, 1)) == len(sim.messaging.sent) == 250
+    assert states.count((State.PENDING, 0)) == 1
+    assert sender().limit_24h == 250
+
+
+def test_a_provider_that_does_not_know_the_question_is_left_alone(app: Flask, sim: Server, fonnte: Configure) -> None:
+    sim.fault("messaging", "status", match="/device", status=404, times=None)
+    for _ in range(3):
+        senders.check()
+    assert len(sim.messaging.calls) == 1
+
+
+def test_nobody_new_is_written_to_beyond_the_limit_and_others_are(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
+    sim.messaging.limit_people(3)
+    known = [add(target=f"+6281{n:09d}") for n in range(3)]
+    jobs.drain("urgent")
+    new, again = add(target="+62819999999"), add(target=known[0].target)
+    jobs.drain("urgent")
+    waits = reread(new.dedupe_key)
+    assert (waits.state, waits.attempts, waits.last_error) == (State.PENDING, 0, "messaging: code 131048")
+    assert reread(again.dedupe_key).state == State.SENT
+    assert sender().state == SenderState.DEGRADED
+    sim.messaging.sender.people.clear()  # a day later
+    age(450, of=new)
+    jobs.drain("urgent")
+    assert reread(new.dedupe_key).state == State.SENT

@@ -1,0 +1,40 @@
+"""The file of everything that is mine: asked for, and read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from zipfile import ZipFile
+
+import orjson
+
+from app.core.media import storage
+from app.core.media.storage import Room
+from tests.client import Client
+from tests.factories import PASSWORD
+
+
+def ask(client: Client) -> int:
+    response = client.post("/profile/ekspor", {"password": PASSWORD})
+    assert response.status_code == 202, response.json
+    return int(response.json["id"])
+
+
+def opened(client: Client, export_id: int) -> ZipFile:
+    response = client.get(f"/profile/ekspor/{export_id}")
+    assert response.status_code == 200, response.json
+    assert response.mimetype == "application/zip"
+    return ZipFile(io.BytesIO(response.data))
+
+
+def rows(file: ZipFile, table: str) -> list[dict[str, object]]:
+    """The rows of a table, the same in both of its files."""
+    objects: list[dict[str, object]] = orjson.loads(file.read(f"data/{table}.json"))
+    sheet = list(csv.DictReader(io.StringIO(file.read(f"data/{table}.csv").decode("utf-8-sig"))))
+    assert len(sheet) == len(objects)
+    assert all(list(line) == list(object_) for line, object_ in zip(sheet, objects, strict=True))
+    return objects
+
+
+def stored() -> set[str]:
+    return {name for name, _ in storage.room(Room.EXPORTS).names()}

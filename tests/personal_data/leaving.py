@@ -1,0 +1,46 @@
+"""Somebody who leaves, and whose traces are looked for."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.models import User
+from tests.client import Client
+from tests.factories import PASSWORD
+from tests.personal_data.traces import MARK
+
+PERSON = {
+    "username": f"{MARK.lower()}_9",
+    "nama_ktp": f"{MARK} Wulandari",
+    "nama_samaran": f"{MARK} Samaran",
+    "nomor_hp": "081277660044",
+    "email": f"{MARK.lower()}@contoh.id",
+    "nik": "3273014502907788",
+}
+MARKS = (MARK, "81277660044", "3273014502907788")
+
+OBAT = {
+    "judul": "Obat pagi",
+    "details": {
+        "nama_obat": "Metformin",
+        "frekuensi": 1,
+        "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
+        "aturan": "setelah makan",
+    },
+}
+
+
+def leave(client: Client, forum: str = "anonymise") -> dict[str, str]:
+    response = client.delete("/profile", {"password": PASSWORD, "forum": forum})
+    assert response.status_code == 202, response.json
+    return dict(response.json)
+
+
+def let_the_grace_pass(user_id: int) -> None:
+    db.session.execute(sa.update(User).where(User.id == user_id).values(erasure_due_at=sa.func.now()))
+    db.session.commit()
+
+
+def log_in(client: Client) -> object:
+    return Client(client.app).post("/login", {"username": PERSON["username"], "password": PASSWORD})

@@ -1,0 +1,268 @@
+"""After the seven days nothing of a person is left anywhere, whatever dies while it is taken away."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime, timedelta
+from unittest import mock
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from sqlalchemy import event
+
+from app.core.database.personal import Custom, personal_tables
+from app.core.database.session import Base, db, unit_of_work
+from app.core.media import pictures, storage
+from app.core.media.storage import Room
+from app.forum.models import ForumReply, ForumThread
+from app.identity import audit, own_pictures
+from app.identity.models import AuditEntry, User
+from app.logs import jobs as log_jobs
+from app.notifications import outbox
+from app.notifications.delivery import claims, settlements
+from app.notifications.models import Broadcast, Channel, Delivery, State
+from app.personal_data import erasers, jobs
+from tests.client import Client, assert_error
+from tests.core.media.samples import plain
+from tests.factories import make_admin, make_user
+from tests.personal_data.leaving import MARKS, OBAT, PERSON, leave, let_the_grace_pass
+from tests.personal_data.traces import MARK, fill, found
+
+
+def erased(mine: Client, user_id: int, forum: str) -> None:
+    leave(mine, forum)
+    let_the_grace_pass(user_id)
+    jobs.erase_due()
+    jobs.erase(user_id)
+
+
+@pytest.mark.parametrize("forum", ["anonymise", "delete"])
+def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, siti: User, forum: str) -> None:
+    siti_id, budi = siti.id, make_user()
+    fill(siti, budi)
+    with unit_of_work():
+        name = pictures.save(io.BytesIO(plain()))
+        own_pictures.keep(siti_id, {"image": name})
+    db.session.execute(sa.update(User).where(User.id == siti_id).values(image=name))
+    for statement in (f"SELECT * FROM users WHERE username = '{PERSON['username']}'", "SELECT 81277660044"):
+        audit.record(None, audit.Action.SQL, "query", query=statement)
+    audit.record(None, audit.Action.USER_CHANGED, f"user:{siti_id}", username=PERSON["username"])
+    budi_id = budi.id
+    with unit_of_work():
+        outbox.add(
+            outbox.Draft(
+                kind="forum_reply",
+                channel=Channel.MESSAGING,
+                dedupe_key="sent to another",
+                payload={"text": f"{PERSON['nama_ktp']} membalas utas Anda."},
+                expires_at=datetime.now(UTC) + timedelta(days=1),
+                user_id=budi_id,
+            )
+        )
+    db.session.execute(sa.update(Delivery).where(Delivery.user_id == budi_id).values(state=State.SENT))
+    mine.post("/log/user-log", {"event_type": MARK, "event_name": MARK, "screen_name": MARK, "session_id": MARK})
+    assert {"users", "activity_logs", "reminders", "redis"} <= set(found(mine.app, *MARKS))
+    erased(mine, siti_id, forum)
+    left = found(mine.app, *MARKS)
+    if forum == "anonymise":  # what they wrote stays by their own choice, and says of itself what the filler put there
+        for table in ("forum_threads", "forum_replies"):
+            left.pop(table, None)
+    assert left == {}, str(left)
+    assert name not in {stored for stored, _ in pictures.store().names()}
+    referring = [
+        (table.name, column.name)
+        for table in Base.metadata.sorted_tables
+        for column in table.columns
+        if any(key.target_fullname == "users.id" for key in column.foreign_keys)
+        and db.session.scalar(sa.select(sa.func.count()).select_from(table).where(column == siti_id))
+    ]
+    assert referring == []
+
+
+def test_posts_stay_as_written_by_a_deleted_account(mine: Client, client: Client, siti: User) -> None:
+    siti_id = siti.id
+    thread_id = mine.post("/forum/threads", {"category_id": 1, "title": "Halo", "content": "Isi"}).json["id"]
+    mine.post(f"/forum/threads/{thread_id}/reply", {"content": "Balasan", "use_pseudonym": True})
+    budi = client.as_(make_user())
+    budi.post(f"/forum/threads/{thread_id}/reply", {"content": "Semangat"})
+    other_id = budi.post("/forum/threads", {"category_id": 1, "title": "Lain", "content": "Isi"}).json["id"]
+    mine.post(f"/forum/threads/{other_id}/like")
+    erased(mine, siti_id, "anonymise")
+    thread = client.get(f"/forum/threads/{thread_id}").json
+    assert thread["author"] == {"id": None, "name": "Akun dihapus", "image": None}
+    assert thread["content"] == "Isi"
+    assert [reply["author"]["name"] for reply in thread["replies"]].count("Akun dihapus") == 1
+    assert thread["replies_count"] == 2
+    assert client.get(f"/forum/threads/{other_id}").json["likes_count"] == 0
+
+
+def test_posts_are_deleted_where_the_person_wants_it(mine: Client, client: Client, siti: User) -> None:
+    siti_id = siti.id
+    thread_id = mine.post("/forum/threads", {"category_id": 1, "title": "Halo", "content": "Isi"}).json["id"]
+    budi = client.as_(make_user())
+    other_id = budi.post("/forum/threads", {"category_id": 1, "title": "Lain", "content": "Isi"}).json["id"]
+    reply_id = mine.post(f"/forum/threads/{other_id}/reply", {"content": "Balasan"}).json["id"]
+    budi.post(f"/forum/threads/{other_id}/reply", {"content": "Di bawahnya", "parent_id": reply_id})
+    erased(mine, siti_id, "delete")
+    assert_error(client.get(f"/forum/threads/{thread_id}"), 404)
+    subjects = set(db.session.scalars(sa.select(Broadcast.subject)))
+    assert subjects == {f"forum_thread:{other_id}"}
+    other = client.get(f"/forum/threads/{other_id}").json
+    assert (other["replies_count"], other["replies"][0]["is_deleted"]) == (1, True)
+    assert other["replies"][0]["replies"][0]["content"] == "Di bawahnya"
+
+
+def test_a_person_with_many_posts_is_erased_in_small_transactions(
+    mine: Client, siti: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    siti_id = siti.id
+    thread = ForumThread(user_id=make_user().id, category_id=1, title="T", content="I", replies_count=1200)
+    db.session.add(thread)
+    db.session.flush()
+    row = {"thread_id": thread.id, "user_id": siti_id, "content": "R", "depth": 1}
+    db.session.execute(sa.insert(ForumReply), [row] * 1200)
+    most: list[int] = []
+    commits = mock.Mock(wraps=jobs.unit_of_work)
+    monkeypatch.setattr(jobs, "unit_of_work", commits)
+
+    def count(_: object, cursor: object, statement: str, *__: object) -> None:
+        if statement.startswith(("UPDATE forum_replies", "DELETE FROM")):
+            most.append(cursor.rowcount)
+
+    connection = db.session.connection()
+    event.listen(connection, "after_cursor_execute", count)
+    erased(mine, siti_id, "anonymise")
+    event.remove(connection, "after_cursor_execute", count)
+    assert max(most) <= erasers.BATCH
+    assert sum(n for n in most if n > 0) >= 1200
+    assert commits.call_count > 5
+    assert db.session.scalar(sa.select(sa.func.count()).where(ForumReply.user_id.is_(None))) == 1200
+
+
+def test_the_audit_log_keeps_the_fact_without_the_person(
+    mine: Client, client: Client, siti: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "WINDOW", 1)  # as many looks as it has entries
+    siti_id, admin = siti.id, make_admin(username="rina")
+    admin_id = admin.id
+    client.as_(admin).get(f"/admins/users/{siti_id}")
+    audit.record(None, audit.Action.SQL, "query", query="SELECT jejakqx_9 FROM users WHERE username = 'jejakqx_9'")
+    erased(mine, siti_id, "delete")
+    entries = {row.action: row for row in db.session.scalars(sa.select(AuditEntry))}
+    read = entries[audit.Action.NIK_READ]
+    assert (read.actor_id, read.subject, read.details) == (admin_id, f"user:{siti_id}", {"username": "[dihapus]"})
+    # A name may be any word, so that only what is between quotes is one.
+    assert entries[audit.Action.SQL].details["query"] == "SELECT jejakqx_9 FROM users WHERE username = '[dihapus]'"
+    assert entries[audit.Action.ERASED].subject == f"user:{siti_id}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["action = 'x'", "subject = 'x'", "actor_id = 1", "ip = 'x'", "created_at = 'epoch'", "details = '{\"other\": 1}'"],
+)
+def test_the_audit_log_forgets_and_changes_nothing_else(mine: Client, siti: User, change: str) -> None:
+    siti_id = siti.id
+    audit.record(None, audit.Action.USER_CHANGED, f"user:{siti_id}", username=PERSON["username"])
+    leave(mine)
+    db.session.execute(sa.text("SELECT set_config('audit.forgetting', 'on', true)"))
+    for moment in ("now() + interval '1 day'", "now()"):
+        db.session.execute(sa.text(f"UPDATE users SET erasure_due_at = {moment} WHERE id = {siti_id}"))
+        with pytest.raises(sa.exc.ProgrammingError, match="append-only"), db.session.begin_nested():
+            db.session.execute(sa.text(f"UPDATE audit_entries SET {change}"))
+    db.session.execute(sa.text('UPDATE audit_entries SET details = \'{"username": "[dihapus]"}\', ip = NULL'))
+    db.session.execute(sa.text("UPDATE users SET erasure_due_at = NULL"))
+    with pytest.raises(sa.exc.ProgrammingError, match="append-only"), db.session.begin_nested():
+        db.session.execute(sa.text("UPDATE audit_entries SET ip = NULL"))
+
+
+def test_each_table_that_needs_more_than_a_delete_gets_it(app: Flask) -> None:
+    custom = {table.name for table, declared in personal_tables(Base.metadata) if isinstance(declared.erase, Custom)}
+    assert custom - {"users"} == set(erasers.ERASERS)
+
+
+class Killed(Exception):
+    """The process ends here: nothing below catches it."""
+
+
+@pytest.mark.parametrize("forum", ["anonymise", "delete"])
+def test_killed_at_any_transaction_it_goes_on(mine: Client, siti: User, forum: str) -> None:
+    siti_id, budi = siti.id, make_user()
+    fill(siti, budi)
+    leave(mine, forum)
+    let_the_grace_pass(siti_id)
+    kills = 0
+    for deadly in range(1, 200):
+        left = deadly
+
+        def dying_unit() -> object:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+            return unit_of_work()
+
+        with mock.patch.object(jobs, "unit_of_work", dying_unit):
+            try:
+                jobs.erase(siti_id)
+            except Killed:
+                kills += 1
+        db.session.rollback()
+        db.session.execute(sa.select(sa.func.pg_advisory_unlock_all()))
+        if db.session.get(User, siti_id) is None:
+            break
+    assert kills > 20
+    assert found(mine.app, PERSON["username"], "3273014502907788") == {}
+
+
+def test_an_erasure_makes_room_for_other_jobs_and_goes_on(mine: Client, siti: User) -> None:
+    siti_id = siti.id
+    row = {"user_id": siti_id, "category_id": 1, "title": "T", "content": "I"}
+    db.session.execute(sa.insert(ForumThread), [row] * 3)
+    leave(mine)
+    let_the_grace_pass(siti_id)
+    with mock.patch.object(jobs, "_enqueue_erase") as enqueued, mock.patch.object(jobs, "SLICE_S", 0.0):
+        jobs.erase(siti_id)
+        assert [call.args for call in enqueued.call_args_list] == [(siti_id,)]
+    assert db.session.get(User, siti_id) is not None
+    jobs.erase(siti_id)
+    assert db.session.get(User, siti_id) is None
+
+
+def test_an_administrator_who_is_deleted_leaves_as_little(client: Client) -> None:
+    rina = make_admin(**PERSON)
+    rina_id, budi, boss = rina.id, make_user(), client.as_(make_admin(username="bos"))
+    fill(rina, budi)
+    theirs = client.as_(rina)
+    theirs.post("/log/admin-log", {"event_type": MARK, "event_name": MARK, "screen_name": MARK, "session_id": MARK})
+    response = boss.delete(f"/admins/{rina_id}")
+    assert response.status_code == 200, response.json
+    log_jobs.forget_strangers()
+    left = found(client.app, *MARKS)
+    for table in ("forum_threads", "forum_replies"):  # posts stay, as they did
+        left.pop(table, None)
+    # Which administrator was deleted is what the audit log is for.
+    assert [*left] == ["audit_entries"]
+    assert len(left["audit_entries"]) == 1
+    assert PERSON["username"] in left["audit_entries"][0]
+
+
+def test_a_delivery_under_way_is_not_sent_any_more(mine: Client, siti: User) -> None:
+    siti_id = siti.id
+    mine.post("/pengingat/obat", OBAT)
+    db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.now(), due_at=sa.func.now()))
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    erased(mine, siti_id, "delete")
+    with pytest.raises(claims.ClaimLostError):
+        claims.begin(claimed)
+    settlements.settle_sent(claimed, "ref")
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
+
+
+def test_tombstones_lie_beside_the_pictures_and_say_nothing(mine: Client, siti: User) -> None:
+    siti_id = siti.id
+    erased(mine, siti_id, "delete")
+    names = [name for name, _ in storage.room(Room.TOMBSTONES).names()]
+    assert any(storage.room(Room.TOMBSTONES).get(name) == b"delete" for name in names)
+    assert all(str(siti_id) not in name.partition(".")[0] or len(name) > 60 for name in names)

@@ -1,0 +1,181 @@
+"""The job that makes somebody's file: killed, lost, in two places at once; and what it leaves behind."""
+
+from __future__ import annotations
+
+import tempfile
+import tracemalloc
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from unittest import mock
+from zipfile import ZipFile
+
+import orjson
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from sqlalchemy import event
+
+from app.core.database.session import db
+from app.core.exports.folder import LOCK, PREFIX, export_folder
+from app.core.media import storage
+from app.core.media.storage import Room
+from app.identity.models import User
+from app.pengingat.models import Occurrence, Tipe
+from app.personal_data import archive, jobs
+from app.personal_data.models import DataExport
+from tests.client import Client, assert_error
+from tests.personal_data.exports import ask, opened, rows, stored
+
+
+def test_after_a_day_it_is_gone_from_the_store_too(mine: Client) -> None:
+    export_id = ask(mine)
+    jobs.make_export(export_id)
+    file = db.session.get_one(DataExport, export_id).file
+    jobs.drop_old_exports()
+    assert file in stored()
+    a_day_ago = datetime.now(UTC) - jobs.KEPT - timedelta(minutes=1)
+    db.session.execute(sa.update(DataExport).values(ready_at=a_day_ago))
+    assert_error(mine.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
+    jobs.drop_old_exports()
+    assert file not in stored()
+    assert db.session.get(DataExport, export_id) is None
+
+
+def test_a_file_that_no_row_names_is_swept(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    storage.room(Room.EXPORTS).put_file("0" * 32 + ".zip", tmp_path / "file", jobs.CONTENT_TYPE)
+    jobs.drop_old_exports()
+    assert "0" * 32 + ".zip" in stored(), "its row may not have been committed yet"
+    monkeypatch.setattr(jobs, "ORPHAN_AGE", timedelta())
+    jobs.drop_old_exports()
+    assert "0" * 32 + ".zip" not in stored()
+
+
+def test_what_a_killed_job_left_in_a_folder_of_its_own_is_swept(
+    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / f"{PREFIX}of-a-killed-job"
+    left.mkdir()
+    for name in (LOCK, "export.csv"):
+        (left / name).touch()
+    jobs.drop_old_exports()
+    assert not left.exists(), "its person may be gone, and nobody else may ever ask for an export"
+
+
+def occurrences(user: User, count: int) -> None:
+    moment = datetime(2026, 3, 2, tzinfo=UTC)
+    common = {"user_id": user.id, "tipe": Tipe.OBAT, "judul": "Metformin " * 10, "slot": "0", "day": moment.date()}
+    db.session.execute(
+        sa.insert(Occurrence), [{**common, "due_at": moment + timedelta(minutes=minute)} for minute in range(count)]
+    )
+    db.session.flush()
+
+
+def test_memory_does_not_grow_with_the_records(app: Flask, siti: User) -> None:
+    def peak() -> int:
+        with export_folder() as folder:
+            tracemalloc.start()
+            archive.write(folder / "export.zip", siti, db.session.connection())
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            with ZipFile(folder / "export.zip") as file:
+                counts.append(len(orjson.loads(file.read("data/occurrences.json"))))
+        return most
+
+    counts: list[int] = []
+    occurrences(siti, 2 * archive.ROWS_AT_ONCE)
+    peak()  # what is loaded once
+    few = peak()
+    occurrences(siti, 10_000)
+    many = peak()
+    assert counts[-1] == 2 * archive.ROWS_AT_ONCE + 10_000
+    assert many < few * 1.5  # of eleven times as many records
+
+
+class Killed(Exception):
+    """The process ends here: nothing below catches it."""
+
+
+def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> None:
+    export_id = ask(mine)
+    connection = db.session.connection()
+    kills = 0
+    for deadly in range(1, 200):
+        left = deadly
+
+        def kill(*_: object) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+
+        event.listen(connection, "before_cursor_execute", kill)
+        try:
+            jobs.make_export(export_id)
+        except Killed:
+            kills += 1
+        finally:
+            event.remove(connection, "before_cursor_execute", kill)
+            db.session.execute(sa.select(sa.func.pg_advisory_unlock_all()))  # as the end of its connection does
+        if db.session.get_one(DataExport, export_id, populate_existing=True).ready_at is not None:
+            break
+    assert kills > 10
+    with opened(mine, export_id) as file:
+        assert file.testzip() is None
+        assert len(rows(file, "users")) == 1
+
+
+def test_killed_after_it_was_stored_it_is_stored_again_under_the_same_name(mine: Client) -> None:
+    export_id = ask(mine)
+    before = stored()
+    with mock.patch.object(jobs, "_finish", side_effect=Killed), pytest.raises(Killed):
+        jobs.make_export(export_id)
+    assert mine.get(f"/profile/ekspor/{export_id}").status_code == 202
+    jobs.make_export(export_id)
+    assert mine.get(f"/profile/ekspor/{export_id}").status_code == 200
+    assert len(stored() - before) == 1
+
+
+def test_what_was_lost_is_enqueued_by_the_sweep_later_and_later(app: Flask, mine: Client) -> None:
+    export_id = ask(mine)
+    app.extensions["redis"].flushdb()
+    with mock.patch.object(jobs, "enqueue_once_now") as enqueued:
+        jobs.make_waiting_exports()
+        assert not enqueued.called, "the job of the request has its minute"
+        db.session.execute(sa.update(DataExport).values(next_try_at=datetime.now(UTC)))
+        jobs.make_waiting_exports()
+        assert [call.args for call in enqueued.call_args_list] == [(jobs.make_export, export_id)]
+        enqueued.reset_mock()
+        with mock.patch.object(archive, "write", side_effect=OSError("full")), pytest.raises(OSError, match="full"):
+            jobs.make_export(export_id)
+        jobs.make_waiting_exports()
+        assert not enqueued.called, "after a failure it waits"
+
+
+def test_an_export_whose_person_has_gone_leaves_no_file(mine: Client, siti: User) -> None:
+    export_id = ask(mine)
+    before = stored()
+
+    def gone(*_: object) -> bool:
+        return False
+
+    with mock.patch.object(jobs, "_finish", gone):
+        jobs.make_export(export_id)
+    assert stored() == before
+    db.session.execute(sa.delete(DataExport))
+    jobs.make_export(export_id)
+    assert stored() == before
+
+
+def test_two_workers_make_it_once(app: Flask, mine: Client) -> None:
+    export_id = ask(mine)
+    with mock.patch.object(archive, "write") as write:
+        with mock.patch.object(jobs, "_locked") as locked:
+            locked.return_value.__enter__.return_value = False
+            jobs.make_export(export_id)
+        assert not write.called
+    jobs.make_export(export_id)
+    with mock.patch.object(archive, "write") as write:
+        jobs.make_export(export_id)
+        assert not write.called, "it is made already"

@@ -1,0 +1,100 @@
+"""Which addresses the ministry's articles may have."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from app.providers.http import AddressPolicy, Http
+from app.providers.ministry import Ministry, UrlNotAllowed
+from app.providers.responses import ProviderError
+from config import Config
+
+HOST = "ayosehat.kemkes.go.id"
+
+HOSTILE = [
+    "",
+    "artikel",
+    "/artikel",
+    f"//{HOST}/artikel",
+    f"http://{HOST}/artikel",  # plain http is for the source's own origin, and that is https
+    f"ftp://{HOST}/artikel",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "file:///etc/passwd",
+    "https://evil.example/artikel",
+    f"https://{HOST}.evil.example/",
+    f"https://evil-{HOST}/",
+    f"https://evil.example/{HOST}",
+    f"https://{HOST}@evil.example/",
+    f"https://evil.example@{HOST}/",
+    f"https://{HOST}:secret@evil.example/",
+    f"https://evil.example\\@{HOST}/",
+    f"https://{HOST}\\.evil.example/",
+    f"https://evil.example#@{HOST}/",
+    f"https://{HOST}%00.evil.example/",
+    f"https://{HOST}%2eevil.example/",
+    f"https://{HOST}:8443/",
+    f"https://{HOST}:443443/",
+    f"https://{HOST}./artikel",
+    f"https://{HOST}\t.evil.example/",
+    f"https://{HOST}/\r\nHost: evil.example",
+    f"https://{HOST}\uff0eevil.example/",  # a full-width dot
+    "https://ayosehat.kemkes.go.\u24d8d/",  # a circled letter
+    "https://127.0.0.1/",
+    "https://2130706433/",
+    "https://0x7f.1/",
+    "https://017700000001/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://[::1]/",
+    "https://localhost/",
+    "https://169.254.169.254/latest/meta-data/",
+    f"https://{HOST}/" + "a" * 3000,
+]
+
+
+@pytest.mark.parametrize("url", HOSTILE)
+def test_a_hostile_address_is_refused_without_a_call(url: str) -> None:
+    ministry = Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"}))
+    with pytest.raises(UrlNotAllowed):
+        ministry.article(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        (f"https://{HOST}/mengenal-diabetes", f"https://{HOST}/mengenal-diabetes"),
+        (f"HTTPS://{HOST.upper()}:443/a/../b?utm_source=x&id=1#isi", f"https://{HOST}/b?id=1"),
+        (f"https://{HOST}/gizi%20anak/é", f"https://{HOST}/gizi%20anak/%C3%A9"),
+    ],
+)
+def test_good_addresses_have_one_spelling(url: str, canonical: str) -> None:
+    assert Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"})).allowed(url) == canonical
+
+
+def test_plain_http_is_for_the_very_origin_of_the_source() -> None:
+    env = {"ENVIRONMENT": "testing", "ARTICLE_SOURCE_URL": "http://127.0.0.1:9/artikel"}
+    ministry = Ministry.from_config(Config.from_env({**env, "ARTICLE_HOSTS": "127.0.0.1:9,other.example:9"}))
+    assert ministry.allowed("http://127.0.0.1:9/x") == "http://127.0.0.1:9/x"
+    assert ministry.allowed("https://other.example:9/x") == "https://other.example:9/x"
+    for url in ("http://other.example:9/x", "http://127.0.0.1:10/x", "http://127.0.0.1/x", "https://other.example/x"):
+        with pytest.raises(UrlNotAllowed):
+            ministry.allowed(url)
+
+
+@pytest.mark.parametrize(
+    "address", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "100.64.0.1"]
+)
+def test_an_allowed_name_that_leads_to_a_private_address_is_not_called(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    def resolve(*_: object, **__: object) -> list[tuple[int, int, int, str, tuple[str, int]]]:
+        supervisor = socket.AF_INET6 if ":" in address else socket.AF_INET
+        return [(supervisor, socket.SOCK_STREAM, 6, "", (address, 443))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    ministry = Ministry(f"https://{HOST}/artikel", (), Http("ministry", policy=AddressPolicy.PUBLIC))
+    with pytest.raises(ProviderError) as caught:
+        ministry.article(f"https://{HOST}/mengenal-diabetes")
+    assert (caught.value.kind, caught.value.permanent) == ("refused", True)

@@ -1,0 +1,126 @@
+"""What browsers' push services answer, and what follows for the browser and for the push."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.core.lib import clock
+from app.notifications import jobs
+from app.notifications.models import Channel, State
+from app.push.models import PushSubscription
+from dev.simulators import Server
+from tests.client import Client
+from tests.notifications.conftest import add, age, reread
+from tests.push.pushes import PAYLOAD, shown, subscribe
+
+
+@pytest.fixture
+def client(committed: Flask, keys: str) -> Client:
+    return Client(committed)
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_browser_that_is_gone_is_forgotten(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int, status: int
+) -> None:
+    subscription_id = subscribe(client, browser, user_id)
+    sim.fault("push", "status", status=status)
+    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.FAILED
+    assert db.session.get(PushSubscription, subscription_id) is None
+
+
+@pytest.mark.parametrize("status", [400, 401, 403])
+def test_a_browser_of_other_keys_is_forgotten_the_second_time(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int, status: int
+) -> None:
+    subscription_id = subscribe(client, browser, user_id)
+    for left in (True, False):
+        sim.fault("push", "status", status=status)
+        add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+        jobs.drain("urgent")
+        db.session.expire_all()
+        assert (db.session.get(PushSubscription, subscription_id) is not None) is left
+
+
+def test_a_push_that_went_through_forgives_the_refusals_before(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int
+) -> None:
+    subscription_id = subscribe(client, browser, user_id)
+    for status in (403, None, 403):
+        if status:
+            sim.fault("push", "status", status=status)
+        add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+        jobs.drain("urgent")
+    db.session.expire_all()
+    assert db.session.get_one(PushSubscription, subscription_id).refusals == 1
+
+
+def test_too_large_is_final_but_no_reason_to_forget(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int
+) -> None:
+    subscription_id = subscribe(client, browser, user_id)
+    sim.fault("push", "status", status=413)
+    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.FAILED
+    assert db.session.get(PushSubscription, subscription_id) is not None
+
+
+@pytest.mark.parametrize(("kind", "options"), [("status", {"status": 429, "retry_after": 120}),
+    ("status", {"status": 503}), ("status", {"status": 408}), ("drop", {})])  # fmt: skip
+def test_passing_trouble_is_retried_and_never_forgets(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str, options: dict[str, Any]
+) -> None:
+    subscription_id = subscribe(client, browser, user_id)
+    sim.fault("push", kind, **options)
+    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    before = clock.now()
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert row.state == State.PENDING
+    if "retry_after" in options:
+        assert row.next_try_at - before >= timedelta(seconds=options["retry_after"])
+    age(200, of=row)
+    jobs.drain("urgent")
+    assert shown(sim, browser) == [PAYLOAD]
+
+
+def test_a_redirect_is_not_followed(client: Client, sim: Server, browser: dict[str, Any], user_id: int) -> None:
+    subscription_id = subscribe(client, browser, user_id)
+    sim.fault("push", "redirect", location=f"{sim.url}/push/elsewhere")
+    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.FAILED
+    assert len(sim.push.calls) == 1
+
+
+def test_a_name_that_leads_inside_is_not_called(client: Client, sim: Server, user_id: int, keys: str) -> None:
+    browser = sim.push.subscribe(keys)
+    subscription_id = subscribe(client, browser, user_id)
+    port = browser["endpoint"].split("//")[1].split("/")[0].partition(":")[2]
+    db.session.execute(
+        sa.update(PushSubscription).values(endpoint=f"http://10.255.255.1:{port}/push/a")
+    )  # as after a rebinding
+    db.session.commit()
+    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.last_error) == (State.FAILED, "push: refused")
+
+
+def test_one_dead_browser_does_not_hold_up_the_others(client: Client, sim: Server, keys: str, user_id: int) -> None:
+    browsers = [sim.push.subscribe(keys) for _ in range(3)]
+    for browser in browsers:
+        subscribe(client, browser, user_id)
+    sim.push.expire(browsers[0]["endpoint"])
+    client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD})
+    jobs.drain("urgent")
+    assert [len(shown(sim, browser)) for browser in browsers] == [0, 1, 1]
