@@ -6,7 +6,6 @@ import io
 import os
 from pathlib import Path
 
-import psycopg2
 import pytest
 import requests
 from flask import Flask
@@ -20,20 +19,10 @@ from dev.demo import people
 from dev.servers import programs
 from dev.stack.processes import WebOnly
 from dev.stack.waiting import PATIENCE_S
-from dev.testing import with_path
+from dev.testing import empty_database
 from tests.client import Client
 
 PATH = f"{programs()}:{os.environ['PATH']}"
-
-
-def empty_database(url: str, name: str) -> str:
-    connection = psycopg2.connect(url)
-    connection.autocommit = True
-    with connection.cursor() as cursor:
-        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
-        cursor.execute(f"CREATE DATABASE {name} TEMPLATE template0")
-    connection.close()
-    return with_path(url, name)
 
 
 def test_a_restored_backup_serves_the_main_paths(

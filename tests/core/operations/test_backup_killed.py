@@ -17,7 +17,7 @@ from app.core.operations import backup
 from config import ROOT, environment
 from dev.servers import programs
 from dev.stack.waiting import wait_until
-from dev.testing import with_path
+from dev.testing import empty_database
 from tests.factories import make_article
 
 PATH = f"{programs()}:{os.environ['PATH']}"
@@ -42,12 +42,7 @@ def large(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def empty(variables: dict[str, str]) -> str:
-    with closing(psycopg2.connect(variables["DATABASE_URL"])) as connection:
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            cursor.execute("DROP DATABASE IF EXISTS killed WITH (FORCE)")
-            cursor.execute("CREATE DATABASE killed TEMPLATE template0")
-    return with_path(variables["DATABASE_URL"], "killed")
+    return empty_database(variables["DATABASE_URL"], "killed")
 
 
 def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[bytes]:

@@ -11,7 +11,7 @@ import pytest
 from app.core.database.engines import UNLIMITED
 from config import ROOT, environment
 from dev.stack.waiting import PATIENCE_S, wait_until
-from dev.testing import with_path
+from dev.testing import empty_database
 from tests.core.test_config import GOOD
 
 pytestmark = pytest.mark.takes(seconds=40)
@@ -29,13 +29,7 @@ PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("
 @pytest.fixture
 def database(variables: dict[str, str]) -> str:
     """An empty database's address."""
-    connection = psycopg2.connect(variables["DATABASE_URL"])
-    connection.autocommit = True
-    with connection.cursor() as cursor:
-        cursor.execute("DROP DATABASE IF EXISTS migrating WITH (FORCE)")
-        cursor.execute("CREATE DATABASE migrating TEMPLATE template0")
-    connection.close()
-    return with_path(variables["DATABASE_URL"], "migrating")
+    return empty_database(variables["DATABASE_URL"], "migrating")
 
 
 def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
