@@ -117,8 +117,13 @@ def _insert(drafts: Sequence[Draft], now: datetime) -> int:
                 "user_id": new.user_id,
                 "occurrence_id": new.occurrence_id,
                 "target": new.target,
+                "due_at": new.due_at,
                 "expires_at": new.expires_at,
-                "next_try_at": sa.func.greatest(new.next_try_at, Delivery.next_try_at),
+                # What nobody has ever claimed has no lease to wait for: its time is the new one, be that earlier.
+                "next_try_at": sa.case(
+                    (Delivery.claim_token.is_(None), new.next_try_at),
+                    else_=sa.func.greatest(new.next_try_at, Delivery.next_try_at),
+                ),
                 "settled_at": None,
             },
             where=Delivery.state == State.CANCELLED,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from app.core.database.session import db
+from app.notifications.models import Delivery
 from tests.client import Client, assert_error
 from tests.pengingat.conftest import Time, ledger, texts, waiting
 
@@ -34,6 +38,18 @@ def test_a_change_of_it_reaches_what_is_still_to_come(siti: Client, moment: Time
     assert waiting() == ["02 12:00", "03 12:00"]
     siti.put(f"/pengingat/{created['id']}", {"details": {**details, "ingatkan_ulang_menit": 30}})
     assert waiting() == ["02 12:00", "02 12:30", "03 12:00", "03 12:30"]
+
+
+@pytest.mark.parametrize(("before", "after"), [(60, 10), (10, 60)])
+def test_another_span_holds_for_what_is_planned_already(
+    siti: Client, moment: Time, obat: dict[str, Any], before: int, after: int
+) -> None:
+    created = siti.post("/pengingat/obat", medicine(obat, before)).json
+    siti.put(f"/pengingat/{created['id']}", {"details": {**created["details"], "ingatkan_ulang_menit": after}})
+    dues = (moment.now.replace(day=day, hour=12) for day in (2, 3))
+    expected = [due + timedelta(minutes=minutes) for due in dues for minutes in (0, after)]
+    rows = sa.select(Delivery.due_at, Delivery.next_try_at).filter_by(channel="messaging", state="pending")
+    assert [tuple(row) for row in db.session.execute(rows.order_by(Delivery.due_at))] == [(at, at) for at in expected]
 
 
 @pytest.mark.parametrize(
