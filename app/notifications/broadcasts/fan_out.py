@@ -32,6 +32,7 @@ from app.notifications.models import (
     BroadcastDay,
     BroadcastState,
     Channel,
+    State,
     broadcast_pace,
     deliveries,
 )
@@ -79,7 +80,8 @@ def fan_out_page(broadcast_id: int) -> bool:
             return False
         people = db.session.execute(_page(broadcast)).all()
         now = database_clock.now()
-        dues = {row.id: next_daytime(zone_of(row.domicile), now) for row in people}
+        told = _told(broadcast, [row.id for row in people])
+        dues = {row.id: next_daytime(zone_of(row.domicile), now) for row in people if row.id not in told}
         granted = _reserve_days([(user_id, due.date()) for user_id, due in dues.items()])
         outbox.add_all([_draft(broadcast, user_id, dues[user_id], now) for user_id in sorted(granted)])
         broadcast.recipients += len(granted)
@@ -107,12 +109,25 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
     return query.order_by(User.id).limit(PAGE)
 
 
+def _told(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
+    """Who of these has this broadcast already, or will: it was held meanwhile, and begins anew."""
+    keys = [_key(broadcast, user_id) for user_id in user_ids]
+    rows = sa.select(deliveries.c.user_id).where(
+        deliveries.c.dedupe_key.in_(keys), deliveries.c.state != State.CANCELLED
+    )
+    return set(db.session.scalars(rows))
+
+
+def _key(broadcast: Broadcast, user_id: int) -> str:
+    return f"broadcast:{broadcast.id}:{user_id}"
+
+
 def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> outbox.Draft:
     return outbox.Draft(
         kind=KIND,
         channel=Channel.MESSAGING,
         queue=BULK,
-        dedupe_key=f"broadcast:{broadcast.id}:{user_id}",
+        dedupe_key=_key(broadcast, user_id),
         payload={"text": broadcast.text, "day": due.date().isoformat(), "zone": str(due.tzinfo)},
         due_at=due,
         expires_at=now + LIFETIME,

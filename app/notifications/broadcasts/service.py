@@ -15,7 +15,15 @@ from app.core.database.session import autocommit, db
 from app.core.settings import settings
 from app.notifications import outbox
 from app.notifications.broadcasts.limits import PACE_ID
-from app.notifications.models import Broadcast, BroadcastPace, BroadcastState, broadcast_pace, deliveries
+from app.notifications.models import (
+    Broadcast,
+    BroadcastDay,
+    BroadcastPace,
+    BroadcastState,
+    State,
+    broadcast_pace,
+    deliveries,
+)
 
 #: A broadcast that is older has reached whom it was for.
 NEWS = timedelta(days=7)
@@ -55,7 +63,7 @@ def announce(
 def withdraw(subject: str) -> None:
     """Take a broadcast back: what is not sent yet is cancelled."""
     db.session.execute(sa.delete(Broadcast).where(Broadcast.subject == subject))  # waits for a page under way
-    outbox.cancel(subject)
+    _cancel(subject)
 
 
 def hold(subject: str) -> None:
@@ -65,6 +73,24 @@ def hold(subject: str) -> None:
     )
     db.session.execute(  # waits for a page under way
         sa.update(Broadcast).where(Broadcast.subject == subject, is_unfinished).values(state=BroadcastState.HELD)
+    )
+    _cancel(subject)
+
+
+def _cancel(subject: str) -> None:
+    """Cancel what is not sent yet. Whom it did not reach has room on that day: for another, or for this one again."""
+    day = sa.cast(deliveries.c.payload["day"].astext, sa.Date).label("day")
+    unsent = (
+        sa.select(deliveries.c.user_id, day)
+        .where(deliveries.c.subject == subject, deliveries.c.state == State.PENDING, deliveries.c.unknowns == 0)
+        .with_for_update()
+        .cte("unsent")
+    )
+    db.session.execute(
+        sa.update(BroadcastDay)
+        .where(BroadcastDay.user_id == unsent.c.user_id, BroadcastDay.day == unsent.c.day)
+        .values(count=BroadcastDay.count - 1)
+        .execution_options(synchronize_session=False)
     )
     outbox.cancel(subject)
 

@@ -192,6 +192,37 @@ def test_the_number_a_day_is_a_setting(app: Flask, configure: Configure, moment:
     assert recipients("article:9") == set()
 
 
+def hold_and_release(broadcast_id: int, moment: Time, **after: float) -> None:
+    with unit_of_work():
+        broadcasts.hold("article:1")
+    moment.now += timedelta(**after)
+    with unit_of_work():
+        broadcasts.release("article:1")
+    fan_out.fan_out(broadcast_id)
+
+
+def test_one_that_was_held_reaches_on_the_same_day_who_has_not_got_it(
+    app: Flask, configure: Configure, moment: Time
+) -> None:
+    user_id, broadcast_id = make_user().id, announce()
+    fan_out.fan_out(broadcast_id)
+    hold_and_release(broadcast_id, moment, hours=1)
+    assert reread(f"broadcast:{broadcast_id}:{user_id}").state == State.PENDING
+    fan_out.fan_out(announce("article:2"))
+    assert recipients("article:2") == set()
+
+
+def test_one_that_was_held_counts_on_no_day_of_who_has_it(app: Flask, configure: Configure, moment: Time) -> None:
+    user_id, broadcast_id = make_user().id, announce()
+    fan_out.fan_out(broadcast_id)
+    reread(f"broadcast:{broadcast_id}:{user_id}").state = State.SENT
+    db.session.flush()
+    hold_and_release(broadcast_id, moment, days=1)
+    assert db.session.get_one(Broadcast, broadcast_id, populate_existing=True).recipients == 1
+    fan_out.fan_out(announce("article:2"))
+    assert recipients("article:2") == {user_id}
+
+
 # --- when it is sent ------------------------------------------------------------------------------------------------
 
 
