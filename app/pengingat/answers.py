@@ -15,7 +15,7 @@ from app.notifications import outbox
 from app.pengingat import alerts, ledger, occurrences, own, stock, swift
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, Tipe
-from app.pengingat.schedule import AHEAD, NEVER, Due
+from app.pengingat.schedule import AHEAD, MARGIN, NEVER, WEEK, Due
 from app.pengingat.texts import Recipient
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
@@ -129,13 +129,14 @@ def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
 
 def mark(pengingat: Pengingat, *, is_done: bool, now: datetime, via: AnsweredVia = AnsweredVia.APP) -> None:
     """Done: the current occurrence counts as done until the next one falls due. A single one does for ever."""
-    dues = _current(pengingat, now)
     if not is_done:
+        dues = _said_done(pengingat, now)
         pengingat.done_until = None
         for due in dues:
             for reopened in ledger.reopen(pengingat.id, due.at):
                 stock.settle(pengingat, reopened)
         return
+    dues = _current(pengingat, now)
     pengingat.done_until = _done_until(pengingat, dues[-1].occurrence if dues else None)
     outbox.cancel(occurrences.subject(pengingat.id))
     # One that lies beyond the horizon has no row yet.
@@ -155,6 +156,15 @@ def _current(pengingat: Pengingat, now: datetime) -> list[Due]:
         return told[-1:] or notices[:1]
     current = schedule.current_occurrence(pengingat.active_from, now)
     return schedule.dues(current - timedelta(seconds=1), current) if current else []
+
+
+def _said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
+    """What counts as done now; in the last hour before the next occurrence it is not the current one any more."""
+    until = pengingat.done_until
+    if until is None or not now < until < NEVER:
+        return _current(pengingat, now)
+    dues = pengingat.schedule.dues(max(pengingat.active_from, until - WEEK - MARGIN), until - timedelta(seconds=1))
+    return [due for due in dues if due.at == dues[-1].at]
 
 
 def _done_until(pengingat: Pengingat, occurrence: datetime | None) -> datetime:

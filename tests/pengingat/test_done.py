@@ -6,7 +6,8 @@ from typing import Any
 
 from app.pengingat import jobs
 from tests.client import Client
-from tests.pengingat.conftest import Time, waiting
+from tests.pengingat.conftest import Time, ledger, waiting
+from tests.pengingat.stock import left, make
 
 
 def test_done_before_the_first_dose_quiets_that_one_alone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
@@ -111,3 +112,15 @@ def test_not_done_after_all_reminds_of_the_coming_dose(siti: Client, moment: Tim
     siti.put(path, {"is_done": True})
     siti.put(path, {"is_done": False})
     assert "03 00:00" in waiting()
+
+
+def test_not_done_after_all_shortly_before_a_dose_is_of_what_was_done(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    path = make(siti, obat, 10)
+    moment.move(hours=11, minutes=5)
+    siti.put(path, {"is_done": True})
+    moment.move(hours=11, minutes=25)  # 06:30, and the next dose is at 07:00
+    assert siti.put(path, {"is_done": False}).json["is_done"] is False
+    assert ledger()[:2] == ["02 12:00 1 pending", "03 00:00 0 pending"]
+    assert left(siti, path) == 10
