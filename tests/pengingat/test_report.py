@@ -60,6 +60,16 @@ def test_the_page_says_what_became_of_the_doses_and_who_noted_it(february: Clien
         assert words in text
 
 
+def test_the_page_and_its_table_round_alike(siti: Client, siti_id: int, moment: Time) -> None:
+    """One of sixteen is 6.25 %."""
+    for day in range(1, 17):
+        past(siti_id, day, "done" if day == 1 else "missed")
+    text = text_of(report(siti, "pdf"))
+    assert "Dilakukan 6,3% dari jadwal" in text
+    assert "Metformin obat 16 1 0 15 0 6,3" in text
+    assert siti.get(f"/pengingat/kepatuhan?{FEBRUARY}").json["percent"] == 6.3
+
+
 def test_a_spreadsheet_has_a_row_a_day_and_reminder(february: Client) -> None:
     (heading, *rows) = list(csv.reader(io.StringIO(report(february, "csv").get_data().decode("utf-8-sig"))))
     assert heading == ["date", "judul", "tipe", "due", "done", "skipped", "missed", "undelivered", "percent"]
