@@ -147,10 +147,16 @@ def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None
 
 
 def _restock(pengingat: Pengingat, now: datetime) -> None:
-    """Of a border that is not crossed any more the person is told again when it is."""
-    if pengingat.stock_told is not None:
-        pengingat.stock_told = _border(pengingat, runs_out_on(pengingat, now), now)
+    """Of a border that is not crossed any more the person is told again when it is.
+
+    What is on its way is not true then.
+    """
+    if pengingat.stock_told is None:
+        return
+    border = _border(pengingat, runs_out_on(pengingat, now), now)
+    if border is None:
         outbox.cancel(subject(pengingat.id))
+    pengingat.stock_told = border
 
 
 def _next_look(pengingat: Pengingat, now: datetime) -> datetime:

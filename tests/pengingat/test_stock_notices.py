@@ -127,6 +127,15 @@ def test_who_bought_too_little_is_not_told_the_same_again(siti: Client, moment: 
     assert each_morning(moment, 1) == []
 
 
+def test_a_change_of_something_else_loses_no_message(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    path = make(siti, obat, 3)
+    moment.move(hours=1)
+    tell_of_stock()
+    record = siti.get(path).json
+    siti.put(path, {**record, "is_done": True})
+    assert len(told()) == 1  # it had not left yet, and would never be told again
+
+
 def test_what_could_not_be_told_in_the_morning_is_not_told_at_night(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
