@@ -149,14 +149,14 @@ def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None
 def _restock(pengingat: Pengingat, now: datetime) -> None:
     """Of a border that is not crossed any more the person is told again when it is.
 
-    What is on its way is not true then.
+    What is on its way is not true then. A lower border than they were told of is still to be told.
     """
     if pengingat.stock_told is None:
         return
     border = _border(pengingat, runs_out_on(pengingat, now), now)
     if border is None:
         outbox.cancel(subject(pengingat.id))
-    pengingat.stock_told = border
+    pengingat.stock_told = None if border is None else max(border, pengingat.stock_told)
 
 
 def _next_look(pengingat: Pengingat, now: datetime) -> datetime:

@@ -136,6 +136,13 @@ def test_a_change_of_something_else_loses_no_message(siti: Client, moment: Time,
     assert len(told()) == 1  # it had not left yet, and would never be told again
 
 
+def test_who_has_less_than_was_thought_is_told_at_two_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    path = make(siti, obat, 9)  # until Sunday
+    assert len(each_morning(moment, 1)) == 1
+    siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 2}}})
+    assert len(each_morning(moment, 1)) == 1
+
+
 def test_what_could_not_be_told_in_the_morning_is_not_told_at_night(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
