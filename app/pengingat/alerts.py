@@ -103,8 +103,8 @@ def note_undelivered(occurrence_ids: Sequence[int]) -> None:
     """What counted as told of these was taken back: who has been told lately that they were missed hears that it was
     us."""
     now = database_clock.now()
-    ledger.note_undelivered(occurrence_ids)
-    _follow_up(About.UNDELIVERED, now, _alerts.occurrence_id.in_(occurrence_ids), _alerts.told_at > now - FRESH)
+    turned = ledger.note_undelivered(occurrence_ids)
+    _follow_up(About.UNDELIVERED, now, _alerts.occurrence_id.in_(turned), _alerts.told_at > now - FRESH)
 
 
 def note_failed_receipt(delivery_id: int, _: str | None) -> None:

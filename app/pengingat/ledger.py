@@ -189,10 +189,11 @@ def miss_overdue(now: datetime) -> int:
         return connection.execute(_miss, values).rowcount if is_any else 0
 
 
-def note_undelivered(occurrence_ids: Sequence[int]) -> None:
-    """What counted as told of these occurrences was taken back: unless another channel got it out, none did."""
-    which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED
-    db.session.execute(sa.update(occurrences).where(*which).values(undelivered=~_was_delivered))
+def note_undelivered(occurrence_ids: Sequence[int]) -> Sequence[int]:
+    """What counted as told of these occurrences was taken back: unless another channel got it out, none did. Returns
+    those of which that is news."""
+    which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED, ~_rows.undelivered, ~_was_delivered
+    return db.session.scalars(sa.update(occurrences).where(*which).values(undelivered=True).returning(_rows.id)).all()
 
 
 def _count(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:

@@ -77,6 +77,16 @@ def test_who_was_told_too_soon_hears_that_it_was_us(
     assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
 
 
+def test_who_heard_that_it_was_us_hears_it_once(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
+    make(siti, obat)
+    tick(moment, "13:00", sent=False)
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
+    with unit_of_work():  # as when the message that asks once more comes to nothing too
+        alerts.note_undelivered([row.id])
+    jobs.tell_caregivers()
+    assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
+
+
 def test_what_reached_the_patient_by_another_channel_was_not_us(
     siti: Client, moment: Time, obat: dict[str, Any], budi: int
 ) -> None:
