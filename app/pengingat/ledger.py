@@ -6,7 +6,7 @@ planning come one after the other; only the sweep does not, and leaves rows that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -90,13 +90,6 @@ def answer(occurrence_id: int, state: State, now: datetime, via: str, note: str 
 
     What was missed can still be done until the next one falls due, and done and skipped may be exchanged for a day.
     """
-    later = occurrences.alias()
-    next_is_due = sa.exists().where(
-        later.c.reminder_id == _rows.reminder_id,
-        later.c.due_at > _rows.due_at,
-        later.c.due_at <= now,
-        later.c.state != State.VOID,
-    )
     is_open = [
         _rows.state == State.PENDING,
         sa.and_(
@@ -105,11 +98,28 @@ def answer(occurrence_id: int, state: State, now: datetime, via: str, note: str 
         ),
     ]
     if state is State.DONE:
-        is_open.append(sa.and_(_rows.state == State.MISSED, ~next_is_due))
+        is_open.append(sa.and_(_rows.state == State.MISSED, ~_is_next_due(now)))
     values: dict[str, object] = {"state": state, "answered_at": now, "answered_via": via}
     if note is not None:
         values["note"] = note
     return next(iter(_update(values, _rows.id == occurrence_id, sa.or_(*is_open))), None)
+
+
+def too_late(occurrence_ids: Collection[int], now: datetime) -> set[int]:
+    """Those of these occurrences that were missed and can be answered no more."""
+    is_gone = sa.or_(_rows.reminder_id.is_(None), _is_next_due(now))
+    rows = sa.select(_rows.id).where(_rows.id.in_(occurrence_ids), _rows.state == State.MISSED, is_gone)
+    return set(db.session.scalars(rows))
+
+
+def _is_next_due(now: datetime) -> sa.ColumnElement[bool]:
+    later = occurrences.alias()
+    return sa.exists().where(
+        later.c.reminder_id == _rows.reminder_id,
+        later.c.due_at > _rows.due_at,
+        later.c.due_at <= now,
+        later.c.state != State.VOID,
+    )
 
 
 def reopen(reminder_id: int, due_at: datetime) -> Sequence[Occurrence]:

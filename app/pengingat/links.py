@@ -15,7 +15,7 @@ from app.core.errors import Conflict, Gone, NotFound
 from app.core.lib.clock import JAKARTA
 from app.identity import erasure
 from app.identity.models import User
-from app.pengingat import answers
+from app.pengingat import answers, ledger
 from app.pengingat.answers import AlreadyClosed
 from app.pengingat.ledger_schemas import LinkAnswer, NewAnswer, QuickAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
@@ -43,6 +43,11 @@ def look(token: str) -> Asked:
     While its person is leaving it is not known either: a message is seen by others, too.
     """
     return _asked(token, database_clock.now())
+
+
+def too_late(asked: Asked) -> set[int]:
+    """The ids of those that were missed and can be answered no more."""
+    return ledger.too_late([row.id for row in asked.occurrences], database_clock.now())
 
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:

@@ -23,20 +23,24 @@ from app.pengingat.texts import calendar_day, clock_time
 bp = PageBlueprint("konfirmasi_page", __name__)
 
 KINDS = {Tipe.OBAT: "Obat", Tipe.MAKAN: "Makan", Tipe.TERAPI: "Terapi", Tipe.KONTROL: "Kontrol"}
+#: Beside the states of the ledger: missed, and the next one has fallen due.
+TOO_LATE = "too_late"
 #: What has become of it so far, by state.
 SAID = {
     State.DONE: "Sudah dicatat: selesai. Terima kasih.",
     State.SKIPPED: "Sudah dicatat: dilewati.",
     State.MISSED: "Belum dijawab dalam satu jam. Anda masih dapat mencatatnya.",
+    TOO_LATE: "Tidak dijawab sampai jadwal berikutnya tiba, jadi tidak dapat dicatat lagi.",
     State.VOID: "Jadwal ini sudah diubah atau dihapus.",
 }
 DONE, LATER, SKIPPED = ("done", "Sudah"), ("snooze", "Tunda 30 menit"), ("skipped", "Lewati")
-#: What may still be said, by state.
+#: What may still be said, by state; of several in one link the first of these counts.
 BUTTONS = {
     State.PENDING: (DONE, LATER, SKIPPED),
+    State.MISSED: (DONE,),
     State.DONE: (("skipped", "Ubah menjadi dilewati"),),
     State.SKIPPED: (("done", "Ubah menjadi sudah"),),
-    State.MISSED: (DONE,),
+    TOO_LATE: (),
     State.VOID: (),
 }
 
@@ -66,8 +70,10 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
         asked = links.look(token)
     except AppError as error:
         return small_page("konfirmasi.html", error.status, title=error.message)
-    first = min(asked.occurrences, key=lambda row: list(BUTTONS).index(State(row.state)))
-    state, local = State(first.state), first.due_at.astimezone(asked.zone)
+    too_late = links.too_late(asked)
+    states = {row.id: TOO_LATE if row.id in too_late else State(row.state) for row in asked.occurrences}
+    first = min(asked.occurrences, key=lambda row: list(BUTTONS).index(states[row.id]))
+    state, local = states[first.id], first.due_at.astimezone(asked.zone)
     kinds = dict.fromkeys(KINDS[Tipe(row.tipe)] for row in asked.occurrences)
     times = dict.fromkeys(clock_time(row.due_at.astimezone(asked.zone)) for row in asked.occurrences)
     said = message or SAID.get(state) or _put_off(first, asked)

@@ -202,3 +202,31 @@ def test_a_link_of_somebody_who_is_leaving_shows_nothing(
     assert page(client, token).status_code == 404
     assert "19.00" not in page(client, token).text
     assert_error(client.post(f"/konfirmasi/{token}", {"status": "done"}), 404, "not_found")
+
+
+def said(client: Client, token: str) -> tuple[str, list[str]]:
+    """What a link's page says, and the buttons that it shows."""
+    text = page(client, token).text
+    (words,) = re.findall(r'class="said" role="status">([^<]*)<', text)
+    return words, re.findall(r'value="(\w+)"', text)
+
+
+def test_one_of_two_that_is_still_to_be_noted_is_asked_for(
+    token: str, client: Client, siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    moment.move(minutes=-10)
+    other = siti.post("/pengingat/obat", obat).json["id"]
+    moment.move(minutes=10)
+    siti.post(f"/pengingat/{other}/konfirmasi", {"status": "done"})
+    moment.move(hours=1)
+    jobs.miss_overdue()
+    assert said(client, token) == ("Belum dijawab dalam satu jam. Anda masih dapat mencatatnya.", ["done"])
+    tap(client, token, "done")
+    assert said(client, token) == ("Sudah dicatat: selesai. Terima kasih.", ["skipped"])
+
+
+def test_what_can_be_noted_no_more_has_no_button(token: str, client: Client, moment: Time) -> None:
+    moment.move(hours=12)
+    jobs.miss_overdue()
+    assert said(client, token) == ("Tidak dijawab sampai jadwal berikutnya tiba, jadi tidak dapat dicatat lagi.", [])
+    assert tap(client, token, "done").status_code == 409
