@@ -28,6 +28,7 @@ SLICE_S = 2.0
 
 def top_up() -> None:
     """Put the occurrences of the coming hours into the outbox. However many do this at once, each is one row."""
+    pass_over_leaving()
     stop = monotonic() + SLICE_S
     while top_up_page():
         if monotonic() >= stop:
@@ -47,6 +48,25 @@ def top_up_page() -> int:
         ]
         plan(extensions, now)
     return len(extensions)
+
+
+def pass_over_leaving() -> None:
+    """Nothing falls due for who is leaving: should they come back, they are asked from then on, and have missed
+    nothing meanwhile."""
+    now = database_clock.now()
+    theirs = (
+        sa.select(Pengingat.id)
+        .join(User, User.id == Pengingat.user_id)
+        .where(~erasure.IS_PRESENT, Pengingat.planned_until < now)
+        .with_for_update(of=Pengingat, skip_locked=True)  # the deletion may be at it
+    )
+    passed = sa.update(Pengingat).where(Pengingat.id.in_(theirs.scalar_subquery()))
+    with unit_of_work():
+        db.session.execute(
+            passed.values(planned_until=now, updated_at=Pengingat.updated_at).execution_options(
+                synchronize_session=False
+            )
+        )
 
 
 def tell_of_stock() -> None:

@@ -108,7 +108,7 @@ def delete(user_id: int, pengingat_id: int) -> None:
 def pause(user_id: int) -> None:
     """Ask a person nothing any more; who comes back is asked again from then on. Their row is locked.
 
-    The clock plans nothing for somebody who has asked to be erased, and goes on where the reminders were paused.
+    The clock plans nothing for somebody who has asked to be erased, and passes over the time until they come back.
     """
     now = database_clock.now()
     db.session.execute(

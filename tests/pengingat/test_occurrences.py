@@ -13,7 +13,8 @@ from app.core.lib import clock
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from tests.client import Client
-from tests.pengingat.conftest import Time, texts, waiting
+from tests.factories import PASSWORD
+from tests.pengingat.conftest import Time, ledger, texts, waiting
 
 
 def test_the_next_36_hours_are_rows_of_both_channels(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
@@ -130,3 +131,25 @@ def test_deleting_takes_everything_back(siti: Client, moment: Time, obat: dict[s
     created = siti.post("/pengingat/obat", obat).json
     siti.delete(f"/pengingat/{created['id']}")
     assert waiting() == waiting("push_fan_out") == []
+
+
+def test_who_takes_leaving_back_is_asked_from_then_on_and_has_missed_nothing(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    siti.post("/pengingat/obat", obat)
+    username = siti.get("/profile").json["username"]
+    assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    for _ in range(50):
+        moment.move(hours=1)
+        jobs.top_up()
+    assert siti.post("/login", {"username": username, "password": PASSWORD}).status_code == 200
+    moment.move(minutes=1)
+    jobs.top_up()
+    jobs.miss_overdue()
+    # It is Wednesday, 10:01 in Jakarta.
+    assert [row for row in ledger() if not row.endswith("void")] == [
+        "04 12:00 1 pending",
+        "05 00:00 0 pending",
+        "05 12:00 1 pending",
+    ]
+    assert waiting() == ["04 12:00", "05 00:00", "05 12:00"]
