@@ -66,6 +66,8 @@ _FILLERS = frozenset(["nomor", "nomer", "no", "dan", "yang", "ke"])
 _PRESSED = re.compile(r"T:([A-Za-z0-9_-]{22})(?::(snooze|skip))?")
 _TOKENS = re.compile(r"[^\W\d_]+|\d+")
 _CODE = re.compile(r"[^\W_]+")
+#: `07.00`, which is no two numbers.
+_TIME_OF_DAY = re.compile(r"\d{1,2}[.:]\d{2}(?!\d)")
 _REPEATED = re.compile(r"([^\W\d_])\1+")
 #: Digits of a number that is read; a longer one is as good as this one.
 _MOST_DIGITS = 6
@@ -76,14 +78,15 @@ def read(text: str, pressed: str = "") -> Command:
     if button := _PRESSED.fullmatch(pressed):
         word = {None: Word.DONE, "snooze": Word.SNOOZE, "skip": Word.SKIP}[button[2]]
         return Command(word, token=button[1])
-    tokens = _TOKENS.findall(_plain(text))
+    plain = _plain(text)
+    tokens = _TOKENS.findall(plain)
     first, rest = (_letters(tokens[0]), tokens[1:]) if tokens else ("", [])
     word = _WORDS.get(first, Word.UNKNOWN)
     if first == "salah" and rest and _letters(rest[0]) in _NUMBER_OF_PHONE:
         return Command(Word.WRONG_NUMBER)
     match word:
         case Word.DONE | Word.SKIP:
-            return Command(word, numbers=_numbers(rest))
+            return Command(word, numbers=() if _TIME_OF_DAY.search(plain) else _numbers(rest))
         case Word.SNOOZE:
             return Command(word, minutes=_minutes(rest))
         case Word.STOP if rest and _letters(rest[0]) in _OF_REMINDERS:

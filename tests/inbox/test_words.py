@@ -53,8 +53,13 @@ TABLE: dict[str, Command] = {
     "sudah ፪": Command(Word.DONE),
     "sudah 2 tablet": Command(Word.DONE),
     "sudah jam 7": Command(Word.DONE),
+    "sudah 07.00": Command(Word.DONE),
+    "Sudah, 7:15": Command(Word.DONE),
+    "sudah 1.02": Command(Word.DONE),
+    "sudah 1.2": Command(Word.DONE, numbers=(1, 2)),
     "sudah 99999999999999999999": Command(Word.DONE, numbers=(999999,)),
     "lewati 1": Command(Word.SKIP, numbers=(1,)),
+    "lewati 19.00": Command(Word.SKIP),
     # yes
     "OK": Command(Word.YES),
     "ok.": Command(Word.YES),
