@@ -76,7 +76,10 @@ def _meant(messages: Sequence[Asked]) -> Asked:
 
 
 def _messages(user_id: int, now: datetime) -> list[Asked]:
-    """What was sent to the number that a person has now, the newest first, each in the order of its numbers."""
+    """What was sent to the number that a person has now, the newest first, each in the order of its numbers.
+
+    So may be what left in a call of which nobody knows what came: who answers it has it.
+    """
     sent_at = sa.func.coalesce(Delivery.settled_at, Delivery.due_at)
     rows = db.session.execute(
         sa.select(Occurrence, Pengingat.timezone, Delivery.claim_token, Delivery.id)
@@ -86,7 +89,7 @@ def _messages(user_id: int, now: datetime) -> list[Asked]:
         .where(
             Delivery.user_id == user_id,
             Delivery.channel == Channel.MESSAGING,
-            Delivery.state == DeliveryState.SENT,
+            sa.or_(Delivery.state == DeliveryState.SENT, Delivery.unknowns > 0),
             Delivery.receipt.is_distinct_from(Receipt.FAILED),
             sent_at > now - LIFETIME,
             sa.or_(User.phone_changed_at.is_(None), User.phone_changed_at <= sent_at),

@@ -219,6 +219,17 @@ def test_what_did_not_reach_the_number_is_not_meant(phone: Phone, sent: Sent, ch
     assert (state(reached), state(other)) == ("done", "pending")
 
 
+@pytest.mark.parametrize("state_", [State.CLAIMED, State.PENDING, State.FAILED])
+def test_what_may_have_reached_the_number_is_meant(phone: Phone, sent: Sent, state_: State) -> None:
+    """As when the line breaks after the provider has taken a message."""
+    (row,) = sent("Metformin")
+    values = {"state": state_, "unknowns": 1, "settled_at": None}
+    db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == row).values(**values))
+    db.session.commit()
+    assert phone.write("SUDAH").outcome == "answered:done"
+    assert state(row) == "done"
+
+
 def test_what_went_to_the_number_before_is_not_meant(phone: Phone, sent: Sent, siti: User, moment: Time) -> None:
     (row,) = sent("Metformin")
     siti.phone_changed_at = moment.now - timedelta(minutes=1)
