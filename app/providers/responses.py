@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ Kind = Literal["timeout", "unreachable", "broken", "garbage", "status", "redirec
 
 #: The answer may be another one soon.
 _TRANSIENT_STATUSES = frozenset({408, 425, 429})
+#: A NUL as JSON writes it, which PostgreSQL holds in no text. A backslash that is escaped itself begins none.
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -86,9 +89,9 @@ class ProviderResponse:
     body: bytes
 
     def json(self) -> dict[str, object]:
-        """The JSON object of the body; anything else is `garbage`, whatever type the headers claim."""
+        """The JSON object of the body, without NULs; anything else is `garbage`, whatever type the headers claim."""
         try:
-            value = orjson.loads(self.body)
+            value = orjson.loads(_NUL.sub(rb"\1", self.body))
         except ValueError:
             value = None
         if not isinstance(value, dict):

@@ -58,6 +58,19 @@ def test_cookies_are_not_kept() -> None:
         assert not any(b"ookie" in request for request in server.requests)
 
 
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (rb'{"a": "x\u0000\u0000y\u0000"}', "xy"),
+        (rb'{"a": "x\\u0000"}', "x\\u0000"),
+        (rb'{"a": "x\\\u0000y"}', "x\\y"),
+    ],
+)
+def test_json_comes_without_what_no_database_holds(body: bytes, value: str) -> None:
+    with raw(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body) as server:
+        assert client().fetch("GET", server.url).json() == {"a": value}
+
+
 def test_the_environments_proxy_and_netrc_are_not_used(monkeypatch: pytest.MonkeyPatch, sim: Server) -> None:
     monkeypatch.setenv("http_proxy", sim.closed_url)
     monkeypatch.setenv("HTTP_PROXY", sim.closed_url)

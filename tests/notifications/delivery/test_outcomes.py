@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from flask import Flask
 
@@ -14,6 +16,7 @@ from dev.simulators import Server
 from tests.client import Client
 from tests.conftest import config_for_tests
 from tests.notifications.conftest import add, age, reread
+from tests.providers.raw_server import raw
 
 
 def claim() -> claims.Claimed:
@@ -35,6 +38,23 @@ def test_a_provider_that_takes_messages_and_does_not_say_so_gets_two_copies(
     row = reread(row.dedupe_key)
     assert (row.state, row.unknowns) == (State.FAILED, 2)
     assert (row.last_error or "").startswith("outcome unknown")
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "calls"),
+    [({"status": True, "id": ["80\0"]}, State.SENT, 1), ({"status": False, "reason": "aneh\0"}, State.PENDING, 3)],
+)
+def test_what_no_database_holds_in_an_answer_changes_nothing(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch, answer: dict[str, object], state: State, calls: int
+) -> None:
+    row, body = add(), json.dumps(answer).encode()
+    with raw(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body) as server:
+        config = config_for_tests(MESSAGING_PROVIDER="fonnte", MESSAGING_TOKEN="t", MESSAGING_URL=server.url)
+        monkeypatch.setitem(committed.extensions, "messenger", messaging.make(config))
+        for _ in range(3):
+            jobs.drain("urgent")
+            age(60, of=row)
+    assert (reread(row.dedupe_key).state, len(server.requests)) == (state, calls)
 
 
 def test_an_unknown_outcome_is_counted_and_its_repetition_settles_it(committed: Flask, gateway: Server) -> None:
