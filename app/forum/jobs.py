@@ -108,9 +108,9 @@ def place_pictures() -> None:
     away = {name for name, _ in pictures.hidden().names()}
     with unit_of_work():
         is_hidden = {row.image: row.is_hidden for row in db.session.execute(_PICTURES_OF_CASES)}
-        for name in is_hidden.keys() - away:
-            if is_hidden[name]:
-                pictures.hide(name)
+        for name, belongs_away in is_hidden.items():
+            if belongs_away:
+                pictures.hide(name)  # also what is away: a bucket copies and then deletes, so it may be in both places
         for name in away:
             if name not in is_hidden:
                 pictures.discard(name)

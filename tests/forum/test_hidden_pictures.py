@@ -120,6 +120,18 @@ def test_what_a_killed_process_left_in_the_wrong_place_is_put_right(
     assert fetch(client, address).status_code == expected
 
 
+def test_a_copy_that_a_killed_move_left_is_served_no_more(client: Client, siti: Client, admin: Client) -> None:
+    thread_id, address = thread_with_picture(siti)
+    shown = fetch(client, address)
+    moderate(admin, "hide", thread_id=thread_id)
+    # A bucket copies and then deletes; who was killed in between left the picture in both places.
+    pictures.store().put(address.removeprefix("/media/"), shown.data, pictures.CONTENT_TYPE)
+    assert fetch(client, address).status_code == 200
+    jobs.place_pictures()
+    assert fetch(client, address).status_code == 404
+    assert in_room() == {address.removeprefix("/media/")}
+
+
 def test_one_of_a_post_that_is_gone_is_removed(siti: Client, admin: Client) -> None:
     thread_id, _ = thread_with_picture(siti)
     moderate(admin, "hide", thread_id=thread_id)
