@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.database.session import db
+from app.core.database.session import Base, db
 from app.identity.models import RoleName, User
+from app.identity.second_factor import SecondFactor
+from app.superadmin.service.tables import CatalogueColumn, CatalogueTable
 from tests.client import Client, assert_error
-from tests.factories import make_superadmin, make_user
+from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
 
 NIK = "3273014502900001"
 
@@ -82,6 +84,32 @@ def test_messages_with_reset_links_are_masked(boss: Client) -> None:
     (delivery,) = rows(boss, "deliveries")["rows"]
     assert delivery["payload"] == "***"
     assert "reset-password" not in boss.get("/superadmin/tables/deliveries/export").get_data(as_text=True)
+
+
+def test_second_factors_are_masked(boss: Client) -> None:
+    admin = make_admin()
+    assert boss.as_(admin).post("/profile/otp", {"password": PASSWORD}).status_code == 201
+    stored = db.session.scalars(sa.select(SecondFactor)).one()
+    (shown,) = rows(boss, "second_factors")["rows"]
+    assert (shown["user_id"], shown["secret"], shown["recovery_hashes"]) == (admin.id, "***", "***")
+    exported = boss.get("/superadmin/tables/second_factors/export").get_data(as_text=True)
+    assert stored.secret not in exported
+    assert not [code for code in stored.recovery_hashes if code in exported]
+
+
+def test_hashes_of_tokens_and_codes_are_masked_in_every_table() -> None:
+    columns = [(table, column) for table in Base.metadata.sorted_tables for column in table.columns]
+    hashes = {
+        (table.name, column.name)
+        for table, column in columns
+        if "hash" in column.name or "SHA-256 of the token" in (column.comment or "")
+    }
+    assert {("occurrences", "shared_links"), ("second_factors", "recovery_hashes")} <= hashes
+    assert not [
+        (table, name)
+        for table, name in hashes
+        if not CatalogueTable(table, 0, []).is_secret(CatalogueColumn(name, "text", 25, 0))
+    ]
 
 
 @pytest.mark.parametrize(
