@@ -260,6 +260,21 @@ def test_a_delivery_under_way_is_not_sent_any_more(mine: Client, siti: User) -> 
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
+def test_the_title_of_their_thread_goes_with_it_from_the_cases_of_others(
+    mine: Client, client: Client, siti: User
+) -> None:
+    siti_id, admin = siti.id, client.as_(make_admin())
+    title = f"{MARK} bertanya"
+    thread_id = mine.post("/forum/threads", {"category_id": 1, "title": title, "content": "Isi"}).json["id"]
+    budi = client.as_(make_user())
+    reply_id = budi.post(f"/forum/threads/{thread_id}/reply", {"content": "Beli obat ini"}).json["id"]
+    admin.post("/admins/moderasi", {"reply_id": reply_id, "decision": "delete", "reason": "Iklan."})
+    erased(mine, siti_id, "delete")
+    (case,) = admin.get("/admins/moderasi").json
+    assert (case["title"], case["content"]) == (None, "Beli obat ini")
+    assert MARK not in str(case)
+
+
 def test_tombstones_lie_beside_the_pictures_and_say_nothing(mine: Client, siti: User) -> None:
     siti_id = siti.id
     erased(mine, siti_id, "delete")

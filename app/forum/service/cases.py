@@ -71,6 +71,10 @@ def close(post: Post) -> None:
     ).all()
     for case_id in ids:
         settle(case_id)
+    if isinstance(post, ForumThread):
+        # Cases of replies that moderators deleted say what the thread was called: that is its author's, and goes too.
+        of_replies = (ForumCase.thread_id == post.id, ForumCase.reply_id.is_not(None), ForumCase.title.is_not(None))
+        db.session.execute(sa.update(ForumCase).where(*of_replies).values(title=None))
 
 
 def settle(case_id: int) -> None:
