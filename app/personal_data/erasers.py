@@ -15,6 +15,7 @@ from app.core.database.personal import Custom, Detach, Personal, is_of, personal
 from app.core.database.session import Base, db
 from app.core.media import pictures, storage
 from app.core.media.storage import Room
+from app.core.web import idempotency
 from app.forum.service import erasure as forum
 from app.forum.service import toggles
 from app.identity import audit
@@ -27,6 +28,9 @@ from app.personal_data.models import DataExport
 BATCH = 500
 #: Files of one transaction.
 FILES = 50
+
+#: Blueprints with creates whose answers show people to somebody else.
+ABOUT_PEOPLE = ("admins", "moderasi")
 
 #: Does a batch of the work; returns whether there may be more.
 Step = Callable[[], bool]
@@ -139,6 +143,8 @@ def _count(statement: sa.Delete | sa.Update) -> int:
 
 
 def _forget_texts(person: Leaving) -> bool:
-    """What was sent to others, and names the person."""
+    """What was sent to others, or would be answered to administrators again, and names the person."""
     outbox.forget_texts([*person.identifiers, *person.names])
+    for blueprint in ABOUT_PEOPLE:
+        idempotency.forget_texts(blueprint, person.identifiers, values=person.names)
     return False

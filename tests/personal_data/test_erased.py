@@ -62,7 +62,7 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, siti: U
         )
     db.session.execute(sa.update(Delivery).where(Delivery.user_id == budi_id).values(state=State.SENT))
     mine.post("/log/user-log", {"event_type": MARK, "event_name": MARK, "screen_name": MARK, "session_id": MARK})
-    assert {"users", "activity_logs", "reminders", "redis"} <= set(found(mine.app, *MARKS))
+    assert {"users", "activity_logs", "reminders", "idempotency_keys", "redis"} <= set(found(mine.app, *MARKS))
     erased(mine, siti_id, forum)
     left = found(mine.app, *MARKS)
     if forum == "anonymise":  # what they wrote stays by their own choice, and says of itself what the filler put there

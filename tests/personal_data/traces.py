@@ -110,10 +110,10 @@ def found(app: Flask, *marks: str) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
     for mark in marks:
         for table in Base.metadata.sorted_tables:
-            like = sa.cast(sa.literal_column(f'"{table.name}"'), sa.Text).ilike(f"%{mark}%")
-            rows = db.session.scalars(
-                sa.select(sa.cast(sa.literal_column(f'"{table.name}"'), sa.Text)).select_from(table).where(like)
-            ).all()
+            row = sa.cast(sa.literal_column(f'"{table.name}"'), sa.Text)
+            written = (mark, mark.encode().hex(), mark.lower().encode().hex())  # bytes are written in hexadecimal
+            like = sa.or_(*(row.ilike(f"%{text}%") for text in written))
+            rows = db.session.scalars(sa.select(row).select_from(table).where(like)).all()
             if rows:
                 places.setdefault(table.name, []).extend(rows)
         redis = app.extensions["redis"]

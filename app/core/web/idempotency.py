@@ -7,7 +7,7 @@ answer when the first commits, and does the work itself when the first is rolled
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from functools import wraps
 from hashlib import sha256
@@ -105,6 +105,22 @@ def forget(user_id: int, blueprint: str) -> None:
     """Give this person no answer again that routes of a blueprint gave them: they may not see it any more."""
     theirs = (IdempotencyKey.user_id == user_id, IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True))
     db.session.execute(sa.delete(IdempotencyKey).where(*theirs).execution_options(synchronize_session=False))
+
+
+def forget_texts(blueprint: str, words: Collection[str], values: Collection[str]) -> None:
+    """Empty the answers of a blueprint's routes that hold one of these words, or one of these values whole.
+
+    Asked again they create nothing.
+    """
+    parts = [*(orjson.dumps(word).decode()[1:-1] for word in words), *(orjson.dumps(text).decode() for text in values)]
+    body = sa.func.convert_from(IdempotencyKey.body, "UTF8")
+    said = sa.or_(sa.false(), *(body.contains(part, autoescape=True) for part in parts))
+    db.session.execute(
+        sa.update(IdempotencyKey)
+        .where(IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True), said)
+        .values(status=None, body=None)
+        .execution_options(synchronize_session=False)
+    )
 
 
 _is_over = IdempotencyKey.created_at < sa.func.statement_timestamp() - KEPT

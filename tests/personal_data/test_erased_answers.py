@@ -1,0 +1,48 @@
+"""What administrators were answered of somebody, and would be answered again, goes with the person."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.core.web.idempotency import IdempotencyKey
+from app.identity.models import User
+from tests.client import Client, assert_error
+from tests.factories import make_admin
+from tests.personal_data.leaving import MARKS, PERSON
+
+KEY = {"Idempotency-Key": "kunci-sekali"}
+COLLEAGUE = {name: PERSON[name] for name in ("username", "nama_ktp", "nomor_hp", "email")}
+
+
+def kept() -> set[str]:
+    """Which marks are in the answers that are kept."""
+    answers = [bytes(body).decode().lower() for body in db.session.scalars(sa.select(IdempotencyKey.body)) if body]
+    return {mark for mark in MARKS for answer in answers if mark.lower() in answer}
+
+
+def test_nobody_is_answered_again_with_who_a_person_was(client: Client) -> None:
+    boss = client.as_(make_admin(username="bos"))
+    wanted = {**COLLEAGUE, "password": "kucing-hitam-7"}
+    made = boss.post("/admins", wanted, headers=KEY)
+    assert made.status_code == 201, made.json
+    theirs = client.as_(db.session.get_one(User, made.json["id"]))
+    thread_id = theirs.post("/forum/threads", {"category_id": 1, "title": "Halo", "content": "Isi"}).json["id"]
+    decision = {"thread_id": thread_id, "decision": "delete", "reason": "Iklan."}
+    assert boss.post("/admins/moderasi", decision, headers=KEY).json["author_name"] == PERSON["nama_ktp"]
+    assert kept() == {"Jejakqx", "81277660044"}
+    assert boss.delete(f"/admins/{made.json['id']}").status_code == 200
+    assert kept() == set()
+    # Nor does a late repetition bring them back.
+    assert_error(boss.post("/admins", wanted, headers=KEY), 409, "changed_meanwhile")
+    assert db.session.scalar(sa.select(sa.func.count()).where(User.username == PERSON["username"])) == 0
+
+
+def test_what_was_answered_of_others_is_answered_again(client: Client) -> None:
+    boss = client.as_(make_admin(username="bos"))
+    made = boss.post("/admins", {**COLLEAGUE, "password": "kucing-hitam-7"})
+    other = {"email": "ani@contoh.id", "nama_ktp": "Ani", "password": "kucing-hitam-7"}
+    first = boss.post("/admins", other, headers=KEY)
+    assert boss.delete(f"/admins/{made.json['id']}").status_code == 200
+    again = boss.post("/admins", other, headers=KEY)
+    assert (again.status_code, again.json) == (201, first.json)
