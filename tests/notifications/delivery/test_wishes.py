@@ -170,8 +170,8 @@ def test_what_is_switched_off_in_the_middle_of_a_drain_leaves_no_more(user_id: i
     assert len(gateway.messaging.sent) == 1
 
 
-@pytest.mark.parametrize("kind", ["password_reset", "phone_code", "security_notice"])
-def test_what_is_asked_for_now_or_warns_of_a_thief_comes_at_any_hour(user_id: int, gateway: Server, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["password_reset", "phone_code", "security_notice", "pseudonym_lifted"])
+def test_what_is_asked_for_now_or_must_be_told_comes_at_any_hour(user_id: int, gateway: Server, kind: str) -> None:
     quiet(user_id)
     wish(user_id, messages=False)
     assert drained(add(user_id=user_id, target=None, kind=kind)).state == State.SENT
