@@ -10,6 +10,7 @@ from app.core.errors import Conflict
 from app.core.jobs import metrics as job_metrics
 from app.core.settings import settings
 from app.core.web.pagination import Listing, Page
+from app.forum.service import notices as forum_notices
 from app.identity import access_log, audit, users
 from app.identity.sessions import Caller
 from app.inbox import service as inbox
@@ -72,10 +73,13 @@ def resume_sender(caller: Caller) -> Sender:
 
 
 def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
-    """States and reasons of what was sent to a person, without its text; the person reads of the look."""
+    """States and reasons of what was sent to a person, without its text; the person reads of the look.
+
+    What would tell who is behind a pseudonym is left out: that is lifted at a case, and written down.
+    """
     users.get(user_id)
     access_log.note(caller, user_id, access_log.Action.DELIVERIES_READ)
-    return deliveries.list_of(user_id, page)
+    return deliveries.list_of(user_id, page, ~forum_notices.shows_pseudonym(user_id))
 
 
 def features() -> dict[str, object]:

@@ -23,6 +23,7 @@ from app.notifications.senders import health
 from app.notifications.senders.models import Sender
 from tests.client import Client, assert_error
 from tests.factories import make_admin, make_user
+from tests.forum.posts import moderate, write_reply, write_thread
 
 
 @pytest.fixture
@@ -122,6 +123,27 @@ def test_an_administrator_sees_states_and_reasons_and_no_text(admin: Client, sit
     assert (part["channel"], part["status"]) == ("message", "failed")
     assert part["reason"] == "Akun Anda belum punya nomor HP."
     assert "Rahasia" not in response.text
+
+
+def test_an_administrator_does_not_learn_there_who_writes_under_a_pseudonym(client: Client, admin: Client) -> None:
+    """By when somebody was told of a reply, which everybody sees in the forum; or that a pseudonym was lifted."""
+    siti = make_user(nama_samaran="Melati")
+    mine, others = client.as_(siti), client.as_(make_user())
+    own_name, own_alias = (write_thread(mine, use_pseudonym=hidden)["id"] for hidden in (False, True))
+    write_reply(others, own_name)
+    write_reply(others, own_alias)
+    case = moderate(admin, "keep", thread_id=own_alias)
+    assert admin.post(f"/admins/moderasi/{case['id']}/identitas", {"reason": "x"}).status_code == 200
+    assert sorted(row["title"] for row in mine.get("/pengiriman").json) == [
+        "Balasan di forum",
+        "Balasan di forum",
+        "Pemberitahuan tentang nama samaran",
+    ]
+    path = f"/admins/users/{siti.id}/pengiriman"
+    assert [row["kind"] for row in admin.get(path).json] == ["forum_reply"]
+    assert mine.delete(f"/forum/threads/{own_alias}").status_code == 200
+    assert mine.put(f"/forum/threads/{own_name}", {"use_pseudonym": True}).status_code == 200
+    assert admin.get(path).json == []
 
 
 def test_the_person_reads_of_the_look(admin: Client, siti: User) -> None:

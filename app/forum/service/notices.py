@@ -21,9 +21,11 @@ from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.messages import message_user
-from app.notifications.models import Channel
+from app.notifications.models import Channel, Delivery
 
 THREAD_KIND = "forum_thread"
+
+REPLY_KIND = "forum_reply"
 
 #: A message about a reply that has not been sent by then is not sent any more.
 REPLY_EXPIRES = timedelta(hours=24)
@@ -136,7 +138,7 @@ def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = Fals
     due_at = (thread.notice_due_at if is_latest else None) or database_clock.now()
     outbox.add(
         outbox.Draft(
-            kind="forum_reply",
+            kind=REPLY_KIND,
             channel=Channel.MESSAGING,
             dedupe_key=_reply(first_id),
             payload={"text": text},
@@ -205,6 +207,17 @@ def pseudonym_lifted(user_id: int, case_id: int) -> None:
     """Tell an author that a moderator has learnt who they are. The text itself names neither of the two."""
     key = f"{LIFTED_KIND}:{case_id}"
     message_user(user_id, LIFTED, kind=LIFTED_KIND, dedupe_key=key, expires_in=LIFTED_EXPIRES)
+
+
+def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
+    """Whether a delivery to this person shows to others that they wrote under their pseudonym: by when it was sent.
+
+    So does each about replies, but for those to a thread that stands under their name.
+    """
+    thread = sa.func.concat(THREAD_KIND, ":", ForumThread.id, ":replies")
+    named = sa.select(thread).where(ForumThread.user_id == user_id, ~ForumThread.use_pseudonym)
+    is_named = sa.func.coalesce(Delivery.subject, "").in_(named)
+    return sa.or_(Delivery.kind == LIFTED_KIND, sa.and_(Delivery.kind == REPLY_KIND, ~is_named))
 
 
 def _thread(thread_id: int) -> str:

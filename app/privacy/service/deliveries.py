@@ -69,9 +69,9 @@ def list_own(caller: Caller, page: Page) -> Listing[Sent]:
     return list_of(caller.id, page)
 
 
-def list_of(user_id: int, page: Page) -> Listing[Sent]:
-    """What was or will be sent to a person, the latest due first."""
-    listing = paginate_rows(_things(user_id), page)
+def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing[Sent]:
+    """What was or will be sent to a person, the latest due first; of the deliveries that meet `which` alone."""
+    listing = paginate_rows(_things(user_id, *which), page)
     wishes, now = _wishes(user_id), database_clock.now()
     rows = [
         Sent(row.id, row.kind, words.title_of(row.kind, row.judul), row.due_at, _parts(row, wishes, now))
@@ -80,7 +80,7 @@ def list_of(user_id: int, page: Page) -> Listing[Sent]:
     return Listing(rows, listing.total, page)
 
 
-def _things(user_id: int) -> sa.Select[*tuple[object, ...]]:
+def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     """The deliveries of a person by what they tell of: its message, its push, and the push of each browser."""
     delivery = sa.func.json_build_array(
         Delivery.channel,
@@ -93,7 +93,7 @@ def _things(user_id: int) -> sa.Select[*tuple[object, ...]]:
     key = (Delivery.kind, Delivery.subject, Delivery.occurrence_id, Delivery.due_at)
     things = (
         sa.select(sa.func.min(Delivery.id).label("id"), *key, sa.func.json_agg(delivery, type_=sa.JSON).label("rows"))
-        .where(Delivery.user_id == user_id)
+        .where(Delivery.user_id == user_id, *which)
         .group_by(*key)
         .subquery()
     )
