@@ -162,6 +162,60 @@ def test_what_the_service_refuses_does_not_block_what_waits_behind_it(page: Page
     wait_until(lambda: page.evaluate("client.waiting") == [])
 
 
+def test_what_waits_is_sent_by_whom_it_is_of_and_nobody_else(page: Page, context: BrowserContext) -> None:
+    log_in(page)
+    context.set_offline(True)
+    page.evaluate("client.log({event_type: 'view', event_name: 'milik siti'})")
+    page.evaluate("client.logout().catch(() => {})")
+    context.set_offline(False)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method) if request.url.endswith("/user-log") else None)
+    log_in(page, "budi")
+    page.evaluate("client.log({event_type: 'view', event_name: 'milik budi'})")
+    wait_until(lambda: [each["body"]["event_name"] for each in page.evaluate("client.waiting")] == ["milik siti"])
+    assert sent.count("POST") == 1
+    log_in(page)
+    wait_until(lambda: page.evaluate("client.waiting") == [])
+    assert sent.count("POST") == 2
+
+
+def test_a_create_that_is_tried_again_is_not_sent_by_who_logs_in_meanwhile(page: Page, context: BrowserContext) -> None:
+    log_in(page)
+    page.evaluate("client.get('/profile')")
+    context.set_offline(True)
+    page.evaluate(
+        "(body) => { window.made = client.create('/pengingat', body).then(() => 'made', ({status}) => status); }",
+        reminder("Milik siti", 3600),
+    )
+    page.evaluate("client.logout().catch(() => {})")
+    page.route("**/api/pengingat", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    context.set_offline(False)
+    log_in(page, "budi")
+    page.unroute("**/api/pengingat")
+    assert page.evaluate("window.made") == 0
+    assert own(page, "Milik siti") == []
+
+
+def test_after_a_logout_the_browser_gets_no_more_pushes(page: Page) -> None:
+    log_in(page)
+    page.evaluate(SUBSCRIBED, SUBSCRIPTION)
+    page.evaluate("(subscription) => client.post('/push/subscribe', subscription)", SUBSCRIPTION)
+    with page.expect_response(lambda response: response.request.method == "DELETE") as deleted:
+        page.evaluate("client.logout()")
+    assert deleted.value.status == 200
+    assert page.evaluate("[window.unsubscribed, client.isLoggedIn]") == [True, False]
+
+
+#: A browser without a screen has no push service to subscribe at.
+SUBSCRIBED = """(subscription) => {
+  const own = { ...subscription, unsubscribe: async () => { window.unsubscribed = true; } };
+  navigator.serviceWorker.getRegistration = async () => ({ pushManager: { getSubscription: async () => own } });
+}"""
+KEYS = {"p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+        "auth": "BTBZMqHH6r4Tts7J_aSIgg"}  # fmt: skip
+SUBSCRIPTION = {"endpoint": "https://fcm.googleapis.com/fcm/send/contoh-keluar", "keys": KEYS}
+
+
 @pytest.mark.parametrize(("action", "state"), [("done", "done"), ("snooze", "pending")])
 def test_a_push_is_answered_by_its_button_without_a_login(
     page: Page, context: BrowserContext, service: Launcher, action: str, state: str
