@@ -3,6 +3,7 @@ what nobody answered, and sum up what is old."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from time import monotonic
 
 import sqlalchemy as sa
@@ -24,6 +25,8 @@ REFILL_BELOW = HORIZON * 2 / 3
 PAGE = 200
 #: Seconds after which the job enqueues itself again and makes room for other jobs.
 SLICE_S = 2.0
+#: How far the reminders of who is leaving may lie behind: each is written a few times an hour, for a week.
+PASS_OVER = timedelta(minutes=10)
 
 
 def top_up() -> None:
@@ -51,13 +54,13 @@ def top_up_page() -> int:
 
 
 def pass_over_leaving() -> None:
-    """Nothing falls due for who is leaving: should they come back, they are asked from then on, and have missed
-    nothing meanwhile."""
+    """Nothing falls due for who is leaving: should they come back, they are asked from then on, or from some minutes
+    before, and have missed nothing meanwhile."""
     now = database_clock.now()
     theirs = (
         sa.select(Pengingat.id)
         .join(User, User.id == Pengingat.user_id)
-        .where(~erasure.IS_PRESENT, Pengingat.planned_until < now)
+        .where(~erasure.IS_PRESENT, Pengingat.planned_until < now - PASS_OVER)
         .with_for_update(of=Pengingat, skip_locked=True)  # the deletion may be at it
     )
     passed = sa.update(Pengingat).where(Pengingat.id.in_(theirs.scalar_subquery()))
