@@ -53,5 +53,8 @@ def resume_sender() -> Sender:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.DeliveryState(many=True))
 def list_user_deliveries(page: Page, user_id: int) -> Listing[Sent]:
-    """Why a message did not arrive: states and reasons, no text. The person reads in their access log of the look."""
+    """Why a message did not arrive: states and reasons, no text. The person reads in their access log of the look.
+
+    What would tell who writes under a pseudonym is left out, as messages about replies to such a thread.
+    """
     return service.deliveries_of(caller, user_id, page)
