@@ -112,10 +112,16 @@ def _snooze(pengingat: Pengingat, occurrence: Occurrence, span: timedelta, now: 
     snoozed = ledger.snooze(occurrence.id, until) if next_at is None or until < next_at else None
     if snoozed is None:
         raise CannotSnooze
-    person = db.session.execute(sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == pengingat.user_id)).one()
     outbox.cancel_occurrences([occurrence.id])
-    outbox.add_all(list(occurrences.deliveries(pengingat, due, Recipient(*person), snoozed)))
+    _tell(pengingat, snoozed, now)
     return snoozed
+
+
+def _tell(pengingat: Pengingat, row: Occurrence, now: datetime) -> None:
+    """Put into the outbox what tells of an open occurrence and is not too late; what has left does not leave again."""
+    person = db.session.execute(sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == pengingat.user_id)).one()
+    drafts = occurrences.deliveries(pengingat, occurrences.due_of(row), Recipient(*person), row)
+    outbox.add_all([draft for draft in drafts if draft.expires_at > now])
 
 
 def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
@@ -135,6 +141,8 @@ def mark(pengingat: Pengingat, *, is_done: bool, now: datetime, via: AnsweredVia
         for due in dues:
             for reopened in ledger.reopen(pengingat.id, due.at):
                 stock.settle(pengingat, reopened)
+                if reopened.slot in {each.slot for each in dues}:
+                    _tell(pengingat, reopened, now)
         return
     dues = _current(pengingat, now)
     pengingat.done_until = _done_until(pengingat, dues[-1].occurrence if dues else None)

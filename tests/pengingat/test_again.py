@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import Delivery
 from tests.client import Client, assert_error
-from tests.pengingat.conftest import Time, ledger, texts, waiting
+from tests.pengingat.conftest import Time, ledger, settle, texts, waiting
 
 
 def medicine(obat: dict[str, Any], minutes: Any, *jam: str) -> dict[str, Any]:
@@ -76,6 +76,22 @@ def test_after_a_snooze_it_follows_that(siti: Client, moment: Time, obat: dict[s
     moment.move(hours=11, minutes=5)
     siti.post(f"/pengingat/{created['id']}/konfirmasi", {"status": "snooze", "minutes": 15})
     assert waiting()[:2] == ["02 12:20", "02 12:40"]
+
+
+def test_a_dose_that_is_not_done_after_all_is_told_of_once_more(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/obat', medicine(obat, 30)).json['id']}"
+    moment.move(hours=11, minutes=5)
+    settle("sent", Delivery.due_at <= moment.now)
+    siti.put(path, {"is_done": True})
+    assert waiting() == ["03 12:00", "03 12:30"]
+    siti.put(path, {"is_done": False})
+    assert waiting() == waiting("push_fan_out") == ["02 12:30", "03 12:00", "03 12:30"]
+    moment.move(hours=1, minutes=25)  # too late for that
+    siti.put(path, {"is_done": True})
+    siti.put(path, {"is_done": False})
+    assert waiting() == ["03 12:00", "03 12:30"]
 
 
 @pytest.mark.parametrize("minutes", [9, 61, 10.5, "lama", True])
