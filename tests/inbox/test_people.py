@@ -11,7 +11,7 @@ from flask import Flask
 from app.caregivers import notices
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
-from app.identity import consents, notification_settings
+from app.identity import consents, notification_settings, users
 from app.identity.care import CaregiverLink
 from app.identity.models import User
 from app.inbox import jobs, texts
@@ -145,6 +145,29 @@ def test_a_wrong_number_is_not_written_to_any_more(committed: Flask, gateway: Se
         message_user(user_id, "Pengingat", kind="reminder", dedupe_key="x", expires_in=timedelta(hours=1))
     delivery_jobs.drain("urgent")
     assert [message.text for message in gateway.messaging.to("6281234567890")] == [texts.WRONG_NUMBER]
+
+
+@pytest.mark.parametrize(("is_proven", "kind", "arrives"), [
+    (False, "reminder", False),
+    (False, "password_reset", True),
+    (True, "reminder", True),
+])  # fmt: skip
+def test_a_wrong_number_stays_wrong_for_whoever_gives_it_again_without_proof(
+    committed: Flask, gateway: Server, *, is_proven: bool, kind: str, arrives: bool
+) -> None:
+    with unit_of_work():
+        user_id = make_user(nomor_hp="081234567890").id
+    assert Phone("+6281234567890").write("SALAH NOMOR").text == texts.WRONG_NUMBER
+    for nomor_hp in ("081234567891", "081234567890"):
+        with unit_of_work():
+            users.update(db.session.get_one(User, user_id), {"nomor_hp": nomor_hp})
+    with unit_of_work():
+        user = db.session.get_one(User, user_id)
+        user.phone_verified_at = clock.now() if is_proven else None
+        message_user(user_id, "Pengingat", kind=kind, dedupe_key="x", expires_in=timedelta(hours=1))
+    delivery_jobs.drain("urgent")
+    sent = {message.text for message in gateway.messaging.to("6281234567890")}
+    assert sent == ({texts.WRONG_NUMBER, "Pengingat"} if arrives else {texts.WRONG_NUMBER})
 
 
 def resets() -> list[Delivery]:

@@ -14,6 +14,7 @@ from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications.delivery import claims, forms, proof, second_form
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.drain import routing
+from app.notifications.delivery.wishes import ALWAYS_WANTED
 from app.notifications.senders import health, numbers
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
@@ -34,11 +35,15 @@ _is_open = sa.func.coalesce(
     phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - forms.OPEN_FOR, sa.false()
 )
 _is_doubted = sa.func.coalesce(numbers.is_doubted, sa.false())
+#: Whether somebody there has said that it is not the person's, who has not shown that it is: also of one who changed it
+#: since, and back.
+_is_wrong = sa.and_(phone_numbers.c.wrong_at.is_not(None), ~PHONE_IS_PROVEN)
 _address = PreparedStatement(
     sa.select(
         User.phone,
         PHONE_IS_PROVEN.label("is_proven"),
         User.phone_invalid_at.is_not(None).label("is_invalid"),
+        _is_wrong.label("is_wrong"),
         sa.func.coalesce(numbers.probe_is_due, sa.false()).label("probe_is_due"),
         _is_doubted.label("is_doubted"),
         _is_open.label("is_open"),
@@ -106,12 +111,13 @@ def _address_of(delivery: Claimed) -> Address:
         rows = _address.rows(connection, {"of_user": delivery.user_id})
     if not rows or rows[0][0] is None:
         raise UndeliverableError("no number")
-    phone, is_proven, is_invalid, probe_is_due, is_doubted, is_open = rows[0]
+    phone, is_proven, is_invalid, is_wrong, probe_is_due, is_doubted, is_open = rows[0]
     if delivery.target is not None and delivery.target != phone:
         raise UndeliverableError("the number has changed")  # a reset link must not reach the next owner of the old one
     if not is_proven and proof.is_needed(delivery.kind):
         raise UnwantedError(proof.UNPROVEN)
-    if is_invalid and not (probe_is_due and _take_probe(phone)):
+    is_left_alone = is_wrong and delivery.kind not in ALWAYS_WANTED
+    if is_left_alone or (is_invalid and not (probe_is_due and _take_probe(phone))):
         raise UndeliverableError("the number is known to be invalid")
     return Address(phone, is_doubted, is_open)
 
