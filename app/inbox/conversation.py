@@ -150,6 +150,8 @@ def _stop_reminders(sender: Sender, _: Command) -> Reply:
 
 
 def _start(sender: Sender, _: Command) -> Reply:
+    if numbers.is_wrong(sender.phone):
+        return Reply("still wrong number", texts.STILL_WRONG)
     notification_settings.switch_broadcasts(sender.user_id, True, way=Way.MESSAGE)
     notification_settings.switch_messages(sender.user_id, True)
     return Reply("start", texts.STARTED)

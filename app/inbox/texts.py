@@ -37,6 +37,10 @@ STOPPED_ALL = (
 )
 STARTED = "Kabar umum dan pengingat dikirim lagi ke nomor ini. Untuk berhenti, balas BERHENTI."
 WRONG_NUMBER = "Terima kasih, dan maaf. Pengingat dan kabar tidak akan dikirim lagi ke nomor ini."
+STILL_WRONG = (
+    "Nomor ini pernah dijawab SALAH NOMOR, jadi pengingat tidak dikirim ke sini. "
+    "Untuk menerimanya lagi, buktikan nomor ini di aplikasi, pada profil Anda."
+)
 CUT = "Hubungan dengan pendamping {pendamping} sudah diputus. Bila Anda merasa tidak aman, hubungi administrator."
 NOTHING_TO_CUT = (
     "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama dapat Anda putus di aplikasi."

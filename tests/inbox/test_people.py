@@ -170,6 +170,18 @@ def test_a_wrong_number_stays_wrong_for_whoever_gives_it_again_without_proof(
     assert sent == ({texts.WRONG_NUMBER, "Pengingat"} if arrives else {texts.WRONG_NUMBER})
 
 
+def test_a_wrong_number_is_not_promised_anything_before_it_is_proven(committed: Flask, gateway: Server) -> None:
+    with unit_of_work():
+        user_id = make_user(nomor_hp="081234567890").id
+    phone = Phone("+6281234567890")
+    phone.write("SALAH NOMOR")
+    assert phone.write("MULAI").text == texts.STILL_WRONG
+    with unit_of_work():
+        user = db.session.get_one(User, user_id)
+        user.phone_verified_at, user.phone_invalid_at = clock.now(), None
+    assert phone.write("MULAI").text == texts.STARTED
+
+
 def resets() -> list[Delivery]:
     db.session.expire_all()
     rows = sa.select(Delivery).filter_by(kind="password_reset", state="pending").order_by(Delivery.id)

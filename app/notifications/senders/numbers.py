@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
 from app.core.settings import settings
-from app.identity.models import User
+from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.senders.models import phone_numbers
 
@@ -83,6 +83,15 @@ def wrong(phone: str) -> None:
     """Note that whoever has this number says that it is not the person's: nothing more is sent there, nor a probe."""
     _note(phone, wrong_at=_now, first={"wrong_at": _now})
     _flag(phone, _now)
+
+
+def is_wrong(phone: str) -> bool:
+    """Whether somebody there has said that it is not the person's, who has not shown since that it is."""
+    is_open = sa.or_(User.phone_invalid_at.is_not(None), ~PHONE_IS_PROVEN)
+    said = sa.exists().where(
+        _numbers.phone == phone, _numbers.wrong_at.is_not(None), User.phone == _numbers.phone, is_open
+    )
+    return bool(db.session.scalar(sa.select(said)))
 
 
 def take_probe(phone: str) -> bool:
