@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from app.core.database.session import Base, db
 from app.identity.models import RoleName, User
 from app.identity.second_factor import SecondFactor
+from app.notifications.models import Inbound
 from app.superadmin.service.tables import CatalogueColumn, CatalogueTable
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
@@ -84,6 +85,16 @@ def test_messages_with_reset_links_are_masked(boss: Client) -> None:
     (delivery,) = rows(boss, "deliveries")["rows"]
     assert delivery["payload"] == "***"
     assert "reset-password" not in boss.get("/superadmin/tables/deliveries/export").get_data(as_text=True)
+
+
+def test_what_people_wrote_or_pressed_is_masked(boss: Client) -> None:
+    db.session.add(
+        Inbound(provider="test", event_key="1", kind="message", text="sudah", payload={"pressed": "T:tautan-sekali"})
+    )
+    db.session.flush()
+    (heard,) = rows(boss, "inbound")["rows"]
+    assert (heard["text"], heard["payload"]) == ("***", "***")
+    assert "tautan-sekali" not in boss.get("/superadmin/tables/inbound/export").get_data(as_text=True)
 
 
 def test_second_factors_are_masked(boss: Client) -> None:

@@ -23,12 +23,13 @@ MASK = "***"
 
 #: Columns that are masked in every table, as are those that end in `_hash`.
 SECRET = frozenset({"nik", "password", "p256dh", "auth"})
-#: Columns that are masked in one table: they hold links that let somebody log in, what people wrote to us, hashes of
-#: several tokens each, or what a second factor is made of.
+#: Columns that are masked in one table: they hold links that let somebody log in, what people wrote to us or pressed,
+#: hashes of several tokens each, or what a second factor is made of.
 SECRET_OF = frozenset(
     {
         ("deliveries", "payload"),
         ("inbound", "text"),
+        ("inbound", "payload"),
         ("occurrences", "shared_links"),
         ("second_factors", "secret"),
         ("second_factors", "recovery_hashes"),
