@@ -6,6 +6,7 @@ A code counts once, and so does a recovery code; two logins with the same one me
 from __future__ import annotations
 
 import hmac
+import logging
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,8 @@ from app.core.lib.clock import now
 from app.core.settings import settings
 from app.identity import codes, nik
 from app.identity.models import PRIVILEGED, RoleName, User
+
+logger = logging.getLogger(__name__)
 
 #: What the app shows above the digits.
 ISSUER = "Health-support"
@@ -201,7 +204,11 @@ def _take_code(factor: SecondFactor, otp: str) -> bool:
     digits = re.sub(r"\s", "", otp)
     if not re.fullmatch(r"[0-9]{6}", digits):
         return False
-    totp = pyotp.TOTP(nik.decrypt(factor.secret, factor.user_id, kind=KIND) or "")
+    try:
+        totp = pyotp.TOTP(nik.decrypt(factor.secret, factor.user_id, kind=KIND) or "")
+    except nik.UndecryptableNik:
+        logger.exception("the second factor of user %s cannot be read: its key is missing", factor.user_id)
+        return False  # recovery codes open the account still
     present = totp.timecode(now())
     for counter in range(present - WINDOW, present + WINDOW + 1):
         if counter > factor.last_counter and hmac.compare_digest(totp.generate_otp(counter), digits):

@@ -285,8 +285,8 @@ def test_a_new_nik_key_encrypts_the_secret_anew(
     assert log_in(client, otp=phone.code()).status_code == 200
 
 
-def test_verification_names_whose_secret_cannot_be_read(
-    app: Flask, codes: list[str], admin: User, monkeypatch: pytest.MonkeyPatch
+def test_verification_names_whose_secret_cannot_be_read_and_recovery_codes_still_let_them_in(
+    app: Flask, client: Client, codes: list[str], admin: User, phone: Phone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner, admin_id = app.test_cli_runner(), admin.id
     db.session.commit()
@@ -297,3 +297,5 @@ def test_verification_names_whose_secret_cannot_be_read(
     result = runner.invoke(verify_nik)
     assert result.exit_code == 1
     assert f"second factors that cannot be read: 1, of the users {admin_id}\n" in result.output
+    assert_error(log_in(client, otp=phone.code()), 401, "invalid_otp")
+    assert log_in(client, otp=codes[0]).status_code == 200
