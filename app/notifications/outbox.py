@@ -61,6 +61,16 @@ def cancel(subject: str, *, due_after: datetime | None = None) -> int:
     return _cancel(Delivery.subject == subject, later)
 
 
+def reword(subject: str, text: str) -> None:
+    """Let what belongs to `subject` and is not sent yet say this."""
+    db.session.execute(
+        sa.update(Delivery)
+        .where(Delivery.subject == subject, Delivery.state.in_(OPEN))
+        .values(payload=Delivery.payload.concat(sa.cast({"text": text}, JSONB)))
+        .execution_options(synchronize_session=False)
+    )
+
+
 def cancel_one(dedupe_key: str) -> bool:
     """Cancel one delivery; returns whether it was still to be sent."""
     return _cancel(Delivery.dedupe_key == dedupe_key) == 1

@@ -91,6 +91,15 @@ def test_thread_of_the_general_category_concerns_everybody(client: Client, siti:
     assert db.session.scalars(sa.select(Broadcast.preference_tag)).all() == [None]
 
 
+def test_announcement_says_what_its_thread_is_called_now(client: Client, siti: User) -> None:
+    mine = client.as_(siti)
+    path = f"/forum/threads/{write_thread(mine, title='Siti dari Bandung bertanya')['id']}"
+    for change in ({"title": "Menu"}, {"category_id": category_id("Islam")}, {"content": "Lain"}):
+        assert mine.put(path, change).status_code == 200
+    (broadcast,) = db.session.scalars(sa.select(Broadcast)).all()
+    assert (broadcast.text, broadcast.preference_tag) == ("Utas baru di forum Islam: “Menu”", "islam")
+
+
 def test_announcement_goes_with_its_thread(client: Client, siti: User) -> None:
     thread = write_thread(client.as_(siti))
     client.as_(siti).delete(f"/forum/threads/{thread['id']}")

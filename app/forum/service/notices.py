@@ -50,15 +50,29 @@ MAX_TITLE = 80
 
 def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
     """Announce a thread; one that `is_held` waits until a moderator has looked at it."""
-    category = db.session.get_one(ForumCategory, thread.category_id)
+    category = _category(thread)
     broadcasts.announce(
         kind=THREAD_KIND,
         subject=_thread(thread.id),
-        text=f"Utas baru di forum {category.name}:{_quoted(thread.title)}".removesuffix(":"),
+        text=_announced(thread, category),
         preference_tag=category.preference_tag,
         except_user_id=thread.user_id,
         is_held=is_held,
     )
+
+
+def thread_changed(thread: ForumThread) -> None:
+    """Announce what it is called now, in its category: the author may have taken something back."""
+    category = _category(thread)
+    broadcasts.reword(_thread(thread.id), text=_announced(thread, category), preference_tag=category.preference_tag)
+
+
+def _category(thread: ForumThread) -> ForumCategory:
+    return db.session.get_one(ForumCategory, thread.category_id)
+
+
+def _announced(thread: ForumThread, category: ForumCategory) -> str:
+    return f"Utas baru di forum {category.name}:{_quoted(thread.title)}".removesuffix(":")
 
 
 def thread_held(thread_id: int) -> None:

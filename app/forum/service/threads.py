@@ -62,6 +62,8 @@ def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
         for category_id, step in sorted([(thread.category_id, -1), (moves_to, 1)]):
             count_thread(category_id, step)
     change(thread, columns, caller)
+    if data.keys() & {"title", "category_id"}:
+        notices.thread_changed(thread)
     help_ = crisis.look_at(thread) if data.keys() & {"title", "content"} else None
     if help_ is not None:
         notices.thread_held(thread.id)

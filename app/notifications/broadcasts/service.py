@@ -60,6 +60,14 @@ def announce(
     )
 
 
+def reword(subject: str, *, text: str, preference_tag: str | None) -> None:
+    """Announce something as it reads now to those whom its broadcast has not reached yet."""
+    db.session.execute(  # waits for a page under way
+        sa.update(Broadcast).where(Broadcast.subject == subject).values(text=text, preference_tag=preference_tag)
+    )
+    outbox.reword(subject, text)
+
+
 def withdraw(subject: str) -> None:
     """Take a broadcast back: what is not sent yet is cancelled."""
     db.session.execute(sa.delete(Broadcast).where(Broadcast.subject == subject))  # waits for a page under way

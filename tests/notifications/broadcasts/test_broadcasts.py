@@ -133,6 +133,20 @@ def test_a_stopped_broadcast_goes_on_where_it_stopped(
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 8
 
 
+def test_news_that_changed_reaches_everybody_else_as_it_is_now(app: Flask, configure: Configure, moment: Time) -> None:
+    people = [make_user() for _ in range(2)]
+    broadcast_id = announce()
+    fan_out.fan_out(broadcast_id)
+    told = db.session.scalars(sa.select(Delivery).filter_by(user_id=people[0].id)).one()
+    told.state = State.SENT
+    with unit_of_work():
+        broadcasts.reword("article:1", text="Artikel lain", preference_tag="islam")
+    texts = db.session.scalars(sa.select(Delivery.payload["text"].astext).order_by(Delivery.user_id)).all()
+    assert texts == ["Artikel baru", "Artikel lain"]
+    broadcast = db.session.get_one(Broadcast, broadcast_id, populate_existing=True)
+    assert (broadcast.text, broadcast.preference_tag) == ("Artikel lain", "islam")
+
+
 def test_withdrawn_news_reaches_nobody_else(
     app: Flask, configure: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
