@@ -2,66 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import Any
-from zoneinfo import ZoneInfo
+from datetime import UTC, timedelta
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
-from app.core.lib import clock
-from app.identity.models import User
-from app.notifications import jobs
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.delivery import claims
-from app.notifications.delivery.claims import Claimed, PostponedError, UndeliverableError
-from app.notifications.models import Broadcast, BroadcastState, Channel, Delivery, State
+from app.notifications.models import Broadcast, BroadcastState, Delivery, State
 from tests.factories import make_user
+from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
 from tests.notifications.conftest import reread
-
-#: Noon in Jakarta.
-NOON = datetime(2026, 3, 2, 5, 0, tzinfo=UTC)
-
-Configure = Callable[..., None]
-
-
-@pytest.fixture
-def configure(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Configure:
-    def change(**settings: Any) -> None:
-        monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **settings))
-
-    change(broadcast_delay_seconds=(0, 0))
-    return change
-
-
-class Time:
-    now = NOON
-
-
-@pytest.fixture
-def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
-    found = Time()
-    monkeypatch.setattr(clock, "now", lambda: found.now)
-    monkeypatch.setattr(database_clock, "now", lambda: found.now)
-    return found
-
-
-def announce(subject: str = "article:1", **fields: Any) -> int:
-    with unit_of_work():
-        broadcasts.announce(kind="article", subject=subject, text="Artikel baru", **fields)
-    found = db.session.scalars(sa.select(Broadcast).filter_by(subject=subject)).one()
-    return found.id
-
-
-def recipients(subject: str = "article:1") -> set[int | None]:
-    return set(db.session.scalars(sa.select(Delivery.user_id).filter_by(subject=subject)))
 
 
 def test_everybody_with_a_number_who_wants_to_know_is_told(app: Flask, configure: Configure, moment: Time) -> None:
@@ -235,85 +189,3 @@ def test_one_that_was_held_counts_on_no_day_of_who_has_it(app: Flask, configure:
     assert db.session.get_one(Broadcast, broadcast_id, populate_existing=True).recipients == 1
     fan_out.fan_out(announce("article:2"))
     assert recipients("article:2") == {user_id}
-
-
-# --- when it is sent ------------------------------------------------------------------------------------------------
-
-
-def prepared(app: Flask, moment: Time, subject: str = "article:1") -> Claimed:
-    make_user()
-    fan_out.fan_out(announce(subject))
-    row = db.session.scalars(sa.select(Delivery).filter_by(subject=subject)).one()
-    fields = {name: getattr(row, name) for name in Claimed.__dataclass_fields__ if name != "claim_token"}
-    return Claimed(**fields, claim_token=None)  # type: ignore[arg-type]
-
-
-def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, configure: Configure, moment: Time) -> None:
-    found = prepared(app, moment)
-    fan_out.check_recipient(found)
-    moment.now = NOON.replace(hour=14)
-    with pytest.raises(PostponedError) as error:
-        fan_out.check_recipient(found)
-    assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jakarta"))
-
-
-def test_on_another_day_it_counts_as_that_days(app: Flask, configure: Configure, moment: Time) -> None:
-    found = prepared(app, moment)
-    moment.now = NOON + timedelta(days=1)
-    fan_out.check_recipient(found)
-    row = reread(found.dedupe_key)
-    assert row.payload["day"] == "2026-03-03"
-    fan_out.fan_out(announce("article:2"))
-    assert recipients("article:2") == set()
-
-
-def test_on_another_day_that_is_taken_it_stays(app: Flask, configure: Configure, moment: Time) -> None:
-    found = prepared(app, moment)
-    moment.now = NOON + timedelta(days=1)
-    fan_out.fan_out(announce("article:2"))
-    with pytest.raises(UndeliverableError):
-        fan_out.check_recipient(found)
-
-
-def test_who_opted_out_meanwhile_is_left_alone(app: Flask, configure: Configure, moment: Time) -> None:
-    found = prepared(app, moment)
-    db.session.get_one(User, found.user_id).accepts_broadcasts = False
-    db.session.flush()
-    with pytest.raises(UndeliverableError):
-        fan_out.check_recipient(found)
-
-
-def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, configure: Configure) -> None:
-    configure(broadcast_per_minute=60, broadcast_hours=(0, 24))
-    for _ in range(20):
-        make_user()
-    fan_out.fan_out(announce())
-    granted = [fan_out.take_slot() for _ in range(10)]
-    assert 1 <= sum(granted) <= 2
-    db.session.execute(sa.text("UPDATE broadcast_pace SET next_at = now() - interval '1 hour'"))
-    db.session.commit()
-    granted = [fan_out.take_slot() for _ in range(20)]
-    assert 5 <= sum(granted) <= 7
-
-
-def test_a_turn_is_taken_only_for_something(app: Flask, configure: Configure) -> None:
-    assert [fan_out.take_slot() for _ in range(3)] == [False] * 3
-
-
-def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, configure: Configure) -> None:
-    configure(broadcast_per_minute=100_000, broadcast_hours=(0, 24))
-    make_user()
-    fan_out.fan_out(announce())
-    runner = app.test_cli_runner()
-    assert "paused" in runner.invoke(args=["broadcast", "pause"]).output
-    assert not fan_out.take_slot()
-    queue.connection().flushdb()
-    jobs.enqueue_due()
-    assert queue.connection().llen("rq:queue:bulk") == 0
-    output = runner.invoke(args=["broadcast", "status"]).output
-    assert "paused" in output
-    assert "article:1 (done): 1 recipients; 1 pending" in output
-    runner.invoke(args=["broadcast", "resume"])
-    assert fan_out.take_slot()
-    jobs.enqueue_due()
-    assert claims.claim("bulk", Channel.MESSAGING) is not None

@@ -1,0 +1,33 @@
+"""News that are announced to people, at a time of day that the test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.notifications.broadcasts import service as broadcasts
+from app.notifications.models import Broadcast, Delivery
+
+#: Noon in Jakarta.
+NOON = datetime(2026, 3, 2, 5, 0, tzinfo=UTC)
+
+Configure = Callable[..., None]
+
+
+class Time:
+    now = NOON
+
+
+def announce(subject: str = "article:1", **fields: Any) -> int:
+    with unit_of_work():
+        broadcasts.announce(kind="article", subject=subject, text="Artikel baru", **fields)
+    found = db.session.scalars(sa.select(Broadcast).filter_by(subject=subject)).one()
+    return found.id
+
+
+def recipients(subject: str = "article:1") -> set[int | None]:
+    return set(db.session.scalars(sa.select(Delivery.user_id).filter_by(subject=subject)))

@@ -1,0 +1,30 @@
+"""Broadcasts that start at once, at noon in Jakarta."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.database import clock as database_clock
+from app.core.lib import clock
+from tests.notifications.broadcasts.announcing import Configure, Time
+
+
+@pytest.fixture
+def configure(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Configure:
+    def change(**settings: Any) -> None:
+        monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **settings))
+
+    change(broadcast_delay_seconds=(0, 0))
+    return change
+
+
+@pytest.fixture
+def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
+    found = Time()
+    monkeypatch.setattr(clock, "now", lambda: found.now)
+    monkeypatch.setattr(database_clock, "now", lambda: found.now)
+    return found
