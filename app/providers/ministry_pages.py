@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import MAXYEAR, datetime
 from itertools import chain
 from typing import Any
 
@@ -160,13 +160,12 @@ def _content(
     tree: Element, news: dict[str, object], url: str, selectors: Selectors, allowed: Callable[[str], bool]
 ) -> str | None:
     block = _block(tree, selectors)
-    body = news.get("articleBody")
-    if isinstance(body, str) and len(body) >= MIN_TEXT:
-        # JSON-LD says which text it is; a block that holds it has its headings and lists too.
-        spoken = _line(lxml_html.fragment_fromstring(body, create_parent="div"))
-        if block is None or spoken[:60] not in _line(block):
-            paragraphs = [] if "<p" in body else re.split(r"\n\s*\n|\r\n\r\n", body)
-            block = _parse("".join(f"<p>{each}</p>" for each in paragraphs) or body)
+    body = _first(news.get("articleBody")) or ""
+    spoken = _parse(body) if len(body) >= MIN_TEXT else None
+    # JSON-LD says which text it is; a block that holds it has its headings and lists too.
+    if spoken is not None and (block is None or _line(spoken)[:60] not in _line(block)):
+        paragraphs = [] if "<p" in body else re.split(r"\n\s*\n|\r\n\r\n", body)
+        block = _parse("".join(f"<p>{each}</p>" for each in paragraphs) or body)
     if block is None:
         return None
     for link in block.iter("a"):
@@ -227,7 +226,7 @@ def _parse(text: str) -> Element | None:
     """The tree of a page. Bytes go in, for lxml refuses text that declares an encoding."""
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
-        return lxml_html.document_fromstring(text.replace("\0", "").encode("utf-8", "ignore"), parser=parser)
+        return lxml_html.document_fromstring(_readable(text).encode(), parser=parser)
     except (etree.LxmlError, ValueError):
         return None
 
@@ -268,7 +267,13 @@ def _meta(tree: Element, name: str) -> str | None:
 
 def _first(*values: object) -> str | None:
     """The first that is text with something in it."""
-    return next((value for value in values if isinstance(value, str) and value.strip()), None)
+    texts = (_readable(value) for value in values if isinstance(value, str))
+    return next((text for text in texts if text.strip()), None)
+
+
+def _readable(text: str) -> str:
+    """The text without what no answer and no table holds: NULs, and halves of characters that JSON was cut between."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode()
 
 
 def _line(element: Element) -> str:
@@ -284,7 +289,8 @@ def _address(value: str | None, base: str) -> str | None:
 
 
 def _other_scheme(value: str | None) -> str | None:
-    return value if value and re.match(r"(mailto|tel):[^\s]+\Z", value.strip(), re.IGNORECASE) else None
+    text = (value or "").strip()
+    return text if text.isprintable() and re.match(r"(mailto|tel):\S+\Z", text, re.IGNORECASE) else None
 
 
 def _set(element: Element, name: str, value: str | None) -> None:
@@ -300,6 +306,6 @@ def _moment(value: str | None) -> str | None:
         moment = datetime.fromisoformat(value.strip()) if value else None
     except ValueError:
         return None
-    if moment is None or moment.year < 1900:
+    if moment is None or not 1900 <= moment.year < MAXYEAR:  # of its last day UTC may have no more
         return None
     return rfc3339(moment if moment.tzinfo else moment.replace(tzinfo=JAKARTA))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from app.providers.ministry import BUDGET_S, Ministry, UrlNotAllowed, text_of
+from app.providers.ministry_pages import DEFAULTS, read_article
 from app.providers.responses import ProviderError, ProviderResponse
 from config import Config
 from dev.simulators import Server
@@ -124,6 +126,34 @@ def test_a_text_that_only_json_ld_holds_is_read_as_paragraphs(sim: Server, minis
     page = ministry.article(first(sim))
     assert page is not None
     assert page.content.count("<p>") == len(sim.ministry.articles[0].plain_text.split("\n\n"))
+
+
+TEXT = "Cuci tangan dengan sabun sebelum makan. " * 4
+
+
+@pytest.mark.parametrize(
+    ("news", "link"),
+    [
+        ({"headline": "Cuci Tangan\ud83d"}, "/artikel"),  # an emoji that was cut in two
+        ({"headline": "Cuci\0 Tangan"}, "/artikel"),
+        ({"articleBody": TEXT.replace(".", "\v")}, "/artikel"),  # as word processors break lines
+        ({"articleBody": TEXT.replace(".", "\ud83d")}, "/artikel"),
+        ({"articleBody": f"<html><head></head><frameset>{TEXT}"}, "/artikel"),
+        ({"datePublished": "9999-12-31T23:59:59-07:00"}, "/artikel"),
+        ({}, "tel:\x01119"),
+    ],
+)
+def test_a_page_with_something_unreadable_in_it_is_read_all_the_same(news: dict[str, str], link: str) -> None:
+    news = {"@type": "NewsArticle", "headline": "Cuci Tangan", **news}
+    text = (
+        f'<script type="application/ld+json">{json.dumps(news)}</script>'
+        f'<div class="entry-content"><p>{TEXT}<a href="{link}">119</a></p></div>'
+    )
+    page = read_article(text, "https://ayosehat.kemkes.go.id/cuci-tangan", DEFAULTS, lambda url: True)
+    assert page is not None
+    assert json.dumps(asdict(page), ensure_ascii=False).encode()  # as the cache and the answer hold it
+    assert (page.title, page.published_at) == ("Cuci Tangan", None)
+    assert "Cuci tangan dengan sabun" in page.content
 
 
 def test_links_in_the_text_are_absolute_and_untracked(sim: Server, ministry: Ministry) -> None:
