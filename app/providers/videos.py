@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import MAXYEAR, datetime, timedelta
 from typing import Self
 from zoneinfo import ZoneInfo
 
@@ -199,4 +199,5 @@ def _moment(value: object) -> str | None:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    return rfc3339(moment) if moment and moment.tzinfo and moment.year > 1 else None
+    # Before, a year has fewer than four digits; and of the last day UTC may have no more.
+    return rfc3339(moment) if moment and moment.tzinfo and 1900 <= moment.year < MAXYEAR else None

@@ -137,6 +137,8 @@ def said(**snippet: Any) -> dict[str, Any]:
         ({"channelId": "javascript:alert(1)"}, "channel_id", None),
         ({"publishedAt": "yesterday"}, "published_at", None),
         ({"publishedAt": "0001-01-01T00:00:00+07:00"}, "published_at", None),
+        ({"publishedAt": "0500-01-01T00:00:00Z"}, "published_at", None),
+        ({"publishedAt": "9999-12-31T23:59:59-05:00"}, "published_at", None),
         ({"thumbnails": {"maxres": {"url": "javascript:alert(1)"}}}, "thumbnail", None),
         (
             {"thumbnails": {"maxres": {"url": "http://x/a.jpg"}, "high": {"url": "https://x/b.jpg"}}},
