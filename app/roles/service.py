@@ -61,20 +61,23 @@ def list_of_user(user_id: int) -> list[Role]:
 
 def add_to_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give roles to a person; those they have already are ignored."""
-    with _telling(users.get(user_id)):
-        return roles.add_roles(users.get_changeable(user_id, by), role_ids, by)
+    user = users.get_changeable(user_id, by)
+    with _telling(user):
+        return roles.add_roles(user, role_ids, by)
 
 
 def remove_from_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Remove roles of a person, at once for all their sessions; `Conflict` for the last administrator."""
-    with _telling(users.get(user_id)):
-        return roles.remove_roles(users.get_changeable(user_id, by), role_ids, by)
+    user = users.get_changeable(user_id, by)
+    with _telling(user):
+        return roles.remove_roles(user, role_ids, by)
 
 
 def replace_of_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give a person these roles and no others."""
-    with _telling(users.get(user_id)):
-        return roles.replace_roles(users.get_changeable(user_id, by), role_ids, by)
+    user = users.get_changeable(user_id, by)
+    with _telling(user):
+        return roles.replace_roles(user, role_ids, by)
 
 
 def set_only_role(user: User, name: RoleName) -> None:
@@ -85,7 +88,7 @@ def set_only_role(user: User, name: RoleName) -> None:
 
 @contextmanager
 def _telling(user: User) -> Iterator[None]:
-    """Send the person which roles they gain and lose inside."""
+    """Send the person which roles they gain and lose inside. Who is locked before is told of nobody else's changes."""
     before = user.role_names
     yield
     changes = {"ditambahkan": user.role_names - before, "dicabut": before - user.role_names}

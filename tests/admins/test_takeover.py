@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from flask import Flask
 
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.identity import credentials
-from app.identity.models import Role, RoleName, User
+from app.identity.models import Role, RoleName, SessionKind, User
+from app.identity.sessions import Caller
 from app.notifications.models import Delivery
+from app.roles import service as roles
 from tests.client import Client, assert_error
 from tests.factories import make_admin, make_superadmin, make_user
+from tests.overlap import done_twice_at_once
 
 REGISTRATION = {"username": "siti", "password": "milik-siti", "nama_ktp": "Siti", "nama_samaran": "Melati",
                 "nomor_hp": "081234567890"}  # fmt: skip
@@ -97,6 +102,26 @@ def test_who_gets_or_loses_a_role_is_told(admin: Client, siti: User) -> None:
             "Peran yang dicabut: pendamping.",
         )
     ]
+
+
+def test_of_two_administrators_who_give_a_role_at_once_one_is_told_of(committed: Flask) -> None:
+    with unit_of_work():
+        user_id, bos = make_user().id, make_admin()
+        by = Caller(bos.id, frozenset(bos.role_names), uuid4(), SessionKind.USER)
+        pendamping = role_id(RoleName.PENDAMPING)
+    done_twice_at_once(committed, lambda: roles.add_to_user(user_id, [pendamping], by)).result()
+    assert len(texts()) == 1
+
+
+def test_who_gets_back_at_once_what_they_lose_is_told_of_both(committed: Flask) -> None:
+    with unit_of_work():
+        user_id, bos = make_user().id, make_admin()
+        by = Caller(bos.id, frozenset(bos.role_names), uuid4(), SessionKind.USER)
+        pasien = role_id(RoleName.PASIEN)
+    steps = [roles.remove_from_user, roles.add_to_user]
+    done_twice_at_once(committed, lambda: steps.pop(0)(user_id, [pasien], by)).result()
+    assert ["dicabut: pasien" in text for _, _, text in texts()] == [True, False]
+    assert "ditambahkan: pasien" in texts()[-1][2]
 
 
 def test_a_new_rank_of_an_administrator_is_told(client: Client, admin: Client) -> None:
