@@ -6,9 +6,11 @@ import re
 
 import pytest
 import sqlalchemy as sa
+from fpdf import FPDF
 
 from app.core.database.session import db
 from app.core.exports import fonts, pdf
+from app.core.exports.charts import Chart
 from tests.admins.exports import get, read_csv, read_pdf, read_xlsx
 from tests.client import Client, assert_error
 from tests.factories import make_user
@@ -72,6 +74,29 @@ def test_what_no_font_has_is_marked() -> None:
 def test_an_empty_pdf_says_so(admin: Client) -> None:
     text, _ = read_pdf(get(admin, "activity-logs", format="pdf"))
     assert "Tidak ada data" in text
+
+
+class Written(FPDF):
+    """A page that remembers what was written on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.add_page()
+        self.set_font("helvetica")
+
+    def text(self, x: float, y: float, text: str = "") -> None:
+        self.texts.append(text)
+
+
+@pytest.mark.parametrize("most", [1, 5, 6, 9, 10, 11, 99, 100, 1001])
+def test_the_lines_of_a_chart_are_labelled_with_what_they_stand_for(most: int) -> None:
+    page = Written()
+    Chart("Pendaftaran per hari", [("1/3", float(most))], upright=True).draw(page, 0, 0, 100)
+    _, *lines, _ = page.texts
+    heights = [int(label.replace(".", "")) for label in lines]
+    assert heights == [heights[1] * n for n in range(5)]
+    assert most <= heights[-1] <= max(4, 2 * most)
 
 
 def test_a_pdf_has_a_limit_and_the_others_have_none(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,5 +103,6 @@ def _round_up(value: float) -> int:
     """A round number that four grid lines divide."""
     if value <= 4:
         return 4
-    unit = 10 ** floor(log10(value))
-    return next(int(unit * factor) for factor in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10) if unit * factor >= value)
+    unit = 10.0 ** floor(log10(value))
+    rounds = (round(unit * factor) for factor in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10, 12))
+    return next(top for top in rounds if top >= value and top % 4 == 0)
