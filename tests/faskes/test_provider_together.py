@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -36,6 +37,28 @@ def test_two_who_miss_at_the_same_moment_ask_once(committed: Flask, provider: Se
 
     at_once(*(partial(search, north_km) for north_km in (0, 0, 0.2, 0.4)))
     assert results == [[HOSPITAL]] * 4
+    assert provider.places.searches() == 1
+
+
+def test_who_looked_before_another_was_answered_sees_the_answer(
+    committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = search_coverage.claim
+
+    def search() -> None:
+        with committed.app_context():
+            around(Client(committed), JAYAPURA)
+
+    others = [search]
+
+    def slowly(*circle: Any) -> search_coverage.Circle:
+        """Between the look into the database and the claim another search goes all the way."""
+        if others:
+            at_once(others.pop())
+        return claim(*circle)
+
+    monkeypatch.setattr(search_coverage, "claim", slowly)
+    assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]
     assert provider.places.searches() == 1
 
 

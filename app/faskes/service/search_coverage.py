@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 
 LIFETIME_S = 4 * 3600
 
+#: A circle that was covered so lately counts as one that is asked about: whoever claims it may have read before.
+JUST_NOW_S = 1
+
 #: A search is covered when its centre is this near to that of a covered circle which is at least as wide.
 NEAR_KM = 1
 
@@ -49,7 +52,8 @@ for _, circle in ipairs(near) do
   if not state then
     redis.call('ZREM', KEYS[1], circle)
   elseif tonumber(string.match(circle, '[^:]+$')) >= tonumber(ARGV[3]) then
-    return {{state, circle}}
+    local left = redis.call('PTTL', ARGV[4] .. circle)
+    return {{left > {(LIFETIME_S - JUST_NOW_S) * 1000} and 'asking' or state, circle}}
   end
 end
 local claims = redis.call('INCR', KEYS[2])
