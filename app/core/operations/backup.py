@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 import sqlalchemy as sa
 from alembic.migration import MigrationContext
+from psycopg2.extensions import make_dsn
 
 from app.core.database.engines import UNLIMITED, direct
 from app.core.errors import NotFound
@@ -118,11 +119,12 @@ def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: 
     if executable is None:
         raise BackupError(f"{program} is not in PATH: install PostgreSQL's client programs, as new as the server")
     url = sa.make_url(settings.database_url)
-    address = url.set(drivername="postgresql", password=None).render_as_string()
-    env = {**environment(), **({"PGPASSWORD": str(url.password)} if url.password else {})}
+    _, parameters = url.get_dialect()().create_connect_args(url)  # of several hosts each with its port
+    password = parameters.pop("password", None)
+    env = {**environment(), **({"PGPASSWORD": password} if password else {})}
     with TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603  # the program is PostgreSQL's, the arguments are ours
-            [executable, f"--dbname={address}", *arguments],
+            [executable, f"--dbname={make_dsn(**parameters)}", *arguments],
             env=env,
             stdin=subprocess.PIPE if source else subprocess.DEVNULL,
             stdout=subprocess.PIPE if output else subprocess.DEVNULL,
