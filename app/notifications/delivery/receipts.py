@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db
 from app.notifications.delivery import groups
-from app.notifications.delivery.settlements import final
+from app.notifications.delivery.settlements import final_of_accepted
 from app.notifications.models import Heard, Receipt, State, deliveries, inbound
 
 #: Receipts of one transaction.
@@ -181,7 +181,7 @@ def _apply(furthest: Mapping[int, Told]) -> set[int]:
         # The provider has it, whatever became of whoever handed it over.
         "state": State.SENT,
         "unknowns": sa.case((was_open, sa.func.greatest(_rows.unknowns - 1, 0)), else_=_rows.unknowns),
-        **{name: sa.case((was_open, value), else_=_rows[name]) for name, value in final().items()},
+        **{name: sa.case((was_open, value), else_=_rows[name]) for name, value in final_of_accepted().items()},
     }
     rank = sa.func.coalesce(sa.func.array_position(sa.literal(list(RANKS), ARRAY(sa.Text)), _rows.receipt) - 1, -1)
     statement = sa.update(deliveries).where(_rows.id == new.id, new.rank > rank).values(values).returning(_rows.id)

@@ -150,6 +150,14 @@ def final() -> dict[str, object]:
     return {**values, "payload": sa.literal({}, JSONB)} if settings.is_production else values
 
 
+def final_of_accepted() -> dict[str, object]:
+    """As `final`, of a message that the provider has: what WhatsApp may yet refuse keeps its payload for a while."""
+    values = final()
+    if settings.follows_whatsapp_hours:
+        values.pop("payload", None)  # `jobs.forget_payloads` drops it
+    return values
+
+
 def _settle_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.ColumnElement[int]) -> None:
     at = clock_steps.now + timedelta(seconds=delay_s)
     in_time = at < _rows.expires_at

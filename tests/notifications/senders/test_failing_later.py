@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,7 +15,8 @@ from app.core.lib import clock
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import jobs
-from app.notifications.models import Delivery, Inbound, State
+from app.notifications.delivery import claims
+from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
 from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat import ledger
@@ -74,6 +76,27 @@ def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
     assert (first.state, first.receipt, first.receipt_code) == (State.SENT, "failed", "131047")
     assert (second.state, second.dedupe_key) == (State.SENT, f"{first.dedupe_key}:template")
     assert [(message.kind, message.callback) for message in sim.messaging.sent] == [("template", f"d:{second.id}")]
+
+
+def test_production_still_has_the_words_of_what_a_receipt_settled_before_it_was_refused(
+    committed: Flask, sim: Server, configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(**TEMPLATES)
+    user = person()
+    config = replace(committed.extensions["config"], environment="production")
+    monkeypatch.setitem(committed.extensions, "config", config)
+    row = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.begin(claimed)  # and its worker dies before it hears that the provider took it
+    with unit_of_work():
+        payload = {"receipt": Receipt.FAILED, "code": "131047", "delivery": row.id}
+        told = Inbound(provider="whatsapp", event_key="r", kind=Heard.RECEIPT, ref="wamid.1", payload=payload)
+        db.session.add(told)
+    inbox.handle()
+    first, second = rows()
+    assert (first.state, first.receipt) == (State.SENT, "failed")
+    assert second.dedupe_key == f"{row.dedupe_key}:template"
 
 
 @pytest.mark.parametrize("settings", [TEMPLATES, {"FONNTE_WEBHOOK_TOKEN": "t" * 32}], ids=["whatsapp", "fonnte"])
