@@ -15,9 +15,13 @@ from app.core.database.watchdog import Watchdog
 from app.core.settings import settings
 from config import Config
 
-#: Session settings. A request ends in seconds; an export goes on as long as its client reads.
+#: Session settings. A request ends in seconds; an export goes on as long as its client reads, also where the role has
+#: the settings of a request.
 REQUEST = {"timezone": "UTC", "statement_timeout": "15000", "idle_in_transaction_session_timeout": "30000"}
-STREAM = {"timezone": "UTC", "default_transaction_read_only": "on", "idle_in_transaction_session_timeout": "300000"}
+STREAM = {
+    "timezone": "UTC", "statement_timeout": "0", "default_transaction_read_only": "on",
+    "idle_in_transaction_session_timeout": "300000",
+}  # fmt: skip
 UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"}
 
 

@@ -1,0 +1,31 @@
+"""What the settings of a role, which `flask pooler` makes, mean for connections past the pooler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database import engines
+from app.core.database.session import db, own_connection
+
+
+@pytest.fixture
+def hurried(committed: Flask) -> Iterator[None]:
+    """A role whose statements may last as long as a request's, in this process's database alone."""
+    name = committed.config["SQLALCHEMY_DATABASE_URI"].partition("?")[0].rpartition("/")[2]
+    role = f'ALTER ROLE CURRENT_USER IN DATABASE "{name}"'
+    with db.engine.begin() as connection:
+        for setting, value in engines.REQUEST.items():
+            connection.exec_driver_sql(f"{role} SET {setting} = '{value}'")
+    yield
+    with db.engine.begin() as connection:
+        connection.exec_driver_sql(f"{role} RESET ALL")
+
+
+@pytest.mark.usefixtures("hurried")
+def test_an_export_has_all_the_time_that_its_client_takes() -> None:
+    with own_connection() as connection:
+        assert connection.scalar(sa.text("SHOW statement_timeout")) == "0"
