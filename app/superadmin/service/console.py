@@ -120,7 +120,8 @@ def _may_read_replica(by: Caller) -> bool:
 def _at_replica(login: sa.URL) -> tuple[sa.URL, sa.URL]:
     """Where the console logs in on the replica, and where its statements are ended."""
     replica = sa.make_url(settings.database_replica_url or "")
-    return login.set(host=replica.host, port=replica.port, database=replica.database, query=replica.query), replica
+    # `URL.set` would leave the primary's where the replica's address names none.
+    return replica._replace(username=login.username, password=login.password), replica
 
 
 class Run:
@@ -231,9 +232,9 @@ class Run:
 def _parameters(url: sa.URL) -> dict[str, Any]:
     """The parts of a database address as parameters of libpq."""
     options = "-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c standard_conforming_strings=on"
+    _, parameters = url.get_dialect()().create_connect_args(url)  # of several hosts each with its port
     return {
-        **dict(url.query),
-        **url.translate_connect_args(username="user", database="dbname"),
+        **parameters,
         "connect_timeout": 3,
         "application_name": "sql-console",
         "options": options,

@@ -1,0 +1,36 @@
+"""Where the console logs in: at each host that the settings name, and at the replica's own port."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.superadmin.service import console
+from tests.client import Client
+
+
+def test_the_console_runs_at_whichever_of_two_hosts_answers(
+    boss: Client, committed: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = committed.extensions["config"]
+    url = sa.make_url(config.database_url)
+    hosts = (f"{tmp_path}:5432", f"{url.query['host']}:5432")
+    address = url.update_query_dict({"host": hosts}).render_as_string(hide_password=False)
+    monkeypatch.setitem(committed.extensions, "config", dataclasses.replace(config, database_url=address))
+    response = boss.post("/superadmin/query", {"query": "SELECT username FROM users"})
+    assert response.json["rows"] == [{"username": "bos"}]
+
+
+def test_nothing_of_the_primarys_address_is_taken_for_the_replicas(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replica = "postgresql+psycopg2://health:geheim@replica/health"
+    config = dataclasses.replace(committed.extensions["config"], database_replica_url=replica)
+    monkeypatch.setitem(committed.extensions, "config", config)
+    login, own = console._at_replica(sa.make_url("postgresql+psycopg2://reader:lesen@primary:6543/health"))
+    assert login.render_as_string(hide_password=False) == "postgresql+psycopg2://reader:lesen@replica/health"
+    assert own == sa.make_url(replica)
