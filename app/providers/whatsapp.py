@@ -29,9 +29,11 @@ MOST_CHARACTERS_OF_A_PARAMETER = 800
 
 #: Too many messages, to all or to this number.
 _RATE_LIMITS = frozenset({130429, 131056, 4, 80007})
-#: The account's: its token, a block or a lock, a bill.
-_UNAUTHORISED = "190"
-_OF_THE_ACCOUNT = frozenset({_UNAUTHORISED, "368", "131031", "131042"})
+#: The account's: its token, a block or a lock, a bill, a number that is not registered.
+_UNAUTHORISED = frozenset({"0", "190"})
+_OF_THE_ACCOUNT = _UNAUTHORISED | {"368", "131031", "131042", "131045", "133010"}
+#: What its token was not allowed, or no longer is. One that may not ask how the number is may send nevertheless.
+_NOT_ALLOWED = frozenset({"3", "10", "131005", *map(str, range(200, 300))})
 #: Too many different people in 24 hours, for what the account's messages are thought of.
 _TOO_MANY_PEOPLE = 131048
 #: Nobody has this number there, or it is none.
@@ -45,6 +47,10 @@ _TRANSIENT = frozenset({1, 2, 131000, 131016})
 _THE_END = frozenset({"ACCOUNT_DELETED", "PARTNER_REMOVED"})
 #: What an event says of the quality.
 _OF_EVENT = {"FLAGGED": "red", "UNFLAGGED": "yellow"}
+
+
+class _NotAllowedError(SenderError):
+    """The token may not do this; it may do other things."""
 
 
 class WhatsAppCloud:
@@ -79,6 +85,8 @@ class WhatsAppCloud:
     def health(self) -> Health:
         try:
             response = self._ask("GET", "", params={"fields": f"quality_rating,{_LIMIT}"})
+        except _NotAllowedError as error:
+            raise ProviderError("messaging", "status", permanent=True, reason=error.reason) from None
         except SenderError as error:
             return Health(error.reason)
         body = response.json()
@@ -183,9 +191,11 @@ def _meaning(error: ProviderError) -> ProviderError:
 
 def sender_error(code: object) -> SenderError | None:
     """The error that a code of the account means; None for another."""
-    if str(code) not in _OF_THE_ACCOUNT:
-        return None
-    return SenderError("messaging", f"code {code}", is_seen=str(code) == _UNAUTHORISED)
+    if str(code) in _NOT_ALLOWED:
+        return _NotAllowedError("messaging", f"code {code}", is_seen=False)
+    if str(code) in _OF_THE_ACCOUNT:
+        return SenderError("messaging", f"code {code}", is_seen=str(code) in _UNAUTHORISED)
+    return None
 
 
 def _code(error: ProviderError) -> int | None:

@@ -29,6 +29,11 @@ WHATSAPP_ERRORS = {
     131050: (400, "(#131050) User has stopped marketing messages"),
     368: (403, "(#368) Temporarily blocked for policies violations"),
     190: (401, "Error validating access token"),
+    0: (401, "AuthException"),
+    10: (403, "(#10) Application does not have permission for this action"),
+    200: (403, "(#200) Permission is either not granted or has been removed"),
+    131005: (403, "(#131005) Access denied"),
+    133010: (400, "(#133010) Phone number not registered"),
     100: (400, "(#100) Invalid parameter"),
     131000: (500, "(#131000) Something went wrong"),
 }

@@ -193,8 +193,8 @@ def test_a_no_of_the_provider_is_no_unknown_outcome(
     ("wire", "kind", "is_seen"),
     [
         *(("fonnte", kind, True) for kind in ("token_invalid", "disconnected", "no_quota")),
-        ("whatsapp", "code_190", True),
-        *(("whatsapp", f"code_{code}", False) for code in (368, 131031, 131042)),
+        *(("whatsapp", f"code_{code}", True) for code in (190, 0)),
+        *(("whatsapp", f"code_{code}", False) for code in (10, 200, 131005, 133010, 368, 131031, 131042)),
     ],
 )
 def test_an_error_of_the_account_is_no_error_of_the_message(

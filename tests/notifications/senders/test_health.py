@@ -54,7 +54,7 @@ def test_an_error_of_the_account_stops_the_sender_and_burns_no_attempt(
     assert {each.state for each in rows()} == {State.SENT}
 
 
-@pytest.mark.parametrize("code", [190, 368, 131031, 131042])
+@pytest.mark.parametrize("code", [190, 0, 10, 200, 131005, 133010, 368, 131031, 131042])
 def test_an_error_of_the_whatsapp_account_stops_it_too(
     committed: Flask, sim: Server, whatsapp: Configure, code: int
 ) -> None:
@@ -63,6 +63,19 @@ def test_an_error_of_the_whatsapp_account_stops_it_too(
     jobs.drain("urgent")
     assert (sender().state, sender().reason) == (SenderState.DOWN, f"code {code}")
     assert [(row.state, row.attempts) for row in rows()] == [(State.PENDING, 0)]
+
+
+def test_a_token_that_may_only_send_is_no_sender_that_is_down(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
+    add()
+    jobs.drain("urgent")
+    sim.fault("messaging", "code_200")
+    senders.check()
+    assert health.current() is None
+    add()
+    jobs.drain("urgent")
+    assert {row.state for row in rows()} == {State.SENT}
 
 
 def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried(
