@@ -52,7 +52,7 @@ def tend() -> list[int]:
 
 
 def stored_names() -> set[str]:
-    return {name for name, _ in _room().names()}
+    return set(storage.whole(_room()))
 
 
 def check_keys() -> None:

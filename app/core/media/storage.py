@@ -21,6 +21,8 @@ from flask import Flask, Response, current_app, send_file
 from app.core.errors import NotFound, Unavailable
 from config import Config
 
+#: How names end that are not finished; what killed processes left has them for good, until a sweep.
+UNFINISHED = ".part"
 CHUNK_BYTES = 64 * 1024
 NAMES_A_CALL = 1000
 
@@ -58,7 +60,7 @@ class Store(Protocol):
         """Put it into another room of the same store; nothing happens when it is not here."""
 
     def names(self) -> Iterator[tuple[str, datetime]]:
-        """Every name with the time it was stored at."""
+        """Every name with the time it was stored at, unfinished ones included: a sweep wants them all."""
 
 
 class FolderStore:
@@ -82,7 +84,8 @@ class FolderStore:
     def _writing(self, name: str) -> Iterator[BinaryIO]:
         """A file that gets its name when everything is written."""
         path = self._path(name)
-        unfinished = path.with_suffix(f".{secrets.token_hex(4)}.part")  # what a killed process left is in nobody's way
+        # What a killed process left is in nobody's way.
+        unfinished = path.with_suffix(f".{secrets.token_hex(4)}{UNFINISHED}")
         with _available():
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -198,6 +201,11 @@ class BucketStore:
             raise Unavailable from error
         except BotoCoreError as error:
             raise Unavailable from error
+
+
+def whole(store: Store) -> Iterator[str]:
+    """Every name of a store but the unfinished ones."""
+    return (name for name, _ in store.names() if not name.endswith(UNFINISHED))
 
 
 def create(config: Config, room: Room | None = None) -> Store:

@@ -59,7 +59,7 @@ def backup(target: Path) -> str:
     count += _copy(pictures.hidden(), unfinished / HIDDEN_PICTURES)
     tombstones = storage.room(Room.TOMBSTONES)
     (unfinished / TOMBSTONES).mkdir()
-    for name, _ in tombstones.names():
+    for name in storage.whole(tombstones):
         (unfinished / TOMBSTONES / name).write_bytes(tombstones.get(name))
     manifest = {"made_at": clock.rfc3339(clock.now()), "migrations": revisions, "pictures": count}
     (unfinished / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
@@ -97,7 +97,7 @@ def _picture_stores() -> dict[str, storage.Store]:
 def _copy(store: storage.Store, folder: Path) -> int:
     """Copy what is not in the folder yet; returns how many these are."""
     count = 0
-    for name in (name for name, _ in store.names() if not (folder / name).exists()):
+    for name in (name for name in storage.whole(store) if not (folder / name).exists()):
         with suppress(NotFound):  # discarded meanwhile
             (folder / name).write_bytes(store.get(name))
             count += 1

@@ -1,4 +1,4 @@
-"""A backup or restore that is killed takes PostgreSQL's programs with it."""
+"""A backup or restore that is killed takes PostgreSQL's programs with it, and leaves out what the killed have left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ import pytest
 from flask import Flask
 
 from app.core.database.session import unit_of_work
+from app.core.media import pictures, storage
+from app.core.media.storage import FolderStore, Room
 from app.core.operations import backup
+from app.personal_data import tombstones
 from config import ROOT, environment
 from dev.servers import programs
 from dev.stack.waiting import wait_until
@@ -80,3 +83,20 @@ def test_a_killed_backup_leaves_nothing_running(variables: dict[str, str], tmp_p
     wait_until(lambda: count(url, RUNNING, "pg_dump", name) == 0)
     unfinished = tmp_path / "backup.unfinished" / backup.DUMP
     assert unfinished.stat().st_size < 4_000_000  # it has not gone on alone
+
+
+def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
+    committed: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", PATH)
+    for store in (pictures.store(), storage.room(Room.TOMBSTONES)):
+        assert isinstance(store, FolderStore)
+        with pytest.raises(KeyboardInterrupt), store._writing("ab12.key"):
+            raise KeyboardInterrupt  # as SIGKILL: nothing is done on the way out
+    tombstones.check_keys()
+    backup.backup(tmp_path / "backup")
+    files = {path.name for path in (tmp_path / "backup").rglob("*") if path.is_file()}
+    assert files == {backup.DUMP, backup.MANIFEST}
+    for store in (pictures.store(), storage.room(Room.TOMBSTONES)):
+        for name, _ in list(store.names()):
+            store.remove(name)
