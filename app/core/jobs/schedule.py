@@ -14,7 +14,7 @@ from time import monotonic, sleep, time
 from flask import Flask, current_app
 from redis.exceptions import RedisError
 
-from app.core.jobs.queue import BULK, connection, enqueue_once_now
+from app.core.jobs.queue import BULK, DEDUPE_TTL_MS, connection, enqueue_once_now
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +23,9 @@ TICK_S = 1.0
 #: The key in Redis that says that a clock is ticking; what `flask worker-health` looks for.
 HEARTBEAT = "clock:heartbeat"
 HEARTBEAT_TTL_S = 15
+
+#: Milliseconds that a clock has to enqueue a periodic job, before another may. The job's dedupe key has gone by then.
+TURN_MS = 2 * DEDUPE_TTL_MS
 
 #: Called every second, in the clock's own process: it must be quick, and bear being called by many clocks.
 Tick = Callable[[], object]
@@ -65,9 +68,14 @@ class Schedule:
     def _enqueue(self, periodic: Periodic) -> None:
         key = f"every:{periodic.job.__module__}.{periodic.job.__qualname__}"
         # Half a second less than the period, lest two clocks that are almost one wait for a second round.
-        if connection().set(key, 1, nx=True, px=periodic.every_s * 1000 - 500):
+        period_ms = periodic.every_s * 1000 - 500
+        if connection().set(key, 1, nx=True, px=min(TURN_MS, period_ms)):
             enqueue_once_now(periodic.job, queue=periodic.queue)
-        self._next_at[periodic] = monotonic() + periodic.every_s
+            connection().pexpire(key, period_ms)  # only now: whoever ends before costs seconds, and no period
+            left_s = float(periodic.every_s)
+        else:
+            left_s = connection().pttl(key) / 1000
+        self._next_at[periodic] = monotonic() + left_s
 
     def _log_failure(self, what: str, error: Exception) -> None:
         """Log a failing tick, but not the same failure every second."""

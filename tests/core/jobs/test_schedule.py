@@ -61,6 +61,30 @@ def test_two_clocks_enqueue_a_periodic_job_once_a_period(app: Flask) -> None:
     assert len(enqueued()) == 1
 
 
+def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise RedisConnectionError
+
+    now = [1000.0]
+    monkeypatch.setattr(schedule, "monotonic", lambda: now[0])
+    daily = (Periodic(jobs.drop_dead_sessions, every_s=86400),)
+    ending, other = Schedule((), daily), Schedule((), daily)
+    with monkeypatch.context() as patch:
+        patch.setattr(schedule, "enqueue_once_now", away)
+        ending.tick()
+    other.tick()  # it is another's turn
+    (turn,) = connection().keys("every:*")
+    left_ms = connection().pttl(turn)
+    assert left_ms < 60_000
+    now[0] += left_ms / 1000
+    connection().delete(turn)  # it expires
+    other.tick()
+    assert enqueued() == ["app.identity.jobs.drop_dead_sessions"]
+    assert connection().pttl(turn) > 86_000_000
+
+
 def test_without_redis_the_ticks_go_on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     def away() -> None:
         raise RedisConnectionError
