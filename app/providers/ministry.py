@@ -13,7 +13,8 @@ from typing import Self
 
 from app.core.lib.urls import canonical, netloc_of
 from app.providers.http import Http, policy_of
-from app.providers.ministry_pages import DEFAULTS, Headline, Page, Selectors, read_article, read_list
+from app.providers.ministry_pages import Headline, Page, read_article, read_list
+from app.providers.ministry_selectors import DEFAULTS, Selectors
 from app.providers.responses import ProviderError, ProviderResponse
 from config import Config
 

@@ -9,7 +9,8 @@ from dataclasses import asdict, replace
 import pytest
 
 from app.providers.ministry import BUDGET_S, Ministry, UrlNotAllowed, text_of
-from app.providers.ministry_pages import DEFAULTS, read_article
+from app.providers.ministry_pages import read_article
+from app.providers.ministry_selectors import DEFAULTS
 from app.providers.responses import ProviderError, ProviderResponse
 from config import Config
 from dev.simulators import Server
