@@ -120,8 +120,17 @@ def _may_read_replica(by: Caller) -> bool:
 def _at_replica(login: sa.URL) -> tuple[sa.URL, sa.URL]:
     """Where the console logs in on the replica, and where its statements are ended."""
     replica = sa.make_url(settings.database_replica_url or "")
-    # `URL.set` would leave the primary's where the replica's address names none.
-    return replica._replace(username=login.username, password=login.password), replica
+    # `URL.set` would leave what the other address has where this one names none.
+    at_replica = sa.URL.create(
+        replica.drivername,
+        login.username,
+        login.password,
+        replica.host,
+        replica.port,
+        replica.database,
+        replica.query,
+    )
+    return at_replica, replica
 
 
 class Run:
