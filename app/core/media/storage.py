@@ -167,7 +167,15 @@ class BucketStore:
         return response
 
     def get(self, name: str) -> bytes:
-        body: bytes = self._call("get_object", Key=self.prefix + name)["Body"].read()
+        from botocore.exceptions import BotoCoreError
+
+        stored = self._call("get_object", Key=self.prefix + name)
+        try:
+            body: bytes = stored["Body"].read()
+        except BotoCoreError as error:  # cut off, or too slow
+            raise Unavailable from error
+        finally:
+            stored["Body"].close()
         return body
 
     def remove(self, name: str) -> None:
