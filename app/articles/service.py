@@ -69,8 +69,7 @@ def create(data: ArticleChanges) -> ArticleRow:
     article = Article(**pictures.columns(data))
     with translating(CONSTRAINTS):
         db.session.add(article)
-    text = ANNOUNCEMENT.format(title=without_addresses(article.title))
-    broadcasts.announce(kind="article", subject=_subject(article.id), text=text)
+    broadcasts.announce(kind="article", subject=_subject(article.id), text=_announced(article))
     return get(article.id, None)
 
 
@@ -80,6 +79,8 @@ def update(article_id: int, data: ArticleChanges, user_id: int) -> ArticleRow:
     changes = pictures.columns(data, replaces=article.image)
     with translating(CONSTRAINTS):
         assign(article, changes)
+    if "title" in changes:
+        broadcasts.reword(_subject(article_id), text=_announced(article), preference_tag=None)
     return get(article_id, user_id)
 
 
@@ -132,6 +133,10 @@ def _with_is_saved(user_id: int | None) -> AnySelect:
     saved = (SavedArticle.url == Article.url) & (SavedArticle.user_id == user_id)
     is_saved = sa.func.coalesce(SavedArticle.saved, sa.false()).label("is_saved")
     return sa.select(*articles.c, is_saved).outerjoin(SavedArticle, saved)
+
+
+def _announced(article: Article) -> str:
+    return ANNOUNCEMENT.format(title=without_addresses(article.title))
 
 
 def _subject(article_id: int) -> str:

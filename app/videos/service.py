@@ -75,8 +75,7 @@ def create(data: VideoChanges) -> VideoRow:
     video = Video(**_completed(data))
     with translating(CONSTRAINTS):
         db.session.add(video)
-    text = ANNOUNCEMENT.format(title=without_addresses(video.title))
-    broadcasts.announce(kind="video", subject=_subject(video.id), text=text)
+    broadcasts.announce(kind="video", subject=_subject(video.id), text=_announced(video))
     return get(video.id, None)
 
 
@@ -88,6 +87,8 @@ def update(video_id: int, data: VideoChanges, user_id: int) -> VideoRow:
     # Locked only now: nobody else waits while the platform answers.
     with translating(CONSTRAINTS):
         assign(get_locked_or_404(Video, video_id, NOT_FOUND), changes)
+    if "title" in changes:
+        broadcasts.reword(_subject(video_id), text=_announced(video), preference_tag=None)
     return get(video_id, user_id)
 
 
@@ -194,6 +195,10 @@ def _platforms_own(address: str | None) -> str | None:
     parts = urlsplit(url)
     own = any(parts.netloc == host or parts.netloc.endswith(f".{host}") for host in PICTURE_HOSTS)
     return url if parts.scheme == "https" and own else None
+
+
+def _announced(video: Video) -> str:
+    return ANNOUNCEMENT.format(title=without_addresses(video.title))
 
 
 def _subject(video_id: int) -> str:

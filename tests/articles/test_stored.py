@@ -182,6 +182,13 @@ def test_a_new_article_is_announced_after_a_while_unless_it_is_deleted_before(ad
     assert db.session.scalars(sa.select(Broadcast)).all() == []
 
 
+def test_an_article_is_announced_by_the_title_that_it_has_then(admin: Client) -> None:
+    article = admin.post("/articles", NEW).json or {}
+    for change in ({"title": "Gizi Bayi dan Anak"}, {"content": "<p>Lain.</p>"}):
+        assert admin.put(f"/articles/{article['id']}", change).status_code == 200
+    assert db.session.scalars(sa.select(Broadcast.text)).one() == "Artikel baru: Gizi Bayi dan Anak"
+
+
 def test_a_category_in_use_cannot_be_deleted(admin: Client) -> None:
     kategori = Kategori(nama_kategori="Gizi")
     db.session.add(kategori)

@@ -117,6 +117,19 @@ def test_a_new_video_is_announced_unless_it_is_deleted_before(admin: Client) -> 
     assert db.session.scalars(sa.select(Broadcast)).all() == []
 
 
+@pytest.mark.parametrize(
+    ("change", "title"),
+    [({"title": "Senam Pagi"}, "Senam Pagi"), ({"video_id": "hdMaxres001"}, "Mengenal Diabetes Melitus")],
+)
+def test_a_video_is_announced_by_the_title_that_it_has_then(
+    admin: Client, outside: Server, change: dict[str, str], title: str
+) -> None:
+    video = admin.post("/videoplatform/video", {"video_id": "hdNoMaxres1", "title": "Senam"}).json or {}
+    for sent in (change, {"channel_title": "Kanal"}):
+        assert admin.put(f"/videoplatform/video/{video['id']}", sent).status_code == 200
+    assert db.session.scalars(sa.select(Broadcast.text)).one() == f"Video baru: {title}"
+
+
 def test_a_save_toggles_with_every_tap(siti: Client) -> None:
     states = [siti.post("/videoplatform/save", SAVE).json for _ in range(3)]
     assert states == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
