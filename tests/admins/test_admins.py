@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from io import BytesIO
+from uuid import uuid4
 
 import pytest
+import sqlalchemy as sa
+from flask import Flask
 
-from app.core.database.session import db
-from app.identity.models import RoleName, User
+from app.admins.service import admins
+from app.core.database.session import db, unit_of_work
+from app.identity.models import RoleName, SessionKind, User
+from app.identity.sessions import Caller
 from tests.client import Client, assert_error
 from tests.core.media.samples import plain
 from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.overlap import done_twice_at_once
 
 FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}
 
@@ -63,6 +69,18 @@ def test_an_administrator_is_created_from_a_form_with_a_picture(admin: Client) -
 def test_a_username_is_derived_from_the_email(admin: Client, email: str, username: str) -> None:
     make_user(username="Rina")
     assert admin.post("/admins/", {**FORM, "email": email, "username": ""}).json["username"] == username
+
+
+def test_two_administrators_of_one_name_are_created_at_once(committed: Flask) -> None:
+    with unit_of_work():
+        bos = make_admin(username="bos")
+        by = Caller(bos.id, frozenset(bos.role_names), uuid4(), SessionKind.USER)
+    emails = ["rina@contoh.id", "rina@lain.id"]
+    done_twice_at_once(
+        committed,
+        lambda: admins.create({"email": emails.pop(), "password": PASSWORD, "nama_ktp": "Rina"}, by),
+    ).result()
+    assert db.session.scalars(sa.select(User.username).order_by(User.id)).all() == ["bos", "rina", "rina2"]
 
 
 def test_a_username_can_be_chosen(admin: Client) -> None:

@@ -108,7 +108,11 @@ def _get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> Use
 
 
 def _free_username(email: str) -> str:
-    """`rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` when somebody has that."""
+    """`rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` when somebody has that.
+
+    One administrator at a time gets one: the next waits until the last is stored, and finds it used.
+    """
+    db.session.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("admins:username", 0))))
     base = re.sub(r"[^a-z0-9_.]", "", email.partition("@")[0].partition("+")[0].lower())[:40]
     if usernames.problem(base):
         base = f"admin.{base}".rstrip(".")
