@@ -10,7 +10,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from app.caregivers.schemas import Link
 from app.core.exports.streaming import MIMETYPES
-from app.core.web.fields import Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp, enumeration
+from app.core.web.fields import AnyDay, Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
@@ -179,8 +179,8 @@ class ExportChoice(DayRange):
 class RangeQuery(Schema):
     """Days of Jakarta, both included."""
 
-    start = fields.Date(metadata={"example": "2026-03-01"})
-    end = fields.Date(metadata={"example": "2026-03-31"})
+    start = AnyDay(metadata={"example": "2026-03-01"})
+    end = AnyDay(metadata={"example": "2026-03-31"})
 
     @validates_schema
     def check_order(self, data: DayRange, **_: object) -> None:
@@ -189,8 +189,8 @@ class RangeQuery(Schema):
 
 
 class RangeShown(Schema):
-    start = fields.Date(metadata={"example": "2026-03-01"})
-    end = fields.Date(metadata={"example": "2026-03-31"})
+    start = AnyDay(metadata={"example": "2026-03-01"})
+    end = AnyDay(metadata={"example": "2026-03-31"})
     timezone = fields.String(metadata={"example": "Asia/Jakarta"})
 
 
@@ -218,13 +218,13 @@ class ProvinceCount(Schema):
 
 
 class Growth(Schema):
-    date = fields.Date(metadata={"example": "2026-03-01"})
+    date = AnyDay(metadata={"example": "2026-03-01"})
     users = fields.Integer(metadata={"example": 3})
     cumulative = fields.Integer(metadata={"example": 91})
 
 
 class Activity(Schema):
-    date = fields.Date(metadata={"example": "2026-03-01"})
+    date = AnyDay(metadata={"example": "2026-03-01"})
     events = fields.Integer(metadata={"example": 210})
     active_users = fields.Integer(metadata={"example": 33})
 

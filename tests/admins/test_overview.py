@@ -164,6 +164,8 @@ def test_any_range_has_every_one_of_its_days(admin: Client, query: dict[str, str
     [
         ({"start": "2026-03-02", "end": "2026-03-01"}, "start"),
         ({"start": "kemarin"}, "start"),
+        ({"start": "20260301"}, "start"),
+        ({"start": "2026-W10-1"}, "start"),
         ({"end": "2026-02-30"}, "end"),
         ({"start": "2000-01-01", "end": "2026-01-01"}, "start"),
     ],

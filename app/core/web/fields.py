@@ -43,13 +43,22 @@ class Timestamp(fields.AwareDateTime):
         return None if value is None else rfc3339(value)
 
 
-class Day(fields.Date):
+class AnyDay(fields.Date):
     """`YYYY-MM-DD` in and out."""
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> date:
         day = super()._deserialize(value, attr, data, **kwargs)
-        # Python reads other forms of ISO 8601 too.
-        if day.year not in YEARS or day.isoformat() != value:
+        if day.isoformat() != value:  # Python reads other forms of ISO 8601 too
+            raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
+        return day
+
+
+class Day(AnyDay):
+    """The same, with room on both sides for what is computed from it."""
+
+    def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> date:
+        day = super()._deserialize(value, attr, data, **kwargs)
+        if day.year not in YEARS:
             raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
         return day
 
