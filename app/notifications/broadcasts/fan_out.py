@@ -26,8 +26,9 @@ from app.notifications.broadcasts import limits
 from app.notifications.broadcasts.limits import PACE_ID
 from app.notifications.broadcasts.service import first_pace
 from app.notifications.delivery import proof
-from app.notifications.delivery.claims import Claimed, PostponedError, UndeliverableError
+from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
 from app.notifications.models import (
+    OPEN,
     Broadcast,
     BroadcastDay,
     BroadcastState,
@@ -191,11 +192,13 @@ def _move_to(delivery: Claimed, day: date) -> bool:
     with unit_of_work():
         if not _reserve_days([(delivery.user_id, day)]):
             return False
-        db.session.execute(
+        moved = (
             sa.update(deliveries)
-            .where(deliveries.c.id == delivery.id)
+            .where(deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN))
             .values(payload={**delivery.payload, "day": day.isoformat()})
         )
+        if db.session.scalar(moved.returning(deliveries.c.id)) is None:
+            raise ClaimLostError  # cancelled meanwhile: the day is free again, and what was said stays forgotten
         return True
 
 

@@ -9,13 +9,13 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.identity.models import User
-from app.notifications import jobs
+from app.notifications import jobs, outbox
 from app.notifications.broadcasts import fan_out
 from app.notifications.delivery import claims
-from app.notifications.delivery.claims import Claimed, PostponedError, UndeliverableError
+from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
 from app.notifications.models import Channel, Delivery
 from tests.factories import make_user
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
@@ -55,6 +55,21 @@ def test_on_another_day_that_is_taken_it_stays(app: Flask, configure: Configure,
     fan_out.fan_out(announce("article:2"))
     with pytest.raises(UndeliverableError):
         fan_out.check_recipient(found)
+
+
+def test_what_is_cancelled_meanwhile_takes_no_day_and_stays_forgotten(
+    app: Flask, configure: Configure, moment: Time
+) -> None:
+    found = prepared(app, moment)
+    with unit_of_work():
+        outbox.cancel("article:1")
+        db.session.execute(sa.update(Delivery).values(payload={}))  # as production does
+    moment.now = NOON + timedelta(days=1)
+    with pytest.raises(ClaimLostError):
+        fan_out.check_recipient(found)
+    assert reread(found.dedupe_key).payload == {}
+    fan_out.fan_out(announce("article:2"))
+    assert recipients("article:2") == {found.user_id}
 
 
 def test_who_opted_out_meanwhile_is_left_alone(app: Flask, configure: Configure, moment: Time) -> None:
