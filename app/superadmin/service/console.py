@@ -240,7 +240,11 @@ class Run:
 
 def _parameters(url: sa.URL) -> dict[str, Any]:
     """The parts of a database address as parameters of libpq."""
-    options = "-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c standard_conforming_strings=on"
+    # The watchdog ends statements, and not what the role may have for requests: a download lasts as long as its client.
+    options = (
+        "-c timezone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=60000"
+        " -c standard_conforming_strings=on"
+    )
     _, parameters = url.get_dialect()().create_connect_args(url)  # of several hosts each with its port
     return {
         **parameters,

@@ -10,6 +10,9 @@ from flask import Flask
 
 from app.core.database import engines
 from app.core.database.session import db, own_connection
+from app.identity.models import RoleName
+from tests.client import Client
+from tests.factories import make_user
 
 
 @pytest.fixture
@@ -29,3 +32,11 @@ def hurried(committed: Flask) -> Iterator[None]:
 def test_an_export_has_all_the_time_that_its_client_takes() -> None:
     with own_connection() as connection:
         assert connection.scalar(sa.text("SHOW statement_timeout")) == "0"
+
+
+@pytest.mark.usefixtures("hurried")
+def test_so_has_a_download_of_the_sql_console(committed: Flask) -> None:
+    boss = Client(committed).as_superadmin(make_user(RoleName.SUPERADMIN, username="bos"))
+    db.session.commit()
+    response = boss.post("/superadmin/query", {"query": "SELECT current_setting('statement_timeout') AS limit"})
+    assert response.json["rows"] == [{"limit": "0"}]
