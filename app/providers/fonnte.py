@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.providers.http import Http, ProviderError
-from app.providers.messenger import Health, InvalidNumberError, SenderError, Told
+from app.providers.messenger import Health, InvalidNumberError, SenderError, Told, is_silent
 
 URL = "https://api.fonnte.com"
 
@@ -39,7 +39,11 @@ class Fonnte:
 
     def send(self, phone: str, text: str, **_: object) -> str | None:
         message = text.replace("{", "{" + _ZERO_WIDTH_JOINER)
-        body = self._ask("send", {"target": phone.removeprefix("+"), "message": message, "countryCode": "62"})
+        try:
+            body = self._ask("send", {"target": phone.removeprefix("+"), "message": message, "countryCode": "62"})
+        except ProviderError as error:
+            error.permanent = error.permanent and not is_silent(error)
+            raise
         return _first(body.get("id"))
 
     def health(self) -> Health:

@@ -16,6 +16,12 @@ class InvalidNumberError(ProviderError):
         super().__init__(provider, "status", permanent=True, reason=reason)
 
 
+def is_silent(error: ProviderError) -> bool:
+    """Whether an answer has nothing to say of the message, for the provider's own words are not in it: it came from a
+    proxy or another host, and may be another one soon."""
+    return error.response is not None and error.kind in ("status", "redirect")
+
+
 class SenderError(ProviderError):
     """It is not this message that is refused, but whoever sends: nothing leaves until the operator or time mends it."""
 

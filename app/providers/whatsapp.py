@@ -16,6 +16,7 @@ from app.providers.messenger import (
     Template,
     Told,
     TooManyPeopleError,
+    is_silent,
 )
 
 URL = "https://graph.facebook.com/v25.0"
@@ -99,7 +100,7 @@ class WhatsAppCloud:
         try:
             return self._http.fetch(method, self._url + path, headers=self._headers, **parts)
         except ProviderError as error:
-            raise _meaning(error) from None
+            raise _meaning(error, is_send=method == "POST") from None
 
 
 def told_of_us(event: Mapping[str, object]) -> Told:
@@ -166,7 +167,7 @@ def _one_line(text: str) -> str:
     return line if len(line) <= MOST_CHARACTERS_OF_A_PARAMETER else line[: MOST_CHARACTERS_OF_A_PARAMETER - 1] + "…"
 
 
-def _meaning(error: ProviderError) -> ProviderError:
+def _meaning(error: ProviderError, *, is_send: bool) -> ProviderError:
     """What WhatsApp's own code says about an error status."""
     code = _code(error)
     if code in INVALID_NUMBERS:
@@ -177,7 +178,8 @@ def _meaning(error: ProviderError) -> ProviderError:
         return refusal
     if code == _TOO_MANY_PEOPLE:
         return TooManyPeopleError("messaging", f"code {code}")
-    transient = code in _RATE_LIMITS or code in _TRANSIENT or not error.permanent
+    says_nothing = is_send and code is None and is_silent(error)
+    transient = code in _RATE_LIMITS or code in _TRANSIENT or not error.permanent or says_nothing
     return ProviderError(
         "messaging",
         error.kind,

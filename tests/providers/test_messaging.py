@@ -132,6 +132,17 @@ def test_whatsapp_codes_tell_what_is_worth_a_retry(
 
 
 @pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
+@pytest.mark.parametrize("status", [302, 403, 404])
+def test_a_proxys_answer_refuses_no_message(
+    sim: Server, wire: str, status: int, request: pytest.FixtureRequest
+) -> None:
+    sim.fault("messaging", "status", status=status)
+    with pytest.raises(ProviderError) as error:
+        request.getfixturevalue(wire).send(PHONE, "Halo")
+    assert not error.value.permanent
+
+
+@pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
 @pytest.mark.parametrize("kind", ["status", "drop", "garbage", "wrong_type"])
 def test_faults_below_the_wire_are_worth_a_retry_and_never_repeated_here(
     sim: Server, wire: str, kind: str, request: pytest.FixtureRequest
