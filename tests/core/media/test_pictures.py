@@ -7,10 +7,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
-from threading import Thread
 
 import boto3
 import pytest
@@ -24,6 +22,7 @@ from app.core.errors import Unavailable
 from app.core.media import pictures, storage
 from config import ROOT, Config
 from tests.core.media.samples import plain
+from tests.providers.raw_server import raw
 
 BUCKET = "pictures"
 
@@ -254,28 +253,12 @@ def test_store_that_is_away_is_unavailable(endpoint: str, tmp_path: Path) -> Non
         assert answer.headers["Retry-After"]
 
 
-class Breaking(BaseHTTPRequestHandler):
-    """A store that goes away in the middle of an answer."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", "1000")
-        self.end_headers()
-        self.wfile.write(b"RIFF")
-
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
-
-
 def test_store_that_goes_away_in_the_middle_of_a_picture_is_unavailable(endpoint: str) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Breaking) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}"
-        env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": address}
+    with raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nRIFF") as server:
+        env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": server.url}
         for _ in _application(env):
             with pytest.raises(Unavailable):
                 pictures.get("0" * 32 + ".webp")
-        server.shutdown()
 
 
 def test_bucket_that_is_missing_is_unavailable(endpoint: str) -> None:
