@@ -8,6 +8,7 @@ Reads 80, writes 15, logins 5 of a hundred, at an even rate, with the people, th
 from __future__ import annotations
 
 import random
+import re
 import sys
 import tempfile
 import threading
@@ -19,13 +20,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import quantiles
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 import psutil
 import requests
 
 from app.core.database.session import unit_of_work
+from app.identity.models import RoleName
 from bench.environment import environment
 from dev import demo
+from dev.demo import crowd
+from dev.demo.people import PASSWORD
 from dev.simulators import simulators
 from dev.stack.site import DeployedStack
 from dev.system_packages import find
@@ -33,7 +38,7 @@ from dev.system_packages import find
 CLIENTS = 24
 LOOKS = 12
 
-LOGIN = {"username": "siti", "password": "rahasia123"}
+PATIENTS = [name for number, name in enumerate(crowd.usernames()) if RoleName.PASIEN in crowd.roles_of(number)]
 READS: tuple[tuple[str, bool], ...] = (
     ("/forum/threads", True),
     ("/forum/threads?page=1&per_page=20", False),
@@ -60,18 +65,19 @@ class Seen:
     """What was met since the last look; threads add to it."""
 
     seconds: list[float] = field(default_factory=list)
-    statuses: Counter[int] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, seconds: float, status: int) -> None:
+    def add(self, seconds: float, error: str | None) -> None:
         with self.lock:
             self.seconds.append(seconds)
-            self.statuses[status] += 1
+            if error:
+                self.errors[error] += 1
 
-    def take(self) -> tuple[list[float], Counter[int]]:
+    def take(self) -> tuple[list[float], Counter[str]]:
         with self.lock:
-            sample = self.seconds, self.statuses
-            self.seconds, self.statuses = [], Counter()
+            sample = self.seconds, self.errors
+            self.seconds, self.errors = [], Counter()
             return sample
 
 
@@ -80,6 +86,7 @@ class Person:
 
     def __init__(self, site: DeployedStack, seed: int) -> None:
         self.site = site
+        self.username = PATIENTS[seed % len(PATIENTS)]
         self.random = random.Random(seed)
         self.session = requests.Session()
         self.session.trust_env = False
@@ -92,8 +99,8 @@ class Person:
         dose = self._ask("POST", "/pengingat/obat", signed_in=True, json={"judul": "Obat", "details": details})
         self.reminder = dose.json()["id"]
 
-    def act(self) -> int:
-        """One request of the mixture; its status."""
+    def act(self) -> str | None:
+        """One request of the mixture; what it was and what came, where that is an error."""
         lot = self.random.randrange(100)
         if lot < 5:
             answer = self._login()
@@ -103,7 +110,7 @@ class Person:
         else:
             path, signed_in = self.random.choice(READS)
             answer = self._ask("GET", path, signed_in=signed_in)
-        return answer.status_code
+        return None if answer.status_code < 400 else _named(answer)
 
     def _writes(self) -> list[Callable[[], requests.Response]]:
         thread = self.random.choice(self.threads)
@@ -117,11 +124,21 @@ class Person:
         ]
 
     def _login(self) -> requests.Response:
-        return self._ask("POST", "/login", json=LOGIN)
+        return self._ask("POST", "/login", json={"username": self.username, "password": PASSWORD})
 
     def _ask(self, method: str, path: str, *, signed_in: bool = False, json: object = None) -> requests.Response:
         headers = {"Authorization": f"Bearer {self.token}"} if signed_in else {}
         return self.session.request(method, self.site.url + path, headers=headers, json=json, timeout=20)
+
+
+def _named(answer: requests.Response) -> str:
+    """A request that failed, and what it was told: `POST /api/login: 503 service_unavailable, Silakan …`."""
+    path = re.sub(r"\d+", "<id>", urlsplit(answer.url).path)
+    try:
+        told = ", ".join(str(answer.json()[name]) for name in ("error", "message"))
+    except (ValueError, KeyError, TypeError):
+        told = answer.text[:80]  # of nginx itself
+    return f"{answer.request.method} {path}: {answer.status_code} {told}"
 
 
 class OneAddress(DeployedStack):
@@ -139,11 +156,11 @@ def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
         while due < end:
             time.sleep(max(0.0, due - time.monotonic()))
             try:
-                status = person.act()
-            except requests.RequestException:
-                status = 0
+                error = person.act()
+            except requests.RequestException as failed:
+                error = type(failed).__name__
             # From when it was due: a service that falls behind is not helped by being asked less.
-            seen.add(time.monotonic() - due, status)
+            seen.add(time.monotonic() - due, error)
             due += CLIENTS / rate
 
     start = time.monotonic()
@@ -171,7 +188,7 @@ def memory_mib(site: DeployedStack) -> float:
 def main(minutes: float = 3, rate: float = 60) -> int:
     if find("nginx") is None:
         raise SystemExit("Without nginx there is no stack: `make load` installs it as root on Debian")
-    seen, bad = Seen(), Counter[int]()
+    seen, bad = Seen(), Counter[str]()
     with simulators() as outside, environment(**outside.env) as bench, tempfile.TemporaryDirectory() as folder:
         with bench.app.app_context(), unit_of_work():
             demo.fill()
@@ -185,8 +202,7 @@ def main(minutes: float = 3, rate: float = 60) -> int:
             psutil.cpu_percent()
             while driver.is_alive():
                 driver.join(minutes * 60 / LOOKS)
-                seconds, statuses = seen.take()
-                errors = Counter({status: n for status, n in statuses.items() if not 200 <= status < 400})
+                seconds, errors = seen.take()
                 bad += errors
                 if len(seconds) > 1:
                     cuts = quantiles(seconds, n=100)
@@ -197,7 +213,7 @@ def main(minutes: float = 3, rate: float = 60) -> int:
                         f" {psutil.cpu_percent():16.0f}",
                         flush=True,
                     )
-    print(f"errors: {dict(bad) or 'none'}")
+    print("\n".join(["errors:", *(f"{n:6d}  {what}" for what, n in bad.most_common())]) if bad else "errors: none")
     return 1 if bad else 0
 
 
