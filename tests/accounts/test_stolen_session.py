@@ -36,9 +36,9 @@ def _required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def messages(kind: str = "security_notice") -> dict[str, str]:
-    """Who was sent what of a kind and is still to get it."""
-    rows = db.session.scalars(db.select(Delivery).where(Delivery.kind == kind, Delivery.state == State.PENDING))
-    return {str(row.target): row.payload["text"] for row in rows}
+    """Who was sent what of a kind, the last of it, and is still to get it."""
+    pending = db.select(Delivery).where(Delivery.kind == kind, Delivery.state == State.PENDING)
+    return {str(row.target): row.payload["text"] for row in db.session.scalars(pending.order_by(Delivery.id))}
 
 
 CHANGES = [{"password": "baru-sekali"}, {"email": "maling@example.com"}, {"email": None}, {"nomor_hp": "081311112222"}]

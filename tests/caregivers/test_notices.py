@@ -20,9 +20,9 @@ from tests.language import assert_readable
 
 
 def told(patient: User) -> dict[str, dict[str, Any]]:
-    """What a patient was told of their links, by channel."""
-    rows = db.session.scalars(sa.select(Delivery).filter_by(user_id=patient.id, kind="security_notice"))
-    return {row.channel: row.payload for row in rows}
+    """What a patient was told last of their links, by channel."""
+    rows = sa.select(Delivery).filter_by(user_id=patient.id, kind="security_notice")
+    return {row.channel: row.payload for row in db.session.scalars(rows.order_by(Delivery.id))}
 
 
 def notices(patient: User) -> int:

@@ -109,7 +109,7 @@ def test_a_sender_that_is_down_is_started_and_it_is_recorded(
     assert (sender["state"], sender["reason"]) == ("down", "the token is invalid")
     assert admin.post("/admins/operasi/pengirim").json["state"] == "up"
     assert admin.get("/admins/operasi").json["sender"]["reason"] is None
-    assert db.session.scalars(sa.select(AuditEntry.action)).all()[-1] == "sender_resumed"
+    assert db.session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()[-1] == "sender_resumed"
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Sender)) == 1
 
 

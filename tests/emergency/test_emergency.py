@@ -53,9 +53,9 @@ def test_seeding_again_adds_nothing_and_keeps_what_admins_did(app: Flask) -> Non
     service.update(numbers[0].id, {"province": "Bali", "phone": "0361-112", "title": "Bali"})
     service.delete(numbers[1].id)
     make_number(province="Bali")
-    before = db.session.execute(sa.select(EmergencyNumber.id, EmergencyNumber.phone)).all()
+    before = db.session.execute(sa.select(EmergencyNumber.id, EmergencyNumber.phone).order_by("id")).all()
     service.seed()
-    assert db.session.execute(sa.select(EmergencyNumber.id, EmergencyNumber.phone)).all() == before
+    assert db.session.execute(sa.select(EmergencyNumber.id, EmergencyNumber.phone).order_by("id")).all() == before
 
 
 def test_a_province_has_several_numbers_in_the_order_they_came(client: Client) -> None:

@@ -124,7 +124,9 @@ def test_a_blocked_reply_is_told_of_by_no_message_and_delays_none(client: Client
     def dues(thread_id: int) -> list[tuple[str, bool]]:
         subject = f"forum_thread:{thread_id}:replies"
         rows = db.session.execute(
-            sa.select(Delivery.payload, Delivery.due_at <= sa.func.now()).where(Delivery.subject == subject)
+            sa.select(Delivery.payload, Delivery.due_at <= sa.func.now())
+            .where(Delivery.subject == subject)
+            .order_by(Delivery.id)
         )
         return [(payload["text"], is_due) for payload, is_due in rows]
 
