@@ -95,12 +95,26 @@ def _settle(pengingat: Pengingat, answered: Occurrence, now: datetime) -> None:
 
 
 def _follow(pengingat: Pengingat, occurrence: Occurrence, now: datetime) -> None:
-    """`is_done` is about the current occurrence alone; of a visit with its notices only the person ends it."""
+    """`is_done` is about the current occurrence and those to come; of a visit with its notices only the person ends
+    it."""
     dues = _current(pengingat, now)
-    if pengingat.tipe == Tipe.KONTROL or occurrence.due_at not in {due.at for due in dues}:
+    if pengingat.tipe == Tipe.KONTROL or not dues or occurrence.due_at < dues[-1].at:
         return
-    is_done = occurrence.state == State.DONE
-    pengingat.done_until = _done_until(pengingat, dues[-1].occurrence) if is_done else None
+    current, is_current = dues[-1].occurrence, occurrence.due_at == dues[-1].at
+    is_done = occurrence.state == State.DONE if is_current else pengingat.counts_as_done(current)
+    _count_done(pengingat, current, is_done=is_done)
+
+
+def _count_done(pengingat: Pengingat, current: datetime, *, is_done: bool) -> None:
+    """Set from when until when the reminder counts as done: what was done ahead does so from its own moment on."""
+    schedule, done = pengingat.schedule, ledger.done_after(pengingat.id, current)
+    ahead = [due.at for due in schedule.dues(current, max(done)) if due.at in done] if done else []
+    first = current if is_done else next(iter(ahead), None)
+    until = schedule.next_occurrence(first) or NEVER if first else None
+    while until in ahead:
+        until = schedule.next_occurrence(until) or NEVER
+    pengingat.done_from = None if is_done else first
+    pengingat.done_until = until
 
 
 def _snooze(pengingat: Pengingat, occurrence: Occurrence, span: timedelta, now: datetime) -> Occurrence:
@@ -136,16 +150,21 @@ def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
 def mark(pengingat: Pengingat, *, is_done: bool, now: datetime, via: AnsweredVia = AnsweredVia.APP) -> None:
     """Done: the current occurrence counts as done until the next one falls due. A single one does for ever."""
     if not is_done:
-        dues = _said_done(pengingat, now)
-        pengingat.done_until = None
+        dues, current = _said_done(pengingat, now), _current(pengingat, now)
+        pengingat.done_from = pengingat.done_until = None
         for due in dues:
             for reopened in ledger.reopen(pengingat.id, due.at):
                 stock.settle(pengingat, reopened)
                 if reopened.slot in {each.slot for each in dues}:
                     _tell(pengingat, reopened, now)
+        if current:
+            _count_done(pengingat, current[-1].occurrence, is_done=False)
         return
     dues = _current(pengingat, now)
-    pengingat.done_until = _done_until(pengingat, dues[-1].occurrence if dues else None)
+    if dues:
+        _count_done(pengingat, dues[-1].occurrence, is_done=True)
+    else:
+        pengingat.done_from, pengingat.done_until = None, NEVER
     outbox.cancel(occurrences.subject(pengingat.id))
     # One that lies beyond the horizon has no row yet.
     for row in ledger.record([occurrences.entry(pengingat, due) for due in dues]):
@@ -168,14 +187,8 @@ def _current(pengingat: Pengingat, now: datetime) -> list[Due]:
 
 def _said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
     """What counts as done now; in the last hour before the next occurrence it is not the current one any more."""
-    until = pengingat.done_until
-    if until is None or not now < until < NEVER:
-        return _current(pengingat, now)
+    current, until = _current(pengingat, now), pengingat.done_until
+    if until is None or not now < until < NEVER or (current and current[-1].occurrence < until):
+        return current
     dues = pengingat.schedule.dues(max(pengingat.active_from, until - WEEK - MARGIN), until - timedelta(seconds=1))
     return [due for due in dues if due.at == dues[-1].at]
-
-
-def _done_until(pengingat: Pengingat, occurrence: datetime | None) -> datetime:
-    schedule = pengingat.schedule
-    following = schedule.next_occurrence(occurrence) if occurrence and schedule.repeats else None
-    return following or NEVER

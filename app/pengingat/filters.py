@@ -12,9 +12,10 @@ from app.pengingat.models import Pengingat
 from app.pengingat.schedule import moment_of
 
 
-def is_done(*, done: bool, now: datetime) -> sa.ColumnElement[bool]:
+def is_done(*, done: bool, now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
     """As `Pengingat.is_done`, in SQL."""
-    holds = sa.func.coalesce(Pengingat.done_until > now, sa.false())
+    is_begun = sa.or_(Pengingat.done_from.is_(None), Pengingat.done_from <= now)
+    holds = sa.func.coalesce(sa.and_(Pengingat.done_until > now, is_begun), sa.false())
     return holds if done else ~holds
 
 

@@ -75,6 +75,13 @@ def coming(reminder_id: int, now: datetime) -> sa.Select[int]:
     return sa.select(_rows.id).where(_rows.reminder_id == reminder_id, _rows.due_at > now)
 
 
+def done_after(reminder_id: int, moment: datetime) -> set[datetime]:
+    """The moments after this one of which all is done already."""
+    coming = sa.select(_rows.due_at).where(_rows.reminder_id == reminder_id, _rows.due_at > moment)
+    open_or_done = coming.where(_rows.state != State.VOID).group_by(_rows.due_at)
+    return set(db.session.scalars(open_or_done.having(sa.func.bool_and(_rows.state == State.DONE))))
+
+
 def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
     """What nobody has answered yet is not asked any more."""
     _update({"state": State.VOID}, _rows.reminder_id == reminder_id, _rows.state == State.PENDING, *which)

@@ -46,6 +46,9 @@ class Pengingat(Base, Timestamps):
     done_until: Mapped[datetime | None] = mapped_column(
         comment="the occurrence after the one that is done; from then on it is not done any more"
     )
+    done_from: Mapped[datetime | None] = mapped_column(
+        comment="the occurrence that was done ahead; before it, it is not done yet. null: the current one is done"
+    )
 
     stock_check_at: Mapped[datetime | None] = mapped_column(
         comment="when it is looked at next whether a medicine runs out; null: nobody counts it"
@@ -79,14 +82,21 @@ class Pengingat(Base, Timestamps):
     @property
     def next_at(self) -> datetime | None:
         """The next occurrence still to come, the one that is done already left out; None when there is none."""
-        if self.is_done:
-            return self.done_until if self.done_until != NEVER else None
-        return self.schedule.next_occurrence(clock.now())
+        following = clock.now() if self.is_done else self.schedule.next_occurrence(clock.now())
+        if following is None or not self.counts_as_done(following):
+            return following
+        return self.done_until if self.done_until != NEVER else None
 
     @property
     def is_done(self) -> bool:
         """Whether the current occurrence is done."""
-        return self.done_until is not None and self.done_until > clock.now()
+        return self.counts_as_done(clock.now())
+
+    def counts_as_done(self, moment: datetime) -> bool:
+        """Whether what is current at a moment, such as an occurrence at its own, has been said to be done."""
+        if self.done_until is None:
+            return False
+        return (self.done_from is None or self.done_from <= moment) and moment < self.done_until
 
     @property
     def is_past(self) -> bool:

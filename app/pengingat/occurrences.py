@@ -73,10 +73,7 @@ def _dues(pengingat: Pengingat, after: datetime, now: datetime) -> list[Due]:
     """What falls due after `after` and up to the horizon; sets `planned_until` to it."""
     schedule, until = pengingat.schedule, now + HORIZON
     pengingat.planned_until = NEVER if schedule.is_over(until) else until
-    dues = schedule.dues(after, until)
-    if pengingat.done_until is None:
-        return dues
-    return [due for due in dues if due.occurrence >= pengingat.done_until]
+    return [due for due in schedule.dues(after, until) if not pengingat.counts_as_done(due.occurrence)]
 
 
 def entry(pengingat: Pengingat, due: Due) -> ledger.Entry:

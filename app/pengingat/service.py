@@ -179,7 +179,7 @@ def _set_schedule(pengingat: Pengingat, schedule: Schedule, start: datetime | No
     pengingat.plan = schedule.as_json()
     pengingat.start = (start if is_sent else _first(schedule, now)) or now
     pengingat.active_from = now
-    pengingat.done_until = None
+    pengingat.done_from = pengingat.done_until = None
 
 
 def _first(schedule: Schedule, after: datetime) -> datetime | None:

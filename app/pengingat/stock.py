@@ -106,7 +106,7 @@ def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
     left, day = stock["sisa"], now.astimezone(pengingat.zone).date()
     until = now + (max(_borders(stock)) + 2) * DAY
     for due in pengingat.schedule.dues(now, until):
-        if pengingat.done_until is not None and due.occurrence < pengingat.done_until:
+        if pengingat.counts_as_done(due.occurrence):
             continue
         left = round(left - _amount(pengingat, due.slot, due.at), DECIMALS)
         if left < 0:

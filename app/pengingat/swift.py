@@ -35,7 +35,8 @@ _CHANGEABLE_SINCE, _IN_TIME_SINCE = _from_now(-CHANGEABLE), _from_now(-LATE)
 #: `own` holds person and reminder, in this order. `calm`: nobody changed the reminder while this waited for it, nor the
 #: occurrence (`version`), for all else is read as it was before. `meant` chooses as `answers` does. `around` and `told`
 #: find the current occurrence as `Schedule.current_occurrence` does, by the rows of the ledger: the one after it has to
-#: be there. The same answer once more, as after a line that was cut, changes nothing and is as good.
+#: be there, and nothing may be done ahead, which `marked` would have to take in. The same answer once more, as after a
+#: line that was cut, changes nothing and is as good.
 STATEMENT = f"""
 WITH own AS MATERIALIZED (
     SELECT r.id, r.xmin AS version FROM reminders r JOIN users u ON u.id = r.user_id
@@ -51,7 +52,7 @@ WITH own AS MATERIALIZED (
         ORDER BY o.due_at DESC, o.slot DESC LIMIT 10
     ) last
 ), meant AS MATERIALIZED (
-    SELECT id, version FROM latest ORDER BY
+    SELECT id, version, due_at FROM latest ORDER BY
         state <> 'pending', is_coming, CASE WHEN is_coming THEN due_at END, CASE WHEN is_coming THEN slot END,
         due_at DESC, slot DESC
     LIMIT 1
@@ -63,18 +64,18 @@ WITH own AS MATERIALIZED (
             AND o.due_at > {_NOW}) AS next_at
     FROM calm
 ), told AS MATERIALIZED (
-    SELECT around.id, current.at, (
-        SELECT min(o.due_at) FROM occurrences o
-        WHERE o.reminder_id = around.id AND o.state <> 'void' AND o.due_at > current.at
-    ) AS done_until
-    FROM around, LATERAL (
+    SELECT around.id, current.at, coming.done_until FROM around, LATERAL (
         SELECT CASE WHEN next_at < {_SOON} AND next_at - {_NOW} < {_NOW} - last_at THEN next_at ELSE last_at END AS at
-    ) current
-    WHERE last_at IS NOT NULL AND next_at IS NOT NULL
+    ) current, LATERAL (
+        SELECT min(o.due_at) AS done_until, bool_or(o.state = 'done') AS is_any_done FROM occurrences o
+        WHERE o.reminder_id = around.id AND o.state <> 'void' AND o.due_at > current.at
+    ) coming
+    WHERE last_at IS NOT NULL AND next_at IS NOT NULL AND NOT is_any_done
 ), answered AS (
     UPDATE occurrences o SET state = :state, answered_at = {_NOW}, answered_via = :via, note = coalesce(:note, o.note)
     FROM meant, told
     WHERE o.id = meant.id AND o.xmin = meant.version AND told.done_until IS NOT NULL AND o.taken IS NULL
+        AND meant.due_at <= told.at
         AND (o.state = 'pending' OR o.state = :opposite AND o.answered_at > {_CHANGEABLE_SINCE})
         AND (:state <> 'done' OR greatest(o.due_at, o.snoozed_until) > {_IN_TIME_SINCE})
     RETURNING {_COLUMNS}
@@ -83,11 +84,12 @@ WITH own AS MATERIALIZED (
         payload = CASE WHEN :is_production THEN '{{}}' ELSE d.payload END
     FROM answered WHERE d.occurrence_id = answered.id AND d.state IN ('pending', 'claimed')
 ), marked AS (
-    UPDATE reminders r SET updated_at = statement_timestamp(),
+    UPDATE reminders r SET updated_at = statement_timestamp(), done_from = NULL,
         done_until = CASE WHEN :state = 'done' THEN told.done_until END
     FROM answered, told
     WHERE r.id = told.id AND answered.due_at = told.at
-        AND r.done_until IS DISTINCT FROM CASE WHEN :state = 'done' THEN told.done_until END
+        AND (r.done_from, r.done_until)
+            IS DISTINCT FROM (NULL::timestamptz, CASE WHEN :state = 'done' THEN told.done_until END)
 )
 SELECT * FROM answered
 UNION ALL

@@ -37,8 +37,8 @@ def make(user_id: int, tipe: str, **details: Any) -> int:
         return service.create(user_id, {**data, "details": {**DETAILS[tipe], **details}}).id
 
 
-def say(user_id: int, reminder_id: int, status: str) -> str:
-    data: Any = {"status": status, "minutes": 15, "note": f"catatan {status}"}
+def say(user_id: int, reminder_id: int, status: str, **named: Any) -> str:
+    data: Any = {"status": status, "minutes": 15, "note": f"catatan {status}", **named}
     try:
         with unit_of_work():
             row = answers.confirm(user_id, reminder_id, data)
@@ -62,7 +62,7 @@ def left_by(reminder_id: int) -> list[Any]:
         Delivery.subject == f"pengingat:{reminder_id}"
     )
     stock = reminder.details.get("persediaan")
-    return [reminder.done_until, stock, occurrences, sorted(map(tuple, db.session.execute(sent)))]
+    return [reminder.done_from, reminder.done_until, stock, occurrences, sorted(map(tuple, db.session.execute(sent)))]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -80,6 +80,12 @@ def test_both_ways_agree_whatever_is_said_when(
         if draw.random() < 0.7:
             jobs.miss_overdue()
             db.session.commit()  # lest a refusal below undoes it
+        if draw.random() < 0.3:  # one of the next three, by name
+            coming = sa.select(Occurrence.due_at, Occurrence.slot).filter_by(reminder_id=slowly)
+            rows = db.session.execute(coming.where(Occurrence.due_at > moment.now).order_by("due_at").limit(3)).all()
+            if rows:
+                named = draw.choice(rows)._asdict()
+                assert say(user_id, swiftly, "done", **named) == say(user_id, slowly, "done", **named)
         status = draw.choice(("done", "done", "skipped", "snooze"))
         said = say(user_id, swiftly, status)
         with monkeypatch.context() as patch:

@@ -20,6 +20,7 @@ from app.identity.models import Role, RoleName, User, UserDay, user_roles
 from app.identity.sessions import Caller
 from app.komunitas.models import Komunitas
 from app.logs.models import ActivityLog, LogDay
+from app.pengingat import filters
 from app.pengingat.models import Pengingat, Tipe
 from app.videos.models import Video
 
@@ -127,8 +128,9 @@ _CATEGORIES = (
     .order_by(ForumCategory.id)
 )
 
+_now = sa.bindparam("now", type_=sa.DateTime(timezone=True))
 _REMINDERS = sa.select(
-    Pengingat.tipe, _count.label("count"), _count.filter(Pengingat.done_until > sa.bindparam("now")).label("done")
+    Pengingat.tipe, _count.label("count"), _count.filter(filters.is_done(done=True, now=_now)).label("done")
 ).group_by(Pengingat.tipe)
 
 
