@@ -1,0 +1,62 @@
+"""A program under the system calls that a unit of systemd leaves it: `python -m tests.e2e.confined UNIT PROGRAM ...`.
+
+As with systemd, a call that is not allowed ends the process (SIGSYS), and whatever it starts is confined as well.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from dev.system_packages import require
+
+ALLOW, KILL_PROCESS = 0x7FFF0000, 0x80000000
+
+
+def allowed_calls(unit: Path, groups: dict[str, list[str]]) -> set[str]:
+    """What the lines `SystemCallFilter=` of a unit come to: the first says what there is, others add and take away."""
+    calls = _calls("@default", groups)
+    for taken_away, names in re.findall(r"^SystemCallFilter=(~?)(.+)$", unit.read_text(), re.MULTILINE):
+        named = {call for name in names.split() for call in _calls(name, groups)}
+        calls = calls - named if taken_away else calls | named
+    return calls
+
+
+def _calls(name: str, groups: dict[str, list[str]]) -> set[str]:
+    return {call for part in groups[name] for call in _calls(part, groups)} if name.startswith("@") else {name}
+
+
+def groups_of_systemd() -> dict[str, list[str]]:
+    """The members of each group (`@chown`), which may be groups themselves."""
+    command = [require("systemd"), "--no-pager", "syscall-filter"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    groups: dict[str, list[str]] = {}
+    for line in printed.splitlines():
+        if line.startswith("@"):
+            members = groups.setdefault(line, [])
+        elif re.fullmatch(r" +@?\w[\w-]*", line):
+            members.append(line.strip())
+    return groups
+
+
+def confine(calls: set[str]) -> None:
+    """Let this process, and whatever it starts, live without these system calls."""
+    library = ctypes.CDLL("libseccomp.so.2")  # systemd's own
+    library.seccomp_init.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(library.seccomp_init(ctypes.c_uint32(ALLOW)))
+    for call in sorted(calls):
+        number = library.seccomp_syscall_resolve_name(call.encode())
+        if number >= 0:  # those of other machines have none
+            failed = library.seccomp_rule_add(context, ctypes.c_uint32(KILL_PROCESS), number, 0)
+            assert not failed, call
+    assert library.seccomp_load(context) == 0
+
+
+if __name__ == "__main__":
+    groups = groups_of_systemd()
+    confine(_calls("@known", groups) - allowed_calls(Path(sys.argv[1]), groups))
+    os.execv(sys.argv[2], sys.argv[2:])

@@ -1,0 +1,60 @@
+"""The service with the system calls alone that the units of `deploy/systemd` leave it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import unit_of_work
+from config import ROOT
+from dev.simulators import Server
+from dev.stack.site import DeployedStack
+from tests.e2e.walk import walk
+from tests.factories import PASSWORD, make_superadmin
+from tests.programs import needed
+
+pytestmark = pytest.mark.takes(seconds=15)
+
+UNITS = {"gunicorn": "health-web@.service", "rq": "health-worker@.service"}
+
+
+class ConfinedStack(DeployedStack):
+    def spawn(self, *command: str, **options: Any) -> subprocess.Popen[bytes]:
+        unit = UNITS.get(Path(command[0]).name)
+        confine = [sys.executable, "-m", "tests.e2e.confined", str(ROOT / "deploy/systemd" / unit)] if unit else []
+        return super().spawn(*confine, *command, **options)
+
+
+@pytest.fixture(scope="module")
+def site(
+    variables: dict[str, str], running: Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ConfinedStack]:
+    needed("nginx")
+    needed("systemd")
+    env = {**variables, **running.messaging.env(), "FRONTEND_URL": "https://app.example.org"}
+    with ConfinedStack(env, tmp_path_factory.mktemp("confined")) as site:
+        yield site
+
+
+def test_a_person_is_served_and_reminded_within_the_units_system_calls(
+    site: ConfinedStack, sim: Server, committed: Flask
+) -> None:
+    walk(site, sim)
+
+
+def test_the_sql_console_and_exports_work_within_the_units_system_calls(site: ConfinedStack, committed: Flask) -> None:
+    with unit_of_work():
+        make_superadmin(username="kepala")
+    login = {"username": "kepala", "password": PASSWORD}
+    console = site.call("POST", "/superadmin/login", json=login).json()["access_token"]
+    answer = site.call("POST", "/superadmin/query", console, json={"query": "SELECT 1 AS one"})
+    assert (answer.status_code, answer.json().get("rows")) == (200, [{"one": 1}])
+    access = site.call("POST", "/login", json=login).json()["access_token"]
+    for form in ("csv", "xlsx", "pdf"):
+        assert site.call("GET", f"/admins/export/users?format={form}", access).status_code == 200
