@@ -138,6 +138,16 @@ def test_what_the_image_writes_outlives_a_container() -> None:
         assert {mounted[folder] for folder in folders} <= set(compose["volumes"]), name
 
 
+def test_an_export_grows_on_a_disk_and_not_in_memory() -> None:
+    """XLSX and people's own data are put together in files of any size; a tmpfs is memory."""
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    for name in ("web", "worker"):
+        assert "/tmp" in services[name]["volumes"], name
+        assert not any(mount.partition(":")[0] == "/tmp" for mount in services[name]["tmpfs"]), name
+    for path in UNITS:
+        assert "TMPDIR=/var/tmp" in re.findall(r"^Environment=(.+)$", path.read_text(), re.MULTILINE), path.name
+
+
 def test_the_image_copies_what_there_is_and_is_not_root() -> None:
     text = (DEPLOY / "Dockerfile").read_text()
     for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
