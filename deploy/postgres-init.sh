@@ -3,7 +3,8 @@
 # database and may make roles (`flask sql-role create`), but it is no superuser: the SQL console refuses those. The
 # console keeps its errors, which quote what they met, out of the server's log.
 set -eu
-psql --no-psqlrc -v ON_ERROR_STOP=1 -v password="$(cat /run/secrets/postgres_password)" \
+password=$(cat /run/secrets/postgres_password)  # a line of its own, or the script would go on without it
+psql --no-psqlrc -v ON_ERROR_STOP=1 -v password="$password" \
     --username "$POSTGRES_USER" --dbname postgres <<'SQL'
 CREATE ROLE health LOGIN CREATEROLE PASSWORD :'password';
 CREATE DATABASE health OWNER health;

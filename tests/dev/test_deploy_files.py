@@ -125,6 +125,31 @@ def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
     assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
 
 
+def made_database(folder: Path) -> tuple[int, str]:
+    """Run the script that makes the role, with its secret in a folder; gives its status and what it asked of psql."""
+    asked = folder / "asked"
+    psql = folder / "psql"
+    psql.write_text(f'#!/bin/sh\necho "$@" > {asked}\n')
+    psql.chmod(0o755)
+    script = (DEPLOY / "postgres-init.sh").read_text().replace("/run/secrets", str(folder))
+    env = {"PATH": f"{folder}:{os.environ['PATH']}", "POSTGRES_USER": "postgres"}
+    done = subprocess.run(["sh", "-c", script], env=env, check=False, capture_output=True)
+    return done.returncode, asked.read_text() if asked.exists() else ""
+
+
+def test_the_role_gets_the_password_of_the_secret(tmp_path: Path) -> None:
+    (tmp_path / "postgres_password").write_text("sandi-basis-data\n")
+    status, asked = made_database(tmp_path)
+    assert status == 0
+    assert "password=sandi-basis-data " in asked
+
+
+def test_no_role_is_made_without_a_password(tmp_path: Path) -> None:
+    """Where PostgreSQL may not read the secret: a role with an empty one could never log in."""
+    status, asked = made_database(tmp_path)
+    assert (status != 0, asked) == (True, "")
+
+
 def test_what_the_image_writes_outlives_a_container() -> None:
     """The containers' own disks are read-only."""
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
