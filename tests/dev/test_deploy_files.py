@@ -150,6 +150,16 @@ def test_no_role_is_made_without_a_password(tmp_path: Path) -> None:
     assert (status != 0, asked) == (True, "")
 
 
+def test_what_compose_wants_of_an_operator_is_nothing_to_commit() -> None:
+    """Secrets above all. `redis.acl` and the script are there already."""
+    text = (DEPLOY / "compose.yaml").read_text()
+    named = re.findall(r"env_file: (\S+)|file: (secrets)/|- \./([^:]+):", text)
+    wanted = {name for names in named for name in names if name and not (DEPLOY / name).is_file()}
+    assert {"health.env", "secrets", "certificates"} <= wanted
+    ignored = (ROOT / ".gitignore").read_text().split()
+    assert {f"/deploy/{name}" for name in wanted} <= {line.rstrip("/") for line in ignored}
+
+
 def test_what_the_image_writes_outlives_a_container() -> None:
     """The containers' own disks are read-only."""
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
@@ -180,6 +190,15 @@ def test_the_image_copies_what_there_is_and_is_not_root() -> None:
             assert (ROOT / name).exists(), name
     assert re.findall(r"^USER (.+)$", text, re.MULTILINE) == ["health"]
     assert "/healthz" in text
+
+
+def test_nginx_asks_the_containers_where_the_readme_has_rewritten_it() -> None:
+    (command,) = re.findall(
+        r"^(sed .+ nginx\.conf) > nginx\.site\.conf$", (DEPLOY / "README.md").read_text(), re.MULTILINE
+    )
+    done = subprocess.run(["sh", "-c", command], cwd=DEPLOY, check=True, capture_output=True, text=True)
+    servers = re.findall(r"^ +server (\S+)(?: [\w=]+)?;", done.stdout, re.MULTILINE)
+    assert servers == ["web:8000", "web:8000", "127.0.0.1:9"]
 
 
 @pytest.mark.parametrize(
