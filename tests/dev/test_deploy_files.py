@@ -183,6 +183,15 @@ def test_an_export_grows_on_a_disk_and_not_in_memory() -> None:
         assert "TMPDIR=/var/tmp" in re.findall(r"^Environment=(.+)$", path.read_text(), re.MULTILINE), path.name
 
 
+def test_the_image_can_dump_the_database_that_compose_brings() -> None:
+    """pg_dump refuses a server that is newer than itself."""
+    image = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["postgres"]["image"]
+    version = image.removeprefix("postgres:")
+    text = (DEPLOY / "Dockerfile").read_text()
+    assert f" postgresql-client-{version} " in text
+    assert f"PATH=/opt/health/.venv/bin:/usr/lib/postgresql/{version}/bin:$PATH" in text
+
+
 def test_the_image_copies_what_there_is_and_is_not_root() -> None:
     text = (DEPLOY / "Dockerfile").read_text()
     for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
