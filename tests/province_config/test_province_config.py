@@ -73,6 +73,15 @@ def test_deleting_a_layout_is_204_and_then_it_is_gone(client: Client, admin: Cli
     assert_error(client.get("/province-config/Aceh"), 404)
 
 
+def test_a_nul_in_the_address_names_no_province(client: Client, admin: Client) -> None:
+    admin.put("/province-config/Bali", {"sections": SECTIONS})
+    for path in ("/province-config/Bali%00", "/province-config/Ba%00li"):
+        assert_error(client.get(path), 404, "not_found")
+        assert_error(admin.put(path, {"sections": []}), 400, "validation_error", "province")
+        assert_error(admin.delete(path), 404, "not_found")
+    assert client.get("/province-config/Bali").status_code == 200
+
+
 def test_saving_for_no_province_is_400(admin: Client) -> None:
     assert_error(admin.put("/province-config/Wakanda", {"sections": SECTIONS}), 400, "validation_error", "province")
 

@@ -174,8 +174,11 @@ _LONGEST = 100
 
 
 def canonical(text: str) -> str | None:
-    """The province that a text names, in the contract's spelling; `None` when it names none."""
-    return _BY_KEY.get(_key(text)) if len(text) <= _LONGEST else None
+    """The province that a text names, in the contract's spelling; `None` when it names none.
+
+    A NUL is no punctuation: an address may hold one, and no column does.
+    """
+    return _BY_KEY.get(_key(text)) if len(text) <= _LONGEST and "\0" not in text else None
 
 
 WIB, WITA, WIT = "Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura"
