@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.fields import PositionSchema
-from app.core.web.pagination import Listing
+from app.core.web.pagination import Listing, Page, PageSchema
 from app.dokter import schemas, service
 from app.dokter.models import Dokter
 from app.dokter.schemas import DokterChanges, DokterFilter
@@ -18,11 +18,12 @@ bp = Blueprint("dokter", __name__, url_prefix="/dokter", description="Doctors")
 
 @bp.get("/nearby")
 @public
+@bp.arguments(PageSchema, location="query")
 @bp.arguments(PositionSchema, location="query")
 @bp.plain_response(200, schemas.NearbyDokter(many=True))
-def list_nearby_dokter(position: dict[str, float]) -> list[dict[str, object]]:
+def list_nearby_dokter(page: Page, position: dict[str, float]) -> Listing[dict[str, object]]:
     """Doctors who practise in the province around a position, nearest first."""
-    return service.nearby(**position)
+    return service.nearby(**position, page=page)
 
 
 @bp.get("")

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from app.core.database.session import assign, autocommit, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
-from app.core.web.pagination import MAX_UNPAGED, Listing, paginate
+from app.core.web.pagination import Listing, Page, paginate
 from app.core.web.search import MOST_COUNTED, containing
 from app.dokter.models import Dokter, dokter_faskes
 from app.dokter.schemas import DokterChanges, DokterFilter
@@ -48,29 +48,35 @@ _NEARBY = (
     .where(Dokter.id.in_(_PRACTISING_THERE))
     .group_by(Dokter.id)
     .order_by(_DISTANCE, Dokter.id)
-    .limit(MAX_UNPAGED)
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+    .offset(sa.bindparam("offset", type_=sa.Integer))
 )
+_COUNT_NEARBY = sa.select(sa.func.count()).select_from(_PRACTISING_THERE.distinct().subquery())
 
 
-def nearby(lat: float, lng: float) -> list[dict[str, object]]:
+def nearby(lat: float, lng: float, page: Page) -> Listing[dict[str, object]]:
     """Doctors with a facility in the position's province, nearest first.
 
     The distance is that to the nearest of all their facilities, which may lie over the border.
     """
     province = geocoding.province_at(lat, lng)
     if province is None:
-        return []
+        return Listing([], 0, page)
+    values = {"lat": lat, "lng": lng, "province": province, "limit": page.size, "offset": page.offset}
     with autocommit() as connection:
-        rows = connection.execute(_NEARBY, {"lat": lat, "lng": lng, "province": province}).mappings()
-        return [
-            {
-                **row,
-                "image": pictures.url(row["image"]),
-                "faskes_ids": [faskes["id"] for faskes in row["faskes"]],
-                "distance_km": round(row["distance_km"], 3),
-            }
-            for row in rows
-        ]
+        rows = [_with_distance(row) for row in connection.execute(_NEARBY, values).mappings()]
+        if len(rows) < page.size and (rows or page.offset == 0):
+            return Listing(rows, page.offset + len(rows), page)
+        return Listing(rows, connection.execute(_COUNT_NEARBY, {"province": province}).scalar_one(), page)
+
+
+def _with_distance(row: sa.RowMapping) -> dict[str, object]:
+    return {
+        **row,
+        "image": pictures.url(row["image"]),
+        "faskes_ids": [faskes["id"] for faskes in row["faskes"]],
+        "distance_km": round(row["distance_km"], 3),
+    }
 
 
 def list_all(search: DokterFilter) -> Listing[Dokter]:

@@ -81,6 +81,22 @@ def test_nearby_stays_one_statement_however_many_there_are(client: Client, state
         assert len(client.get("/dokter/nearby", query_string=AT).json) == 12
 
 
+def test_nearby_is_paged_and_counts_each_doctor_once(client: Client, statements: Statements) -> None:
+    for number in range(5):
+        make_faskes(id=f"rs-{number}", lat=-6.89 - number / 100)
+    doctors = [make_dokter(f"rs-{number}", "rs-4").id for number in range(5)]
+    with statements.at_most(2):
+        first = client.get("/dokter/nearby", query_string={**AT, "per_page": 2})
+    assert [row["id"] for row in first.json] == doctors[:2]
+    assert first.headers["X-Total-Count"] == "5"
+    assert 'page=2&per_page=2>; rel="next"' in first.headers["Link"]
+    last = client.get("/dokter/nearby", query_string={**AT, "page": 3, "per_page": 2})
+    assert [row["id"] for row in last.json] == doctors[4:]
+    beyond = client.get("/dokter/nearby", query_string={**AT, "page": 9, "per_page": 2})
+    assert (beyond.json, beyond.headers["X-Total-Count"]) == ([], "5")
+    assert_error(client.get("/dokter/nearby", query_string={**AT, "per_page": 101}), 400, "validation_error")
+
+
 @pytest.mark.parametrize("at", [{"lat": 1.2903, "lng": 103.852}, {"lat": 0, "lng": 0}, {"lat": -8.67, "lng": 115.21}])
 def test_where_nobody_practises_the_list_is_empty(client: Client, at: dict[str, float]) -> None:
     make_faskes(id="rs")
