@@ -172,7 +172,8 @@ def _paged(live_videos: Sequence[LiveVideo], page: Page, user_id: int | None) ->
 def _completed(data: VideoChanges) -> dict[str, object]:
     """The columns of a video: what was sent, else what the platform says; without a platform, a title is enough."""
     if data.get("title") and not live.is_configured():
-        return {"channel_title": None, "channel_id": None, "thumbnail": None, "duration": None, **data}
+        nothing = dict.fromkeys(("channel_title", "channel_id", "thumbnail", "duration", "published_at"))
+        return {**nothing, **data}
     video = live.get(data["video_id"])
     sent = {name: value for name, value in data.items() if value is not None}
     return {**asdict(video), "published_at": _moment(video.published_at), **sent}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -54,6 +55,13 @@ def test_without_a_platform_a_title_is_enough(admin: Client) -> None:
     assert_error(admin.post("/videoplatform/video", {"video_id": "abc"}), 502, "provider_not_configured")
     video = admin.post("/videoplatform/video", {"video_id": "abc", "title": "Senam"}).json or {}
     assert (video["title"], video["thumbnail"], video["duration"]) == ("Senam", None, None)
+
+
+def test_without_a_platform_another_video_keeps_nothing_of_the_one_before(admin: Client) -> None:
+    stored = make_video(published_at=datetime(2026, 1, 1, tzinfo=UTC), duration="PT4M13S", channel_id="UCsatu")
+    video = admin.put(f"/videoplatform/video/{stored.id}", {"video_id": "lain", "title": "Lain"}).json or {}
+    assert (video["video_id"], video["title"]) == ("lain", "Lain")
+    assert (video["published_at"], video["duration"], video["channel_id"], video["thumbnail"]) == (None,) * 4
 
 
 def test_an_unknown_or_known_video_is_not_added(admin: Client, outside: Server) -> None:
