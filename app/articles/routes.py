@@ -101,7 +101,7 @@ def list_saved_articles(page: Page) -> Listing[SavedRow]:
 @bp.alt_response(409, "CONFLICT")
 def create_article(data: ArticleChanges) -> ArticleRow:
     """Add an article; it is announced to everybody after a while."""
-    return service.create(data)
+    return service.create(data, caller.id)
 
 
 @bp.get("/<int:article_id>")

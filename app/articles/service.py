@@ -64,13 +64,13 @@ def get_by_url(url: str, user_id: int | None) -> ArticleRow:
     return _one(_with_is_saved(user_id).where(Article.url == url))
 
 
-def create(data: ArticleChanges) -> ArticleRow:
+def create(data: ArticleChanges, user_id: int) -> ArticleRow:
     """A new article, announced to everybody after a while."""
     article = Article(**pictures.columns(data))
     with translating(CONSTRAINTS):
         db.session.add(article)
     broadcasts.announce(kind="article", subject=_subject(article.id), text=_announced(article))
-    return get(article.id, None)
+    return get(article.id, user_id)
 
 
 def update(article_id: int, data: ArticleChanges, user_id: int) -> ArticleRow:

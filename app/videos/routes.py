@@ -101,7 +101,7 @@ def list_saved_videos(page: Page) -> Listing[SavedRow]:
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def create_video(data: VideoChanges) -> VideoRow:
     """Add a video by the platform's id; it is announced to everybody after a while."""
-    return service.create(data)
+    return service.create(data, caller.id)
 
 
 @bp.put("/video/<int:video_id>")

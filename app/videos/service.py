@@ -70,13 +70,13 @@ def search(text: str, page: Page, user_id: int | None) -> Listing[dict[str, obje
     return _paged(live.search(text), page, user_id)
 
 
-def create(data: VideoChanges) -> VideoRow:
+def create(data: VideoChanges, user_id: int) -> VideoRow:
     """A new video, completed by the platform and announced to everybody after a while."""
     video = Video(**_completed(data))
     with translating(CONSTRAINTS):
         db.session.add(video)
     broadcasts.announce(kind="video", subject=_subject(video.id), text=_announced(video))
-    return get(video.id, None)
+    return get(video.id, user_id)
 
 
 def update(video_id: int, data: VideoChanges, user_id: int) -> VideoRow:

@@ -12,7 +12,7 @@ from app.articles import service
 from app.articles.models import SavedArticle
 from app.core.database.session import db, unit_of_work
 from tests.client import Client, assert_error
-from tests.factories import make_article, make_user
+from tests.factories import make_admin, make_article, make_user
 from tests.statements import Statements
 
 ONE = {"url": "https://contoh.id/satu", "title": "Satu"}
@@ -55,6 +55,15 @@ def test_a_stored_article_is_saved_by_its_address(siti: Client, client: Client) 
         assert (client.get(path).json or {})["is_saved"] is False
     for path in ("/articles/all", "/articles/search?title=artikel"):
         assert [row["is_saved"] for row in siti.get(path).json or []] == [True]
+
+
+def test_what_an_administrator_saved_before_is_saved_in_the_new_record_too(client: Client) -> None:
+    admin = client.as_(make_admin())
+    assert (admin.post("/articles", {"title": "Baru", "url": TWO["url"]}).json or {})["is_saved"] is False
+    admin.post("/articles/save", ONE)
+    created = admin.post("/articles", {"title": "Satu", "url": ONE["url"]}).json or {}
+    assert created["is_saved"] is True
+    assert admin.get(f"/articles/{created['id']}").json == created
 
 
 def test_a_save_is_one_statement_beside_the_session(siti: Client, statements: Statements) -> None:

@@ -209,6 +209,13 @@ def test_a_later_tap_does_not_replace_the_thumbnail_that_the_service_gave(
     assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json] == [MAXRES]
 
 
+def test_what_an_administrator_saved_before_is_saved_in_the_new_record_too(admin: Client) -> None:
+    admin.post("/videoplatform/save", SAVE)
+    created = admin.post("/videoplatform/video", SAVE).json or {}
+    assert created["is_saved"] is True
+    assert admin.get(f"/videoplatform/videos/{created['id']}").json == created
+
+
 def test_saving_needs_a_login(client: Client) -> None:
     assert_error(client.post("/videoplatform/save", SAVE), 401)
     assert_error(client.get("/videoplatform/saved"), 401)
