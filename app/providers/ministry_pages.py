@@ -31,6 +31,8 @@ MAX_TITLE = 300
 MIN_TEXT = 120
 
 ARTICLE_TYPES = frozenset({"NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "MedicalWebPage"})
+#: Characters of no XML, written out or as a reference: lxml reads them, and fails where text that has one is to move.
+UNMOVABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 GENERIC = re.compile(r"(baca|lihat|read)?\s*(selengkapnya|lengkap|more|semua|detail)?\W*", re.IGNORECASE)
 
 
@@ -196,9 +198,15 @@ def _parse(text: str) -> Element | None:
     """The tree of a page. Bytes go in, for lxml refuses text that declares an encoding."""
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
-        return lxml_html.document_fromstring(_readable(text).encode(), parser=parser)
+        tree = lxml_html.document_fromstring(_readable(text).encode(), parser=parser)
     except (etree.LxmlError, ValueError):
         return None
+    for element in tree.iter():
+        if element.text and UNMOVABLE.search(element.text):
+            element.text = UNMOVABLE.sub(" ", element.text)
+        if element.tail and UNMOVABLE.search(element.tail):
+            element.tail = UNMOVABLE.sub(" ", element.tail)
+    return tree
 
 
 def _json_ld(tree: Element) -> dict[str, object]:

@@ -157,6 +157,16 @@ def test_a_page_with_something_unreadable_in_it_is_read_all_the_same(news: dict[
     assert "Cuci tangan dengan sabun" in page.content
 
 
+@pytest.mark.parametrize("break_", ["\v", "&#11;", "\x01", "\ufffe"])
+@pytest.mark.parametrize("clutter", ["<script>1</script>", "<form>Cari</form>", '<img src="javascript:1">'])
+def test_text_with_a_control_character_stays_where_clutter_goes(clutter: str, break_: str) -> None:
+    text = f'<h1>Cuci Tangan</h1><div class="entry-content"><p>{clutter}Pakai{break_}sabun. {TEXT}</p></div>'
+    page = read_article(text, "https://ayosehat.kemkes.go.id/cuci-tangan", DEFAULTS, lambda url: True)
+    assert page is not None
+    assert "Pakai sabun. Cuci tangan" in page.content
+    assert "Cari" not in page.content
+
+
 def test_links_in_the_text_are_absolute_and_untracked(sim: Server, ministry: Ministry) -> None:
     page = ministry.article(first(sim))
     assert page is not None
