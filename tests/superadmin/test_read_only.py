@@ -46,6 +46,27 @@ def test_nothing_is_written(reader: Client, sql: str, sqlstate: str) -> None:
     assert db.session.scalar(sa.text("SELECT count(*) FROM users")) == 1
 
 
+#: Ends the transaction that can only read, and begins one that can write.
+ANOTHER_TRANSACTION = "COMMIT; BEGIN READ WRITE; DELETE FROM users; COMMIT"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT 1 -- a comment ends here\r; {ANOTHER_TRANSACTION}",
+        f"SELECT 1 AS a\U0001f600$$; {ANOTHER_TRANSACTION}",
+        f"SELECT $a\u20ac$ ' $a\u20ac$; {ANOTHER_TRANSACTION}; --'",
+        f"SELECT E'a' -- goes on\n '\\''; {ANOTHER_TRANSACTION}; SELECT ''",
+        f"SET standard_conforming_strings = off; SELECT '\\''; {ANOTHER_TRANSACTION}; SELECT ''",
+        f"SET client_encoding = 'SJIS'; SELECT E'\u00c3\\'; {ANOTHER_TRANSACTION}; --'",
+    ],
+    ids=["carriage return", "name", "dollar quote", "continued string", "backslash", "encoding"],
+)
+def test_no_other_transaction_hides_from_the_console(reader: Client, sql: str) -> None:
+    assert reader.post("/superadmin/query", {"query": sql}).status_code in (200, 400)
+    assert db.session.scalar(sa.text("SELECT count(*) FROM users")) == 1
+
+
 def test_a_statement_is_written_down_all_the_same(reader: Client) -> None:
     reader.post("/superadmin/query", {"query": "DELETE FROM users"})
     assert [row["subject"] for row in reader.get("/admins/audit").json] == ["query"]

@@ -52,6 +52,9 @@ KEEP_OUT_OF_THE_LOG = """
 SELECT set_config('log_min_messages', 'fatal', false) WHERE has_parameter_privilege('log_min_messages', 'SET')
 """
 
+#: How a text of SQL is read depends on these, and a statement before may have set others than `split` goes by.
+READ_AS_IT_WAS_SPLIT = "SET standard_conforming_strings = on; SET client_encoding = 'UTF8'"
+
 CONNECTION_FAILURE = "08006"
 INSUFFICIENT_PRIVILEGE = "42501"
 INVALID_TRANSACTION_TERMINATION = "2D000"
@@ -154,6 +157,7 @@ def run_all(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | Non
     """Run all statements; returns the result of the last one, whose rows go to `csv_out` where there is one."""
     for statement in statements[:-1]:
         execute(cursor, statement, is_last=False)
+        cursor.execute(READ_AS_IT_WAS_SPLIT)
     if not statements:
         return {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
     rows = execute(cursor, statements[-1], is_last=True)

@@ -1,17 +1,28 @@
-"""A text of SQL split into its statements, the way PostgreSQL's own scanner reads it."""
+"""A text of SQL split into its statements, the way PostgreSQL's own scanner reads it.
+
+Exactly that way: PostgreSQL would run a statement that stayed hidden in another one, and the end of a transaction that
+can only read must not hide. The scanner of PostgreSQL is `src/backend/parser/scan.l`.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 
+#: To PostgreSQL every character outside ASCII is a letter.
+_LETTERS = r"A-Za-z_\u0080-\U0010ffff"
+
+#: Between two quotes it lets a string go on: blanks and comments, with a line break among them.
+_GAP = r"(?:[ \t\f\v]|--[^\n\r]*+)*+[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*+[\n\r])*+"
+
 TOKEN = re.compile(
-    r"""
-    (?P<comment>   --[^\n]* )
+    rf"""
+    (?P<comment>   --[^\n\r]* )
   | (?P<block>     /\* )
-  | (?P<quoted>    [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" )
-  | (?P<dollar>    \$(?:[A-Za-z_\u0080-\uffff][\w]*)?\$ )
-  | (?P<word>      [A-Za-z_\u0080-\uffff][\w$]* )
+  | (?P<quoted>    [eE]'(?:[^'\\]|\\.|'(?:{_GAP})?+')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" )
+  | (?P<dollar>    \$(?:[{_LETTERS}][{_LETTERS}0-9]*)?\$ )
+  | (?P<word>      [{_LETTERS}][{_LETTERS}0-9$]* )
+  | (?P<number>    [0-9][A-Za-z0-9_.]* )
   | (?P<mark>      [;()] )
     """,
     re.VERBOSE | re.DOTALL,
