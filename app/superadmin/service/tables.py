@@ -44,11 +44,17 @@ MAX_COUNTED = 5_000_000
 
 KINDS = {**dict.fromkeys((20, 21, 23, 26, 700, 701, 1700), Kind.NUMBER), 16: Kind.FLAG, 1184: Kind.TIME}
 
+#: A partitioned table holds nothing itself: its rows and bytes are those of its parts.
 _TABLES = sa.text(
     """
-    SELECT c.oid, c.relname AS name, greatest(c.reltuples, 0)::bigint AS rows_estimate,
-           pg_total_relation_size(c.oid) AS bytes
-    FROM pg_class c
+    SELECT c.oid, c.relname AS name,
+           coalesce(parts.rows_estimate, greatest(c.reltuples, 0))::bigint AS rows_estimate,
+           coalesce(parts.bytes, pg_total_relation_size(c.oid))::bigint AS bytes
+    FROM pg_class c CROSS JOIN LATERAL (
+        SELECT sum(greatest(part.reltuples, 0)) AS rows_estimate, sum(pg_total_relation_size(part.oid)) AS bytes
+        FROM pg_partition_tree(c.oid) AS tree JOIN pg_class part ON part.oid = tree.relid AND tree.isleaf
+        WHERE c.relkind = 'p'
+    ) AS parts
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'm', 'v')
     ORDER BY c.relname
     """
