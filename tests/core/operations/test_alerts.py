@@ -30,6 +30,10 @@ def rules() -> list[dict[str, Any]]:
     return [rule for group in groups for rule in group["rules"]]
 
 
+def metrics_of(rule: dict[str, Any]) -> set[str]:
+    return set(METRIC.findall(rule["expr"]))
+
+
 def expressions() -> Iterator[tuple[str, str]]:
     for rule in rules():
         yield f"alert {rule['alert']}", rule["expr"]
@@ -43,11 +47,12 @@ def known(client: Client) -> set[str]:
     text = client.get("/metrics").text
     families = list(text_string_to_metric_families(text))
     of_type = {family.name: family.type for family in families}
-    # A histogram without an observation has no sample yet, and has its three names all the same.
+    # What nobody knows yet is a gauge without a sample, and a histogram without an observation has its three names.
+    gauges = {name for name, kind in of_type.items() if kind == "gauge"}
     histograms = {
         f"{name}{suffix}" for name, kind in of_type.items() if kind == "histogram" for suffix in ("_bucket", "_count")
     }
-    return {sample.name for family in families for sample in family.samples} | histograms | OF_PROMETHEUS
+    return {sample.name for family in families for sample in family.samples} | gauges | histograms | OF_PROMETHEUS
 
 
 def test_every_metric_that_alerts_and_dashboard_name_exists(known: set[str]) -> None:
@@ -60,6 +65,21 @@ def test_no_expression_hides_a_metric_from_that_look() -> None:
     for where, text in expressions():
         words = set(re.findall(r"\b[a-z]+_[a-z0-9_]+\b", re.sub(r"\{[^}]*\}|\([a-z, ]+\)", "", text)))
         assert words <= set(METRIC.findall(text)) | {"histogram_quantile"}, where
+
+
+def test_what_an_alert_is_about_stands_on_the_dashboard() -> None:
+    shown = {name for where, text in expressions() if where.startswith("panel") for name in METRIC.findall(text)}
+    assert {rule["alert"]: METRIC.findall(rule["expr"]) for rule in rules() if not shown & metrics_of(rule)} == {}
+
+
+def test_a_figure_at_the_top_is_of_this_moment_and_red_when_it_is_bad() -> None:
+    stats = [panel for panel in json.loads(DASHBOARD.read_text())["panels"] if panel["type"] == "stat"]
+    assert len(stats) > 5
+    for panel in stats:
+        # Of a range Grafana would go on showing the last value, of a Redis that has been away for hours too.
+        assert all(target["instant"] for target in panel["targets"]), panel["title"]
+        colors = {step["color"] for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]}
+        assert colors & {"red", "orange"}, panel["title"]
 
 
 def test_every_alert_says_what_is_wrong_and_where_to_look() -> None:
