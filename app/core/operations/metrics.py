@@ -23,6 +23,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.core.errors import Unauthorized
 from config import Config
@@ -50,7 +51,7 @@ class _Collected(Collector):
     def collect(self) -> Iterable[Metric]:
         try:
             return list(self._collect())
-        except (RedisError, DBAPIError) as error:
+        except (RedisError, DBAPIError, PoolTimeout) as error:
             logger.warning("metrics are incomplete: %s", type(error).__name__)
             return []
 

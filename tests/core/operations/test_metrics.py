@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
@@ -120,3 +121,17 @@ def test_the_rest_is_told_while_redis_is_away(app: Flask, client: Client, monkey
     assert sample(client, "deliveries_due", queue="urgent", channel="messaging") == 0.0
     assert sample(client, "http_request_seconds_count", method="GET", route="/api/roles", status="200") >= 1
     assert samples(client, "workers") == {}
+
+
+def test_the_rest_is_told_while_the_database_hangs(committed: Flask) -> None:
+    def hang(*_: object) -> None:
+        raise sa.exc.TimeoutError("the database does not answer")  # as the watchdog says
+
+    client = Client(committed)
+    engine = committed.extensions["autocommit"]
+    sa.event.listen(engine, "checkout", hang)
+    try:
+        assert samples(client, "deliveries_due") == {}
+        assert samples(client, "workers") == {frozenset({("queue", name)}): 0.0 for name in queue.QUEUES}
+    finally:
+        sa.event.remove(engine, "checkout", hang)
