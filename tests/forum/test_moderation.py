@@ -268,6 +268,16 @@ def test_an_author_appeals_against_a_hidden_post(siti: Client, budi: Client, adm
     assert_error(siti.post("/forum/threads/999999/banding", {"note": "x"}), 404, "not_found")
 
 
+@pytest.mark.parametrize("gone", ["threads", "replies"])
+def test_no_appeal_waits_for_a_post_that_is_gone(siti: Client, admin: Client, gone: str) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply_id = write_reply(siti, thread_id)["id"]
+    moderate(admin, "hide", reply_id=reply_id)
+    assert siti.post(f"/forum/replies/{reply_id}/banding", {"note": "Mengapa?"}).status_code == 201
+    assert siti.delete(f"/forum/{gone}/{reply_id if gone == 'replies' else thread_id}").status_code == 200
+    assert admin.get("/admins/moderasi?banding=true").json == []
+
+
 def test_nobody_is_called_moderasi(client: Client) -> None:
     sent = {"username": "moderasi", "password": "rahasia-yang-panjang", "nama_ktp": "M", "nomor_hp": "081234500000"}
     assert_error(client.post("/register", sent), 400, "validation_error", "username")

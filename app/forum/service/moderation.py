@@ -13,7 +13,7 @@ from app.core.database.session import autocommit, db, get_locked_or_404
 from app.core.errors import Conflict, NotFound
 from app.core.media import pictures
 from app.core.web.pagination import Listing, contains, paginate_rows
-from app.forum.models import ForumCase, ForumReply, ForumReport, ForumThread
+from app.forum.models import CaseState, ForumCase, ForumReply, ForumReport, ForumThread
 from app.forum.moderation_schemas import STATES, CaseSearch, Decision, NewCase
 from app.forum.service import cases, hiding, notices, replies, threads
 from app.forum.service.posts import Post, check_owner, lock_reply, lock_thread
@@ -95,8 +95,10 @@ _CASES = (
     .outerjoin(User, User.id == ForumCase.author_id)
 )
 
-#: Whether an appeal waits for a decision.
-_is_appealed = sa.func.coalesce(ForumCase.appealed_at > ForumCase.decided_at, sa.false())
+#: Whether an appeal waits for a decision, which there can be as long as the post is there.
+_is_appealed = sa.and_(
+    ForumCase.state != CaseState.DELETED, sa.func.coalesce(ForumCase.appealed_at > ForumCase.decided_at, sa.false())
+)
 
 
 def list_all(search: CaseSearch) -> Listing[Case]:
