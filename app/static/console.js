@@ -241,7 +241,19 @@ async function showCondition(place, shown) {
       chart(`rate ${name}`, total - before, labels[name]));
   });
   place.replaceChildren(problems, element("div", { class: "grid" }, ...queues, ...counted));
-  timer = setTimeout(() => showCondition(place, shown).catch((error) => say(error.message)), LOOK_EVERY_MS);
+}
+
+// Looks again for as long as the page is open. What was seen before goes when a look fails: it may be so no longer.
+async function watchCondition(place, shown) {
+  try {
+    await showCondition(place, shown);
+  } catch (error) {
+    if (shown === page) {
+      place.replaceChildren(element("div", { class: "card" }, element("h3", { class: "bad" }, "Keadaan tidak dapat dibaca"),
+        element("p", { class: "bad" }, error.message)));
+    }
+  }
+  if (shown === page) timer = setTimeout(() => watchCondition(place, shown), LOOK_EVERY_MS);
 }
 
 async function showDeliveries(place, shown) {
@@ -358,7 +370,7 @@ async function showAudit(place, shown) {
 }
 
 const PAGES = [
-  ["keadaan", "Keadaan", showCondition],
+  ["keadaan", "Keadaan", watchCondition],
   ["pengiriman", "Pengiriman", showDeliveries],
   ["siaran", "Siaran dan pengirim", showSending],
   ["moderasi", "Moderasi", showCases],

@@ -68,6 +68,16 @@ def test_it_shows_how_the_service_is(console: Page) -> None:
     expect(console.get_by_role("heading", name="Terkirim")).to_be_visible()
 
 
+def test_it_goes_on_looking_after_a_look_that_failed(console: Page) -> None:
+    log_in(console)
+    expect(console.get_by_role("heading", name="Antrean urgent")).to_be_visible()
+    console.route("**/api/admins/operasi", lambda route: route.abort())
+    expect(console.get_by_role("heading", name="Keadaan tidak dapat dibaca")).to_be_visible(timeout=PATIENCE_S * 1000)
+    expect(console.get_by_role("heading", name="Antrean urgent")).to_be_hidden()
+    console.unroute("**/api/admins/operasi")
+    expect(console.get_by_role("heading", name="Antrean urgent")).to_be_visible(timeout=PATIENCE_S * 1000)
+
+
 def test_wrong_passwords_and_other_roles_are_told_why(console: Page) -> None:
     log_in(console, password="salah-sekali")
     expect(console.get_by_role("status")).to_have_text("Nama pengguna atau kata sandi salah.")
