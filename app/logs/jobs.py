@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from datetime import timedelta
 from time import monotonic
+from typing import Any
 
 import sqlalchemy as sa
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
@@ -17,7 +18,7 @@ from app.core.jobs.queue import BULK, connection, enqueue_once_now
 from app.core.lib import clock
 from app.identity.models import User
 from app.logs import buffer, months
-from app.logs.models import ActivityLog, LogDayUser, activity_logs
+from app.logs.models import ActivityLog, LogDayUser, activity_logs, log_day_users
 
 logger = logging.getLogger(__name__)
 
@@ -100,23 +101,26 @@ def prune(days: int) -> tuple[list[str], int]:
     """Delete what is older than `days` days; the daily sums stay.
 
     Months that are over by then are dropped whole, at once. Of the one in between the rows go, in small transactions.
+    Who was active on which day goes with them: it is there for sums that nothing is added to any more.
     Returns the names of the dropped partitions, and how many rows went beside them.
     """
-    before, total = clock.now() - timedelta(days=days), 0
+    before = clock.now() - timedelta(days=days)
     with unit_of_work():
         dropped = months.drop_before(before)
-    old = (
-        sa.select(activity_logs.c.created_at, activity_logs.c.id)
-        .where(activity_logs.c.created_at < before)
-        .order_by(activity_logs.c.created_at)
-        .limit(PRUNE_BATCH)
-    )
+    rows, people = activity_logs.c, log_day_users.c
+    count = _delete_all(activity_logs, rows.created_at < before, (rows.created_at, rows.id))
+    _delete_all(log_day_users, people.day < before.astimezone(clock.JAKARTA).date(), (people.day, people.user_id))
+    return dropped, count
+
+
+def _delete_all(table: sa.Table, which: sa.ColumnElement[bool], key: tuple[sa.Column[Any], sa.Column[Any]]) -> int:
+    """Delete these rows in small transactions, the oldest first; returns how many they were."""
+    some = sa.select(*key).where(which).order_by(key[0]).limit(PRUNE_BATCH)
+    total = 0
     while True:
         with unit_of_work():
-            result = db.session.execute(
-                sa.delete(activity_logs).where(sa.tuple_(activity_logs.c.created_at, activity_logs.c.id).in_(old))
-            )
+            result = db.session.execute(sa.delete(table).where(sa.tuple_(*key).in_(some)))
             count = int(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result counts rows
         total += count
         if count < PRUNE_BATCH:
-            return dropped, total
+            return total

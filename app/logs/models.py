@@ -66,3 +66,4 @@ class LogDayUser(Base):
 
 
 activity_logs = cast(sa.Table, ActivityLog.__table__)
+log_day_users = cast(sa.Table, LogDayUser.__table__)

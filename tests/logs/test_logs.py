@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from threading import Thread
 from typing import Any
 
@@ -15,7 +15,7 @@ from app.core.jobs import queue
 from app.core.jobs.redis import WEB, connect
 from app.core.lib import clock
 from app.logs import buffer, jobs
-from app.logs.models import ActivityLog, LogDay
+from app.logs.models import ActivityLog, LogDay, LogDayUser
 from tests.client import Client, assert_error
 from tests.factories import make_user
 
@@ -203,3 +203,17 @@ def test_a_command_prunes_rows_and_keeps_the_sums(app: Flask) -> None:
     assert db.session.scalar(sa.select(sa.func.sum(LogDay.events))) == 4
     result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "0"])
     assert result.exit_code == 2
+
+
+def test_who_was_active_on_which_day_goes_with_the_rows(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: datetime(2026, 3, 31, 17, 30, tzinfo=UTC))  # 1 April in Jakarta
+    for day in (date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 31)):
+        at = datetime.combine(day, time(23), clock.JAKARTA)
+        buffer.put({"log": "user", "user_id": 7, "created_at": at, "extra": {}})
+    jobs.ingest()
+    jobs.prune(30)
+    assert db.session.scalars(sa.select(LogDayUser.day).order_by(LogDayUser.day)).all() == [
+        date(2026, 3, 2),
+        date(2026, 3, 31),
+    ]
+    assert db.session.scalar(sa.select(sa.func.sum(LogDay.active_users))) == 3
