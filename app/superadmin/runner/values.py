@@ -80,6 +80,8 @@ def _moment(text: str) -> str:
 def _document(text: str) -> object:
     try:
         document = json.loads(text, parse_float=_float, parse_int=_integer)
+        if "\\u" in text:  # half of a surrogate pair is JSON, and no text
+            json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return text
     return document if _is_shallow(document) else text
