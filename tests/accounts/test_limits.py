@@ -92,6 +92,17 @@ def test_one_number_gets_five_links_an_hour(client: Client, limited: None) -> No
     assert_error(client.get("/send-verification-code", query_string={"phone": "081234567890"}), 429)
 
 
+def test_a_number_has_one_limit_whatever_the_method(client: Client, limited: None) -> None:
+    """A HEAD is answered as a GET is, and sends a link as well."""
+    query = {"phone": "081234567890"}
+    for n in range(5):
+        address = {"REMOTE_ADDR": f"10.0.0.{n}"}
+        sent = client.open("HEAD", "/send-verification-code", query_string=query, environ_base=address)
+        assert sent.status_code == 200
+    assert client.open("HEAD", "/send-verification-code", query_string=query).status_code == 429
+    assert_error(client.get("/send-verification-code", query_string=query), 429)
+
+
 @pytest.mark.parametrize("spelling", ["0812-3456-7890", "+62 812 3456 7890", "6281234567890", "0 8 1 2 34567890"])
 def test_a_number_has_one_limit_however_it_is_written(client: Client, limited: None, spelling: str) -> None:
     for n in range(5):

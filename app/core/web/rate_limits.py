@@ -182,7 +182,8 @@ def by_body(
 
     def key() -> str | None:
         with suppress(AppError, ValidationError):
-            sent = clean(request.args) if request.method == "GET" else clean(parse_json(request.get_data(cache=True)))
+            asks = request.method in ("GET", "HEAD")
+            sent = clean(request.args) if asks else clean(parse_json(request.get_data(cache=True)))
             if isinstance(sent, Mapping) and sent.get(name) is not None:
                 return f"{name}:{_digest(str(resolve(field.deserialize(sent[name]))))}"
         return None
