@@ -84,6 +84,14 @@ def test_a_second_link_makes_the_first_useless_and_cancels_its_message(client: C
     assert client.post("/update-password", {"code": second, "new_password": "baru123"}).status_code == 200
 
 
+def test_a_password_that_is_changed_otherwise_makes_the_link_useless(client: Client, siti: User) -> None:
+    """Whoever holds the lost phone asked for it, and the owner has been quicker."""
+    code = ask(client)
+    assert client.as_(siti).put("/profile", {"password": "baru-sekali"}).status_code == 200
+    assert_error(client.post("/update-password", {"code": code, "new_password": "maling123"}), 400, "invalid_code")
+    assert credentials.authenticate("siti", "baru-sekali") is not None
+
+
 def test_a_link_lives_30_minutes(client: Client, siti: User) -> None:
     code = ask(client)
     reset = db.session.scalars(db.select(PasswordReset)).one()
