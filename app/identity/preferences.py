@@ -6,6 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 
+from app.core.errors import BadRequest
+from app.core.web.parsing import parse_json
+
 TAGS = (
     "medical",
     "mental_health",
@@ -93,11 +96,12 @@ def _selected(value: object, name: str | None = None) -> Iterator[str]:
 
 
 def _parsed(value: object) -> object:
+    """What a JSON text says, read as strictly as a body; other values, and a text that is none, as they are."""
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except ValueError:
+        return parse_json(value)
+    except BadRequest:
         return value
 
 

@@ -143,6 +143,14 @@ def test_a_wrong_value_is_named_and_changes_nothing(as_siti: Client, body: dict[
     assert as_siti.get("/profile").json == before
 
 
+@pytest.mark.parametrize("text", ["[" * 4000 + "]" * 4000, '{"a":' * 1000 + "1" + "}" * 1000])
+def test_preferences_whose_text_nests_too_deep_say_nothing(as_siti: Client, siti: User, text: str) -> None:
+    response = as_siti.put("/profile", {"preferences": text})
+    assert response.status_code == 200
+    assert (response.json["preferences"], siti.preference_tags) == (text, [])
+    assert as_siti.put("/profile/notifikasi", {"broadcasts": False}).json["broadcasts"] is False
+
+
 def test_what_is_no_picture_is_refused(as_siti: Client) -> None:
     response = as_siti.put("/profile", data={"image": (io.BytesIO(b"%!PS-Adobe"), "foto.jpg")})
     assert_error(response, 415, "not_an_image")
