@@ -183,8 +183,12 @@ class VerificationConfirm(Schema):
 
 
 class ProfileUpdate(PersonUpdate):
-    """A partial edit: what is not sent stays."""
+    """A partial edit: what is not sent stays, and so does what is sent back as the profile shows it."""
 
+    # What only some people have as the profile shows it, the service takes from them alone.
+    nama_samaran = Text(50, minimum=1, example="Melati", allow_none=True)
+    nomor_hp = PhoneNumber(allow_none=True)
+    nik = Nik(legacy=True)
     password = Password()
     current_password = CurrentPassword()
     image = Upload(allow_none=True)

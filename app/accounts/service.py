@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -18,6 +20,7 @@ from app.core.web import rate_limits
 from app.identity import (
     credentials,
     erasure,
+    nik,
     notification_settings,
     own_password,
     phones,
@@ -30,6 +33,7 @@ from app.identity import (
 from app.identity.consents import Way
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.roles import choose_own_roles
+from app.identity.schemas import shown_nik
 from app.identity.sessions import Caller, TokenPair
 from app.notifications import outbox
 from app.notifications.models import Channel
@@ -168,9 +172,7 @@ def get_profile(caller: Caller) -> User:
 def update_profile(caller: Caller, data: ProfileChanges) -> User:
     """Change the caller's own record; what is absent stays."""
     user = users.get_own(caller, to_change=True)
-    for name in ("nama_ktp", "nama_samaran", "nomor_hp"):
-        if name in data and data[name] is None:
-            raise ValidationFailed({name: ["tidak boleh kosong."]})
+    data = _without_repeats(user, data)
     changes = users.credentials_changed(user, data)
     check_may_change(user, changes, data.get("current_password"))
     phone_before = user.phone
@@ -180,6 +182,19 @@ def update_profile(caller: Caller, data: ProfileChanges) -> User:
     if changes:
         notices.account_changed(user, changes, phone_before=phone_before)
     return user
+
+
+def _without_repeats(user: User, data: ProfileChanges) -> ProfileChanges:
+    """`data` without what it only repeats: a form sends all back, a NIK of an older form and a missing number too."""
+    shown = {"nik": shown_nik(user), "nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp}
+    told = {name: value for name, value in data.items() if name not in shown or value != shown[name]}
+    data = cast(ProfileChanges, told)
+    for name in ("nama_samaran", "nomor_hp"):
+        if name in data and data[name] is None:
+            raise ValidationFailed({name: ["tidak boleh kosong."]})
+    if (number := data.get("nik")) and not re.fullmatch(nik.FORM, number):
+        raise ValidationFailed({"nik": [nik.WRONG_FORM]})
+    return data
 
 
 def begin_otp(caller: Caller, password: str) -> second_factor.Setup:

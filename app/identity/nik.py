@@ -20,6 +20,11 @@ NONCE_BYTES = 12
 KIND = "nik"
 
 
+#: What a new one looks like, and what people read of one that does not. Legacy values of any form stay.
+FORM = "[0-9]{16}"
+WRONG_FORM = "harus 16 digit angka."
+
+
 class UndecryptableNik(Exception):
     """The stored value is another person's, was encrypted with a key that is not configured, or was altered."""
 

@@ -115,6 +115,16 @@ class Account(Person):
     updated_at = Timestamp()
 
 
+def shown_nik(user: models.User) -> str | None:
+    """A person's NIK as they and administrators see it; None also for one that cannot be read."""
+    try:
+        return nik.decrypt(user.nik, user.id)
+    except nik.UndecryptableNik:
+        # A lost key must not make the whole record unreadable; `flask nik verify` lists all such people.
+        logger.exception("a NIK cannot be read", extra={"user_id": user.id})
+        return None
+
+
 class User(Account):
     """The whole person, for themselves and for the administrator's detail."""
 
@@ -123,12 +133,7 @@ class User(Account):
     preferences = fields.Raw(allow_none=True, metadata=PREFERENCES)
 
     def decrypted_nik(self, user: models.User) -> str | None:
-        try:
-            return nik.decrypt(user.nik, user.id)
-        except nik.UndecryptableNik:
-            # A lost key must not make the whole record unreadable; `flask nik verify` lists all such people.
-            logger.exception("a NIK cannot be read", extra={"user_id": user.id})
-            return None
+        return shown_nik(user)
 
 
 class Username(fields.String):
@@ -164,9 +169,11 @@ class PhoneNumber(fields.String):
 
 
 class Nik(fields.String):
-    def __init__(self) -> None:
+    """16 digits; with `legacy` any text, of which the service takes back the one that is stored."""
+
+    def __init__(self, *, legacy: bool = False) -> None:
         super().__init__(
-            validate=validate.Regexp(r"[0-9]{16}\Z", error="harus 16 digit angka."),
+            validate=validate.Length(max=255) if legacy else validate.Regexp(rf"{nik.FORM}\Z", error=nik.WRONG_FORM),
             allow_none=True,
             metadata={"deprecated": True, "example": "3273014502900001"},
         )

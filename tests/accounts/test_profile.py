@@ -122,9 +122,32 @@ def test_a_new_password_ends_every_session_but_the_one_that_changed_it(
     assert credentials.authenticate("siti", PASSWORD) is None
 
 
+def test_what_the_profile_shows_may_be_sent_back(client: Client) -> None:
+    """A form sends all that it was filled with: a NIK of an older form, and the lack of a number and a pseudonym."""
+    user = make_user(username="budi", nama_samaran=None, nomor_hp=None)
+    user.nik = "12-34/x"
+    budi = client.as_(user)
+    shown = budi.get("/profile").json
+    response = budi.put("/profile", {**shown, "nama_ktp": "Budi S."})
+    assert response.status_code == 200, response.json
+    assert response.json == {**shown, "nama_ktp": "Budi S.", "updated_at": response.json["updated_at"]}
+    form = {"nik": "12-34/x", "nama_samaran": "", "nomor_hp": "", "nama_ktp": "Budi Santoso"}
+    assert budi.put("/profile", data=form, content_type="multipart/form-data").json["nik"] == "12-34/x"
+    assert_error(budi.put("/profile", {"nik": "12-34/y"}), 400, "validation_error", "nik")
+    assert budi.put("/profile", {"nik": None}).json["nik"] is None
+    assert_error(budi.put("/profile", {"nik": "12-34/x"}), 400, "validation_error", "nik")
+
+
+def test_a_nik_that_cannot_be_read_outlives_the_form_that_shows_none(as_siti: Client, siti: User) -> None:
+    siti.nik = "v1:gone:AAAA"
+    assert as_siti.put("/profile", {"nik": None, "nama_ktp": "Siti A."}).status_code == 200
+    assert siti.nik == "v1:gone:AAAA"
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
+        ({"nomor_hp": None}, "nomor_hp"),
         ({"nama_ktp": ""}, "nama_ktp"),
         ({"nama_samaran": None}, "nama_samaran"),
         ({"nomor_hp": "bukan"}, "nomor_hp"),
