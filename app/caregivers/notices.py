@@ -37,10 +37,19 @@ CUT = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi."
 CUT_BY_WORD = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi atau balas PUTUS."
 
 
-def told_of(link_id: sa.SQLColumnExpression[int]) -> sa.ColumnElement[bool]:
-    """Whether a delivery is the message that told a patient of this link."""
-    key = sa.func.concat(SUBJECT, ":", link_id, ":")
-    return sa.and_(Delivery.channel == Channel.MESSAGING, Delivery.dedupe_key.startswith(key))
+def last_told(patient_id: int, within: timedelta) -> sa.Select[int]:
+    """The id of the link that a message told a patient of last, within so long; it may have been cut since."""
+    return (
+        sa.select(sa.cast(sa.func.split_part(Delivery.dedupe_key, ":", 2), sa.BigInteger))
+        .where(
+            Delivery.user_id == patient_id,
+            Delivery.channel == Channel.MESSAGING,
+            Delivery.dedupe_key.startswith(f"{SUBJECT}:", autoescape=True),
+            Delivery.created_at > sa.func.now() - within,
+        )
+        .order_by(Delivery.created_at.desc(), Delivery.id.desc())
+        .limit(1)
+    )
 
 
 def linked(link: CaregiverLink, caregiver: User) -> None:

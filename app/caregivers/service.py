@@ -21,7 +21,6 @@ from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
 from app.identity.models import RoleName, User
 from app.notifications import outbox
-from app.notifications.models import Delivery
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 #: A patient who was deleted after their role was checked.
@@ -110,24 +109,24 @@ def delete_own(caller_id: int, other_id: int) -> None:
     )
 
 
-def delete_last_told(patient_id: int, within: timedelta) -> str:
-    """Cut the link that the patient was told of last, within so long; returns the caregiver's name, or `NotFound`."""
+def delete_last_told(patient_id: int, within: timedelta) -> str | None:
+    """Cut the link that the patient was told of last, within so long; returns the caregiver's name.
+
+    None where that one is cut already, for who says it twice does not mean the one before. `NotFound` where they were
+    told of none.
+    """
+    link_id = db.session.scalar(notices.last_told(patient_id, within))
+    if link_id is None:
+        raise NotFound(NOT_FOUND)
     last = (
         sa.select(CaregiverLink.caregiver_id, User.nama_ktp)
         .join(User, User.id == CaregiverLink.caregiver_id)
-        .join(Delivery, notices.told_of(CaregiverLink.id))
-        .where(
-            CaregiverLink.patient_id == patient_id,
-            Delivery.user_id == patient_id,
-            Delivery.created_at > sa.func.now() - within,
-        )
-        .order_by(Delivery.created_at.desc(), Delivery.id.desc())
-        .limit(1)
+        .where(CaregiverLink.id == link_id, CaregiverLink.patient_id == patient_id)
         .with_for_update(of=CaregiverLink)
     )
     link = db.session.execute(last).one_or_none()
     if link is None:
-        raise NotFound(NOT_FOUND)
+        return None
     delete(link.caregiver_id, patient_id)
     return str(link.nama_ktp)
 

@@ -168,6 +168,8 @@ def _cut(sender: Sender, _: Command) -> Reply:
         name = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
     except NotFound:
         return Reply("nothing to cut", texts.NOTHING_TO_CUT)
+    if name is None:
+        return Reply("cut already", texts.CUT_ALREADY)
     return Reply("cut", texts.cut(name))
 
 

@@ -42,6 +42,7 @@ STILL_WRONG = (
     "Untuk menerimanya lagi, buktikan nomor ini di aplikasi, pada profil Anda."
 )
 CUT = "Hubungan dengan pendamping {pendamping} sudah diputus. Bila Anda merasa tidak aman, hubungi administrator."
+CUT_ALREADY = "Hubungan dengan pendamping itu sudah putus. Hubungan yang lain dapat Anda putus di aplikasi."
 NOTHING_TO_CUT = (
     "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama dapat Anda putus di aplikasi."
 )

@@ -244,6 +244,15 @@ def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: User) -> None:
     assert newer not in caregivers()
 
 
+def test_who_says_cut_twice_keeps_the_caregiver_told_before(phone: Phone, siti: User) -> None:
+    """No answer came at once, so they wrote again."""
+    older = link(siti, "Budi Santoso", days=2)
+    link(siti, "Ani Lestari", hours=2)
+    phone.write("PUTUS")
+    assert phone.write("PUTUS").text == texts.CUT_ALREADY
+    assert caregivers() == [older]
+
+
 def test_what_an_older_link_may_do_now_was_told_last(phone: Phone, siti: User) -> None:
     patient_id = siti.id
     link(siti, "Budi Santoso", days=9)
