@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from datetime import timedelta
 from io import BytesIO
@@ -141,6 +142,16 @@ def test_after_a_day_a_key_is_new_and_its_row_is_swept(siti: Client) -> None:
     db.session.commit()
     idempotency.delete_old()
     assert not db.session.scalars(sa.select(IdempotencyKey)).all()
+
+
+def test_what_is_kept_of_a_body_is_worth_nothing_without_our_secret(
+    app: Flask, siti: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be a password in it, and in a plain hash it is soon guessed."""
+    write(siti)
+    config = dataclasses.replace(app.extensions["config"], secret_key="another-secret-" * 4)
+    monkeypatch.setitem(app.extensions, "config", config)
+    assert_error(write(siti), 409, "idempotency_mismatch")
 
 
 def test_every_create_of_a_known_person_takes_a_key_and_says_so(app: Flask) -> None:
