@@ -73,6 +73,19 @@ def test_a_second_one_of_the_day_is_refused(mine: Client, siti: User) -> None:
     assert ask(mine) != export_id
 
 
+def test_whose_answer_was_lost_asks_again_with_its_key(mine: Client) -> None:
+    """Without the id nobody gets the day's copy."""
+    asked = [
+        mine.post("/profile/ekspor", {"password": PASSWORD}, headers={"Idempotency-Key": "salinan-hari-ini"})
+        for _ in range(2)
+    ]
+    assert [response.status_code for response in asked] == [202, 202]
+    assert asked[0].json == asked[1].json
+    other = {"password": "salah-sekali"}
+    again = mine.post("/profile/ekspor", other, headers={"Idempotency-Key": "salinan-hari-ini"})
+    assert_error(again, 409, "idempotency_mismatch")
+
+
 def test_nobody_else_gets_it(client: Client, mine: Client) -> None:
     export_id = ask(mine)
     jobs.make_export(export_id)

@@ -31,6 +31,9 @@ View = TypeVar("View", bound=Callable[..., Any])
 HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
 KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
+#: Statuses of a route that creates something, at once or by a job.
+CREATED = frozenset({201, 202})
+
 #: How long an answer is kept.
 KEPT = timedelta(hours=24)
 
@@ -68,7 +71,7 @@ def secret_answer(view: View) -> View:
 def takes_key(view: Callable[..., Any], methods: object, security: object) -> bool:
     """Whether a route creates something for a known person, so that its answer can be given again."""
     statuses = getattr(view, "_apidoc", {}).get("success_status_codes", ())
-    is_create = methods == ["POST"] and 201 in statuses
+    is_create = methods == ["POST"] and not CREATED.isdisjoint(statuses)
     return is_create and security == [{"bearer": []}] and not hasattr(view, "has_secret_answer")
 
 
