@@ -28,6 +28,9 @@ AUDIENCE = "health-support-api"
 TYPE = "access"
 CLAIMS = ("sub", "role", "roles", "sid", "type", "fresh", "jti", "iat", "nbf", "exp", "iss", "aud")
 
+#: Claims that may be null: who has no role at all is logged in none the less.
+NULLABLE = frozenset({"role"})
+
 #: A user's id, which a 64-bit column holds.
 SUBJECT = re.compile(r"[1-9][0-9]{0,17}")
 
@@ -115,7 +118,7 @@ def _verification_key(header: dict[str, object], claims: dict[str, object]) -> s
     require `exp`. The signature is verified afterwards, over the same claims.
     """
     for name in CLAIMS:
-        if claims.get(name) is None:
+        if claims.get(name) is None and not (name in claims and name in NULLABLE):
             raise jwt.MissingRequiredClaimError(name)
     for key in settings.jwt_secret_keys:
         if key_id(key) == header.get("kid"):

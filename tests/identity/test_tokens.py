@@ -18,7 +18,7 @@ from app.identity import sessions, tokens
 from app.identity.models import RoleName, User
 from tests.client import Client, assert_error
 from tests.conftest import config_for_tests
-from tests.factories import make_superadmin, make_user
+from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
 
 
 @pytest.fixture
@@ -89,6 +89,18 @@ FORGERIES: dict[str, Callable[[User], str]] = {
     "very long": lambda user: sign(claims_of(user, jti="x" * 10_000)),
     **{f"no {name}": _without(name) for name in tokens.CLAIMS},
 }
+
+
+def test_who_has_no_role_is_logged_in_none_the_less(client: Client) -> None:
+    """An administrator may take the last one; the person still reads and leaves what is theirs."""
+    user = make_user(username="siti")
+    taken = client.as_(make_admin()).put(f"/admins/users/{user.id}", {"role_ids": []})
+    assert taken.json["role"] is None
+    tokens_of = client.post("/login", {"username": "siti", "password": PASSWORD}).json
+    assert client.with_token(tokens_of["access_token"]).get("/profile").json["roles"] == []
+    anew = client.post("/refresh", {"refresh_token": tokens_of["refresh_token"]}).json["access_token"]
+    assert client.with_token(anew).get("/profile").status_code == 200
+    assert_error(client.with_token(anew).get("/admins"), 403, "forbidden")
 
 
 def test_the_token_that_the_forgeries_start_from_is_valid(client: Client, siti: User) -> None:
