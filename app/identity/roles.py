@@ -42,7 +42,7 @@ def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
         raise Forbidden("Peran tersebut hanya dapat diberikan oleh administrator.", code="role_not_allowed")
     others = [role for role in user.roles if role.name not in SELF_SERVICE]
     chosen = [role for role in roles if role.name in SELF_SERVICE]
-    if not others and not chosen:
+    if user.roles and not others and not chosen:
         raise BadRequest("Sedikitnya satu peran harus dipilih.", code="role_needed")
     user.roles = sorted({*others, *chosen}, key=lambda role: role.id)
     db.session.flush()

@@ -207,6 +207,14 @@ def test_one_role_must_remain(as_siti: Client) -> None:
     assert_error(as_siti.put("/profile", {"role_ids": []}), 400, "role_needed")
 
 
+def test_who_has_no_role_may_send_that_back_and_choose_one(client: Client) -> None:
+    user = make_user(username="budi")
+    user.roles = []
+    budi = client.as_(user)
+    assert budi.put("/profile", {"role_ids": [], "nama_ktp": "Budi S."}).json["nama_ktp"] == "Budi S."
+    assert budi.put("/profile", {"role_ids": [role_id("pasien")]}).json["role"] == "pasien"
+
+
 def test_privilege_words_change_nothing(as_siti: Client, siti: User) -> None:
     words = {"role": "admin", "roles": [1], "is_verified": True, "id": 1, "user_id": 1, "username": "bos",
              "password_hash": "x", "created_at": "2000-01-01T00:00:00Z"}  # fmt: skip
