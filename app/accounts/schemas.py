@@ -14,6 +14,7 @@ from app.identity.consents import ConsentWishes
 from app.identity.models import SELF_SERVICE
 from app.identity.schemas import (
     Consents,
+    Name,
     NewUser,
     Nik,
     Password,
@@ -97,8 +98,8 @@ class SuperadminToken(AccessToken):
 class Registration(PersonUpdate):
     username = Username(required=True)
     password = Password(required=True)
-    nama_ktp = Text(100, required=True, example="Siti Aminah")
-    nama_samaran = Text(50, required=True, example="Melati")
+    nama_ktp = Name(100, required=True, example="Siti Aminah")
+    nama_samaran = Name(50, required=True, example="Melati")
     nomor_hp = PhoneNumber(required=True)
     nik = Nik()
     # Another one is refused by the service, as forbidden.
@@ -186,7 +187,7 @@ class ProfileUpdate(PersonUpdate):
     """A partial edit: what is not sent stays, and so does what is sent back as the profile shows it."""
 
     # What only some people have as the profile shows it, the service takes from them alone.
-    nama_samaran = Text(50, minimum=1, example="Melati", allow_none=True)
+    nama_samaran = Name(50, example="Melati", allow_none=True)
     nomor_hp = PhoneNumber(allow_none=True)
     nik = Nik(legacy=True)
     password = Password()

@@ -16,7 +16,7 @@ from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
 from app.identity.audit import Action, AuditSearch
 from app.identity.models import RoleName
-from app.identity.schemas import Password, Person, PhoneNumber, Username
+from app.identity.schemas import Name, Password, Person, PhoneNumber, Username
 
 # --- people ---------------------------------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class AdminUpdate(Form):
     username = Username()
     email = fields.Email(validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
     password = Password()
-    nama_ktp = Text(100, minimum=1, example="Rina Wijaya")
+    nama_ktp = Name(100, example="Rina Wijaya")
     nomor_hp = PhoneNumber(allow_none=True)
     role = fields.String(
         validate=validate.OneOf([RoleName.ADMIN, RoleName.SUPERADMIN]),
@@ -105,7 +105,7 @@ class AdminCreate(AdminUpdate):
     username = Username(allow_none=True)
     email = fields.Email(required=True, validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
     password = Password(required=True)
-    nama_ktp = Text(100, required=True, example="Rina Wijaya")
+    nama_ktp = Name(100, required=True, example="Rina Wijaya")
 
 
 class UserUpdate(Schema):

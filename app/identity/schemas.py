@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import BinaryIO, TypedDict
+import re
+import unicodedata
+from typing import Any, BinaryIO, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate
 
@@ -16,6 +18,11 @@ from app.identity import models, nik, phones, usernames
 logger = logging.getLogger(__name__)
 
 MAX_PREFERENCES_BYTES = 8 * 1024
+
+#: Letters and a symbol that show nothing: fillers of Korean, and Braille without a dot.
+BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+#: Control characters, new lines, and what turns the direction of all that follows.
+UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 PREFERENCES: dict[str, object] = {
@@ -60,6 +67,12 @@ class UserChanges(PersonalData, total=False):
 def _check_username(value: str) -> None:
     if problem := usernames.problem(value):
         raise ValidationError(problem)
+
+
+def _check_name(value: str) -> None:
+    is_seen = any(unicodedata.category(letter)[0] in "LNPS" and letter not in BLANK for letter in value)
+    if value and (UNREADABLE.search(value) or not is_seen):
+        raise ValidationError("harus terbaca, tanpa baris baru dan karakter tersembunyi.")
 
 
 def _check_phone(value: str) -> None:
@@ -143,6 +156,13 @@ class Username(fields.String):
         )
 
 
+class Name(Text):
+    """What a person is called: it can be seen, stands on one line, and turns nothing around beside it."""
+
+    def __init__(self, maximum: int, **kwargs: Any) -> None:
+        super().__init__(maximum, minimum=1, rules=[_check_name], **kwargs)
+
+
 class Password(fields.String):
     """6 to 128 characters, blanks included; never in a response. That it is not easy to guess, the service checks."""
 
@@ -200,8 +220,8 @@ class PersonUpdate(Form):
     """What people say of themselves. Nothing is required: a schema that needs a field overrides it."""
 
     email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "siti@example.com"})
-    nama_ktp = Text(100, minimum=1, example="Siti Aminah")
-    nama_samaran = Text(50, minimum=1, example="Melati")
+    nama_ktp = Name(100, example="Siti Aminah")
+    nama_samaran = Name(50, example="Melati")
     nomor_hp = PhoneNumber()
     nik = Nik()
     domicile = Province(allow_none=True)
@@ -214,7 +234,7 @@ class UserCreate(PersonUpdate):
 
     username = Username(required=True)
     password = Password(required=True)
-    nama_ktp = Text(100, required=True, example="Siti Aminah")
+    nama_ktp = Name(100, required=True, example="Siti Aminah")
 
 
 class Consents(Schema):

@@ -174,6 +174,18 @@ def test_preferences_whose_text_nests_too_deep_say_nothing(as_siti: Client, siti
     assert as_siti.put("/profile/notifikasi", {"broadcasts": False}).json["broadcasts"] is False
 
 
+@pytest.mark.parametrize("field", ["nama_ktp", "nama_samaran"])
+@pytest.mark.parametrize("name", ["\u200b\u200b", "\u3164", "Budi\n\nPENTING", "\u202eimaleM", "\u0301"])
+def test_a_name_can_be_read(client: Client, as_siti: Client, field: str, name: str) -> None:
+    """A patient is told who has become their caregiver by this name alone."""
+    assert_error(as_siti.put("/profile", {field: name}), 400, "validation_error", field)
+
+
+@pytest.mark.parametrize("name", ["Siti 'Aisyah", "مريم", "🌸", "👩\u200d⚕️ Ani", "M. Si\u200bti"])
+def test_a_name_may_have_any_letters(as_siti: Client, name: str) -> None:
+    assert as_siti.put("/profile", {"nama_samaran": name}).json["nama_samaran"] == name
+
+
 def test_what_is_no_picture_is_refused(as_siti: Client) -> None:
     response = as_siti.put("/profile", data={"image": (io.BytesIO(b"%!PS-Adobe"), "foto.jpg")})
     assert_error(response, 415, "not_an_image")
