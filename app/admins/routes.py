@@ -22,6 +22,7 @@ from app.identity.access import caller, requires
 from app.identity.audit import AuditSearch
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName, User
+from app.identity.own_password import limit_own_password
 from app.identity.upload_limits import limit_admin_uploads
 
 bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, relations, statistics, exports, audit")
@@ -59,6 +60,7 @@ def get_admin(username: str) -> User:
 
 @bp.put("/<int:user_id>")
 @requires(RoleName.ADMIN)
+@limit_own_password
 @limit_admin_uploads
 @bp.arguments(schemas.AdminUpdate, location="multipart")
 @bp.response(200, identity_schemas.Account)

@@ -8,6 +8,7 @@ from typing import BinaryIO, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from app.accounts.schemas import CurrentPassword
 from app.caregivers.schemas import Link
 from app.core.exports.streaming import MIMETYPES
 from app.core.web.fields import AnyDay, Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp, enumeration
@@ -35,6 +36,7 @@ class NewAdmin(TypedDict):
 
 class AdminChanges(identity_schemas.UserChanges, total=False):
     role: str
+    current_password: str
 
 
 class UserChanges(TypedDict, total=False):
@@ -86,8 +88,8 @@ class UserRow(identity_schemas.Account):
     )
 
 
-class AdminUpdate(Form):
-    """A partial edit: what is not sent stays."""
+class AdminFields(Form):
+    """What administrators say of one another."""
 
     username = Username()
     email = fields.Email(validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
@@ -101,7 +103,13 @@ class AdminUpdate(Form):
     image = Upload(allow_none=True)
 
 
-class AdminCreate(AdminUpdate):
+class AdminUpdate(AdminFields):
+    """A partial edit: what is not sent stays."""
+
+    current_password = CurrentPassword()
+
+
+class AdminCreate(AdminFields):
     username = Username(allow_none=True)
     email = fields.Email(required=True, validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
     password = Password(required=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from uuid import uuid4
 
 import pytest
@@ -14,7 +15,7 @@ from app.identity.sessions import Caller
 from app.notifications.models import Delivery
 from app.roles import service as roles
 from tests.client import Client, assert_error
-from tests.factories import make_admin, make_superadmin, make_user
+from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.overlap import done_twice_at_once
 
 REGISTRATION = {"username": "siti", "password": "milik-siti", "nama_ktp": "Siti", "nama_samaran": "Melati",
@@ -78,6 +79,23 @@ def test_who_registered_changes_their_own_by_either_route(client: Client, admin:
     assert as_siti.put(f"/admins/{siti.id}", {"password": "baru-sekali"}).status_code == 200
     assert as_siti.get("/profile").status_code == 200
     assert laptop.get("/profile").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "change", [{"password": "milik-maling"}, {"email": "m@example.com"}, {"nomor_hp": "0813111122"}]
+)
+def test_a_stolen_session_finds_no_way_around_the_own_password(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, change: dict[str, str]
+) -> None:
+    config = dataclasses.replace(app.extensions["config"], profile_reauth="required")
+    monkeypatch.setitem(app.extensions, "config", config)
+    rina = make_admin(email="rina@example.com")
+    own, url = client.as_(rina), f"/admins/{rina.id}"
+    assert_error(own.put(url, change), 400, "current_password_required")
+    wrong = {**change, "current_password": "salah-sekali"}
+    assert_error(own.put(url, wrong), 400, "wrong_current_password")
+    assert own.put(url, {**change, "current_password": PASSWORD}).status_code == 200
+    assert own.put(url, {"nama_ktp": "Rina W."}).status_code == 200
 
 
 def test_an_administrator_whom_others_added_gets_a_password_from_them_and_is_told(admin: Client) -> None:

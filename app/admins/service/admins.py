@@ -7,6 +7,7 @@ import re
 import sqlalchemy as sa
 
 from app.accounts import notices
+from app.accounts import service as accounts
 from app.admins.schemas import AdminChanges, NewAdmin
 from app.admins.service.users import with_last_seen
 from app.core.database.session import db
@@ -64,6 +65,7 @@ def create(data: NewAdmin, by: Caller) -> User:
 def update(user_id: int, data: AdminChanges, by: Caller) -> User:
     """Change what `data` names; a new password ends every session of the administrator, but the caller's own.
 
+    What opens the caller's own account takes their password where `PROFILE_REAUTH` asks for it, as in the profile.
     `Forbidden` for password and number of somebody else who registered themselves: both open the account.
     """
     admin = _get_changeable(user_id, by)
@@ -72,8 +74,10 @@ def update(user_id: int, data: AdminChanges, by: Caller) -> User:
     is_own = admin.id == by.id
     if admin.self_registered and not is_own and changes - {"email"}:
         raise Forbidden("Kata sandi dan nomor HP hanya dapat diubah oleh pemiliknya.", code="owner_only")
+    if is_own:
+        accounts.check_may_change(admin, changes, data.get("current_password"))
     phone_before = admin.phone
-    if fields := sorted(data.keys() - {"role"}):
+    if fields := sorted(data.keys() - {"role", "current_password"}):
         users.update(admin, data, keep_session=by.session_id if is_own else None)
         if changes:
             notices.account_changed(admin, changes, phone_before=phone_before)
