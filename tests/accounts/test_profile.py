@@ -144,10 +144,20 @@ def test_a_nik_that_cannot_be_read_outlives_the_form_that_shows_none(as_siti: Cl
     assert siti.nik == "v1:gone:AAAA"
 
 
+def test_a_password_left_blank_in_a_form_stays(client: Client, as_siti: Client, siti: User) -> None:
+    laptop = client.as_(siti)
+    form = {"nama_ktp": "Siti A.", "password": "", "current_password": ""}
+    assert as_siti.put("/profile", data=form, content_type="multipart/form-data").json["nama_ktp"] == "Siti A."
+    assert credentials.authenticate("siti", PASSWORD) is not None
+    assert laptop.get("/profile").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
         ({"nomor_hp": None}, "nomor_hp"),
+        ({"password": ""}, "password"),
+        ({"password": " "}, "password"),
         ({"nama_ktp": ""}, "nama_ktp"),
         ({"nama_samaran": None}, "nama_samaran"),
         ({"nomor_hp": "bukan"}, "nomor_hp"),

@@ -156,6 +156,8 @@ def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], sc
                 data[key] = upload
             elif form.get(key):
                 data[key] = form[key]
+        elif form.get(key) == "" and key in PASSWORDS and not field.required:
+            continue  # a browser sends each input, and who edits the rest of a form types no new password
         elif key in form:
             data[key] = _form_value(form.getlist(key), field)
     return data
