@@ -176,7 +176,10 @@ class PasswordReset(Base):
 
 
 class OwnPicture(Base, Created):
-    """A picture in somebody's profile or in what they wrote: a row is there as long as the picture is theirs."""
+    """A picture in somebody's profile or in what they wrote: a row is there as long as the picture is theirs.
+
+    One that was stored before that was noted counts as of 0 bytes.
+    """
 
     __tablename__ = "own_pictures"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Custom("The pictures themselves go too"))
