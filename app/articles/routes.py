@@ -9,7 +9,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
-from app.identity.access import authenticated, caller, caller_id, optional, requires
+from app.identity.access import authenticated, by_caller, caller, caller_id, optional, requires
 from app.identity.models import RoleName
 from app.identity.upload_limits import limit_admin_uploads
 from app.kategori.schemas import KategoriFilter, KategoriFilterSchema
@@ -77,6 +77,7 @@ def get_article_by_url(query: dict[str, str]) -> ArticleRow:
 
 @bp.post("/save")
 @authenticated
+@limit("120 per minute; 2000 per day", key=by_caller)  # each made-up one is a row for good
 @bp.arguments(schemas.ArticleSave)
 @bp.response(200, schemas.ArticleIsSaved)
 def save_article(data: ArticleToSave) -> dict[str, bool]:

@@ -6,7 +6,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
-from app.identity.access import authenticated, caller, caller_id, optional, requires
+from app.identity.access import authenticated, by_caller, caller, caller_id, optional, requires
 from app.identity.models import RoleName
 from app.videos import schemas, service
 from app.videos.schemas import VideoChanges, VideoFilter, VideoToSave
@@ -75,6 +75,7 @@ def search_videos(page: Page, query: dict[str, str]) -> Listing[dict[str, object
 
 @bp.post("/save")
 @authenticated
+@limit("120 per minute; 2000 per day", key=by_caller)  # each made-up one is a row for good
 @bp.arguments(schemas.VideoSave)
 @bp.response(200, schemas.VideoIsSaved)
 def save_video(data: VideoToSave) -> dict[str, bool]:

@@ -98,3 +98,10 @@ def test_a_storm_of_taps_leaves_the_right_state(committed: Flask) -> None:
         states = list(pool.map(tap, range(101)))
     assert (states.count(True), states.count(False)) == (51, 50)
     assert db.session.scalars(sa.select(SavedArticle.saved)).all() == [True]
+
+
+def test_nobody_fills_the_table_with_made_up_addresses(client: Client, siti: Client, limited: None) -> None:
+    for number in range(120):
+        assert siti.post("/articles/save", {**ONE, "url": f"{ONE['url']}/{number}"}).status_code == 200
+    assert_error(siti.post("/articles/save", ONE), 429, "too_many_requests")
+    assert client.as_(make_user()).post("/articles/save", ONE).status_code == 200

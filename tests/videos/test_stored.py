@@ -221,6 +221,13 @@ def test_saving_needs_a_login(client: Client) -> None:
     assert_error(client.get("/videoplatform/saved"), 401)
 
 
+def test_nobody_fills_the_table_with_made_up_videos(client: Client, siti: Client, limited: None) -> None:
+    for number in range(120):
+        assert siti.post("/videoplatform/save", {**SAVE, "video_id": f"abc{number}"}).status_code == 200
+    assert_error(siti.post("/videoplatform/save", SAVE), 429, "too_many_requests")
+    assert client.as_(make_user()).post("/videoplatform/save", SAVE).status_code == 200
+
+
 def test_lists_cost_one_statement_beside_the_session(siti: Client, statements: Statements) -> None:
     for _ in range(10):
         siti.post("/videoplatform/save", {**SAVE, "video_id": make_video().video_id})
