@@ -213,7 +213,8 @@ class Lane:
             return self._unknown(delivery, name) if delivery.is_begun else self._retry(delivery, name, None)
         for each in delivery.together:
             self._count("sent")
-            self._count("lag", _bucket((clock.now() - each.due_at).total_seconds()))
+            if self.queue == URGENT:  # broadcasts wait for their hours, their rate and an operator
+                self._count("lag", _bucket((clock.now() - each.due_at).total_seconds()))
         return Outcome(Result.SENT, ref=ref)
 
     def _failed(self, delivery: Claimed, reason: str) -> Outcome:

@@ -133,7 +133,7 @@ def collect_counts() -> Iterator[Metric]:
 
 
 def _counted() -> tuple[dict[tuple[str, str], int], dict[str, dict[str, int]]]:
-    """What drains counted: attempts by outcome and channel, and by channel how late what was sent left."""
+    """What drains counted: attempts by outcome and channel, and by channel how late what is urgent left."""
     attempts = {(what, str(channel)): 0 for what in OUTCOMES for channel in Channel}
     lags: dict[str, dict[str, int]] = {channel: {} for channel in Channel}
     for key, count in connection().hgetall(COUNTS).items():
@@ -147,7 +147,9 @@ def _counted() -> tuple[dict[tuple[str, str], int], dict[str, dict[str, int]]]:
 
 def _lag_histogram(lags: dict[str, dict[str, int]]) -> Metric:
     family = HistogramMetricFamily(
-        "delivery_lag_seconds", "From when a delivery was due to when it was sent", labels=["channel"]
+        "delivery_lag_seconds",
+        "From when a delivery was due to when it was sent; broadcasts, which may wait, are left out",
+        labels=["channel"],
     )
     for channel, counts in lags.items():
         total, buckets = 0, []

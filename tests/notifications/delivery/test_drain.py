@@ -229,6 +229,15 @@ def test_metrics_count_what_was_sent_and_what_waits(committed: Flask, gateway: S
     assert f'delivery_lag_seconds_bucket{{channel="messaging",le="{bucket}"}} 1.0' in page
 
 
+def test_what_broadcasts_wait_for_is_no_lateness(committed: Flask, gateway: Server) -> None:
+    age(120, of=add(queue="bulk"))
+    jobs.drain("bulk")
+    assert len(gateway.messaging.sent) == 1
+    page = Client(committed).get("/metrics").get_data(as_text=True)
+    assert 'deliveries_total{channel="messaging",outcome="sent"} 1.0' in page
+    assert 'delivery_lag_seconds_bucket{channel="messaging",le="+Inf"} 0.0' in page
+
+
 def test_health_tells_of_late_deliveries_and_missing_workers(committed: Flask) -> None:
     assert Client(committed).get("/readyz").json["checks"]["deliveries"] == "oldest due for 0 s"
     late = add()
