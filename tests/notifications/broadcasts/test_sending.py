@@ -13,13 +13,14 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.identity.models import User
 from app.notifications import jobs, outbox
-from app.notifications.broadcasts import fan_out
+from app.notifications.broadcasts import fan_out, service
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
 from app.notifications.models import Channel, Delivery
 from tests.factories import make_user
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
 from tests.notifications.conftest import reread
+from tests.statements import Statements
 
 
 def prepared(app: Flask, moment: Time, subject: str = "article:1") -> Claimed:
@@ -114,3 +115,16 @@ def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, configure: Con
     assert fan_out.take_slot()
     jobs.enqueue_due()
     assert claims.claim("bulk", Channel.MESSAGING) is not None
+
+
+def test_the_status_of_many_broadcasts_is_one_look(app: Flask, configure: Configure, statements: Statements) -> None:
+    configure(broadcast_per_user_per_day=2)
+    make_user()
+    first, second = announce(subject="article:1"), announce(subject="article:2")
+    for broadcast_id in (first, second):
+        fan_out.fan_out(broadcast_id)
+    announce(subject="article:3")
+    db.session.execute(sa.text("UPDATE deliveries SET state = 'sent' WHERE subject = 'article:1'"))
+    with statements.at_most(3):
+        lines = service.status()
+    assert [line.partition("; ")[2] for line in lines[1:]] == ["nothing yet", "1 pending", "1 sent"]
