@@ -92,7 +92,8 @@ class AdminFields(Form):
     """What administrators say of one another."""
 
     username = Username()
-    email = fields.Email(validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
+    # The first administrator, whom a command made, often has none; the profile lets it be removed as well.
+    email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
     password = Password()
     nama_ktp = Name(100, example="Rina Wijaya")
     nomor_hp = PhoneNumber(allow_none=True)

@@ -133,6 +133,14 @@ def test_an_edit_changes_what_it_names(admin: Client) -> None:
     assert row["details"] == {"username": "rina", "fields": ["nama_ktp", "nomor_hp"]}
 
 
+def test_the_form_of_who_has_no_email_and_number_can_be_sent_back(admin: Client) -> None:
+    first = make_admin(username="pertama", email=None, nomor_hp=None)
+    form = {"username": "pertama", "email": "", "nomor_hp": "", "password": "", "nama_ktp": "Yang Pertama"}
+    response = admin.put(f"/admins/{first.id}", data=form, content_type="multipart/form-data")
+    assert response.status_code == 200, response.json
+    assert (response.json["nama_ktp"], response.json["email"]) == ("Yang Pertama", None)
+
+
 def test_a_new_password_ends_the_sessions_of_the_administrator(admin: Client, client: Client) -> None:
     rina = make_admin()
     theirs = client.as_(rina)
