@@ -105,7 +105,9 @@ class User(Base, Timestamps):
     __table_args__ = (
         sa.Index("uq_users_username", sa.text("lower(username)"), unique=True),
         sa.Index("uq_users_email", sa.text("lower(email)"), unique=True),
-        sa.Index("uq_users_phone", "phone", unique=True),
+        # Partial, so that PostgreSQL takes the number for no key: a change would wait for whoever adds a row about
+        # the person, and they, who lock the person next, for the change.
+        sa.Index("uq_users_phone", "phone", unique=True, postgresql_where=sa.text("phone IS NOT NULL")),
         sa.Index("ix_users_domicile", "domicile"),
         sa.Index("ix_users_created_at", "created_at", "id"),
         sa.Index("ix_users_is_verified", "is_verified", "created_at", "id"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from app.identity.models import RoleName
@@ -68,6 +69,15 @@ def creates_of_a_persons_last_reminder(scene: Scene) -> Script:
     responses = yield [remind(person), remind(person), remind(person)]
     assert statuses(responses) == [201, 409, 409]
     assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=person.id) == MOST
+
+
+@encounter(200, 201)
+def creates_with_keys_meet_a_new_number(scene: Scene) -> Script:
+    """As an app sends what waited for the network. A key is a row about the person, before they are locked."""
+    person = scene.person()
+    creates = [replace(remind(person, hour), key=f"pengingat-{hour}") for hour in (1, 9, 17)]
+    yield [person.put("/profile", nomor_hp=f"0859{scene.number():08d}"), *creates]
+    assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=person.id) == len(creates)
 
 
 @encounter(200)
