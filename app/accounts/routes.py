@@ -53,8 +53,7 @@ def login(data: Credentials) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 def superadmin_login(data: Credentials) -> dict[str, str]:
     """Log in as a super-admin: a short access token, no refresh."""
-    token = service.superadmin_login(**data, device=_device())
-    return {"access_token": token, "message": "Berhasil masuk sebagai superadmin."}
+    return service.superadmin_login(**data, device=_device())
 
 
 @bp.post("/register")

@@ -49,6 +49,7 @@ RESET_REFUSED_TEXT = (
     "Bila bukan Anda yang menggantinya, segera hubungi administrator."
 )
 STAYS = "Penghapusan akun Anda dibatalkan. Akun Anda tetap ada."
+LOGGED_IN = "Berhasil masuk sebagai superadmin."
 #: E-mails and numbers that a person may try in their profile: each try says whether somebody has it.
 CONTACT_CHANGES = "10 per hour"
 
@@ -80,14 +81,19 @@ def login(username: str, password: str, otp: str | None = None, *, device: str |
     return {**vars(sessions.begin(user, device)), **told}
 
 
-def superadmin_login(username: str, password: str, otp: str | None = None, *, device: str | None = None) -> str:
-    """An access token that opens the super-admin routes; right credentials of anybody else are `Forbidden`."""
+def superadmin_login(
+    username: str, password: str, otp: str | None = None, *, device: str | None = None
+) -> dict[str, str]:
+    """An access token that opens the super-admin routes; right credentials of anybody else are `Forbidden`.
+
+    Who was about to be erased stays, and is told so.
+    """
     user = _with_credentials(username, password, otp)
     if RoleName.SUPERADMIN not in user.role_names:
         raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
     second_factor.check_set_up(user)
-    erasure.take_back(user)
-    return sessions.begin_superadmin(user, device)
+    message = STAYS if erasure.take_back(user) else LOGGED_IN
+    return {"access_token": sessions.begin_superadmin(user, device), "message": message}
 
 
 def check_username(username: str) -> Availability:

@@ -77,6 +77,13 @@ def test_a_login_takes_it_back_and_says_so_once(mine: Client, siti: User) -> Non
     assert db.session.execute(let_nobody).one() == (None, None)
 
 
+def test_the_login_of_a_superadmin_takes_it_back_and_says_so_too(client: Client) -> None:
+    make_superadmin()
+    leave(client.as_(make_superadmin(username="bos")))
+    texts = [client.post("/superadmin/login", {"username": "bos", "password": PASSWORD}).json["message"] for _ in "12"]
+    assert texts == ["Penghapusan akun Anda dibatalkan. Akun Anda tetap ada.", "Berhasil masuk sebagai superadmin."]
+
+
 def test_a_login_that_comes_too_late_finds_nobody(mine: Client, siti: User) -> None:
     siti_id = siti.id
     leave(mine)
