@@ -88,6 +88,19 @@ def test_a_service_that_is_away_for_a_moment_is_asked_again(page: Page) -> None:
     assert page.evaluate("client.get('/profile')")["username"] == "siti"
 
 
+def test_who_must_wait_for_an_hour_is_told_so_at_once(page: Page) -> None:
+    log_in(page)
+    headers = READABLE | {"Retry-After": "3600"}
+    page.route("**/api/profile", lambda route: route.fulfill(status=429, headers=headers, body="{}"))
+    page.evaluate("() => { client.get('/profile').catch(({retryAfter}) => { window.told = retryAfter; }); }")
+    wait_until(lambda: page.evaluate("window.told") == 3600)
+
+
+#: What a page of another origin may read.
+READABLE = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After",
+            "Content-Type": "application/json"}  # fmt: skip
+
+
 def test_a_refusal_is_told_and_not_repeated(page: Page) -> None:
     log_in(page)
     asked: list[str] = []
@@ -153,6 +166,23 @@ def test_what_is_answered_offline_reaches_the_service_later(page: Page, context:
     assert (row["state"], row["answered_via"]) == ("done", "app")
 
 
+def test_what_waits_leaves_when_the_application_is_opened_again(page: Page) -> None:
+    log_in(page)
+    page.route("**/api/log/user-log", lambda route: route.abort())
+    page.evaluate("client.log({event_type: 'view', event_name: 'sebelum ditutup'})")
+    assert len(page.evaluate("client.waiting")) == 1
+    page.unroute("**/api/log/user-log")
+    open_again(page)
+    wait_until(lambda: page.evaluate("client.waiting") == [])
+
+
+def test_what_waits_stays_where_the_answer_breaks_off(page: Page) -> None:
+    log_in(page)
+    page.route("**/api/log/user-log", lambda route: route.fulfill(status=503, headers=READABLE, body='{"error": "serv'))
+    page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
+    assert len(page.evaluate("client.waiting")) == 1
+
+
 def test_what_the_service_refuses_does_not_block_what_waits_behind_it(page: Page, context: BrowserContext) -> None:
     log_in(page)
     context.set_offline(True)
@@ -194,6 +224,55 @@ def test_a_create_that_is_tried_again_is_not_sent_by_who_logs_in_meanwhile(page:
     page.unroute("**/api/pengingat")
     assert page.evaluate("window.made") == 0
     assert own(page, "Milik siti") == []
+
+
+def test_a_tab_whose_person_logs_out_in_another_is_told_and_reads_as_nobody(page: Page) -> None:
+    log_in(page)
+    page.evaluate("client.get('/profile')")
+    other = another_tab(page)
+    other.evaluate("client.logout()")
+    wait_until(lambda: page.evaluate("window.ended") == 1)
+    assert page.evaluate("client.isLoggedIn") is False
+    assert page.evaluate("client.get('/forum/categories')") != []
+
+
+def test_a_tab_is_told_when_somebody_else_logs_in_in_another(page: Page) -> None:
+    log_in(page)
+    page.evaluate("client.get('/profile')")
+    log_in(another_tab(page), "budi")
+    wait_until(lambda: page.evaluate("window.ended") == 1)
+    assert page.evaluate("client.get('/profile').then(({username}) => username)") == "budi"
+
+
+@pytest.mark.parametrize("status", [200, 401])
+def test_a_refresh_for_who_has_left_changes_nothing_for_who_came(page: Page, status: int) -> None:
+    log_in(page)
+    held: list[Route] = []
+    page.route("**/api/refresh", lambda route: held.append(route))
+    open_again(page)
+    page.evaluate("() => { window.asked = client.get('/profile').then(() => 'sent', ({status}) => status); }")
+    wait_until(lambda: page.evaluate("1") == 1 and len(held) == 1)
+    log_in(page, "budi")
+    body = '{"access_token": "token.of.siti", "error": "invalid_token", "message": "Sesi berakhir."}'
+    held[0].fulfill(status=status, headers=READABLE, body=body)
+    page.unroute("**/api/refresh")
+    assert page.evaluate("window.asked") != "sent"
+    assert page.evaluate("[client.isLoggedIn, window.ended]") == [True, 0]
+    assert page.evaluate("client.get('/profile').then(({username}) => username)") == "budi"
+
+
+def open_again(page: Page) -> None:
+    """As after a reload: the access token is gone, what is stored stays."""
+    api = page.evaluate("client.api")
+    page.reload()
+    page.evaluate("(api) => start(api)", api)
+
+
+def another_tab(page: Page) -> Page:
+    tab = page.context.new_page()
+    tab.goto(page.url)
+    tab.evaluate("(api) => start(api)", page.evaluate("client.api"))
+    return tab
 
 
 def test_after_a_logout_the_browser_gets_no_more_pushes(page: Page) -> None:
