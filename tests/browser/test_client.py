@@ -330,6 +330,45 @@ def test_a_push_that_is_answered_offline_comes_back(page: Page, context: Browser
     assert told == [["Belum terkirim. Waktunya.", 1]]
 
 
+def test_a_push_that_a_service_in_trouble_cannot_take_comes_back(page: Page, service: Launcher) -> None:
+    worker = _worker(page, service)
+    actions = [{"action": "done", "title": "Sudah"}]
+    _deliver(page, {"title": "Pengingat", "body": "Waktunya.", "actions": actions, "token": "x" * 22})
+    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
+    worker.evaluate("self.fetch = async () => Response.json({message: 'Silakan coba lagi.'}, {status: 503})")
+    worker.evaluate(CLICK, "done")
+    told = worker.evaluate(
+        "self.registration.getNotifications().then((all) => all.map(({body, actions}) => [body, actions.length]))"
+    )
+    assert told == [["Belum terkirim. Waktunya.", 1]]
+
+
+def test_a_push_opens_its_address_in_the_page_that_is_there(page: Page, service: Launcher) -> None:
+    worker = _worker(page, service)
+    _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": "/client.html?utas=5"})
+    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
+    worker.evaluate("WindowClient.prototype.focus = async function () { return this; }")  # a person's click allows it
+    worker.evaluate(CLICK, "")
+    page.wait_for_url("**/client.html?utas=5")
+
+
+def test_a_browser_subscribes_when_its_service_worker_is_ready(page: Page) -> None:
+    page.evaluate(SUBSCRIBING)
+    assert (
+        page.evaluate("subscribe({ api: client.api, get: async () => ({ vapid_public_key: 'x' }), post() {} })") is True
+    )
+    assert page.evaluate("window.readiness") in ("activating", "activated")
+
+
+#: A push service refuses who has no active service worker yet.
+SUBSCRIBING = """() => {
+  PushManager.prototype.subscribe = async () => {
+    window.readiness = (await navigator.serviceWorker.getRegistration()).active?.state;
+    return { toJSON() {} };
+  };
+}"""
+
+
 #: As a person who presses a button of the notification; a browser without a screen shows none.
 CLICK = """async (action) => {
   const [notification] = await self.registration.getNotifications();
