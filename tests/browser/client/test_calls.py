@@ -1,0 +1,101 @@
+"""Calls of the example client: repeated without harm, and told where they are refused."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, Route
+
+from dev.stack.waiting import wait_until
+from tests.browser.client.app import READABLE, log_in, own, reminder
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_create_whose_answer_was_lost_creates_once(page: Page) -> None:
+    log_in(page)
+    keys: list[str] = []
+
+    def lose_the_first(route: Route) -> None:
+        if route.request.method != "POST":
+            route.continue_()
+            return
+        keys.append(route.request.headers["idempotency-key"])
+        if len(keys) == 1:
+            assert route.fetch().status == 201
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/api/pengingat", lose_the_first)
+    made = page.evaluate("(body) => client.create('/pengingat', body)", reminder("Jawaban yang hilang", 3600))
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+    assert [row["id"] for row in own(page, "Jawaban yang hilang")] == [made["id"]]
+
+
+def test_a_service_that_is_away_for_a_moment_is_asked_again(page: Page) -> None:
+    log_in(page)
+    statuses = iter([503, 502])
+
+    def fail_twice(route: Route) -> None:
+        status = next(statuses, None)
+        route.continue_() if status is None else route.fulfill(status=status, headers={"Retry-After": "0"})
+
+    page.route("**/api/profile", fail_twice)
+    assert page.evaluate("client.get('/profile')")["username"] == "siti"
+
+
+def test_who_must_wait_for_an_hour_is_told_so_at_once(page: Page) -> None:
+    log_in(page)
+    headers = READABLE | {"Retry-After": "3600"}
+    page.route("**/api/profile", lambda route: route.fulfill(status=429, headers=headers, body="{}"))
+    page.evaluate("() => { client.get('/profile').catch(({retryAfter}) => { window.told = retryAfter; }); }")
+    wait_until(lambda: page.evaluate("window.told") == 3600)
+
+
+def test_a_refusal_is_told_and_not_repeated(page: Page) -> None:
+    log_in(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.method) if request.url.endswith("/pengingat") else None)
+    refusal = page.evaluate(
+        "client.create('/pengingat', {tipe: 'obat'}).catch(({status, code, errors}) => ({status, code, errors}))"
+    )
+    assert (refusal["status"], refusal["code"]) == (400, "validation_error")
+    assert "judul" in refusal["errors"]
+    assert asked.count("POST") == 1
+
+
+def test_many_calls_with_an_ended_token_refresh_it_once(page: Page) -> None:
+    log_in(page)
+    ended = set()
+    refreshed: list[str] = []
+
+    def end(route: Route) -> None:
+        token = route.request.headers.get("authorization", "")
+        if not ended:
+            ended.add(token)
+        if token in ended:
+            headers = {"Access-Control-Allow-Origin": "*", "Content-Type": "application/json"}
+            route.fulfill(status=401, headers=headers, body='{"error": "invalid_token", "message": "Sesi berakhir."}')
+        else:
+            route.continue_()
+
+    page.route("**/api/profile", end)
+    page.on("request", lambda request: refreshed.append(request.method) if request.url.endswith("/refresh") else None)
+    names = page.evaluate(
+        "Promise.all([...Array(8)].map(() => client.get('/profile'))).then((all) => all.map((u) => u.username))"
+    )
+    assert names == ["siti"] * 8
+    assert refreshed.count("POST") == 1
+
+
+def test_a_session_that_has_ended_logs_the_page_out_once(page: Page) -> None:
+    log_in(page)
+    page.evaluate("localStorage.setItem('refresh_token', 'x.y.z')")
+    page.evaluate("start(client.api)")  # as after a reload: there is no access token yet
+    refused = page.evaluate(
+        "Promise.allSettled([client.get('/profile'), client.get('/pengingat')])"
+        ".then((all) => all.map((each) => each.reason?.status))"
+    )
+    assert refused == [401, 401]
+    assert page.evaluate("[window.ended, client.isLoggedIn]") == [1, False]

@@ -1,0 +1,155 @@
+"""The example service worker: pushes that are answered by their buttons."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from dev.stack.waiting import wait_until
+from tests.browser.client.app import log_in, reminder
+from tests.e2e.launcher import Launcher
+
+pytestmark = pytest.mark.browser
+
+
+def test_after_a_logout_the_browser_gets_no_more_pushes(page: Page) -> None:
+    log_in(page)
+    page.evaluate(SUBSCRIBED, SUBSCRIPTION)
+    page.evaluate("(subscription) => client.post('/push/subscribe', subscription)", SUBSCRIPTION)
+    with page.expect_response(lambda response: response.request.method == "DELETE") as deleted:
+        page.evaluate("client.logout()")
+    assert deleted.value.status == 200
+    assert page.evaluate("[window.unsubscribed, client.isLoggedIn]") == [True, False]
+
+
+#: A browser without a screen has no push service to subscribe at.
+SUBSCRIBED = """(subscription) => {
+  const own = { ...subscription, unsubscribe: async () => { window.unsubscribed = true; } };
+  navigator.serviceWorker.getRegistration = async () => ({ pushManager: { getSubscription: async () => own } });
+}"""
+KEYS = {"p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+        "auth": "BTBZMqHH6r4Tts7J_aSIgg"}  # fmt: skip
+SUBSCRIPTION = {"endpoint": "https://fcm.googleapis.com/fcm/send/contoh-keluar", "keys": KEYS}
+
+
+@pytest.mark.parametrize(("action", "state"), [("done", "done"), ("snooze", "pending")])
+def test_a_push_is_answered_by_its_button_without_a_login(
+    page: Page, context: BrowserContext, service: Launcher, action: str, state: str
+) -> None:
+    log_in(page)
+    title = f"Tombol {action}"
+    made = page.evaluate("(body) => client.create('/pengingat', body)", reminder(title, 3))
+    token = _token(context, service, title)
+    page.evaluate("localStorage.removeItem('refresh_token')")  # the application is logged out
+    worker = _worker(page, service)
+    pushed = {"title": title, "body": "Waktunya.", "actions": [{"action": action, "title": "Sudah"}], "token": token}
+    _deliver(page, pushed)
+    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
+    worker.evaluate(CLICK, action)
+    told = worker.evaluate("self.registration.getNotifications().then((all) => all.map((each) => each.body))")
+    assert told == [{"done": "Sudah dicatat. Terima kasih.", "snooze": "Kami ingatkan lagi 30 menit lagi."}[action]]
+    log_in(page)
+    (row,) = page.evaluate("(id) => client.get(`/pengingat/${id}/riwayat`)", made["id"])
+    assert row["state"] == state
+    assert (row["snoozed_until"] is not None) is (action == "snooze")
+
+
+def test_a_push_that_is_answered_offline_comes_back(page: Page, context: BrowserContext, service: Launcher) -> None:
+    worker = _worker(page, service)
+    actions = [{"action": "done", "title": "Sudah"}]
+    _deliver(page, {"title": "Pengingat", "body": "Waktunya.", "actions": actions, "token": "x" * 22})
+    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
+    context.set_offline(True)
+    worker.evaluate(CLICK, "done")
+    told = worker.evaluate(
+        "self.registration.getNotifications().then((all) => all.map(({body, actions}) => [body, actions.length]))"
+    )
+    assert told == [["Belum terkirim. Waktunya.", 1]]
+
+
+def test_a_push_that_a_service_in_trouble_cannot_take_comes_back(page: Page, service: Launcher) -> None:
+    worker = _worker(page, service)
+    actions = [{"action": "done", "title": "Sudah"}]
+    _deliver(page, {"title": "Pengingat", "body": "Waktunya.", "actions": actions, "token": "x" * 22})
+    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
+    worker.evaluate("self.fetch = async () => Response.json({message: 'Silakan coba lagi.'}, {status: 503})")
+    worker.evaluate(CLICK, "done")
+    told = worker.evaluate(
+        "self.registration.getNotifications().then((all) => all.map(({body, actions}) => [body, actions.length]))"
+    )
+    assert told == [["Belum terkirim. Waktunya.", 1]]
+
+
+def test_a_push_opens_its_address_in_the_page_that_is_there(page: Page, service: Launcher) -> None:
+    worker = _worker(page, service)
+    _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": "/client.html?utas=5"})
+    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
+    worker.evaluate("WindowClient.prototype.focus = async function () { return this; }")  # a person's click allows it
+    worker.evaluate(CLICK, "")
+    page.wait_for_url("**/client.html?utas=5")
+
+
+def test_a_browser_subscribes_when_its_service_worker_is_ready(page: Page) -> None:
+    page.evaluate(SUBSCRIBING)
+    assert (
+        page.evaluate("subscribe({ api: client.api, get: async () => ({ vapid_public_key: 'x' }), post() {} })") is True
+    )
+    assert page.evaluate("window.readiness") in ("activating", "activated")
+
+
+#: A push service refuses who has no active service worker yet.
+SUBSCRIBING = """() => {
+  PushManager.prototype.subscribe = async () => {
+    window.readiness = (await navigator.serviceWorker.getRegistration()).active?.state;
+    return { toJSON() {} };
+  };
+}"""
+
+
+#: As a person who presses a button of the notification; a browser without a screen shows none.
+CLICK = """async (action) => {
+  const [notification] = await self.registration.getNotifications();
+  const work = [];
+  const event = new NotificationEvent("notificationclick", { notification, action });
+  event.waitUntil = (promise) => work.push(promise);
+  self.dispatchEvent(event);
+  await Promise.all(work);
+}"""
+
+
+def _worker(page: Page, service: Launcher) -> Any:
+    api = quote(f"{service.url}/api", safe="")
+    page.evaluate(
+        "async (url) => { await navigator.serviceWorker.register(url); await navigator.serviceWorker.ready; }",
+        f"sw.js?api={api}",
+    )
+    wait_until(lambda: len(page.context.service_workers) == 1)
+    return page.context.service_workers[0]
+
+
+def _deliver(page: Page, payload: dict[str, Any]) -> None:
+    devtools = page.context.new_cdp_session(page)
+    registrations: list[dict[str, Any]] = []
+    devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
+    devtools.send("ServiceWorker.enable")
+    wait_until(lambda: page.evaluate("1") == 1 and registrations != [])
+    origin = page.evaluate("location.origin")
+    devtools.send(
+        "ServiceWorker.deliverPushMessage",
+        {"origin": origin, "registrationId": registrations[0]["registrationId"], "data": json.dumps(payload)},
+    )
+
+
+def _token(context: BrowserContext, service: Launcher, title: str) -> str:
+    """The one in the link of the reminder's message."""
+    tab = context.new_page()
+    tab.goto(f"{service.url}/dev/outbox")
+    message = tab.locator(".entry", has_text=title).filter(has=tab.locator(".state.sent", has_text="sent")).first
+    expect(message).to_be_visible()
+    link = message.locator("a[href*='/k/']").first.get_attribute("href") or ""
+    tab.close()
+    return link.rpartition("/")[2]

@@ -1,0 +1,46 @@
+"""The example client in several tabs of one browser, of which each may be of another person."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, Route
+
+from dev.stack.waiting import wait_until
+from tests.browser.client.app import READABLE, another_tab, log_in, open_again
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_tab_whose_person_logs_out_in_another_is_told_and_reads_as_nobody(page: Page) -> None:
+    log_in(page)
+    page.evaluate("client.get('/profile')")
+    other = another_tab(page)
+    other.evaluate("client.logout()")
+    wait_until(lambda: page.evaluate("window.ended") == 1)
+    assert page.evaluate("client.isLoggedIn") is False
+    assert page.evaluate("client.get('/forum/categories')") != []
+
+
+def test_a_tab_is_told_when_somebody_else_logs_in_in_another(page: Page) -> None:
+    log_in(page)
+    page.evaluate("client.get('/profile')")
+    log_in(another_tab(page), "budi")
+    wait_until(lambda: page.evaluate("window.ended") == 1)
+    assert page.evaluate("client.get('/profile').then(({username}) => username)") == "budi"
+
+
+@pytest.mark.parametrize("status", [200, 401])
+def test_a_refresh_for_who_has_left_changes_nothing_for_who_came(page: Page, status: int) -> None:
+    log_in(page)
+    held: list[Route] = []
+    page.route("**/api/refresh", lambda route: held.append(route))
+    open_again(page)
+    page.evaluate("() => { window.asked = client.get('/profile').then(() => 'sent', ({status}) => status); }")
+    wait_until(lambda: page.evaluate("1") == 1 and len(held) == 1)
+    log_in(page, "budi")
+    body = '{"access_token": "token.of.siti", "error": "invalid_token", "message": "Sesi berakhir."}'
+    held[0].fulfill(status=status, headers=READABLE, body=body)
+    page.unroute("**/api/refresh")
+    assert page.evaluate("window.asked") != "sent"
+    assert page.evaluate("[client.isLoggedIn, window.ended]") == [True, 0]
+    assert page.evaluate("client.get('/profile').then(({username}) => username)") == "budi"

@@ -1,0 +1,88 @@
+"""What the example client keeps until there is a network, and by whom it is sent then."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from dev.stack.waiting import wait_until
+from tests.browser.client.app import READABLE, log_in, open_again, own, reminder
+
+pytestmark = pytest.mark.browser
+
+
+def test_what_is_answered_offline_reaches_the_service_later(page: Page, context: BrowserContext) -> None:
+    log_in(page)
+    made = page.evaluate("(body) => client.create('/pengingat', body)", reminder("Tanpa jaringan", 2))
+    wait_until(lambda: page.evaluate("(id) => client.get(`/pengingat/${id}/riwayat`)", made["id"]) != [])
+    context.set_offline(True)
+    page.evaluate("(id) => client.answer(id, 'done')", made["id"])
+    page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
+    assert [each["path"] for each in page.evaluate("client.waiting")] == [
+        f"/pengingat/{made['id']}/konfirmasi",
+        "/log/user-log",
+    ]
+    context.set_offline(False)
+    wait_until(lambda: page.evaluate("client.waiting") == [])
+    (row,) = page.evaluate("(id) => client.get(`/pengingat/${id}/riwayat`)", made["id"])
+    assert (row["state"], row["answered_via"]) == ("done", "app")
+
+
+def test_what_waits_leaves_when_the_application_is_opened_again(page: Page) -> None:
+    log_in(page)
+    page.route("**/api/log/user-log", lambda route: route.abort())
+    page.evaluate("client.log({event_type: 'view', event_name: 'sebelum ditutup'})")
+    assert len(page.evaluate("client.waiting")) == 1
+    page.unroute("**/api/log/user-log")
+    open_again(page)
+    wait_until(lambda: page.evaluate("client.waiting") == [])
+
+
+def test_what_waits_stays_where_the_answer_breaks_off(page: Page) -> None:
+    log_in(page)
+    page.route("**/api/log/user-log", lambda route: route.fulfill(status=503, headers=READABLE, body='{"error": "serv'))
+    page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
+    assert len(page.evaluate("client.waiting")) == 1
+
+
+def test_what_the_service_refuses_does_not_block_what_waits_behind_it(page: Page, context: BrowserContext) -> None:
+    log_in(page)
+    context.set_offline(True)
+    page.evaluate("client.answer(999999999, 'done')")
+    page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
+    context.set_offline(False)
+    wait_until(lambda: page.evaluate("client.waiting") == [])
+
+
+def test_what_waits_is_sent_by_whom_it_is_of_and_nobody_else(page: Page, context: BrowserContext) -> None:
+    log_in(page)
+    context.set_offline(True)
+    page.evaluate("client.log({event_type: 'view', event_name: 'milik siti'})")
+    page.evaluate("client.logout().catch(() => {})")
+    context.set_offline(False)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method) if request.url.endswith("/user-log") else None)
+    log_in(page, "budi")
+    page.evaluate("client.log({event_type: 'view', event_name: 'milik budi'})")
+    wait_until(lambda: [each["body"]["event_name"] for each in page.evaluate("client.waiting")] == ["milik siti"])
+    assert sent.count("POST") == 1
+    log_in(page)
+    wait_until(lambda: page.evaluate("client.waiting") == [])
+    assert sent.count("POST") == 2
+
+
+def test_a_create_that_is_tried_again_is_not_sent_by_who_logs_in_meanwhile(page: Page, context: BrowserContext) -> None:
+    log_in(page)
+    page.evaluate("client.get('/profile')")
+    context.set_offline(True)
+    page.evaluate(
+        "(body) => { window.made = client.create('/pengingat', body).then(() => 'made', ({status}) => status); }",
+        reminder("Milik siti", 3600),
+    )
+    page.evaluate("client.logout().catch(() => {})")
+    page.route("**/api/pengingat", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    context.set_offline(False)
+    log_in(page, "budi")
+    page.unroute("**/api/pengingat")
+    assert page.evaluate("window.made") == 0
+    assert own(page, "Milik siti") == []
