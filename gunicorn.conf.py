@@ -46,8 +46,9 @@ backlog = 2048
 preload_app = False
 
 # A process that makes room for a fresh one drops the connections that still wait at a socket of its own. So
-# the remedy against leaks is on by default only where the socket is shared.
-max_requests = int(env.get("MAX_REQUESTS") or (100_000 if on_unix_socket else 0))
+# the remedy against leaks is on by default only where the socket is shared. It comes seldom: where a gunicorn
+# has one process alone, its callers wait some two seconds for the next, and logins that pile up are refused.
+max_requests = int(env.get("MAX_REQUESTS") or (1_000_000 if on_unix_socket else 0))
 max_requests_jitter = max_requests // 10
 
 # --- how long, how much -------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def test_each_process_has_a_socket_of_its_own_unless_it_is_a_unix_one(monkeypatc
     unix = conf(monkeypatch, BIND="unix:/run/health/web.sock")
     assert (tcp["reuse_port"], unix["reuse_port"]) == (True, False)
     # A process is only ever replaced where no connection can wait at a socket that goes with it.
-    assert (tcp["max_requests"], unix["max_requests"]) == (0, 100_000)
+    assert (tcp["max_requests"], unix["max_requests"]) == (0, 1_000_000)
 
 
 def test_the_number_of_processes_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
