@@ -48,7 +48,6 @@ def test_a_push_is_answered_by_its_button_without_a_login(
     worker = _worker(page, service)
     pushed = {"title": title, "body": "Waktunya.", "actions": [{"action": action, "title": "Sudah"}], "token": token}
     _deliver(page, pushed)
-    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
     worker.evaluate(CLICK, action)
     told = worker.evaluate("self.registration.getNotifications().then((all) => all.map((each) => each.body))")
     assert told == [{"done": "Sudah dicatat. Terima kasih.", "snooze": "Kami ingatkan lagi 30 menit lagi."}[action]]
@@ -58,36 +57,31 @@ def test_a_push_is_answered_by_its_button_without_a_login(
     assert (row["snoozed_until"] is not None) is (action == "snooze")
 
 
+#: A dose that can be answered, and what the notification says and offers when its answer could not be sent.
+DOSE = {"title": "Pengingat", "body": "Waktunya.", "actions": [{"action": "done", "title": "Sudah"}], "token": "x" * 22}
+COME_BACK = [["Belum terkirim. Waktunya.", 1]]
+SHOWN = "self.registration.getNotifications().then((all) => all.map(({body, actions}) => [body, actions.length]))"
+
+
 def test_a_push_that_is_answered_offline_comes_back(page: Page, context: BrowserContext, service: Launcher) -> None:
     worker = _worker(page, service)
-    actions = [{"action": "done", "title": "Sudah"}]
-    _deliver(page, {"title": "Pengingat", "body": "Waktunya.", "actions": actions, "token": "x" * 22})
-    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
+    _deliver(page, DOSE)
     context.set_offline(True)
     worker.evaluate(CLICK, "done")
-    told = worker.evaluate(
-        "self.registration.getNotifications().then((all) => all.map(({body, actions}) => [body, actions.length]))"
-    )
-    assert told == [["Belum terkirim. Waktunya.", 1]]
+    assert worker.evaluate(SHOWN) == COME_BACK
 
 
 def test_a_push_that_a_service_in_trouble_cannot_take_comes_back(page: Page, service: Launcher) -> None:
     worker = _worker(page, service)
-    actions = [{"action": "done", "title": "Sudah"}]
-    _deliver(page, {"title": "Pengingat", "body": "Waktunya.", "actions": actions, "token": "x" * 22})
-    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
+    _deliver(page, DOSE)
     worker.evaluate("self.fetch = async () => Response.json({message: 'Silakan coba lagi.'}, {status: 503})")
     worker.evaluate(CLICK, "done")
-    told = worker.evaluate(
-        "self.registration.getNotifications().then((all) => all.map(({body, actions}) => [body, actions.length]))"
-    )
-    assert told == [["Belum terkirim. Waktunya.", 1]]
+    assert worker.evaluate(SHOWN) == COME_BACK
 
 
 def test_a_push_opens_its_address_in_the_page_that_is_there(page: Page, service: Launcher) -> None:
     worker = _worker(page, service)
     _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": "/client.html?utas=5"})
-    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
     worker.evaluate("WindowClient.prototype.focus = async function () { return this; }")  # a person's click allows it
     worker.evaluate(CLICK, "")
     page.wait_for_url("**/client.html?utas=5")
@@ -132,6 +126,7 @@ def _worker(page: Page, service: Launcher) -> Any:
 
 
 def _deliver(page: Page, payload: dict[str, Any]) -> None:
+    """Push something to the page's service worker, which then shows it."""
     devtools = page.context.new_cdp_session(page)
     registrations: list[dict[str, Any]] = []
     devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
@@ -142,6 +137,8 @@ def _deliver(page: Page, payload: dict[str, Any]) -> None:
         "ServiceWorker.deliverPushMessage",
         {"origin": origin, "registrationId": registrations[0]["registrationId"], "data": json.dumps(payload)},
     )
+    (worker,) = page.context.service_workers
+    wait_until(lambda: worker.evaluate("self.registration.getNotifications().then((all) => all.length)") == 1)
 
 
 def _token(context: BrowserContext, service: Launcher, title: str) -> str:
