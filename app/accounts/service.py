@@ -192,7 +192,9 @@ def update_profile(caller: Caller, data: ProfileChanges) -> User:
 
 def _without_repeats(user: User, data: ProfileChanges) -> ProfileChanges:
     """`data` without what it only repeats: a form sends all back, a NIK of an older form and a missing number too."""
-    shown = {"nik": shown_nik(user), "nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp}
+    shown = {"nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp}
+    if "nik" in data:
+        shown["nik"] = shown_nik(user)
     told = {name: value for name, value in data.items() if name not in shown or value != shown[name]}
     data = cast(ProfileChanges, told)
     for name in ("nama_samaran", "nomor_hp"):

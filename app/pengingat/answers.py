@@ -150,7 +150,8 @@ def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
 def mark(pengingat: Pengingat, *, is_done: bool, now: datetime, via: AnsweredVia = AnsweredVia.APP) -> None:
     """Done: the current occurrence counts as done until the next one falls due. A single one does for ever."""
     if not is_done:
-        dues, current = _said_done(pengingat, now), _current(pengingat, now)
+        current = _current(pengingat, now)
+        dues = _said_done(pengingat, current, now)
         pengingat.done_from = pengingat.done_until = None
         for due in dues:
             for reopened in ledger.reopen(pengingat.id, due.at):
@@ -185,9 +186,9 @@ def _current(pengingat: Pengingat, now: datetime) -> list[Due]:
     return schedule.dues(current - timedelta(seconds=1), current) if current else []
 
 
-def _said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
+def _said_done(pengingat: Pengingat, current: list[Due], now: datetime) -> list[Due]:
     """What counts as done now; in the last hour before the next occurrence it is not the current one any more."""
-    current, until = _current(pengingat, now), pengingat.done_until
+    until = pengingat.done_until
     if until is None or not now < until < NEVER or (current and current[-1].occurrence < until):
         return current
     dues = pengingat.schedule.dues(max(pengingat.active_from, until - WEEK - MARGIN), until - timedelta(seconds=1))

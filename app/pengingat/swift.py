@@ -74,8 +74,7 @@ WITH own AS MATERIALIZED (
 ), answered AS (
     UPDATE occurrences o SET state = :state, answered_at = {_NOW}, answered_via = :via, note = coalesce(:note, o.note)
     FROM meant, told
-    WHERE o.id = meant.id AND o.xmin = meant.version AND told.done_until IS NOT NULL AND o.taken IS NULL
-        AND meant.due_at <= told.at
+    WHERE o.id = meant.id AND o.xmin = meant.version AND meant.due_at <= told.at AND o.taken IS NULL
         AND (o.state = 'pending' OR o.state = :opposite AND o.answered_at > {_CHANGEABLE_SINCE})
         AND (:state <> 'done' OR greatest(o.due_at, o.snoozed_until) > {_IN_TIME_SINCE})
     RETURNING {_COLUMNS}
