@@ -113,10 +113,19 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
         ),
+        # What a dead worker has left, past all that is only due.
+        sa.Index(
+            "ix_deliveries_claimed",
+            "queue",
+            "channel",
+            "next_try_at",
+            postgresql_where=sa.text("state = 'claimed'"),
+        ),
+        # Rows with a subject alone: where few are open, a plan for a claim would read them all by this index.
         sa.Index(
             "ix_deliveries_subject",
             "subject",
-            postgresql_where=sa.text("state IN ('pending', 'claimed')"),
+            postgresql_where=sa.text("state IN ('pending', 'claimed') AND subject IS NOT NULL"),
         ),
         # What may leave in one message with a reminder, see `delivery.groups`.
         sa.Index(
