@@ -45,6 +45,27 @@ def test_a_service_that_is_away_for_a_moment_is_asked_again(page: Page) -> None:
     assert page.evaluate("client.get('/profile')")["username"] == "siti"
 
 
+def test_a_request_that_the_network_has_swallowed_is_sent_again(page: Page) -> None:
+    log_in(page)
+    page.evaluate(SWALLOW_THE_NEXT)
+    assert page.evaluate("client.get('/profile')")["username"] == "siti"
+    assert page.evaluate("window.givenUp") is True
+
+
+SWALLOW_THE_NEXT = """() => {
+  const { answerMs } = client;
+  const { fetch } = window;
+  client.answerMs = 100;
+  window.fetch = (url, { signal }) => {
+    Object.assign(client, { answerMs });
+    window.fetch = fetch;
+    return new Promise((_, reject) => {
+      signal.addEventListener("abort", () => { window.givenUp = true; reject(signal.reason); });
+    });
+  };
+}"""
+
+
 def test_who_must_wait_for_an_hour_is_told_so_at_once(page: Page) -> None:
     log_in(page)
     headers = READABLE | {"Retry-After": "3600"}

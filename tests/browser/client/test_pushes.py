@@ -70,6 +70,14 @@ def test_a_push_that_is_answered_offline_comes_back(page: Page, context: Browser
     assert worker.evaluate("shown") == COME_BACK
 
 
+def test_a_push_whose_answer_the_network_has_swallowed_comes_back(page: Page, service: Launcher) -> None:
+    worker = _worker(page, service)
+    _deliver(page, DOSE)
+    worker.evaluate("AbortSignal.timeout = () => AbortSignal.abort()")
+    worker.evaluate(CLICK, "done")
+    assert worker.evaluate("shown") == COME_BACK
+
+
 def test_a_push_that_a_service_in_trouble_cannot_take_comes_back(page: Page, service: Launcher) -> None:
     worker = _worker(page, service)
     _deliver(page, DOSE)
