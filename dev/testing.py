@@ -74,13 +74,18 @@ def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> 
     return with_path(server_url, name)
 
 
-def empty_database(server_url: str, name: str) -> str:
-    """Make the empty database `name` on the server, in place of one that is there, and give its address."""
-    with contextlib.closing(psycopg2.connect(server_url)) as connection:
+def empty_database(database_url: str) -> str:
+    """Make an empty database of the same process, in place of one that is there, and give its address."""
+    name = f"{name_of(database_url)}_empty"
+    with contextlib.closing(psycopg2.connect(database_url)) as connection:
         connection.autocommit = True
         with connection.cursor() as cursor:
             _create(cursor, name, template="template0")
-    return with_path(server_url, name)
+    return with_path(database_url, name)
+
+
+def name_of(database_url: str) -> str:
+    return urlsplit(database_url).path.removeprefix("/")
 
 
 def own_redis(server_url: str, number: int) -> str:

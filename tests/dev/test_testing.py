@@ -75,6 +75,14 @@ def test_each_process_has_a_copy_of_one_migrated_database(monkeypatch: pytest.Mo
     assert len(migrated) == 1
 
 
+def test_each_process_has_an_empty_database(variables: dict[str, str]) -> None:
+    mine = variables["DATABASE_URL"]
+    empty = testing.empty_database(mine)
+    assert testing.name_of(empty) == f"{testing.name_of(mine)}_empty"
+    one(empty, "create table note (text text)")
+    assert one(testing.empty_database(mine), "select count(*) from pg_tables where tablename = 'note'") == 0
+
+
 def test_a_migration_that_fails_leaves_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
     server = environment()[DATABASE_VARIABLE]
     monkeypatch.setattr(testing, "fingerprint", lambda _folder: "of_a_failure")

@@ -56,7 +56,7 @@ def test_a_restored_backup_serves_the_main_paths(
 
     there = tmp_path / "there"
     there.mkdir()
-    url = empty_database(variables["DATABASE_URL"], "restored")
+    url = empty_database(variables["DATABASE_URL"])
     restored = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH, "RATE_LIMITS": "off"}, there)
     assert f"{pictures} pictures" in restored.flask("restore", str(folder))
     with restored as stack:

@@ -87,7 +87,7 @@ def test_an_older_backup_brings_nobody_back(
     # Elsewhere, by the tombstones of the newer backup beside it.
     there = tmp_path / "there"
     there.mkdir()
-    url = empty_database(variables["DATABASE_URL"], "restored")
+    url = empty_database(variables["DATABASE_URL"])
     stack = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH}, there)
     assert "1 people who had been erased" in stack.flask("restore", str(older))
     assert traces(url) == []
@@ -101,7 +101,7 @@ def test_an_older_backup_brings_nobody_back(
     shutil.copytree(older, alone)
     here = tmp_path / "here"
     here.mkdir()
-    url = empty_database(variables["DATABASE_URL"], "restored")
+    url = empty_database(variables["DATABASE_URL"])
     media = {"MEDIA_ROOT": str(committed.extensions["config"].media_root)}
     stack = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH, **media}, here)
     assert "1 people who had been erased" in stack.flask("restore", str(alone))

@@ -20,7 +20,7 @@ from app.personal_data import tombstones
 from config import ROOT, environment
 from dev.servers import programs
 from dev.stack.waiting import wait_until
-from dev.testing import empty_database
+from dev.testing import empty_database, name_of
 from tests.factories import make_article
 
 PATH = f"{programs()}:{os.environ['PATH']}"
@@ -45,7 +45,7 @@ def large(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def empty(variables: dict[str, str]) -> str:
-    return empty_database(variables["DATABASE_URL"], "killed")
+    return empty_database(variables["DATABASE_URL"])
 
 
 def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[bytes]:
@@ -62,25 +62,25 @@ def test_a_killed_restore_leaves_nothing_running_and_nothing_restored(
     with closing(psycopg2.connect(empty)) as blocking, blocking.cursor() as cursor:
         cursor.execute("CREATE TABLE users ()")  # not committed: whoever makes another waits
         restore = flask({**variables, "DATABASE_URL": empty}, "restore", str(folder))
-        wait_until(lambda: count(empty, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_restore", "killed") == 1)
+        wait_until(lambda: count(empty, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_restore", name_of(empty)) == 1)
         restore.kill()
         restore.wait()
         blocking.rollback()
-    wait_until(lambda: count(empty, RUNNING, "pg_restore", "killed") == 0)
+    wait_until(lambda: count(empty, RUNNING, "pg_restore", name_of(empty)) == 0)
     assert count(empty, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 0
 
 
 @pytest.mark.usefixtures("large")
 def test_a_killed_backup_leaves_nothing_running(variables: dict[str, str], tmp_path: Path) -> None:
-    url, name = variables["DATABASE_URL"], variables["DATABASE_URL"].partition("?")[0].rpartition("/")[2]
+    url = variables["DATABASE_URL"]
     with closing(psycopg2.connect(url)) as blocking, blocking.cursor() as cursor:
         cursor.execute("LOCK TABLE articles IN ACCESS EXCLUSIVE MODE")
         dump = flask(variables, "backup", str(tmp_path / "backup"))
-        wait_until(lambda: count(url, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_dump", name) == 1)
+        wait_until(lambda: count(url, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_dump", name_of(url)) == 1)
         dump.kill()
         dump.wait()
         blocking.rollback()
-    wait_until(lambda: count(url, RUNNING, "pg_dump", name) == 0)
+    wait_until(lambda: count(url, RUNNING, "pg_dump", name_of(url)) == 0)
     unfinished = tmp_path / "backup.unfinished" / backup.DUMP
     assert unfinished.stat().st_size < 4_000_000  # it has not gone on alone
 

@@ -29,7 +29,7 @@ PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("
 @pytest.fixture
 def database(variables: dict[str, str]) -> str:
     """An empty database's address."""
-    return empty_database(variables["DATABASE_URL"], "migrating")
+    return empty_database(variables["DATABASE_URL"])
 
 
 def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
