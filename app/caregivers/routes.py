@@ -122,7 +122,7 @@ def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, identity_schemas.Person(many=True))
 def list_patients(search: Search) -> Listing[User]:
-    """Everybody with the role pasien; `q` looks into username and name, and counts 10,000 matches at most."""
+    """Everybody with the role pasien, of whom 10,000 are counted at most; `q` looks into username and name."""
     return service.list_with_role(RoleName.PASIEN, search)
 
 
@@ -131,5 +131,5 @@ def list_patients(search: Search) -> Listing[User]:
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, identity_schemas.Person(many=True))
 def list_caregivers(search: Search) -> Listing[User]:
-    """Everybody with the role pendamping; `q` looks into username and name, and counts 10,000 matches at most."""
+    """Everybody with the role pendamping, of whom 10,000 are counted at most; `q` looks into username and name."""
     return service.list_with_role(RoleName.PENDAMPING, search)

@@ -148,10 +148,9 @@ def list_caregivers(patient_id: int, page: Page) -> Listing[LinkedPerson]:
 def list_with_role(role: RoleName, search: Search) -> Listing[User]:
     """Everybody with a role, newest first; `search.q` is a part of username or name, which is all that others see."""
     query = users.with_role(role).where(erasure.IS_PRESENT).options(sa.orm.lazyload(User.roles))
-    if not search.q:
-        return paginate(query, search.page)
-    matches = containing(search.q, User.username, User.nama_ktp, newest_by=User.created_at)
-    return paginate(query.where(matches), search.page, most_counted=MOST_COUNTED)
+    if search.q:
+        query = query.where(containing(search.q, User.username, User.nama_ktp, newest_by=User.created_at))
+    return paginate(query, search.page, most_counted=MOST_COUNTED)
 
 
 def _linked(

@@ -193,8 +193,16 @@ def username_exists(username: str) -> bool:
 
 def with_role(name: RoleName) -> sa.Select[User]:
     """The people who have a role, newest first."""
-    has_role = sa.exists().where(user_roles.c.user_id == User.id, user_roles.c.role_id == Role.id, Role.name == name)
-    return sa.select(User).where(has_role).order_by(User.created_at.desc(), User.id.desc())
+    return sa.select(User).where(has_role(name)).order_by(User.created_at.desc(), User.id.desc())
+
+
+def has_role(name: str) -> sa.ColumnElement[bool]:
+    """Whether a person has a role, in whatever case its name is written.
+
+    Its id is looked up first: the planner knows how many people have this role, not one by another name.
+    """
+    role_id = db.session.scalar(sa.select(Role.id).where(sa.func.lower(Role.name) == name.lower()))
+    return User.id.in_(sa.select(user_roles.c.user_id).where(user_roles.c.role_id == role_id))
 
 
 def get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> User:

@@ -67,7 +67,7 @@ def test_a_search_costs_a_fixed_number_of_statements(siti: Client, statements: A
     for n in range(15):
         make_user(username=f"pasien{n}")
     for q in ("pasien", "pa"):
-        with statements.at_most(3):  # the session, the page, the count
+        with statements.at_most(4):  # the session, the role, the page, the count
             assert len(siti.get(f"/patients?q={q}&per_page=10").json) == 10
 
 
@@ -82,18 +82,35 @@ def test_a_text_without_a_trigram_is_looked_for_in_the_newest_rows(
     assert found(siti, "lama") == ["a_lama"]
 
 
-def test_a_search_never_scans_all_people(committed: Flask) -> None:
+@pytest.fixture
+def many(committed: Flask) -> None:
+    """20,000 patients and five caregivers, and 2,500 links between them."""
     with unit_of_work():
-        db.session.execute(
-            sa.text("""
-            INSERT INTO users (username, password_hash, nama_ktp, created_at)
-            SELECT 'massa' || n, '', 'Orang ' || n, now() - n * interval '1 minute' FROM generate_series(1, 20000) n
-        """)
-        )
-        db.session.execute(
-            sa.text("INSERT INTO user_roles SELECT u.id, r.id FROM users u JOIN roles r ON r.name = 'pasien'")
-        )
-    analyse("users", "user_roles", "roles")
+        for statement in MANY:
+            db.session.execute(sa.text(statement))
+    analyse("users", "user_roles", "roles", "caregiver_links")
+
+
+MANY = (
+    """
+    INSERT INTO users (username, password_hash, nama_ktp, created_at)
+    SELECT 'massa' || n, '', 'Orang ' || n, now() - n * interval '1 minute' FROM generate_series(1, 20005) n
+    """,
+    """
+    INSERT INTO user_roles
+    SELECT u.id, r.id FROM users u, roles r
+    WHERE r.name = CASE WHEN substr(u.username, 6)::int > 20000 THEN 'pendamping' ELSE 'pasien' END
+    """,
+    """
+    INSERT INTO caregiver_links (caregiver_id, patient_id, created_at)
+    SELECT c.id, p.id, p.created_at FROM users c, users p
+    WHERE substr(c.username, 6)::int > 20000 AND substr(p.username, 6)::int <= 500
+    """,
+)
+
+
+@pytest.mark.usefixtures("many")
+def test_a_search_never_scans_all_people() -> None:
     with unit_of_work():
         for q in ("massa123", "Orang", "zzz", "%", "zz"):
             matches = containing(q, User.username, User.nama_ktp, newest_by=User.created_at)
@@ -101,3 +118,14 @@ def test_a_search_never_scans_all_people(committed: Flask) -> None:
             assert "Seq Scan on users" not in plan, f"{q}\n{plan}"
         listing = service.list_with_role(RoleName.PASIEN, Search(Page(1, 20), "massa"))
         assert (len(listing.rows), listing.total) == (20, text_search.MOST_COUNTED)
+
+
+@pytest.mark.usefixtures("many")
+def test_those_who_have_a_role_are_found_however_many_have_another() -> None:
+    with unit_of_work():
+        everybody = service.list_with_role(RoleName.PASIEN, Search(Page(1, 20)))
+        assert (len(everybody.rows), everybody.total) == (20, text_search.MOST_COUNTED)
+        few = plan_of(users.with_role(RoleName.PENDAMPING).limit(20))
+        assert "ix_user_roles_role_id" in few, few
+        newest = plan_of(users.with_role(RoleName.PASIEN).limit(20))
+        assert "ix_users_created_at" in newest, newest

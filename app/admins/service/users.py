@@ -15,7 +15,7 @@ from app.core.lib.clock import JAKARTA
 from app.core.web.pagination import Listing, Page
 from app.core.web.search import MOST_COUNTED, containing
 from app.identity import access_log, audit, users
-from app.identity.models import SEARCHED, LoginSession, Role, User, UserDay, user_roles
+from app.identity.models import SEARCHED, LoginSession, User, UserDay
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 from app.roles import service as roles
@@ -128,14 +128,8 @@ def _conditions(search: UserSearch) -> list[sa.ColumnElement[bool]]:
     if search.province is not None:
         conditions.append(User.domicile == search.province)
     if search.role is not None:
-        conditions.append(_has_role(search.role))
+        conditions.append(users.has_role(search.role))
     return conditions
-
-
-def _has_role(name: str) -> sa.ColumnElement[bool]:
-    """The role's id is looked up first: the planner knows how many people have this role, not one by another name."""
-    role_id = db.session.scalar(sa.select(Role.id).where(sa.func.lower(Role.name) == name.lower()))
-    return User.id.in_(sa.select(user_roles.c.user_id).where(user_roles.c.role_id == role_id))
 
 
 def order_of(sort: str) -> list[sa.ColumnElement[Any]]:
