@@ -43,6 +43,7 @@ class CaregiverLink(Base, Created):
     __table_args__ = (
         sa.UniqueConstraint("caregiver_id", "patient_id"),
         sa.CheckConstraint("caregiver_id <> patient_id", name="two_people"),
+        sa.Index("ix_caregiver_links_created_at", "created_at", "id"),
     )
 
 

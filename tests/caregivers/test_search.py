@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.admins.service import relations
 from app.caregivers import service
 from app.core.database.session import db, unit_of_work
 from app.core.web import search as text_search
 from app.core.web.pagination import Page, Search
 from app.core.web.search import containing
 from app.identity import users
-from app.identity.models import RoleName, User
+from app.identity.models import RoleName, SessionKind, User
+from app.identity.sessions import Caller
 from tests.client import Client
 from tests.factories import make_user
-from tests.plans import analyse, plan_of
+from tests.plans import analyse, plan_of, plans_of_all
 
 
 @pytest.fixture
@@ -129,3 +132,15 @@ def test_those_who_have_a_role_are_found_however_many_have_another() -> None:
         assert "ix_user_roles_role_id" in few, few
         newest = plan_of(users.with_role(RoleName.PASIEN).limit(20))
         assert "ix_users_created_at" in newest, newest
+
+
+@pytest.mark.usefixtures("many")
+def test_the_latest_links_are_read_without_the_others() -> None:
+    with unit_of_work():
+        admin = Caller(make_user(RoleName.ADMIN).id, frozenset({"admin"}), uuid.uuid4(), SessionKind.USER)
+    with unit_of_work(), plans_of_all() as plans:
+        listing = relations.list_all(Search(Page(1, 20)), admin)
+    assert (len(listing.rows), listing.total) == (20, 2500)
+    page, count = (plan for plan in plans if "caregiver_links" in plan)
+    assert "ix_caregiver_links_created_at" in page, page
+    assert "users" not in count, count

@@ -30,8 +30,9 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     query = (
         sa.select(CaregiverLink, caregiver, patient)
-        .join(caregiver, caregiver.id == CaregiverLink.caregiver_id)
-        .join(patient, patient.id == CaregiverLink.patient_id)
+        # Nobody is missing; but what is joined so is left out where links are counted.
+        .outerjoin(caregiver, caregiver.id == CaregiverLink.caregiver_id)
+        .outerjoin(patient, patient.id == CaregiverLink.patient_id)
         .options(orm.lazyload(caregiver.roles), orm.lazyload(patient.roles))
         .order_by(CaregiverLink.created_at.desc(), CaregiverLink.id.desc())
     )
