@@ -11,6 +11,7 @@ import argparse
 import importlib
 import sys
 import time
+import traceback
 
 from bench.environment import Result, environment, print_table
 
@@ -49,8 +50,12 @@ def main(words: list[str]) -> int:
         started = time.monotonic()
         print(f"{name} ...", flush=True)
         module = importlib.import_module(f"bench.{name}")
-        with environment(short=options.short, most=options.most, memory=getattr(module, "MEMORY", None)) as bench:
-            results += module.run(bench)
+        try:
+            with environment(short=options.short, most=options.most, memory=getattr(module, "MEMORY", None)) as bench:
+                results += module.run(bench)
+        except Exception:  # noqa: BLE001  # what the others have measured in half an hour is worth more than a quick end
+            traceback.print_exc()
+            results.append(Result(name, "a result", "none", holds=False))
         print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
     print_table(results)
     return 0 if all(result.holds for result in results) else 1
