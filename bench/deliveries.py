@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -98,5 +99,5 @@ def _late(name: str) -> float:
         return float(db.session.scalar(_of(name, sa.func.percentile_cont(0.99).within_group(late))) or 0)
 
 
-def _of(name: str, *what: sa.ColumnElement[object]) -> sa.Select[object]:
+def _of(name: str, *what: sa.ColumnElement[Any]) -> sa.Select[Any]:
     return sa.select(*what).where(deliveries.c.dedupe_key.like(f"{name}:%"))

@@ -118,7 +118,11 @@ class BenchEnvironment:
 
 @contextlib.contextmanager
 def environment(
-    *, short: bool = False, most: int | None = None, memory: float | None = None, **settings: str
+    settings: Mapping[str, str] | None = None,
+    *,
+    short: bool = False,
+    most: int | None = None,
+    memory: float | None = None,
 ) -> Iterator[BenchEnvironment]:
     """With `memory` PostgreSQL has this share of the machine's for its buffers; without it, as little as by default."""
     buffers = {"shared_buffers": f"{psutil.virtual_memory().total * memory / 2**20:.0f}MB"} if memory else {}
@@ -129,7 +133,7 @@ def environment(
             "DATABASE_URL": servers[DATABASE_VARIABLE],
             "REDIS_URL": servers[REDIS_VARIABLE],
             "MEDIA_ROOT": media,
-            **settings,
+            **(settings or {}),
         }
         bench = BenchEnvironment(env, short=short, most=most)
         with bench.app.app_context():

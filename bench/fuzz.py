@@ -26,6 +26,7 @@ from schemathesis.engine import events
 from app.core.database.session import db, unit_of_work
 from app.identity import sessions, users
 from app.identity.models import RoleName, User
+from app.identity.schemas import NewUser
 from app.providers import vapid
 from bench import malformed
 from bench.environment import environment
@@ -79,7 +80,12 @@ class Identity:
                 if person is not None:
                     person.username = f"retired.{person.id}"
                     db.session.flush()
-                known = {"username": self.username, "password": "rahasia123", "nama_ktp": "F", "nama_samaran": "F"}
+                known: NewUser = {
+                    "username": self.username,
+                    "password": "rahasia123",
+                    "nama_ktp": "F",
+                    "nama_samaran": "F",
+                }
                 person = users.create(known, [self.role])
             return sessions.begin(person).access_token
 
@@ -133,7 +139,7 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
     faults = 0
     public, private = vapid.new_keys()
     keys = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private, "VAPID_SUBJECT": "mailto:fuzz@example.org"}
-    with simulators() as outside, environment(**outside.env, **keys, LOG_LEVEL="ERROR") as bench:
+    with simulators() as outside, environment({**outside.env, **keys, "LOG_LEVEL": "ERROR"}) as bench:
         with bench.app.app_context(), unit_of_work():
             demo.fill()
         while answers.total() < requests:

@@ -189,7 +189,7 @@ def main(minutes: float = 3, rate: float = 60) -> int:
     if find("nginx") is None:
         raise SystemExit("Without nginx there is no stack: `make load` installs it as root on Debian")
     seen, bad = Seen(), Counter[str]()
-    with simulators() as outside, environment(**outside.env) as bench, tempfile.TemporaryDirectory() as folder:
+    with simulators() as outside, environment(outside.env) as bench, tempfile.TemporaryDirectory() as folder:
         with bench.app.app_context(), unit_of_work():
             demo.fill()
         with OneAddress({**bench.env, "FRONTEND_URL": "https://app.example.org"}, Path(folder)) as site:

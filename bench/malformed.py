@@ -94,7 +94,7 @@ def ask(app: Flask, tokens: Sequence[str], *, examples: int, seed: int) -> Count
     """
     app.config["PROPAGATE_EXCEPTIONS"] = False  # a crash is an answer like any other here
     client = app.test_client()
-    known = operations(client.get("/api/openapi.json").json)
+    known = operations(client.get("/api/openapi.json").get_json())
     statuses: Counter[int] = Counter()
 
     def send(operation: Operation, name: str, body: bytes, sent: dict[str, str]) -> TestResponse:

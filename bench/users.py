@@ -8,9 +8,10 @@ from statistics import median
 
 import psycopg2
 
+from app.admins.schemas import UserSearch
 from app.admins.service import users
 from app.core.database.session import db
-from app.core.web.pagination import Page, Search
+from app.core.web.pagination import Page
 from bench.environment import BenchEnvironment, Result, at_most
 
 USERS = 200_000
@@ -29,14 +30,14 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     connection.autocommit = True
     with connection.cursor() as cursor, environment.app.app_context():
         environment.people(20)
-        few = _median(lambda: users.list_all(Search(Page(1, 20))))
+        few = _median(lambda: users.list_all(UserSearch(Page(1, 20))))
         cursor.execute(FILL)
         cursor.execute("VACUUM ANALYZE")
         pages = USERS // 20
         for name, number in (("first", 1), ("middle", pages // 2), ("last", pages)):
-            page_s = _median(lambda number=number: users.list_all(Search(Page(number, 20))))  # type: ignore[misc]
+            page_s = _median(lambda number=number: users.list_all(UserSearch(Page(number, 20))))  # type: ignore[misc]
             yield at_most(f"{name} page of {USERS:,} users", page_s / few, 3, "times that of 20 users")
-        search = _median(lambda: users.list_all(Search(Page(1, 20), "orang199999")))
+        search = _median(lambda: users.list_all(UserSearch(Page(1, 20), "orang199999")))
         yield at_most(f"search in {USERS:,} users", search / few, 3, "times the page of 20 users")
     connection.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -52,7 +52,7 @@ class Outbox:
     latest: list[Entry]
     withdrawn: list[Entry]
     #: What people wrote to us, the newest first.
-    heard: list[Row]
+    heard: Sequence[Row]
     #: Numbers and names of people who were written to lately, or will be soon.
     people: dict[str, str]
 

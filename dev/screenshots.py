@@ -11,14 +11,14 @@ import subprocess
 from typing import Any
 
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from config import ROOT
 from dev.system_packages import require
 
 DOCS = ROOT / "docs"
 
-DESKTOP, PHONE = {"width": 1100, "height": 900}, {"width": 360, "height": 740}
+DESKTOP, PHONE = ViewportSize(width=1100, height=900), ViewportSize(width=360, height=740)
 
 #: Name, path, size, scheme.
 PAGES: tuple[tuple[str, str, Any, Any], ...] = (

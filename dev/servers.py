@@ -103,7 +103,7 @@ def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Post
         data.mkdir(mode=0o700)
         if account:
             os.chown(data, account.uid, account.gid)
-        where = ["-h", str(primary.sockets), "-U", "postgres", "-D", data]
+        where: list[str | Path] = ["-h", str(primary.sockets), "-U", "postgres", "-D", data]
         copy = [folder / "pg_basebackup", *where, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
         supervisor.complete(supervisor.spawn("pg_basebackup", copy, cwd=data.parent, account=account))
         for socket_of_primary in data.glob(".s.PGSQL.*"):  # the lock beside it, when it lies in the folder of the data

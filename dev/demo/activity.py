@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime, time, timedelta
 from random import Random
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -100,7 +101,7 @@ def _add_audit_entries(chance: Random) -> None:
     people = crowd.ids()
     names = dict(zip(people, crowd.usernames(), strict=True))
     admins = [person("superadmin").id, person("admin").id, *people[:2]]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for number in range(int(crowd.DAYS / ACT_EVERY_DAYS)):
         action, subject, details = chance.choice(ACTS)
         id_ = chance.choice(people[2:])

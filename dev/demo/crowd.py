@@ -123,8 +123,9 @@ def _add_links(people: Sequence[int], chance: Random) -> None:
     caregivers = [id_ for number, id_ in enumerate(people) if roles_of(number) == (RoleName.PENDAMPING,)]
     patients = [id_ for number, id_ in enumerate(people) if roles_of(number) == (RoleName.PASIEN,)]
     pairs = zip(chance.choices(caregivers, k=LINKS), chance.sample(patients, LINKS), strict=True)
+    moments = sorted(now() - timedelta(days=chance.random() * 20) for _ in range(LINKS))
     rows = [
-        {"caregiver_id": caregiver, "patient_id": patient, "created_at": now() - timedelta(days=chance.random() * 20)}
-        for caregiver, patient in pairs
+        {"caregiver_id": caregiver, "patient_id": patient, "created_at": moment}
+        for (caregiver, patient), moment in zip(pairs, moments, strict=True)
     ]
-    db.session.execute(sa.insert(CaregiverLink), sorted(rows, key=lambda row: row["created_at"]))
+    db.session.execute(sa.insert(CaregiverLink), rows)
