@@ -70,18 +70,18 @@ def test_a_push_that_is_answered_offline_comes_back(page: Page, context: Browser
     assert worker.evaluate("shown") == COME_BACK
 
 
-def test_a_push_whose_answer_the_network_has_swallowed_comes_back(page: Page, service: Launcher) -> None:
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "AbortSignal.timeout = () => AbortSignal.abort()",
+        "self.fetch = async () => Response.json({message: 'Silakan coba lagi.'}, {status: 503})",
+    ],
+    ids=["the network swallows it", "the service is in trouble"],
+)
+def test_a_push_whose_answer_is_not_taken_comes_back(page: Page, service: Launcher, trouble: str) -> None:
     worker = _worker(page, service)
     _deliver(page, DOSE)
-    worker.evaluate("AbortSignal.timeout = () => AbortSignal.abort()")
-    worker.evaluate(CLICK, "done")
-    assert worker.evaluate("shown") == COME_BACK
-
-
-def test_a_push_that_a_service_in_trouble_cannot_take_comes_back(page: Page, service: Launcher) -> None:
-    worker = _worker(page, service)
-    _deliver(page, DOSE)
-    worker.evaluate("self.fetch = async () => Response.json({message: 'Silakan coba lagi.'}, {status: 503})")
+    worker.evaluate(trouble)
     worker.evaluate(CLICK, "done")
     assert worker.evaluate("shown") == COME_BACK
 
