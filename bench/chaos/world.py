@@ -200,7 +200,7 @@ class World:
                 self.workers[number] = self._start_worker(number)
         if self.redis_child.ended():
             self.supervisor.children.remove(self.redis_child)
-            command: list[str] = self.redis_child.process.args[5:]  # type: ignore[assignment, index]  # after the launcher's own words
+            command: list[str] = self.redis_child.process.args[5:]  # type: ignore[index]  # after the launcher's own words
             self.redis_child = self.supervisor.spawn("valkey", command, cwd=self.folder / "valkey")
 
     def go_on_until(self, moment: float) -> None:
