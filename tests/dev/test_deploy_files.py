@@ -77,30 +77,42 @@ class _Readiness(BaseHTTPRequestHandler):
         pass
 
 
-def rolling_restart(folder: Path, unready: int) -> tuple[int, list[str]]:
-    """Run the script on two webs, the second of which is unready so many times; gives what it asked of systemd."""
+def rolling_restart(folder: Path) -> tuple[int, list[str]]:
+    """Run the script on the webs whose sockets are in a folder; gives its status and what it asked of systemd."""
     needed("curl")
+    asked = folder / "asked"
     systemctl = folder / "systemctl"
-    systemctl.write_text(f'#!/bin/sh\necho "$@" >> {folder}/asked\n')
+    systemctl.write_text(f'#!/bin/sh\necho "$@" >> {asked}\n')
     systemctl.chmod(0o755)
     script = (DEPLOY / "rolling-restart").read_text().replace("/run/health", str(folder))
+    env = {"PATH": f"{folder}:{os.environ['PATH']}", "TRIES": "2"}
+    done = subprocess.run(["sh", "-c", script], env=env, check=False, capture_output=True, text=True)
+    return done.returncode, asked.read_text().splitlines() if asked.exists() else []
+
+
+def rolling_restart_of_two(folder: Path, unready: int) -> tuple[int, list[str]]:
+    """As `rolling_restart`, on two webs, the second of which is unready so many times."""
     with Web(folder / "web-1.sock", 0) as first, Web(folder / "web-2.sock", unready) as second:
         for web in (first, second):
             Thread(target=web.serve_forever, daemon=True).start()
-        env = {"PATH": f"{folder}:{os.environ['PATH']}", "TRIES": "2"}
-        done = subprocess.run(["sh", "-c", script], env=env, check=False, capture_output=True, text=True)
+        done = rolling_restart(folder)
         for web in (first, second):
             web.shutdown()
-    return done.returncode, (folder / "asked").read_text().splitlines()
+    return done
 
 
 def test_a_new_version_waits_until_each_web_is_ready(tmp_path: Path) -> None:
     webs = ["restart health-web@1", "restart health-web@2"]
-    assert rolling_restart(tmp_path, unready=2) == (0, [*webs, "restart health-worker@*"])
+    assert rolling_restart_of_two(tmp_path, unready=2) == (0, [*webs, "restart health-worker@*"])
 
 
 def test_a_new_version_stops_at_a_web_that_does_not_get_ready(tmp_path: Path) -> None:
-    assert rolling_restart(tmp_path, unready=99) == (1, ["restart health-web@1", "restart health-web@2"])
+    assert rolling_restart_of_two(tmp_path, unready=99) == (1, ["restart health-web@1", "restart health-web@2"])
+
+
+def test_a_new_version_restarts_nothing_where_no_web_listens(tmp_path: Path) -> None:
+    """`health-web@*` would restart all of them at once."""
+    assert rolling_restart(tmp_path) == (1, [])
 
 
 def test_only_gunicorn_keeps_figures_in_a_folder() -> None:
