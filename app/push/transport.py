@@ -43,6 +43,7 @@ MOST_REFUSALS = 2
 
 _subscriptions = PushSubscription.__table__.c
 _subscription = sa.select(
+    _subscriptions.user_id,
     _subscriptions.endpoint,
     _subscriptions.p256dh,
     _subscriptions.auth,
@@ -102,12 +103,13 @@ def send(delivery: Claimed) -> str | None:
     """Send one push; returns the push service's reference.
 
     A subscription that has ended, or whose keys did not fit ours `MOST_REFUSALS` times in a row, is deleted. Raises
-    `ProviderError` or `UndeliverableError`.
+    `ProviderError` or `UndeliverableError`, that also where the browser has become another person's since.
     """
     subscription_id = int(delivery.target or 0)
     with autocommit() as connection:
         row = connection.execute(_subscription, {"id": subscription_id}).one_or_none()
-    if row is None:
+    # Whoever sits at that browser by now: what was for somebody else is not theirs.
+    if row is None or (delivery.user_id is not None and row.user_id != delivery.user_id):
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
     content: Mapping[str, object] = {name: delivery.payload[name] for name in SHOWN if delivery.payload.get(name)}

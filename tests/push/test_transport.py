@@ -14,9 +14,12 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import jobs
+from app.notifications.models import Channel, Delivery
 from app.notifications.senders.models import PhoneNumber
 from dev.simulators import Server
 from tests.client import Client, assert_error
+from tests.factories import make_user
+from tests.notifications.conftest import add
 from tests.push.pushes import PAYLOAD, remind, shown, subscribe
 
 
@@ -135,6 +138,22 @@ def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
     jobs.drain("urgent")
     jobs.drain("urgent")
     assert shown(sim, browser) == [{"title": "Pengingat", "body": "Anda punya pengingat"}]
+
+
+def test_a_push_that_waits_is_not_for_the_next_person_at_the_browser(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int
+) -> None:
+    """Who claims somebody and lets a push of theirs fail must not get it by signing the browser in as themselves."""
+    target = str(subscribe(client, browser, user_id))
+    add(kind="reminder", channel=Channel.PUSH, user_id=user_id, target=target, payload=PAYLOAD)
+    with unit_of_work():
+        other = client.as_(make_user())
+    assert other.post("/push/subscribe", browser).json["is_verified"] is True
+    jobs.drain("urgent")
+    assert shown(sim, browser) == []
+    assert db.session.scalars(sa.select(Delivery.last_error).where(Delivery.channel == Channel.PUSH)).all() == [
+        "unsubscribed"
+    ]
 
 
 @pytest.mark.parametrize("evidence", ["refused", "silent", None])
