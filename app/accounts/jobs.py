@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.accounts.models import PhoneVerification
 from app.core.database.session import db, unit_of_work
+from app.identity.models import PhoneVerification
 
 
 def forget_expired() -> None:

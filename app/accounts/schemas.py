@@ -6,12 +6,11 @@ from typing import Any, NotRequired, TypedDict
 
 from marshmallow import EXCLUDE, Schema, fields, validate
 
-from app.accounts.models import Method
 from app.core.web.fields import Text, Timestamp, enumeration
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
 from app.identity.consents import ConsentWishes
-from app.identity.models import SELF_SERVICE
+from app.identity.models import SELF_SERVICE, VerificationMethod
 from app.identity.schemas import (
     Consents,
     Name,
@@ -158,9 +157,9 @@ class Profile(identity_schemas.User):
 class VerificationCreate(Schema):
     nomor_hp = PhoneNumber()
     method = fields.String(
-        validate=validate.OneOf([method.value for method in Method]),
+        validate=validate.OneOf([method.value for method in VerificationMethod]),
         metadata={
-            **enumeration("VerificationMethod", Method),
+            **enumeration("VerificationMethod", VerificationMethod),
             "example": "message",
             "description": "message: the person writes the word to us, and the default where we hear people; "
             "code: we send six digits to the number",

@@ -18,7 +18,6 @@ from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import notices, service
-from app.accounts.models import Method, PhoneVerification
 from app.accounts.schemas import NewVerification
 from app.core.database import clock
 from app.core.database.session import db
@@ -26,7 +25,7 @@ from app.core.errors import BadRequest, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
 from app.identity import codes, phones, users
-from app.identity.models import PasswordReset, User
+from app.identity.models import PasswordReset, PhoneVerification, User, VerificationMethod
 from app.identity.sessions import Caller
 from app.notifications import outbox
 from app.notifications.models import Channel
@@ -82,24 +81,26 @@ def create(caller: Caller, data: NewVerification) -> Asked:
         if problem := phones.country_problem(phone):
             raise ValidationFailed({"nomor_hp": [problem]})
         service.check_may_change(user, {"nomor_hp"}, data.get("current_password"))
-    method = Method(data.get("method") or (Method.MESSAGE if settings.hears_people else Method.CODE))
-    code = codes.new_digits(DIGITS) if method is Method.CODE else codes.new_code(CHARACTERS)
+    method = VerificationMethod(
+        data.get("method") or (VerificationMethod.MESSAGE if settings.hears_people else VerificationMethod.CODE)
+    )
+    code = codes.new_digits(DIGITS) if method is VerificationMethod.CODE else codes.new_code(CHARACTERS)
     expires_at = clock.now() + LIFETIME
-    if method is Method.CODE:
+    if method is VerificationMethod.CODE:
         _send(user.id, phone, code)
     _open(user.id, method, nomor_hp=nomor_hp, phone=phone, code=code, expires_at=expires_at)
-    if method is Method.CODE:
+    if method is VerificationMethod.CODE:
         return {"code": None, "link": None, "expires_at": expires_at}
     return {"code": code, "link": _link(code), "expires_at": expires_at}
 
 
 def confirm(caller: Caller, code: str) -> User:
     """The caller repeats the six digits. `WrongCode`; `Conflict` when somebody else has proven the number."""
-    code_hash = digest(Method.CODE, codes.normalise(code), caller.id)
+    code_hash = digest(VerificationMethod.CODE, codes.normalise(code), caller.id)
     open_hash = _take_try(caller.id)
     if open_hash is None or not hmac.compare_digest(open_hash, code_hash):
         raise WrongCode
-    match prove(caller.id, Method.CODE, code_hash):
+    match prove(caller.id, VerificationMethod.CODE, code_hash):
         case Proof.UNKNOWN_CODE:
             raise WrongCode
         case Proof.TAKEN:
@@ -112,22 +113,22 @@ def confirm_by_message(phone: str, code: str) -> Proof:
 
     Called inside a unit of work, in which all that follows from it happens.
     """
-    code_hash = digest(Method.MESSAGE, codes.normalise(code))
+    code_hash = digest(VerificationMethod.MESSAGE, codes.normalise(code))
     asked = sa.select(PhoneVerification.user_id).where(
-        PhoneVerification.method == Method.MESSAGE,
+        PhoneVerification.method == VerificationMethod.MESSAGE,
         PhoneVerification.code_hash == code_hash,
         PhoneVerification.phone == phone,
     )
     user_id = db.session.scalar(asked)
-    return Proof.UNKNOWN_CODE if user_id is None else prove(user_id, Method.MESSAGE, code_hash)
+    return Proof.UNKNOWN_CODE if user_id is None else prove(user_id, VerificationMethod.MESSAGE, code_hash)
 
 
-def digest(method: Method, code: str, user_id: int | None = None) -> str:
+def digest(method: VerificationMethod, code: str, user_id: int | None = None) -> str:
     """What is stored of a code. Six digits are soon equal to somebody else's, so they are hashed with the person."""
     return codes.digest(f"phone_{method}:{user_id or ''}", code)
 
 
-def prove(user_id: int, method: Method, code_hash: str) -> Proof:
+def prove(user_id: int, method: VerificationMethod, code_hash: str) -> Proof:
     """Use the open request, which one caller alone gets, and give its number to whoever made it."""
     # The person first, as everybody locks who deletes or changes them.
     user = db.session.get(User, user_id, with_for_update={"of": User, "key_share": True}, populate_existing=True)
@@ -154,9 +155,9 @@ def prove(user_id: int, method: Method, code_hash: str) -> Proof:
     return Proof.PROVEN
 
 
-def _open(user_id: int, method: Method, *, code: str, **values: object) -> None:
+def _open(user_id: int, method: VerificationMethod, *, code: str, **values: object) -> None:
     """The person's one open request of a method; an older one ends."""
-    values["code_hash"] = digest(method, code, user_id if method is Method.CODE else None)
+    values["code_hash"] = digest(method, code, user_id if method is VerificationMethod.CODE else None)
     db.session.execute(
         insert(PhoneVerification)
         .values(user_id=user_id, method=method, **values)
@@ -198,7 +199,7 @@ def _take_try(user_id: int) -> str | None:
         sa.update(PhoneVerification)
         .where(
             PhoneVerification.user_id == user_id,
-            PhoneVerification.method == Method.CODE,
+            PhoneVerification.method == VerificationMethod.CODE,
             PhoneVerification.tries < MOST_TRIES,
             PhoneVerification.expires_at > sa.func.statement_timestamp(),
         )

@@ -11,11 +11,10 @@ import sqlalchemy as sa
 from flask import Flask, current_app
 
 from app.accounts import verification
-from app.accounts.models import PhoneVerification
 from app.accounts.verification import Proof
 from app.core.database.session import db, unit_of_work
 from app.identity import sessions, users
-from app.identity.models import User
+from app.identity.models import PhoneVerification, User
 from app.notifications.models import Delivery
 from tests.client import Client
 from tests.factories import make_user

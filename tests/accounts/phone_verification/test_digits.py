@@ -8,9 +8,8 @@ from datetime import timedelta
 import sqlalchemy as sa
 from flask import Flask
 
-from app.accounts.models import PhoneVerification
 from app.core.database.session import db
-from app.identity.models import User
+from app.identity.models import PhoneVerification, User
 from app.notifications.models import Channel, State
 from tests.accounts.phone_verification.conftest import E164, NEW, PATH, digits, expire, messages
 from tests.client import Client, assert_error

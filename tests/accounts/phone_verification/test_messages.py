@@ -12,10 +12,9 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts import jobs, verification
-from app.accounts.models import PhoneVerification
 from app.accounts.verification import Proof
 from app.core.database.session import db
-from app.identity.models import PHONE_IS_PROVEN, User
+from app.identity.models import PHONE_IS_PROVEN, PhoneVerification, User
 from tests.accounts.phone_verification.conftest import E164, NEW, OWN, PATH, ask, digits, expire, messages, write
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD, make_user
