@@ -17,7 +17,7 @@ from app.core.database import clock
 from app.core.database.personal import Person
 from app.core.database.session import db
 from app.identity import nik, sessions
-from app.identity.models import PasswordReset, User
+from app.identity.models import User
 
 #: How long a login takes it back.
 GRACE = timedelta(days=7)
@@ -50,8 +50,7 @@ def begin(user: User, posts: Posts) -> None:
     """Have a person erased when the grace ends, and end all their sessions. Their row is locked."""
     user.erasure_due_at, user.erasure_posts = clock.now() + GRACE, posts
     db.session.flush()
-    sessions.end_all(user.id)
-    db.session.execute(sa.delete(PasswordReset).where(PasswordReset.user_id == user.id))
+    sessions.end_for_good(user.id)
 
 
 def take_back(user: User) -> bool:

@@ -17,7 +17,18 @@ from app.core.lib.clock import now
 from app.core.settings import settings
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import tokens
-from app.identity.models import PRIVILEGED, LoginSession, Role, RoleName, SessionKind, User, highest, user_roles
+from app.identity.models import (
+    PRIVILEGED,
+    LoginSession,
+    PasswordReset,
+    PhoneVerification,
+    Role,
+    RoleName,
+    SessionKind,
+    User,
+    highest,
+    user_roles,
+)  # fmt: skip
 
 NOT_FOUND = "Perangkat tidak ditemukan."
 
@@ -90,6 +101,14 @@ def end(session_id: uuid.UUID) -> None:
 def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
     """Log out all devices, after a change of password or of privileges; the session `keep` goes on."""
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
+
+
+def end_for_good(user_id: int, *, keep: uuid.UUID | None = None) -> None:
+    """As `end_all`, and end what could open the account again: a reset link, and a proof of a number, that are open and
+    were perhaps begun in one of those sessions."""
+    end_all(user_id, keep=keep)
+    for table in (PasswordReset, PhoneVerification):
+        db.session.execute(sa.delete(table).where(table.user_id == user_id))
 
 
 def list_own(caller: Caller, page: Page) -> Listing[LoginSession]:

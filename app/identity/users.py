@@ -14,7 +14,7 @@ from app.core.errors import AppError, Conflict, Forbidden, NotFound, Unauthorize
 from app.core.media import pictures
 from app.identity import consents, erasure, nik, own_pictures, passwords, phones, preferences, sessions
 from app.identity.consents import Purpose, Way
-from app.identity.models import PHONE_IS_PROVEN, PasswordReset, Role, RoleName, User, user_roles
+from app.identity.models import PHONE_IS_PROVEN, Role, RoleName, User, user_roles
 from app.identity.roles import roles_named
 from app.identity.schemas import NewUser, UserChanges
 from app.identity.sessions import Caller
@@ -155,15 +155,14 @@ def _remember_phone(user: User, before: str | None) -> None:
 
 
 def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = None, field: str = "password") -> None:
-    """Store a new password and end every session of the person, but `keep_session`, and the reset link that is open.
+    """Store a new password and end every session of the person, but `keep_session`, and what could open the account.
 
     `ValidationFailed` for the `field` that it came in when it is too easy to guess.
     """
     _check_password(password, user.username, user.phone, field)
     user.password_hash = passwords.hash_password(password)
     db.session.flush()
-    sessions.end_all(user.id, keep=keep_session)
-    db.session.execute(sa.delete(PasswordReset).where(PasswordReset.user_id == user.id))
+    sessions.end_for_good(user.id, keep=keep_session)
 
 
 def _check_password(password: str, username: str, phone: str | None, field: str = "password") -> None:

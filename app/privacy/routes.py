@@ -68,8 +68,8 @@ def end_session(session_id: str) -> dict[str, str]:
 @authenticated
 @bp.response(200, MessageSchema)
 def end_other_sessions() -> dict[str, str]:
-    """Sign out all devices but this one."""
-    sessions.end_all(caller.id, keep=caller.session_id)
+    """Sign out all devices but this one, and end what they have begun: a reset, a proof of a number."""
+    sessions.end_for_good(caller.id, keep=caller.session_id)
     return {"message": "Semua perangkat lain telah dikeluarkan."}
 
 

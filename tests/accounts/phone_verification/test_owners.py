@@ -57,6 +57,26 @@ def test_the_owner_gets_the_number_and_nobodys_data(client: Client, as_siti: Cli
     assert not [row for row in messages("security_notice") if row.user_id == squatter.id and row.target == E164[NEW]]
 
 
+def test_leaving_ends_a_proof_that_is_open(client: Client, as_siti: Client, siti: User) -> None:
+    code = ask(as_siti, nomor_hp=NEW)["code"]
+    assert as_siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    assert write(code, NEW) is Proof.UNKNOWN_CODE
+
+
+@pytest.mark.parametrize("way", ["profile", "reset"])
+def test_a_new_password_ends_a_proof_that_is_open(client: Client, as_siti: Client, siti: User, way: str) -> None:
+    """Begun in a stolen session it would give the account the thief's number, proven, when that session is over."""
+    code = ask(as_siti, nomor_hp=NEW)["code"]
+    if way == "profile":
+        assert as_siti.put("/profile", {"password": "baru-sekali"}).status_code == 200
+    else:
+        client.get("/send-verification-code", query_string={"phone": OWN})
+        link = str(messages("password_reset")[0].payload["text"]).split("code=")[1].split()[0]
+        assert client.post("/update-password", {"code": link, "new_password": "baru-sekali"}).status_code == 200
+    assert write(code, NEW) is Proof.UNKNOWN_CODE
+    assert (siti.phone, siti.phone_verified_at) == (E164[OWN], None)
+
+
 def test_nobody_takes_a_number_that_is_proven(client: Client, as_siti: Client, siti: User) -> None:
     write(ask(as_siti)["code"])
     other = client.as_(make_user())
