@@ -60,11 +60,12 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
 def settle(pengingat: Pengingat, occurrence: Occurrence) -> None:
     """Take a dose that is done out of the stock, or put back one that is not done after all; each once.
 
-    The row says what it took, and the reminder is locked: answers that come together take one after the other.
+    The row says what it took, and the reminder is locked: answers that come together take one after the other. What
+    the reminder asked of before it was one for a medicine takes nothing.
     """
     stock = _stock(pengingat)
     if occurrence.state == State.DONE and occurrence.taken is None:
-        if stock is not None:
+        if stock is not None and occurrence.tipe == Tipe.OBAT:
             occurrence.taken = min(_amount(pengingat, occurrence.slot, occurrence.due_at), stock["sisa"])
             _set(pengingat, stock["sisa"] - occurrence.taken)
     elif occurrence.state != State.DONE and occurrence.taken is not None:

@@ -53,6 +53,20 @@ def test_a_missed_dose_takes_nothing_until_it_is_done(siti: Client, moment: Time
     assert left(siti, path) == 9.5
 
 
+def test_what_was_no_medicine_when_it_was_missed_takes_nothing(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    meal = {"sarapan": {"jam": "11:00"}}
+    sent = {"tipe": "makan", "judul": "Makan", "waktu": "2026-03-02T11:00:00Z", "details": meal}
+    path = f"/pengingat/{siti.post('/pengingat/', sent).json['id']}"
+    moment.move(hours=11.5)
+    jobs.miss_overdue()
+    details = {**obat["details"], "persediaan": {"sisa": 10}}
+    assert siti.put(path, {"tipe": "obat", "details": details}).status_code == 200
+    answer(siti, path, "done", "2026-03-02T11:00:00Z")
+    assert left(siti, path) == 10
+
+
 def test_a_dose_of_a_temporary_schedule_takes_its_own_amount(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     other = [{"jam": "11:00", "jumlah": 3, "satuan": "tablet"}, {"jam": "21:00", "jumlah": 1, "satuan": "tablet"}]
     temporary = {"mulai": "2026-03-02", "selesai": "2026-03-02", "jadwal": other}
