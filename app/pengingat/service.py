@@ -108,12 +108,17 @@ def delete(user_id: int, pengingat_id: int) -> None:
 def pause(user_id: int) -> None:
     """Ask a person nothing any more; who comes back is asked again from then on. Their row is locked.
 
-    The clock plans nothing for somebody who has asked to be erased, and passes over the time until they come back.
+    The clock plans nothing for somebody who has asked to be erased, and passes over the time until they come back. Who
+    had withdrawn health data before is asked nothing then either.
     """
     now = database_clock.now()
     db.session.execute(
         sa.update(Pengingat)
-        .where(Pengingat.user_id == user_id, Pengingat.planned_until > now)
+        .where(
+            Pengingat.user_id == user_id,
+            Pengingat.planned_until > now,
+            ~consents.is_withdrawn(user_id, Purpose.HEALTH_DATA),
+        )
         .values(planned_until=now, updated_at=Pengingat.updated_at)
         .execution_options(synchronize_session=False)
     )

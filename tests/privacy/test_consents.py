@@ -62,8 +62,8 @@ def granted(client: Client) -> dict[str, bool]:
     return {purpose: row["granted"] for purpose, row in said(client).items()}
 
 
-def states(model: type[Delivery | Occurrence]) -> set[str]:
-    return set(db.session.scalars(sa.select(model.state)))
+def states(model: type[Delivery | Occurrence], *which: sa.ColumnElement[bool]) -> set[str]:
+    return set(db.session.scalars(sa.select(model.state).where(*which)))
 
 
 def withdrawn_since(hours: float) -> None:
@@ -212,6 +212,20 @@ def test_given_again_in_time_reminders_go_on(siti: Client) -> None:
     assert db.session.scalars(sa.select(Pengingat.stock_check_at)).one() is not None
     withdrawn_since(100)
     assert jobs.delete_withdrawn() == 0
+
+
+def test_who_takes_leaving_back_is_asked_nothing_that_was_withdrawn_before(
+    client: Client, siti: Client, user: User
+) -> None:
+    is_reminder = Delivery.kind == "reminder"
+    siti.post("/pengingat/obat", OBAT)
+    siti.put(ROUTE, {"health_data": False})
+    assert siti.delete("/profile", {"password": PASSWORD, "forum": "anonymise"}).status_code == 202
+    token = client.post("/login", {"username": user.username, "password": PASSWORD}).json["access_token"]
+    pengingat_jobs.top_up()
+    assert (states(Delivery, is_reminder), states(Occurrence)) == ({"cancelled"}, {"void"})
+    client.with_token(token).put(ROUTE, {"health_data": True})
+    assert (states(Delivery, is_reminder), states(Occurrence)) == ({"pending"}, {"pending"})
 
 
 def test_within_72_hours_all_of_them_are_gone(siti: Client, user: User) -> None:
