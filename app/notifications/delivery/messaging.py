@@ -19,6 +19,8 @@ from app.notifications.senders import health, numbers
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
 
+INVALID = "the number is known to be invalid"
+
 
 @dataclass(frozen=True)
 class Address:
@@ -29,6 +31,8 @@ class Address:
     is_doubted: bool = False
     #: Whether its owner wrote to us so lately that WhatsApp takes a text.
     is_open: bool = False
+    #: Whether nothing is sent there, but for one message that tries it.
+    is_invalid: bool = False
 
 
 _is_open = sa.func.coalesce(
@@ -65,6 +69,21 @@ def send(delivery: Claimed) -> str | None:
     """
     address = _address_of(delivery)
     form = forms.form_of(delivery.kind, _payload_of(delivery), is_open=address.is_open)
+    if not address.is_invalid:
+        return _send(delivery, address, form)
+    if not _take_probe(address.phone):
+        raise UndeliverableError(INVALID)
+    try:
+        return _send(delivery, address, form)
+    except messaging.InvalidNumberError:
+        raise
+    except Exception:  # nobody knows that it has tried the number: another attempt does
+        with unit_of_work():
+            numbers.give_probe_back(address.phone)
+        raise
+
+
+def _send(delivery: Claimed, address: Address, form: forms.Form) -> str | None:
     is_trial = health.admit()
     claims.begin(delivery)
     if len(delivery.together) <= len(delivery.others):  # some were cancelled since
@@ -117,9 +136,9 @@ def _address_of(delivery: Claimed) -> Address:
     if not is_proven and proof.is_needed(delivery.kind):
         raise UnwantedError(proof.UNPROVEN)
     is_left_alone = is_wrong and delivery.kind not in ALWAYS_WANTED
-    if is_left_alone or (is_invalid and not (probe_is_due and _take_probe(phone))):
-        raise UndeliverableError("the number is known to be invalid")
-    return Address(phone, is_doubted, is_open)
+    if is_left_alone or (is_invalid and not probe_is_due):
+        raise UndeliverableError(INVALID)
+    return Address(phone, is_doubted, is_open, is_invalid)
 
 
 def _known_of(phone: str) -> Address:

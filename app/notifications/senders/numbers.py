@@ -105,6 +105,11 @@ def take_probe(phone: str) -> bool:
     return db.session.scalar(taken) is not None
 
 
+def give_probe_back(phone: str) -> None:
+    """The message that took it has not tried the number after all: the next may."""
+    db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(probed_at=None))
+
+
 #: Whether a message arrived at a number after it was refused.
 _has_arrived_since = sa.exists().where(
     User.phone == _numbers.phone,

@@ -92,6 +92,24 @@ def test_one_message_tries_an_invalid_number_after_a_week(committed: Flask, gate
     assert len(gateway.messaging.calls) == 1
 
 
+@pytest.mark.parametrize("fault", ["status", "drop", "rate_limit", "disconnected", "token_invalid"])
+def test_a_message_that_has_not_tried_an_invalid_number_leaves_that_to_the_next(
+    committed: Flask, gateway: Server, fault: str
+) -> None:
+    """Or the number would never be tried again, and the message itself fail at its second attempt."""
+    user = committed_user()
+    make_invalid(user)
+    pass_time(user, days=7)
+    db.session.commit()
+    gateway.fault("messaging", fault)
+    row = drained(user)
+    assert row.state == State.PENDING
+    age(60, of=row)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.SENT
+    assert db.session.get_one(User, user.id).phone_invalid_at is None
+
+
 def test_a_number_that_a_probe_has_reached_is_written_to_again(committed: Flask, gateway: Server) -> None:
     user = committed_user()
     make_invalid(user)
