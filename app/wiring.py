@@ -30,7 +30,7 @@ from app.notifications.senders import events as sender_events
 from app.notifications.senders import health as sender_health
 from app.notifications.senders import jobs as sender_jobs
 from app.notifications.senders import report as sender_report
-from app.pengingat import alerts, occurrences, shared_links, texts
+from app.pengingat import alerts, occurrences, sending, texts
 from app.pengingat import jobs as pengingat
 from app.personal_data import jobs as personal_data
 from app.privacy import jobs as privacy
@@ -87,7 +87,7 @@ ROUTING = Routing(
     },
     checks={
         broadcasts.KIND: forum_notices.check_recipient,
-        occurrences.KIND: shared_links.note,
+        occurrences.KIND: sending.check,
         alerts.KIND: alerts.check,
     },
     at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},

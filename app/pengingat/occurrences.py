@@ -23,6 +23,8 @@ HORIZON = timedelta(hours=36)
 
 #: How many minutes after a dose that nobody answered it may be told of again.
 AGAIN_MINUTES = range(10, 61)
+#: In the key of a delivery that does, which is otherwise that of the first.
+AGAIN = ":again"
 
 KIND = "reminder"
 
@@ -101,7 +103,7 @@ def deliveries(pengingat: Pengingat, due: Due, recipient: Recipient, row: Occurr
     part = f":snooze{row.snoozes}" if row.snoozed_until else ""
     yield from _told(pengingat, due, recipient, row.id, at, part)
     if again := _again_at(pengingat, due, at):
-        yield from _told(pengingat, due, recipient, row.id, again, f"{part}:again")
+        yield from _told(pengingat, due, recipient, row.id, again, f"{part}{AGAIN}")
 
 
 def _told(
@@ -110,7 +112,7 @@ def _told(
     token = tokens.push_token(pengingat.user_id, due.at)
     payloads: dict[Channel, Mapping[str, object]] = {
         Channel.MESSAGING: texts.payload(
-            pengingat, due, recipient, tokens.link_token_of(token), again=part.endswith(":again")
+            pengingat, due, recipient, tokens.link_token_of(token), again=part.endswith(AGAIN)
         ),
         Channel.PUSH_FAN_OUT: {**texts.push(pengingat, due, recipient), "actions": texts.ACTIONS, "token": token},
     }

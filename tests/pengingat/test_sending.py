@@ -1,0 +1,115 @@
+"""What is looked at once more before a reminder leaves: a dose that was answered since, and one just told of."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.notifications import jobs
+from app.notifications.delivery.forms import AS_TEMPLATE
+from app.notifications.models import Channel, Delivery, State
+from app.pengingat import answers, service
+from app.providers import messaging as provider
+from dev.simulators import Server
+from tests.conftest import config_for_tests
+from tests.factories import make_user
+from tests.pengingat.groups.conftest import medicine
+
+FIRST = "Halo Siti, waktunya minum"
+AGAIN = "Halo Siti, kami ingatkan sekali lagi, waktunya minum"
+
+
+@pytest.fixture
+def gateway(sim: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """Messages go to the simulator."""
+    monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
+    return sim
+
+
+@pytest.fixture
+def siti_id(committed: Flask, gateway: Server) -> int:
+    with unit_of_work():
+        return make_user(nama_ktp="Siti Aminah", phone="+6281200000001").id
+
+
+def messages(*which: sa.ColumnElement[bool]) -> list[Delivery]:
+    """What is to tell of this hour's doses by message, the first dose's first."""
+    soon = Delivery.due_at < sa.func.now() + timedelta(hours=1)
+    query = sa.select(Delivery).where(Delivery.channel == Channel.MESSAGING, soon, *which)
+    db.session.expire_all()
+    return list(db.session.scalars(query.order_by(Delivery.id)))
+
+
+def change(row: Delivery, **values: Any) -> None:
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(values))
+
+
+def refuse() -> None:
+    """WhatsApp says of what it has taken as a text that it wants a template."""
+    (row,) = messages(Delivery.state == State.SENT)
+    change(row, state=State.PENDING, next_try_at=sa.func.now(), payload={**row.payload, AS_TEMPLATE: True})
+
+
+def texts(gateway: Server) -> list[str]:
+    return [message.text.partition(" Metformin")[0] for message in gateway.messaging.sent]
+
+
+@pytest.mark.parametrize("status", ["done", "skipped", "snooze", "deleted"])
+def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
+    siti_id: int, gateway: Server, status: str
+) -> None:
+    """By a push that was answered, before WhatsApp said that the message needs a template."""
+    reminder_id = medicine(siti_id, "Metformin")
+    jobs.drain("urgent")
+    with unit_of_work():
+        if status == "deleted":
+            service.delete(siti_id, reminder_id)
+        else:
+            given: Any = {"status": status, "minutes": 30}
+            answers.confirm(siti_id, reminder_id, given)
+    refuse()
+    jobs.drain("urgent")
+    assert texts(gateway) == [FIRST]
+    assert messages(Delivery.payload.has_key(AS_TEMPLATE))[0].state == State.CANCELLED
+
+
+def test_a_dose_that_is_open_is_asked_about_once_more(siti_id: int, gateway: Server) -> None:
+    medicine(siti_id, "Metformin")
+    jobs.drain("urgent")
+    refuse()
+    jobs.drain("urgent")
+    assert texts(gateway) == [FIRST, FIRST]
+
+
+def test_who_hears_of_a_dose_late_is_not_asked_again_in_the_same_minute(siti_id: int, gateway: Server) -> None:
+    """Our number was down when the dose fell due, and until it was time to ask again."""
+    medicine(siti_id, "Metformin", ingatkan_ulang_menit=30)
+    assert len(messages()) == 2
+    jobs.drain("urgent")
+    assert texts(gateway) == [FIRST]
+    assert [row.state for row in messages()] == [State.SENT, State.CANCELLED]
+
+
+def test_who_heard_of_a_dose_in_time_is_asked_again(siti_id: int, gateway: Server) -> None:
+    medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
+    first, again = messages()
+    change(again, next_try_at=sa.func.now() + timedelta(minutes=10))
+    jobs.drain("urgent")
+    change(first, settled_at=Delivery.settled_at - timedelta(minutes=9))
+    change(again, next_try_at=sa.func.now())
+    jobs.drain("urgent")
+    assert texts(gateway) == [FIRST, AGAIN]
+
+
+def test_what_failed_at_first_is_asked_again(siti_id: int, gateway: Server) -> None:
+    medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
+    first, _ = messages()
+    change(first, state=State.FAILED, settled_at=sa.func.now())
+    jobs.drain("urgent")
+    assert texts(gateway) == [AGAIN]
