@@ -95,7 +95,10 @@ class AccessLogEntry(Base, Created):
 
 
 class BulkAccess(Base, Created):
-    """A look at what is many people's: one row however many they are, and once a day however often it is taken."""
+    """A look at what is many people's: one row however many they are, and once a day however often it is taken.
+
+    Its moment is that of the day's last look, so that it holds who came after the first.
+    """
 
     __tablename__ = "bulk_accesses"
     __personal__ = Impersonal("It says as what somebody looked at how many, and names nobody")
@@ -147,7 +150,9 @@ def _adding_many(
     by: Caller | None, action: Action, covers: Covers, since: datetime | None, until: datetime | None
 ) -> Insert:
     values = {"covers": covers, "since": since, "until": until, "day": today()}
-    return insert(BulkAccess).values(actor_role=_role(by, action), action=action, **values).on_conflict_do_nothing()
+    adding = insert(BulkAccess).values(actor_role=_role(by, action), action=action, **values)
+    columns = ["day", "action", "actor_role", "covers", "since", "until"]
+    return adding.on_conflict_do_update(index_elements=columns, set_={"created_at": sa.func.statement_timestamp()})
 
 
 def _adding(

@@ -106,6 +106,17 @@ def test_who_registers_afterwards_was_not_seen(client: Client, app: Flask) -> No
     assert lines(client, make_user()) == []
 
 
+def test_who_registers_between_two_looks_of_a_day_was_seen_by_the_second(client: Client, app: Flask) -> None:
+    for covers in (Covers.EVERYBODY, Covers.REGISTERED):
+        access_log.note_many(None, Action.DATABASE_READ, covers)
+    db.session.execute(sa.update(BulkAccess).values(created_at=now() - timedelta(hours=1)))
+    siti = make_user()
+    assert lines(client, siti) == []
+    access_log.note_many(None, Action.DATABASE_READ, Covers.REGISTERED)
+    assert actions(client, siti) == ["database_read"]
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(BulkAccess)) == 2
+
+
 def test_lists_are_one_line_a_day(client: Client, siti: User) -> None:
     admin = client.as_(make_admin())
     for path in ("/admins/users", "/admins/users?q=siti"):

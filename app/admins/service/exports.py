@@ -46,9 +46,10 @@ def export(
             chunks = xlsx.stream(table, title=report.sheet)
         case _:
             chunks = csv.stream(table)
+    chunks = begun(chunks)  # which may take seconds, in which nobody is to wait for what is noted here
     _tell_people(name, by, start, end)
     audit.record(by, audit.Action.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
-    return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], begun(chunks))
+    return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
 
 
 #: Whom a report holds: those who registered within its days, or who did something then.

@@ -167,9 +167,10 @@ def export(name: str, by: Caller) -> Download:
         value = table.value(column)
         columns.append(Column(column.name, sa.cast(value, sa.Text) if kind is Kind.TEXT else value, kind))
     source = sa.select(sa.text("1")).select_from(table.selectable).order_by(*table.order)
+    chunks = begun(csv.stream(Table(tuple(columns), source)))
     audit.record(by, audit.Action.EXPORT, f"table:{table.name}", format="csv")
     _tell_people(table, by, access_log.Action.EXPORT)
-    return Download(f"{table.name}.csv", MIMETYPES["csv"], begun(csv.stream(Table(tuple(columns), source))))
+    return Download(f"{table.name}.csv", MIMETYPES["csv"], chunks)
 
 
 def _tell_people(table: CatalogueTable, by: Caller, action: access_log.Action) -> None:
