@@ -194,9 +194,11 @@ def _claimed(statement: PreparedStatement, queue: str, channel: str) -> Claimed 
         rows = statement.rows(connection, values)
     if not rows:
         return None
-    first, *others = sorted(map(_of_row, rows), key=lambda each: (each.due_at, each.id))
-    fitting = groups.fitting([first.payload, *(each.payload for each in others)]) - 1
-    first.others, rest = tuple(others[:fitting]), others[fitting:]
+    claimed = sorted(map(_of_row, rows), key=lambda each: (each.due_at, each.id))
+    fitting = groups.fitting(claimed[0].kind, [each.payload for each in claimed])
+    first, *others = (each for n, each in enumerate(claimed) if n in fitting)
+    rest = [each for n, each in enumerate(claimed) if n not in fitting]
+    first.others = tuple(others)
     first.ids = tuple(each.id for each in (first, *first.others))
     if rest:
         rest[0].ids = tuple(each.id for each in rest)

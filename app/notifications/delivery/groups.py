@@ -50,11 +50,22 @@ def whole(due: sa.Select[int]) -> sa.CompoundSelect[int]:
     return sa.union_all(sa.select(first.c.id), sa.select(others.c.id))
 
 
-def fitting(payloads: Sequence[Mapping[str, Any]]) -> int:
-    """How many of these fit into one message: one at least."""
-    most = CHARACTERS_OF_A_TEMPLATE if settings.follows_whatsapp_hours else CHARACTERS_OF_ALL
-    lengths = accumulate(len(payload["parts"]["sentence"]) for payload in payloads) if payloads[1:] else ()
-    return max(1, sum(length <= most for length in lengths))
+def fitting(kind: str, payloads: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Which of these, by their places, fit into one message with the first.
+
+    Where each type of reminder has a template of its own and all of them together none, those of its type.
+    """
+    if not payloads[1:]:
+        return {0}
+    parts = [payload["parts"] for payload in payloads]
+    is_whatsapp = settings.follows_whatsapp_hours
+    if is_whatsapp and kind not in dict(settings.whatsapp_templates):
+        places = [n for n, part in enumerate(parts) if part["tipe"] == parts[0]["tipe"]]
+    else:
+        places = list(range(len(parts)))
+    most = CHARACTERS_OF_A_TEMPLATE if is_whatsapp else CHARACTERS_OF_ALL
+    lengths = accumulate(len(parts[n]["sentence"]) for n in places)
+    return {0, *(n for n, length in zip(places, lengths, strict=True) if length <= most)}
 
 
 def is_unsettled(rows: Any) -> sa.ColumnElement[bool]:

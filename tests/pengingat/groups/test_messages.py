@@ -113,6 +113,31 @@ def test_what_a_template_cannot_hold_leaves_in_a_second_message(
     assert [(row.state, row.attempts) for row in messages(*three)] == [(State.SENT, 1)] * 3
 
 
+@pytest.mark.parametrize(
+    ("templates", "expected"),
+    [(("pengingat_obat", "pengingat_makan"), [[0, 2], [1]]), (("reminder", "pengingat_obat"), [[0, 1, 2]])],
+)
+def test_types_that_share_no_template_leave_apart(
+    grouping: Server,
+    three: list[int],
+    real_app: Flask,
+    monkeypatch: pytest.MonkeyPatch,
+    templates: tuple[str, ...],
+    expected: list[list[int]],
+) -> None:
+    """In one message all of them would fail for want of a template, though each of them has one."""
+    named = {"messaging_provider": "whatsapp_cloud", "whatsapp_templates": tuple((name, name) for name in templates)}
+    monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **named))
+    ids = [row.id for row in messages(*three)]
+    with unit_of_work():
+        row = db.session.get_one(Delivery, ids[1])
+        row.payload = {**row.payload, "parts": {**row.payload["parts"], "tipe": "makan"}}
+    together = []
+    while claimed := claims.claim("urgent", Channel.MESSAGING):
+        together.append([ids.index(each.id) for each in claimed.together])
+    assert together == expected
+
+
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_one_that_was_answered_before_is_left_out(grouping: Server, three: list[int], siti_id: int, which: int) -> None:
     answer(siti_id, three[which])
