@@ -195,7 +195,8 @@ class _Telling:
 
     def _message(self, lines: dict[CaregiverAlert, Line], way: Way) -> Iterator[outbox.Draft]:
         """One message and one push. Where medicines are named, beside it is what to say when that is not allowed."""
-        to = Recipient(self.caregiver.nama_ktp, phone_is_proven=self.caregiver.phone_is_proven)
+        # What the patient wrote, and may wait until the caregiver has another number: never with a web address.
+        to = Recipient(self.caregiver.nama_ktp, phone_is_proven=False)
         said = (list(lines.values()), to, self.patient, self.now)
         nameless, named = alert_texts.payloads(*said), alert_texts.named_payloads(*said)
         for alert in lines:

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import autocommit, db, unit_of_work
+from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.forms import AS_TEMPLATE
-from app.notifications.models import OPEN, Delivery
+from app.notifications.models import OPEN, Delivery, Receipt
 from app.notifications.models import State as DeliveryState
 from app.pengingat import shared_links
 from app.pengingat.models import Occurrence, State
 from app.pengingat.occurrences import AGAIN
+from app.pengingat.texts import UNPROVEN
 
-#: Who heard of a dose so lately, because that had to wait, is not asked again. Less than half of the shortest span.
+#: A dose whose message left so lately, because it was late, is not asked about again. Below half of the shortest span.
 JUST_NOW = timedelta(minutes=4)
 
 
 def check(delivery: Claimed) -> None:
-    """Cancel what says nothing any more, which the call leaves out; note which links the rest has in common."""
+    """Cancel what says nothing any more, which the call leaves out; take the words of the rest that are right now, and
+    note which links they have in common."""
     _cancel_closed({each.dedupe_key: each.occurrence_id for each in delivery.together if each.payload.get(AS_TEMPLATE)})
     _cancel_too_soon({_first_of(each.dedupe_key): each.dedupe_key for each in delivery.together if _asks_again(each)})
+    _use_careful_words([each for each in delivery.together if UNPROVEN in each.payload])
     shared_links.note(delivery)
 
 
@@ -43,18 +48,35 @@ def _cancel_closed(repeated: dict[str, int | None]) -> None:
 
 
 def _cancel_too_soon(again: dict[str, str]) -> None:
-    """Of what asks again, by the key of what asked first: that of which the first has yet to leave, or just has."""
+    """Of what asks again, by the key of what asked first: that of which the first just left, or leaves now instead."""
     if not again:
         return
+    now = sa.func.statement_timestamp()
     has_just_left = sa.and_(
-        Delivery.state == DeliveryState.SENT, Delivery.settled_at > sa.func.statement_timestamp() - JUST_NOW
+        Delivery.state == DeliveryState.SENT,
+        Delivery.settled_at > now - JUST_NOW,
+        Delivery.receipt.is_distinct_from(Receipt.FAILED),
     )
-    late = sa.select(Delivery.dedupe_key).where(
-        Delivery.dedupe_key.in_(again), sa.or_(Delivery.state.in_(OPEN), has_just_left)
-    )
+    can_leave = sa.and_(Delivery.state.in_(OPEN), Delivery.expires_at > now)
+    late = sa.select(Delivery).where(Delivery.dedupe_key.in_(again), sa.or_(has_just_left, can_leave))
     with unit_of_work():
-        for key in db.session.scalars(late).all():
-            outbox.cancel_one(again[key])
+        for first in db.session.scalars(late.with_for_update(key_share=True)).all():
+            outbox.cancel_one(again[first.dedupe_key])
+            if first.state == DeliveryState.PENDING:  # it may have been waiting for its next attempt
+                first.next_try_at = now
+
+
+def _use_careful_words(deliveries: list[Claimed]) -> None:
+    """To a number that is not proven, say it without the web addresses that the person wrote."""
+    if not deliveries:
+        return
+    is_proven = sa.select(PHONE_IS_PROVEN).where(User.id == deliveries[0].user_id)
+    with autocommit() as connection:
+        if connection.scalar(is_proven):
+            return
+    for each in deliveries:
+        careful: Any = each.payload[UNPROVEN]
+        each.payload = {**each.payload, **careful}
 
 
 def _asks_again(delivery: Claimed) -> bool:

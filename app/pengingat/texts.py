@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, TypedDict
 
@@ -32,6 +32,9 @@ LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 #: A push is small, and shown in a few lines anyway.
 PUSH_CHARACTERS = 400
 
+
+#: In a payload: what is said in its place to a number that is not proven.
+UNPROVEN = "unproven"
 
 #: The buttons of a push, as a service worker shows them.
 ACTIONS = ({"action": "done", "title": "Sudah"}, {"action": "snooze", "title": "Tunda 30 menit"})
@@ -67,7 +70,19 @@ class Parts(TypedDict):
 def payload(
     pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool = False
 ) -> dict[str, object]:
-    """The text of a message, its link as last line where there are links, and its parts."""
+    """The text of a message, its link as last line where there are links, and its parts.
+
+    Where that depends on a proven number, what is said should it be none any more stands beside it (`UNPROVEN`).
+    """
+    said = _payload(pengingat, due, recipient, token, again=again)
+    if recipient.phone_is_proven:
+        careful = _payload(pengingat, due, replace(recipient, phone_is_proven=False), token, again=again)
+        if careful != said:
+            said[UNPROVEN] = careful
+    return said
+
+
+def _payload(pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool) -> dict[str, object]:
     plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
     title = _title(pengingat, plain, recipient)
     parts: Parts = {
@@ -111,7 +126,11 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
 
 
 def stock(pengingat: Pengingat, day: date, recipient: Recipient) -> dict[Channel, dict[str, object]]:
-    """`Halo Siti, Metformin diperkirakan habis Jumat, 27 November 2026.`"""
+    """`Halo Siti, Metformin diperkirakan habis Jumat, 27 November 2026.`
+
+    Without web addresses: it may wait until the person has another number.
+    """
+    recipient = replace(recipient, phone_is_proven=False)
     what = recipient.line(pengingat.details["nama_obat"]) or recipient.line(pengingat.judul) or "obat Anda"
     sentence = f"{what} diperkirakan habis {calendar_day(day)}."
     name = first_name(recipient.line(recipient.name))

@@ -14,7 +14,7 @@ from app.core.database.session import autocommit, db, unit_of_work
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.delivery import claims
-from app.notifications.delivery.claims import Claimed, UndeliverableError
+from app.notifications.delivery.claims import Claimed, ClaimLostError, UndeliverableError
 from app.notifications.models import Channel, State, deliveries
 from app.notifications.senders.models import phone_numbers
 from app.providers import webpush
@@ -78,7 +78,7 @@ def fan_out(delivery: Claimed) -> None:
             .with_for_update()  # a cancellation comes before it, or cancels the new deliveries too
         )
         if open_id is None:
-            return
+            raise ClaimLostError
         ids = db.session.scalars(sa.select(_subscriptions.id).where(_subscriptions.user_id == delivery.user_id))
         outbox.add_all([_to_subscription(delivery, subscription_id) for subscription_id in ids])
 

@@ -10,10 +10,13 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.identity.models import User
 from app.notifications import jobs
+from app.notifications.delivery import claims, messaging
 from app.notifications.delivery.forms import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, State
-from app.pengingat import answers, service
+from app.pengingat import answers, occurrences, sending, service
 from app.providers import messaging as provider
 from dev.simulators import Server
 from tests.conftest import config_for_tests
@@ -35,6 +38,12 @@ def gateway(sim: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Se
 def siti_id(committed: Flask, gateway: Server) -> int:
     with unit_of_work():
         return make_user(nama_ktp="Siti Aminah", phone="+6281200000001").id
+
+
+@pytest.fixture(autouse=True)
+def _by_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the hour is: nobody is asked again at night of a dose of the evening."""
+    monkeypatch.setattr(occurrences, "is_night", lambda _: False)
 
 
 def messages(*which: sa.ColumnElement[bool]) -> list[Delivery]:
@@ -87,6 +96,24 @@ def test_a_dose_that_is_open_is_asked_about_once_more(siti_id: int, gateway: Ser
     assert texts(gateway) == [FIRST, FIRST]
 
 
+@pytest.mark.parametrize("is_proven", [True, False])
+def test_who_gives_another_number_than_they_proved_sends_no_address_there(
+    siti_id: int, gateway: Server, is_proven: bool
+) -> None:
+    """What is to be sent was put together for the number that was theirs."""
+    with unit_of_work():
+        db.session.get_one(User, siti_id).phone_verified_at = clock.now()
+    medicine(siti_id, "judi.com Metformin")
+    if not is_proven:
+        with unit_of_work():
+            siti = db.session.get_one(User, siti_id)
+            siti.phone, siti.phone_verified_at = "+6281999999999", None
+    jobs.drain("urgent")
+    (message,) = gateway.messaging.sent
+    assert ("judi.com" in message.text) is is_proven
+    assert "Metformin" in message.text
+
+
 def test_who_hears_of_a_dose_late_is_not_asked_again_in_the_same_minute(siti_id: int, gateway: Server) -> None:
     """Our number was down when the dose fell due, and until it was time to ask again."""
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=30)
@@ -107,9 +134,31 @@ def test_who_heard_of_a_dose_in_time_is_asked_again(siti_id: int, gateway: Serve
     assert texts(gateway) == [FIRST, AGAIN]
 
 
-def test_what_failed_at_first_is_asked_again(siti_id: int, gateway: Server) -> None:
+@pytest.mark.parametrize(
+    "failed",
+    [
+        {"state": State.FAILED},
+        {"state": State.SENT, "receipt": "failed"},
+        {"state": State.PENDING, "expires_at": sa.func.now(), "next_try_at": sa.func.now() + timedelta(minutes=1)},
+    ],
+    ids=["refused", "not delivered", "too late"],
+)
+def test_what_reached_nobody_at_first_is_asked_again(siti_id: int, gateway: Server, failed: dict[str, Any]) -> None:
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
     first, _ = messages()
-    change(first, state=State.FAILED, settled_at=sa.func.now())
-    jobs.drain("urgent")
+    change(first, **{"settled_at": sa.func.now(), **failed})
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    sending.check(claimed)
+    messaging.send(claimed)
     assert texts(gateway) == [AGAIN]
+
+
+def test_what_waits_for_its_next_attempt_leaves_in_place_of_what_asks_again(siti_id: int, gateway: Server) -> None:
+    medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
+    first, _ = messages()
+    change(first, next_try_at=sa.func.now() + timedelta(minutes=5))
+    jobs.drain("urgent")
+    jobs.drain("urgent")
+    assert texts(gateway) == [FIRST]
+    assert [row.state for row in messages()] == [State.SENT, State.CANCELLED]
