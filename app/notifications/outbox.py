@@ -63,9 +63,18 @@ def cancel(subject: str, *, due_after: datetime | None = None) -> int:
 
 def reword(subject: str, text: str) -> None:
     """Let what belongs to `subject` and is not sent yet say this."""
+    _reword(Delivery.subject == subject, text)
+
+
+def reword_one(dedupe_key: str, text: str) -> None:
+    """Let one delivery say this, if it is not sent yet."""
+    _reword(Delivery.dedupe_key == dedupe_key, text)
+
+
+def _reword(which: sa.ColumnElement[bool], text: str) -> None:
     db.session.execute(
         sa.update(Delivery)
-        .where(Delivery.subject == subject, Delivery.state.in_(OPEN))
+        .where(which, Delivery.state.in_(OPEN))
         .values(payload=Delivery.payload.concat(sa.cast({"text": text}, JSONB)))
         .execution_options(synchronize_session=False)
     )

@@ -116,6 +116,57 @@ def test_a_reply_under_a_pseudonym_changes_the_message_that_waits(budi: Client, 
     assert texts() == ["Ada balasan dari Elang dan 1 balasan lain di utas Anda “Menu” di forum."]
 
 
+def hold(minutes: int) -> None:
+    """As if so much time had gone by in which nothing may be sent."""
+    step = timedelta(minutes=minutes)
+    db.session.execute(sa.update(ForumThread).values(notice_due_at=ForumThread.notice_due_at - step))
+    db.session.commit()
+
+
+def test_each_of_several_messages_that_wait_says_what_holds_now(budi: Client, thread_id: int) -> None:
+    """A name that is taken back leaves in none of them, be the reply that the message is called by gone or not."""
+    first = write_reply(budi, thread_id)
+    gone, kept = write_reply(budi, thread_id), write_reply(budi, thread_id)
+    hold(11)
+    last = write_reply(budi, thread_id)
+    assert len(texts()) == 3
+    budi.delete(f"/forum/replies/{gone['id']}")
+    for reply in (first, kept):
+        budi.put(f"/forum/replies/{reply['id']}", {"use_pseudonym": True})
+    named = [text.split(" membalas")[0] for text in texts()]
+    assert named == ["Elang", "Elang", "Budi Hartono"]
+    budi.put(f"/forum/replies/{last['id']}", {"use_pseudonym": True})
+    assert {text.split(" membalas")[0] for text in texts()} == {"Elang"}
+
+
+def test_whom_the_author_blocks_is_in_no_message_that_waits(
+    client: Client, siti: Client, budi: Client, thread_id: int
+) -> None:
+    rina = client.as_(make_user(nama_ktp="Rina Wijaya"))
+    reply = write_reply(budi, thread_id)
+    second, *_ = [write_reply(writer, thread_id) for writer in (budi, budi, rina)]
+    hold(11)
+    write_reply(budi, thread_id)
+    budi.delete(f"/forum/replies/{second['id']}")
+    assert len(texts()) == 3
+    assert siti.post(f"/forum/replies/{reply['id']}/blokir").status_code in (200, 201)
+    assert texts() == ["Rina Wijaya membalas utas Anda “Menu” di forum."]
+
+
+def test_what_waits_as_a_template_says_what_holds_now_too(budi: Client, thread_id: int) -> None:
+    """WhatsApp has refused the message as a text."""
+    reply = write_reply(budi, thread_id)
+    (first,) = notices()
+    first.dedupe_key += ":template"
+    db.session.commit()
+    hold(11)
+    write_reply(budi, thread_id)
+    budi.put(f"/forum/replies/{reply['id']}", {"use_pseudonym": True})
+    assert [text.split(" membalas")[0] for text in texts()] == ["Elang", "Budi Hartono"]
+    budi.delete(f"/forum/replies/{reply['id']}")
+    assert [text.split(" membalas")[0] for text in texts()] == ["Budi Hartono"]
+
+
 @pytest.mark.parametrize(
     ("name", "title", "text"),
     [

@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import db, get_or_404
 from app.core.errors import Conflict, NotFound
 from app.forum.models import ForumBlock, ForumReply, ForumThread
+from app.forum.service import notices
 from app.forum.service.posts import Post
 from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 from app.identity.sessions import Caller
@@ -49,11 +50,13 @@ def _block(post: Post, caller: Caller) -> None:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
     if post.user_id is None:
         raise Conflict("Akun penulisnya sudah dihapus.", code="author_gone")
+    threads = notices.lock_waiting_for(caller.id)  # threads before people, as everybody locks them
     db.session.execute(
         insert(ForumBlock)
         .values(user_id=caller.id, blocked_id=post.user_id, use_pseudonym=post.use_pseudonym)
         .on_conflict_do_nothing()
     )
+    notices.author_blocked(threads)
 
 
 def _unblock(post: Post, caller: Caller) -> None:

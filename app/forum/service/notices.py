@@ -6,6 +6,7 @@ Names and titles are texts of strangers: web addresses do not leave in them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -19,9 +20,10 @@ from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery import second_form
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.messages import message_user
-from app.notifications.models import Channel, Delivery
+from app.notifications.models import OPEN, Channel, Delivery
 
 THREAD_KIND = "forum_thread"
 
@@ -135,18 +137,43 @@ def reply_removed(thread: ForumThread, reply_id: int) -> None:
     _tell_again(thread, reply_id, only_waiting=True)
 
 
+def lock_waiting_for(user_id: int) -> Sequence[ForumThread]:
+    """The threads of a person about which messages wait for them, locked."""
+    waiting = Delivery.user_id == user_id, Delivery.kind == REPLY_KIND, Delivery.state.in_(OPEN)
+    subjects = db.session.scalars(sa.select(Delivery.subject).where(*waiting).distinct())
+    thread_ids = [int((subject or "").split(":")[1]) for subject in subjects]
+    threads = sa.select(ForumThread).where(ForumThread.id.in_(thread_ids)).order_by(ForumThread.id)
+    return db.session.scalars(threads.with_for_update(key_share=True)).all()
+
+
+def author_blocked(threads: Sequence[ForumThread]) -> None:
+    """Take whom the author of these threads has just blocked out of the messages about replies that still wait."""
+    for thread in threads:
+        for first_id in _waiting(thread):
+            _tell_again(thread, first_id, only_waiting=True)
+
+
 def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = False) -> None:
     """Put the message that tells of this reply into the outbox, in place of the one that waits there.
 
     It is called by its first reply. With `only_waiting` nothing is added where nothing waited.
     """
-    latest = thread.notice_reply_id
+    latest, waiting = thread.notice_reply_id, _waiting(thread)
     is_latest = latest is not None and reply_id >= latest
-    first_id = latest if latest is not None and is_latest else reply_id
-    waited = outbox.cancel_one(_reply(first_id))
-    if only_waiting and not waited:
+    if latest is not None and is_latest:
+        first_id, before_id = latest, None
+    else:
+        first_id = max((each for each in waiting if each <= reply_id), default=reply_id)
+        before_id = min((each for each in waiting if each > first_id), default=latest or first_id + 1)
+    key = waiting.get(first_id)
+    if key is None and only_waiting:
         return
-    text = _text(thread, first_id, None if is_latest else (latest or first_id + 1))
+    text = _text(thread, first_id, before_id)
+    if key == second_form.key_of(_reply(first_id)) and text is not None:
+        outbox.reword_one(key, text)
+        return
+    if key is not None:
+        outbox.cancel_one(key)
     if text is None:
         return
     due_at = (thread.notice_due_at if is_latest else None) or database_clock.now()
@@ -162,6 +189,13 @@ def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = Fals
             subject=_replies_of(thread.id),
         )
     )
+
+
+def _waiting(thread: ForumThread) -> dict[int, str]:
+    """The keys of messages about the thread that have yet to leave, by their first replies: in quiet hours several."""
+    which = Delivery.subject == _replies_of(thread.id), Delivery.state.in_(OPEN)
+    keys = db.session.scalars(sa.select(Delivery.dedupe_key).where(*which))
+    return {int(key.split(":")[1]): key for key in keys}
 
 
 def _is_blocked_by(user_id: int | None) -> sa.ColumnElement[bool]:

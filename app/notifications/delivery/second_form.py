@@ -5,6 +5,8 @@ That is a delivery of its own: the one that was refused stays as it is, and none
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
@@ -13,9 +15,17 @@ from app.core.settings import settings
 from app.notifications.delivery.forms import AS_TEMPLATE, parts_of, template_name
 from app.notifications.models import deliveries
 
+#: A value, or a column of them.
+Key = TypeVar("Key", str, sa.ColumnElement[str])
+
 _rows = deliveries.c
 #: What the second row has from the first.
 _SAME = ("queue", "channel", "kind", "subject", "user_id", "occurrence_id", "target", "due_at", "expires_at")
+
+
+def key_of(first: Key) -> Key:
+    """The dedupe_key of the second delivery, by that of the first."""
+    return first + ":template"
 
 
 def send_as_template(delivery_id: int) -> bool:
@@ -28,7 +38,7 @@ def send_as_template(delivery_id: int) -> bool:
     if template_name(refused.kind, parts_of(refused.payload)) is None:
         return False
     copied = sa.select(
-        _rows.dedupe_key + ":template",
+        key_of(_rows.dedupe_key),
         _rows.payload + sa.literal({AS_TEMPLATE: True}, JSONB),
         sa.func.statement_timestamp(),
         *(_rows[name] for name in _SAME),
