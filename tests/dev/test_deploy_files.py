@@ -19,13 +19,16 @@ from flask import Flask
 
 from app.core import errors
 from app.core.errors import NotFound, TooManyRequests, Unavailable
-from app.core.jobs.queue import JOB_TIMEOUT_S
+from app.core.jobs.queue import BULK, JOB_TIMEOUT_S, URGENT
 from app.core.web.parsing import MAX_MULTIPART_BYTES
 from config import ROOT, Config
 from tests.programs import needed
 
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+
+#: In compose.yaml, one of each queue.
+WORKERS = ("worker-urgent", "worker-bulk")
 
 SETTINGS = {each.name.upper() for each in fields(Config)}
 #: Read by gunicorn.conf.py, prometheus_client and Python.
@@ -126,12 +129,14 @@ def test_only_gunicorn_keeps_figures_in_a_folder() -> None:
 
 def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
-    assert {"postgres", "redis", "web", "worker", "nginx"} <= set(services)
-    for name in ("web", "worker", "migrate"):
+    assert {"postgres", "redis", "web", *WORKERS, "nginx"} <= set(services)
+    for name in ("web", *WORKERS, "migrate"):
         given = {variable.removesuffix("_FILE") for variable in services[name]["environment"]}
         assert given <= SETTINGS | OTHERS, name
         assert services[name]["read_only"] is True
-    assert int(services["worker"]["stop_grace_period"].removesuffix("s")) > JOB_TIMEOUT_S
+    for name, queue in zip(WORKERS, (URGENT, BULK), strict=True):
+        assert int(services[name]["stop_grace_period"].removesuffix("s")) > JOB_TIMEOUT_S
+        assert services[name]["command"] == ["rq", "worker", "-c", "worker", "-w", "worker.Worker", queue]
     redis = services["redis"]["command"]
     assert redis[redis.index("--appendonly") + 1] == "yes"
     assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
@@ -177,7 +182,7 @@ def test_what_the_image_writes_outlives_a_container() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     folders = re.findall(r"(?:MEDIA_ROOT|OUTCOMES_FOLDER)=(\S+)", (DEPLOY / "Dockerfile").read_text())
     assert len(folders) == 2
-    for name in ("web", "worker"):
+    for name in ("web", *WORKERS):
         mounted = {
             volume.partition(":")[2]: volume.partition(":")[0] for volume in compose["services"][name]["volumes"]
         }
@@ -188,7 +193,7 @@ def test_what_the_image_writes_outlives_a_container() -> None:
 def test_an_export_grows_on_a_disk_and_not_in_memory() -> None:
     """XLSX and people's own data are put together in files of any size; a tmpfs is memory."""
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
-    for name in ("web", "worker"):
+    for name in ("web", *WORKERS):
         assert "/tmp" in services[name]["volumes"], name
         assert not any(mount.partition(":")[0] == "/tmp" for mount in services[name]["tmpfs"]), name
     for path in UNITS:
