@@ -190,6 +190,10 @@ def setting(doc: str, read: Callable[[str], Any] = str, *, default: Any = MISSIN
     return field(default=default, metadata={"doc": doc, "read": read, "secret": secret}, repr=not secret)
 
 
+#: Settings that only production cannot do without.
+NEEDED_IN_PRODUCTION = ("vapid_public_key", "vapid_private_key", "vapid_subject")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Config:
     """Every setting of the service, typed. Times are in the unit that the name ends in."""
@@ -248,7 +252,9 @@ class Config:
         default=None,
         secret=True,
     )
-    database_pool_size: int = setting("Connections that one process keeps", _integer(1, 200), default=8)
+    database_pool_size: int = setting(
+        "Connections that each of a process's two pools keeps; under load twice as many", _integer(1, 200), default=8
+    )
     redis_url: str = setting("Redis 7 or Valkey 8, or newer", _redis_url, secret=True)
     media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` is a field
     outcomes_folder: Path = setting(  # noqa: RUF009  # `setting` is a field
@@ -520,7 +526,7 @@ def _conflicts(config: Config) -> list[str]:
 def _production_problems(config: Config) -> list[str]:
     problems = [
         f"{name.upper()} is missing: web push needs it in production"
-        for name in ("vapid_public_key", "vapid_private_key", "vapid_subject")
+        for name in NEEDED_IN_PRODUCTION
         if getattr(config, name) is None
     ]
     secrets = [

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from config import ROOT, Config
+from config import NEEDED_IN_PRODUCTION, ROOT, Config
 
 
 def markdown_table() -> str:
     """The README's table of settings, one row a setting."""
     head = ["| setting | meaning | default |", "|---|---|---|"]
     rows = [
-        f"| `{spec.name.upper()}` | {spec.metadata['doc']} | {_shown_default(spec.default)} |"
+        f"| `{spec.name.upper()}` | {spec.metadata['doc']} | {_NEEDED if _is_needed(spec) else _shown(spec.default)} |"
         for spec in fields(Config)
     ]
     return "\n".join(head + rows)
 
 
-def _shown_default(value: Any) -> str:
+_NEEDED = "**needed in production**"
+
+
+def _is_needed(spec: Field[Any]) -> bool:
+    return spec.default is MISSING or spec.name in NEEDED_IN_PRODUCTION
+
+
+def _shown(value: Any) -> str:
     match value:
-        case _ if value is MISSING:
-            return "**needed in production**"
         case None | ():
             return ""
         case bool():
@@ -40,10 +45,10 @@ def _shown_default(value: Any) -> str:
 def env_example() -> str:
     """The text of `.env.example`: every setting with its meaning, those that production needs first."""
     blocks = ["# Copy to .env and fill in. `flask keys new` prints the secrets. What is commented out has a default."]
-    for spec in sorted(fields(Config), key=lambda spec: spec.default is not MISSING):
+    for spec in sorted(fields(Config), key=lambda spec: not _is_needed(spec)):
         doc = spec.metadata["doc"].replace("`", "")
         line = f"{spec.name.upper()}="
-        if spec.default is not MISSING:
-            line = f"#{line}{_shown_default(spec.default).strip('`')}"
+        if not _is_needed(spec):
+            line = f"#{line}{_shown(spec.default).strip('`')}"
         blocks.append(f"# {doc}\n{line}")
     return "\n\n".join(blocks) + "\n"
