@@ -104,7 +104,7 @@ def send(data: NewPush) -> dict[str, int]:
     outbox.add_all(
         [
             outbox.Draft(
-                kind="push",
+                kind=transport.ANYBODYS,
                 channel=Channel.PUSH,
                 dedupe_key=f"push:{batch}:{subscription_id}",
                 payload=payload,

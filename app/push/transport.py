@@ -14,7 +14,7 @@ from app.core.database.session import autocommit, db, unit_of_work
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.delivery import claims
-from app.notifications.delivery.claims import Claimed, ClaimLostError, UndeliverableError
+from app.notifications.delivery.claims import Claimed, ClaimLostError, UndeliverableError, UnwantedError
 from app.notifications.models import Channel, State, deliveries
 from app.notifications.senders.models import phone_numbers
 from app.providers import webpush
@@ -30,8 +30,11 @@ NEUTRAL = {"title": "Pengingat", "body": "Anda punya pengingat"}
 SHOWN = ("title", "body", "url", "actions", "token")
 
 REMINDER = "reminder"
-#: Kinds that tell of somebody's health, for which a browser must be theirs.
-PRIVATE = frozenset({REMINDER, "stock", "alert"})
+#: What anybody may send, and a browser gets that nobody but its own word says is the person's.
+ANYBODYS = "push"
+#: Of these such a browser shows that there is something, and of all else nothing.
+HINTED_AT = frozenset({REMINDER, "stock", "alert"})
+UNPROVEN = "not proven to be the person's"
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
@@ -113,7 +116,9 @@ def send(delivery: Claimed) -> str | None:
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
     content: Mapping[str, object] = {name: delivery.payload[name] for name in SHOWN if delivery.payload.get(name)}
-    if delivery.kind in PRIVATE and not row.is_verified:
+    if not row.is_verified and delivery.kind != ANYBODYS:
+        if delivery.kind not in HINTED_AT:
+            raise UnwantedError(UNPROVEN)
         content = NEUTRAL
     elif is_reminder and row.is_unreached:
         content = {**content, "body": f"{content.get('body', '')} {UNREACHED}".strip()}

@@ -16,7 +16,7 @@ from app.identity.models import RoleName
 from app.notifications import jobs as outbox_jobs
 from app.notifications.models import Delivery
 from app.pengingat import alerts, jobs, occurrences, service, stock
-from app.push.transport import PRIVATE
+from app.push.transport import HINTED_AT
 from dev.simulators import Server
 from tests.factories import make_user
 from tests.notifications.conftest import gateway  # noqa: F401  # a fixture
@@ -109,7 +109,7 @@ def test_a_medicine_that_may_not_be_named_any_more_is_not_named(sim: Server) -> 
 
 def test_what_tells_of_somebodys_health_is_for_proven_browsers_alone() -> None:
     # The transport stands below the sections, so it cannot take the names of their kinds from them.
-    assert {occurrences.KIND, stock.KIND, alerts.KIND} == PRIVATE
+    assert {occurrences.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 
 @pytest.mark.usefixtures("caregiver_id")

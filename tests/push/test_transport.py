@@ -140,6 +140,18 @@ def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
     assert shown(sim, browser) == [{"title": "Pengingat", "body": "Anda punya pengingat"}]
 
 
+@pytest.mark.parametrize("kind", ["security_notice", "forum_case", "broadcast"])
+def test_a_claimed_browser_learns_nothing_else(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
+) -> None:
+    """Neither who became the person's caregiver, nor that a case waits for a moderator."""
+    subscribe(client, browser, user_id)
+    remind(user_id, kind)
+    for _ in range(2):
+        jobs.drain("urgent")
+    assert shown(sim, browser) == []
+
+
 def test_a_push_that_waits_is_not_for_the_next_person_at_the_browser(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:

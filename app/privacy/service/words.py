@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from app.notifications.delivery.messaging import INVALID
 from app.notifications.delivery.proof import UNPROVEN
 from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.pengingat.alerts import NOT_ALLOWED
+from app.push import transport as push
 
 #: What a delivery is about, by its kind; that of a reminder names it, that of no kind here is a message.
 TITLES = {
@@ -26,9 +28,10 @@ OTHER_TITLE = "Pesan"
 REASONS = {
     SWITCHED_OFF: "Saluran ini Anda matikan.",
     "no number": "Akun Anda belum punya nomor HP.",
-    "the number is known to be invalid": "Nomor HP Anda tidak terdaftar di layanan pesan. Periksa profil Anda.",
+    INVALID: "Nomor HP Anda tidak terdaftar di layanan pesan. Periksa profil Anda.",
     "the number has changed": "Nomor HP Anda sudah diganti sebelum pesan ini terkirim.",
     UNPROVEN: "Nomor HP Anda belum dibuktikan. Buktikan di profil Anda.",
+    push.UNPROVEN: "Peramban ini belum terbukti milik Anda. Masuk lagi di sana.",
     "unsubscribed": "Peramban ini tidak lagi menerima notifikasi.",
     NOT_ALLOWED: "Pasien tidak mengizinkannya lagi.",
     "wants no broadcasts": "Anda tidak menerima siaran.",
