@@ -51,6 +51,24 @@ def promote(admin: Client, user: User) -> None:
     assert admin.post(url, {"role_ids": [role_id(RoleName.ADMIN)]}).status_code == 200
 
 
+def test_who_registered_does_not_lose_everything_for_having_become_an_administrator(
+    client: Client, admin: Client, siti: User
+) -> None:
+    """Promoted and deleted at once anybody's reminders and history would be gone for good, without a word to them."""
+    promote(admin, siti)
+    session = client.as_(siti)
+    assert admin.delete(f"/admins/{siti.id}").status_code == 200
+    assert_error(admin.get("/admins/siti"), 404)
+    assert siti.role_names == {RoleName.PASIEN}
+    assert_error(session.get("/profile"), 401)
+    assert texts()[-1][2].startswith("Peran akun Anda baru saja diubah. Peran yang dicabut: admin.")
+    assert credentials.authenticate("siti", "milik-siti") is siti
+    assert_error(admin.delete(f"/admins/{siti.id}"), 404)
+    promote(admin, siti)
+    superadmin = client.as_(make_superadmin())
+    assert superadmin.delete(f"/admins/{siti.id}").status_code == 200
+
+
 @pytest.mark.parametrize("change", [{"password": "milik-bos"}, {"nomor_hp": "081311112222"}, {"nomor_hp": None}])
 def test_nobody_else_changes_what_opens_the_account_of_who_registered(
     admin: Client, siti: User, change: dict[str, str | None]

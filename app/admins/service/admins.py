@@ -14,7 +14,7 @@ from app.core.database.session import db
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.forum.service import toggles
-from app.identity import access_log, audit, usernames, users
+from app.identity import access_log, audit, sessions, usernames, users
 from app.identity.models import PRIVILEGED, SEARCHED, RoleName, User
 from app.identity.roles import check_may_promote, keep_last_admin, roles_named
 from app.identity.sessions import Caller
@@ -89,9 +89,15 @@ def update(user_id: int, data: AdminChanges, by: Caller) -> User:
 
 
 def delete(user_id: int, by: Caller) -> None:
-    """Delete an administrator and everything of theirs for good; never oneself, and never the last one."""
+    """Delete an administrator and everything of theirs for good; never oneself, and never the last one.
+
+    Whoever registered themselves is an administrator no more, and keeps what is theirs; a super-admin deletes them too.
+    """
     if user_id == by.id:
         raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")
+    if RoleName.SUPERADMIN not in by.roles and users.get(user_id).self_registered:
+        _demote(user_id, by)
+        return
     # Posts before people, as everybody locks them who writes in the forum. What the person tapped until their own row
     # was locked is taken back after that.
     toggles.take_back_all(user_id)
@@ -102,6 +108,14 @@ def delete(user_id: int, by: Caller) -> None:
     personal_data.erase_now(admin)
     # Which administrator was deleted, and by whom, is what the log is for: this alone names them.
     audit.record(by, audit.Action.DELETED, f"user:{user_id}", username=username, roles=roles)
+
+
+def _demote(user_id: int, by: Caller) -> None:
+    admin = _get_changeable(user_id, by)
+    if RoleName.ADMIN in admin.role_names:
+        keep_last_admin(admin)
+    roles_service.replace_of_user(user_id, {role.id for role in admin.roles if role.name not in PRIVILEGED}, by)
+    sessions.end_all(user_id)
 
 
 def _get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> User:
