@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, unit_of_work
@@ -18,6 +21,8 @@ from app.notifications.delivery.wishes import ALWAYS_WANTED
 from app.notifications.senders import health, numbers
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
+
+logger = logging.getLogger(__name__)
 
 INVALID = "the number is known to be invalid"
 
@@ -108,11 +113,14 @@ def _send(delivery: Claimed, address: Address, form: forms.Form) -> str | None:
             for each in delivery.together:
                 second_form.send_as_template(each.id)
         raise
-    if is_trial:
-        health.start()
-    if address.is_doubted:
-        with unit_of_work():
-            numbers.accepted(address.phone)
+    try:
+        if is_trial:
+            health.start()
+        if address.is_doubted:
+            with unit_of_work():
+                numbers.accepted(address.phone)
+    except (DBAPIError, PoolTimeoutError):  # what has left is not sent again for that
+        logger.exception("a success was not noted")
     return ref
 
 

@@ -21,6 +21,7 @@ from app.notifications.delivery import drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.models import Channel, Delivery, State
+from app.notifications.senders import health, numbers
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.client import Client
@@ -108,6 +109,28 @@ def test_a_message_that_has_not_tried_an_invalid_number_leaves_that_to_the_next(
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == State.SENT
     assert db.session.get_one(User, user.id).phone_invalid_at is None
+
+
+@pytest.mark.parametrize("note", ["accepted of a doubted number", "start after a trial"])
+def test_a_success_that_cannot_be_noted_is_one_and_is_not_sent_again(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch, note: str
+) -> None:
+    """PostgreSQL goes away between the provider's answer and what follows from it."""
+
+    def fail(*_: object) -> None:
+        raise sa.exc.OperationalError("UPDATE", {}, Exception("gone"))
+
+    user = committed_user()
+    if note.startswith("accepted"):
+        numbers.refused(user.phone or "")
+        db.session.commit()
+        monkeypatch.setattr(numbers, "accepted", fail)
+    else:
+        monkeypatch.setattr(health, "admit", lambda: True)
+        monkeypatch.setattr(health, "start", fail)
+    row = drained(user)
+    assert (row.state, row.unknowns, len(gateway.messaging.calls)) == (State.SENT, 0, 1)
+    assert row.provider_ref
 
 
 def test_a_number_that_a_probe_has_reached_is_written_to_again(committed: Flask, gateway: Server) -> None:
