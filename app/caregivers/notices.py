@@ -14,7 +14,7 @@ from app.core.settings import settings
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import User
 from app.notifications import outbox
-from app.notifications.models import Channel, Delivery
+from app.notifications.models import Channel, Delivery, Receipt, State
 
 #: As of a new password or number: it always comes, for a thief would switch it off first.
 KIND = "security_notice"
@@ -38,7 +38,12 @@ CUT_BY_WORD = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi atau balas
 
 
 def last_told(patient_id: int, within: timedelta) -> sa.Select[int]:
-    """The id of the link that a message told a patient of last, within so long; it may have been cut since."""
+    """The id of the link that a message told a patient of last, within so long; it may have been cut since.
+
+    One that failed comes after all that may have arrived: the patient can have read of it in the application alone.
+    """
+    has_failed = sa.and_(Delivery.state.in_((State.FAILED, State.MISSED, State.CANCELLED)), Delivery.unknowns == 0)
+    has_left = sa.and_(~has_failed, Delivery.receipt.is_distinct_from(Receipt.FAILED))
     return (
         sa.select(sa.cast(sa.func.split_part(Delivery.dedupe_key, ":", 2), sa.BigInteger))
         .where(
@@ -47,7 +52,7 @@ def last_told(patient_id: int, within: timedelta) -> sa.Select[int]:
             Delivery.dedupe_key.startswith(f"{SUBJECT}:", autoescape=True),
             Delivery.created_at > sa.func.now() - within,
         )
-        .order_by(Delivery.created_at.desc(), Delivery.id.desc())
+        .order_by(has_left.desc(), Delivery.created_at.desc(), Delivery.id.desc())
         .limit(1)
     )
 

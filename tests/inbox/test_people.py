@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -17,7 +18,7 @@ from app.identity.models import User
 from app.inbox import jobs, texts
 from app.notifications import jobs as delivery_jobs
 from app.notifications.messages import message_user
-from app.notifications.models import Delivery, Heard, Inbound
+from app.notifications.models import Delivery, Heard, Inbound, Receipt, State
 from dev.simulators import Server
 from tests.factories import make_user
 from tests.inbox.conftest import Phone, rows
@@ -242,6 +243,38 @@ def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: User) -> None:
     assert said.text.startswith("Hubungan dengan pendamping Ani sudah diputus.")
     assert caregivers() == [older]
     assert newer not in caregivers()
+
+
+@pytest.mark.parametrize(
+    ("fate", "is_cut"),
+    [
+        ({"state": State.FAILED}, False),
+        ({"state": State.SENT, "receipt": Receipt.FAILED}, False),
+        ({"state": State.FAILED, "unknowns": 2}, True),
+        ({"state": State.SENT}, True),
+    ],
+    ids=["refused", "not delivered", "unknown", "sent"],
+)
+def test_a_link_whose_message_reached_nobody_is_not_the_one_told_last(
+    phone: Phone, siti: User, fate: dict[str, Any], is_cut: bool
+) -> None:
+    patient_id = siti.id
+    older = link(siti, "Budi Santoso", days=2)
+    newer = link(db.session.get_one(User, patient_id), "Ani Lestari", hours=2)
+    newest = sa.select(sa.func.max(Delivery.id)).filter_by(channel="messaging").scalar_subquery()
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).where(Delivery.id == newest).values(**fate))
+    phone.write("PUTUS")
+    assert caregivers() == [older if is_cut else newer]
+
+
+def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Phone, siti: User) -> None:
+    """The patient has read of it in the application."""
+    link(siti, "Budi Santoso", hours=2)
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).values(state=State.FAILED, last_error="needs_template"))
+    phone.write("PUTUS")
+    assert caregivers() == []
 
 
 def test_who_says_cut_twice_keeps_the_caregiver_told_before(phone: Phone, siti: User) -> None:
