@@ -79,6 +79,7 @@ def take(on_failed: FailedReceipt) -> int:
             if best is None or RANKS[told.receipt] > RANKS[best.receipt]:
                 furthest[delivery_id] = told
     changed = _apply(furthest)
+    _name({each: told.state_ref for told in batch if told.state_ref for each in about[told.inbound_id] - changed})
     _close(batch, about, {furthest[delivery_id].inbound_id for delivery_id in changed})
     for delivery_id in sorted(changed):
         if furthest[delivery_id].receipt is Receipt.FAILED:
@@ -119,8 +120,10 @@ class _Names:
 
     @classmethod
     def of(cls, batch: Sequence[Told]) -> Self:
+        own_ids = {told.delivery_id for told in batch if told.delivery_id is not None}
         which = sa.or_(
-            _rows.id.in_({told.delivery_id for told in batch if told.delivery_id is not None}),
+            # One that nobody has called has its id from before the database was restored.
+            sa.and_(_rows.id.in_(own_ids), _rows.claim_token.is_not(None)),
             _rows.provider_ref == sa.any_(_texts(told.ref for told in batch)),
             _rows.provider_state_ref == sa.any_(_texts(told.state_ref for told in batch)),
         )
@@ -186,6 +189,16 @@ def _apply(furthest: Mapping[int, Told]) -> set[int]:
     rank = sa.func.coalesce(sa.func.array_position(sa.literal(list(RANKS), ARRAY(sa.Text)), _rows.receipt) - 1, -1)
     statement = sa.update(deliveries).where(_rows.id == new.id, new.rank > rank).values(values).returning(_rows.id)
     return set(db.session.scalars(statement))
+
+
+def _name(state_refs: Mapping[int, str]) -> None:
+    """Keep the name that later receipts have alone, though the one that told of it goes no further than is known."""
+    if not state_refs:
+        return
+    told = sa.values(sa.column("id", sa.BigInteger), sa.column("state_ref", sa.Text), name="told")
+    new = told.data(sorted(state_refs.items())).c
+    which = _rows.id == new.id, _rows.provider_state_ref.is_(None)
+    db.session.execute(sa.update(deliveries).where(*which).values(provider_state_ref=new.state_ref))
 
 
 def _close(batch: Sequence[Told], about: Mapping[int, set[int]], applied: set[int]) -> None:

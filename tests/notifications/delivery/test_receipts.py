@@ -63,6 +63,26 @@ def test_a_message_that_the_provider_named_is_accepted(app: Flask) -> None:
     assert (row.state, row.receipt) == (State.SENT, Receipt.ACCEPTED)
 
 
+def test_an_id_that_was_anothers_before_a_restore_is_not_settled_by_its_receipt(app: Flask) -> None:
+    row = add(due_at=clock.now() + timedelta(hours=1))
+    old = tell(Receipt.READ, delivery=row.id)
+    take()
+    assert reread(row.dedupe_key).state == State.PENDING
+    assert outcome(old) == (receipts.WAITING, False)
+
+
+def test_the_second_name_is_kept_though_its_receipt_goes_no_further(app: Flask) -> None:
+    """Later ones come under that name alone."""
+    row = sent()
+    tell(Receipt.ACCEPTED, ref=row.provider_ref, state_ref="state-1")
+    take()
+    told: list[tuple[int, str | None]] = []
+    tell(Receipt.FAILED, state_ref="state-1", code="invalid")
+    take(failed=told)
+    assert told == [(row.id, "invalid")]
+    assert reread(row.dedupe_key).receipt == Receipt.FAILED
+
+
 def test_a_delivery_keeps_the_furthest_receipt_in_whatever_order_they_come(app: Flask) -> None:
     told = [Receipt.SENT, Receipt.FAILED, Receipt.DELIVERED, Receipt.READ]
     for order in itertools.permutations(told):
