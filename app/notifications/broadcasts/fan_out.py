@@ -129,6 +129,7 @@ def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> 
         channel=Channel.MESSAGING,
         queue=BULK,
         dedupe_key=_key(broadcast, user_id),
+        # The zone is for the code before this, which runs beside it while a new version is rolled out.
         payload={"text": broadcast.text, "day": due.date().isoformat(), "zone": str(due.tzinfo)},
         due_at=due,
         expires_at=now + LIFETIME,
@@ -169,14 +170,14 @@ def _reserve_days(days: Sequence[tuple[int, date]]) -> set[int]:
 
 def check_recipient(delivery: Claimed) -> None:
     """Raise unless this recipient may get a broadcast now: their hours, the day's number, their wish, as of today."""
-    zone = ZoneInfo(str(delivery.payload["zone"]))
-    now = database_clock.now()
+    with autocommit() as connection:
+        wish = sa.select(User.accepts_broadcasts, User.domicile, limits.is_newcomer())
+        row = connection.execute(wish.where(User.id == delivery.user_id)).one_or_none()
+    accepts, domicile, is_newcomer = row or (False, None, False)
+    now, zone = database_clock.now(), zone_of(domicile)
     moment = next_daytime(zone, now)
     if moment > now:
         raise PostponedError(moment)
-    with autocommit() as connection:
-        wish = sa.select(User.accepts_broadcasts, limits.is_newcomer()).where(User.id == delivery.user_id)
-        accepts, is_newcomer = connection.execute(wish).one_or_none() or (False, False)
     if not accepts:
         raise UndeliverableError("wants no broadcasts")
     today = now.astimezone(zone).date()

@@ -40,6 +40,15 @@ def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, configure
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jakarta"))
 
 
+def test_who_has_moved_meanwhile_is_told_by_day_there(app: Flask, configure: Configure, moment: Time) -> None:
+    found = prepared(app, moment)
+    db.session.execute(sa.update(User).filter_by(id=found.user_id).values(domicile="Papua"))
+    moment.now = NOON.replace(hour=12)  # 19:00 in Jakarta, 21:00 in Papua
+    with pytest.raises(PostponedError) as error:
+        fan_out.check_recipient(found)
+    assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jayapura"))
+
+
 def test_on_another_day_it_counts_as_that_days(app: Flask, configure: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
