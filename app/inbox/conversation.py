@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -28,6 +28,8 @@ from app.pengingat.links import Asked
 KIND = "answer"
 #: How long an answer is tried to be sent: who waits longer has given up.
 LIFETIME = timedelta(hours=1)
+#: So late a message may reach us and still be taken for one of the moment that its provider names.
+LATEST = timedelta(days=1)
 #: For how long somebody may cut a link by a word that they were told of.
 CUT_WITHIN = timedelta(days=7)
 
@@ -38,11 +40,12 @@ MUTE = frozenset({"reaction", "system", "unsupported", "sticker"})
 
 @dataclass(frozen=True)
 class Sender:
-    """Somebody whose number we know."""
+    """Somebody whose number we know, and when they wrote."""
 
     user_id: int
     name: str
     phone: str
+    wrote_at: datetime
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def handle(row: Inbound) -> str:
     numbers.heard_from(row.phone, row.received_at)
     command = words.read(row.text or "", str(row.payload.get("pressed", "")))
     proof = verification.confirm_by_message(row.phone, command.code) if command.word is Word.VERIFY else None
-    sender = _sender(row.phone)
+    sender = _sender(row.phone, _wrote_at(row))
     if sender is None:
         return UNKNOWN_SENDER
     budget = limits.budget(row.phone)
@@ -81,7 +84,7 @@ def handle(row: Inbound) -> str:
 
 def prefer(row: Inbound) -> str:
     """Broadcasts wanted or not, chosen in the provider's own menu: done, and not talked about."""
-    sender = _sender(row.phone) if row.phone else None
+    sender = _sender(row.phone, row.received_at) if row.phone else None
     if sender is None:
         return UNKNOWN_SENDER
     on = row.payload.get("wish") == "resume"
@@ -89,9 +92,16 @@ def prefer(row: Inbound) -> str:
     return Word.START if on else Word.STOP
 
 
-def _sender(phone: str) -> Sender | None:
+def _sender(phone: str, wrote_at: datetime) -> Sender | None:
     row = db.session.execute(sa.select(User.id, User.nama_ktp).where(User.phone == phone)).one_or_none()
-    return Sender(*row, phone) if row else None
+    return Sender(*row, phone, wrote_at) if row else None
+
+
+def _wrote_at(row: Inbound) -> datetime:
+    """When a message was written, by its provider: webhooks are repeated for hours while we are away."""
+    at = row.payload.get("at")
+    wrote_at = datetime.fromisoformat(at) if isinstance(at, str) else row.received_at
+    return wrote_at if row.received_at - LATEST <= wrote_at <= row.received_at else row.received_at
 
 
 # --- of reminders ---------------------------------------------------------------------------------------------------
@@ -102,7 +112,7 @@ def _answer(sender: Sender, command: Command, data: QuickAnswer, say: Callable[[
         if command.token:
             answered = replies.answer_button(sender.user_id, command.token, data)
         else:
-            answered = replies.answer(sender.user_id, data, command.numbers)
+            answered = replies.answer(sender.user_id, data, command.numbers, wrote_at=sender.wrote_at)
     except AppError as refusal:  # a sentence for people, whichever it is
         return Reply(f"refused {refusal.code}", refusal.message)
     return Reply(data["status"], say(sender.name, answered))
@@ -124,14 +134,14 @@ def _snooze(sender: Sender, command: Command) -> Reply:
 
 def _yes(sender: Sender, command: Command) -> Reply:
     """Done, where only one thing can be meant. To nothing at all people say yes too, out of politeness."""
-    count = replies.count_open(sender.user_id)
+    count = replies.count_open(sender.user_id, wrote_at=sender.wrote_at)
     if count == 1:
         return _done(sender, command)
     return Reply("unclear", texts.SEVERAL.format(count=count)) if count else Reply("nothing asked", None)
 
 
 def _not_yet(sender: Sender, _: Command) -> Reply:
-    is_open = replies.count_open(sender.user_id) > 0
+    is_open = replies.count_open(sender.user_id, wrote_at=sender.wrote_at) > 0
     return Reply("not yet", texts.not_yet(sender.name) if is_open else texts.NOTHING_OPEN)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -21,6 +21,10 @@ from app.pengingat.ledger_schemas import QuickAnswer
 from app.pengingat.links import LIFETIME, Asked
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
 
+#: So long before its time a reminder may leave with others of its minute, by a provider's clock that may be behind. The
+#: note of when it left may come later, for PostgreSQL may be away.
+AHEAD = timedelta(minutes=2)
+
 #: Deliveries to a person that are looked at: those of a day, and no end of them.
 LATEST = 100
 
@@ -36,13 +40,14 @@ class NoSuchNumber(NotFound):
         super().__init__(f"Pesan terakhir memuat {count} pengingat. Balas dengan nomor 1 sampai {count}.")
 
 
-def answer(user_id: int, data: QuickAnswer, numbers: Sequence[int] = ()) -> Asked:
+def answer(user_id: int, data: QuickAnswer, numbers: Sequence[int] = (), *, wrote_at: datetime | None = None) -> Asked:
     """Answer what was sent last and is open, or those of it that a person names by number; returns what is answered.
 
-    Raises `NothingAsked`, `NoSuchNumber`, or the refusal where nothing could be answered.
+    They wrote at `wrote_at`, or now, having read nothing that fell due later. Raises `NothingAsked`, `NoSuchNumber` or
+    the refusal where nothing could be answered.
     """
     now = database_clock.now()
-    asked = _meant(_messages(user_id, now))
+    asked = _meant(_messages(user_id, now, wrote_at or now))
     if any(not 1 <= number <= len(asked.occurrences) for number in numbers):
         raise NoSuchNumber(len(asked.occurrences))
     named = [asked.occurrences[number - 1] for number in numbers] or asked.occurrences
@@ -58,9 +63,10 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
     return replace(asked, occurrences=links.answer_all(asked, data, database_clock.now()))
 
 
-def count_open(user_id: int) -> int:
-    """How many occurrences a person was told of, and has not answered, while they may."""
-    messages = _messages(user_id, database_clock.now())
+def count_open(user_id: int, *, wrote_at: datetime | None = None) -> int:
+    """How many occurrences a person was told of, up to `wrote_at` or now, and has not answered, while they may."""
+    now = database_clock.now()
+    messages = _messages(user_id, now, wrote_at or now)
     return len({row.id for message in messages for row in message.occurrences if row.state == State.PENDING})
 
 
@@ -75,8 +81,8 @@ def _meant(messages: Sequence[Asked]) -> Asked:
     return messages[0]
 
 
-def _messages(user_id: int, now: datetime) -> list[Asked]:
-    """What was sent to the number that a person has now, the newest first, each in the order of its numbers.
+def _messages(user_id: int, now: datetime, wrote_at: datetime) -> list[Asked]:
+    """What was sent to the number that a person has now, due by then, newest first, each in the order of its numbers.
 
     So may be what left in a call of which nobody knows what came: who answers it has it.
     """
@@ -92,6 +98,7 @@ def _messages(user_id: int, now: datetime) -> list[Asked]:
             sa.or_(Delivery.state == DeliveryState.SENT, Delivery.unknowns > 0),
             Delivery.receipt.is_distinct_from(Receipt.FAILED),
             sent_at > now - LIFETIME,
+            Delivery.due_at <= wrote_at + AHEAD,
             sa.or_(User.phone_changed_at.is_(None), User.phone_changed_at <= sent_at),
         )
         .order_by(sent_at.desc(), Delivery.due_at, Delivery.id)

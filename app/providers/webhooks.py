@@ -113,7 +113,8 @@ def _message(message: Mapping[str, object]) -> Event | None:
         pressed, words = _text(_get(reply, "id")), _text(_get(reply, "title"), MOST_TEXT)
     else:
         words = _text(_get(part, "caption"), MOST_TEXT)
-    payload = {"type": kind, "pressed": pressed, "about": _text(_get(message.get("context"), "id"))}
+    about, at = _text(_get(message.get("context"), "id")), _moment(message.get("timestamp"))
+    payload = {"type": kind, "pressed": pressed, "about": about, "at": at}
     filled = {name: value for name, value in payload.items() if value}
     return Event(WHATSAPP, _key("wa", ref), "message", _phone(message.get("from")), words, ref, filled)
 
@@ -154,7 +155,8 @@ def read_fonnte_message(body: object) -> Iterator[Event]:
     is_media = text == _NO_TEXT
     # Fonnte does not number every message.
     key = number if number not in ("", "0") else _digest([sender, _get(body, "timestamp"), text])
-    payload = {"type": "media" if is_media else "text"}
+    at = _moment(_get(body, "timestamp"))
+    payload = {"type": "media" if is_media else "text", **({"at": at} if at else {})}
     yield Event(FONNTE, _key("fo", key), "message", _phone(sender), "" if is_media else text, payload=payload)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -70,6 +70,24 @@ def read(occurrence_id: int) -> Occurrence:
 
 def state(occurrence_id: int) -> str:
     return read(occurrence_id).state
+
+
+def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
+    phone: Phone, sent: Sent, moment: Time
+) -> None:
+    """We were away, and the provider repeated its webhook after the next dose had left."""
+    (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
+    received_at = datetime.now(UTC)  # as the database says
+    wrote_at = (received_at - timedelta(minutes=15)).isoformat()
+    for row, ago in ((first, 20), (second, 1)):  # PostgreSQL was away too, and both were noted as sent after it
+        times = {"due_at": received_at - timedelta(minutes=ago), "settled_at": received_at - timedelta(minutes=1)}
+        db.session.execute(sa.update(Delivery).filter_by(occurrence_id=row).values(times))
+    db.session.commit()
+    phone.write("SUDAH", at=wrote_at)
+    assert (state(first), state(second)) == ("done", "pending")
+    assert phone.write("OK", at=wrote_at).outcome == "nothing asked"
+    phone.write("SUDAH")
+    assert state(second) == "done"
 
 
 def test_done_is_noted_and_thanked_for(phone: Phone, sent: Sent) -> None:
