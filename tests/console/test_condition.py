@@ -146,6 +146,18 @@ def test_an_administrator_does_not_learn_there_who_writes_under_a_pseudonym(clie
     assert admin.get(path).json == []
 
 
+def test_an_administrator_does_not_learn_there_whom_a_broadcast_of_a_thread_left_out(admin: Client, siti: User) -> None:
+    """Of all whom it concerns that is its author alone, be it under a pseudonym."""
+    for subject in ("forum_thread:1", "article:1"):
+        db.session.add(
+            Delivery(kind="broadcast", channel="messaging", queue="bulk", dedupe_key=subject, payload={"text": "x"},
+                     due_at=sa.func.now(), next_try_at=sa.func.now(), expires_at=sa.func.now(), user_id=siti.id,
+                     subject=subject)
+        )  # fmt: skip
+    db.session.commit()
+    assert len(admin.get(f"/admins/users/{siti.id}/pengiriman").json) == 1
+
+
 def test_the_person_reads_of_the_look(admin: Client, siti: User) -> None:
     admin.get(f"/admins/users/{siti.id}/pengiriman")
     looks = db.session.scalars(sa.select(AccessLogEntry.action).where(AccessLogEntry.user_id == siti.id)).all()

@@ -260,12 +260,18 @@ def pseudonym_lifted(user_id: int, case_id: int) -> None:
 def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
     """Whether a delivery to this person shows to others that they wrote under their pseudonym: by when it was sent.
 
-    So does each about replies, but for those to a thread that stands under their name.
+    So does each about replies, but for those to a thread that stands under their name. A broadcast of a thread does by
+    being there: of all whom it concerns its author alone has none.
     """
     thread = sa.func.concat(THREAD_KIND, ":", ForumThread.id, ":replies")
     named = sa.select(thread).where(ForumThread.user_id == user_id, ~ForumThread.use_pseudonym)
     is_named = sa.func.coalesce(Delivery.subject, "").in_(named)
-    return sa.or_(Delivery.kind == LIFTED_KIND, sa.and_(Delivery.kind == REPLY_KIND, ~is_named))
+    is_of_thread = sa.func.coalesce(Delivery.subject, "").startswith(f"{THREAD_KIND}:", autoescape=True)
+    return sa.or_(
+        Delivery.kind == LIFTED_KIND,
+        sa.and_(Delivery.kind == REPLY_KIND, ~is_named),
+        sa.and_(Delivery.kind == fan_out.KIND, is_of_thread),
+    )
 
 
 def _thread(thread_id: int) -> str:
