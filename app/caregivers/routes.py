@@ -22,7 +22,7 @@ bp = Blueprint("caregivers", __name__, description="Links between caregivers (pe
 
 @bp.post("/caregiver/patients")
 @requires(RoleName.PENDAMPING)
-@limit("100 per hour", key=by_caller)
+@limit("100 per hour; 200 per day", key=by_caller)  # each is a message to somebody
 @bp.arguments(schemas.PatientLinkCreate)
 @bp.response(201, schemas.Link)
 @bp.alt_response(200, schema=schemas.Link, description="The link existed already", success=True)

@@ -99,6 +99,12 @@ def test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever(as_budi: Client,
     assert db.session.scalar(sa.select(sa.func.count()).filter(Delivery.channel == "messaging")) == 5
 
 
+def test_a_caregiver_links_so_many_a_day(as_budi: Client, siti: User, limited: None) -> None:
+    """Each is a message to somebody who may never have heard of them."""
+    answer = as_budi.post("/caregiver/patients", {"patient_id": siti.id})
+    assert '"200 per 1 day";q=200;w=86400' in answer.headers["RateLimit-Policy"]
+
+
 def test_a_caregivers_name_carries_no_address(client: Client, siti: User) -> None:
     lure = make_user(RoleName.PENDAMPING, nama_ktp="hadiah-gratis.com")
     client.as_(lure).post("/caregiver/patients", {"patient_id": siti.id})
