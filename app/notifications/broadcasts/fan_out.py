@@ -12,7 +12,7 @@ from time import monotonic
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db, unit_of_work
@@ -183,8 +183,19 @@ def check_recipient(delivery: Claimed) -> None:
     today = now.astimezone(zone).date()
     if today.isoformat() != delivery.payload["day"] and not _move_to(delivery, today):
         raise UndeliverableError("had the day's broadcasts already")
-    if is_newcomer and not limits.meet_newcomer(now.astimezone(clock.JAKARTA).date()):
+    if is_newcomer and not _meet(delivery, now.astimezone(clock.JAKARTA).date()):
         raise PostponedError(next_daytime(zone, now + timedelta(days=1)))
+
+
+def _meet(delivery: Claimed, day: date) -> bool:
+    """Whether a new number may write to this new person on a day; tried again that day, they are not counted again."""
+    if delivery.payload.get("met_on") == day.isoformat():
+        return True
+    if not limits.meet_newcomer(day):
+        return False
+    with unit_of_work():
+        _note(delivery, met_on=day)
+    return True
 
 
 def _move_to(delivery: Claimed, day: date) -> bool:
@@ -193,14 +204,17 @@ def _move_to(delivery: Claimed, day: date) -> bool:
     with unit_of_work():
         if not _reserve_days([(delivery.user_id, day)]):
             return False
-        moved = (
-            sa.update(deliveries)
-            .where(deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN))
-            .values(payload={**delivery.payload, "day": day.isoformat()})
-        )
-        if db.session.scalar(moved.returning(deliveries.c.id)) is None:
-            raise ClaimLostError  # cancelled meanwhile: the day is free again, and what was said stays forgotten
+        _note(delivery, day=day)  # cancelled meanwhile: the day is free again
         return True
+
+
+def _note(delivery: Claimed, **days: date) -> None:
+    """Note days in a delivery's payload; `ClaimLostError` for one that was cancelled: what it said stays forgotten."""
+    noted = sa.literal({name: day.isoformat() for name, day in days.items()}, JSONB)
+    which = deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN)
+    update = sa.update(deliveries).where(*which).values(payload=deliveries.c.payload.concat(noted))
+    if db.session.scalar(update.returning(deliveries.c.id)) is None:
+        raise ClaimLostError
 
 
 _bulk_due = sa.exists().where(

@@ -26,7 +26,7 @@ from app.providers.messenger import Health
 from dev.simulators import Server
 from tests.client import Client
 from tests.factories import make_user
-from tests.notifications.conftest import add, reread
+from tests.notifications.conftest import add, age, reread
 from tests.notifications.senders.conftest import Configure, configure, fonnte, whatsapp
 from tests.notifications.senders.looks import sender
 
@@ -157,6 +157,20 @@ def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
         assert sender().warmup_days == good_days
         news(1)
         jobs.drain("bulk")
+
+
+def test_a_new_person_is_counted_once_however_often_they_are_tried(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
+    """Or a provider that fails for an hour would use the day's number up on somebody who was never met."""
+    senders.check()
+    (row,) = news(1)
+    for _ in range(2):
+        sim.fault("messaging", "status")
+        jobs.drain("bulk")
+        age(120, of=row)
+    jobs.drain("bulk")
+    assert (reread(row.dedupe_key).state, sender().new_people) == (State.SENT, 1)
 
 
 def pass_day() -> None:
