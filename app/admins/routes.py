@@ -78,7 +78,10 @@ def update_admin(data: AdminChanges, user_id: int) -> User:
 @bp.response(200, MessageSchema)
 @bp.alt_response(409, "CONFLICT")
 def delete_admin(user_id: int) -> dict[str, str]:
-    """Delete an administrator, but neither oneself nor the last one."""
+    """Delete an administrator, but neither oneself nor the last one.
+
+    Whoever registered themselves loses role and sessions, and keeps the account; a super-admin deletes that too.
+    """
     admins.delete(user_id, by=caller)
     return {"message": "Administrator dihapus."}
 

@@ -63,7 +63,10 @@ class SubscriptionCreate(SubscriptionDelete):
     user_id = RecordId(
         load_default=None,
         allow_none=True,
-        metadata={"description": "A claim; with a token, the token's owner counts instead"},
+        metadata={
+            "description": "A claim: it gets what `/push/send` sends, and of reminders that there is one. With a token "
+            "the token's owner counts instead",
+        },
     )
 
 
