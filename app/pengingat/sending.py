@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -75,8 +74,9 @@ def _use_careful_words(deliveries: list[Claimed]) -> None:
         if connection.scalar(is_proven):
             return
     for each in deliveries:
-        careful: Any = each.payload[UNPROVEN]
-        each.payload = {**each.payload, **careful}
+        careful = each.payload[UNPROVEN]
+        if isinstance(careful, dict):
+            each.payload = {**each.payload, **careful}
 
 
 def _asks_again(delivery: Claimed) -> bool:

@@ -65,6 +65,13 @@ def test_nobody_commits_but_the_edge(path: Path) -> None:
         assert "unit_of_work" not in made, "units of work open at the edge: requests, jobs, commands"
 
 
+def test_little_is_of_any_type() -> None:
+    """Mostly of what libraries give us without types of their own."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES)
+    named = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "Any"]
+    assert len(named) <= 150, "say what it is, or `object`"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=relative)
 def test_only_the_configuration_reads_the_environment(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

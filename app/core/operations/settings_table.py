@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from typing import Any
 
 from config import NEEDED_IN_PRODUCTION, ROOT, Config
 
@@ -22,11 +21,11 @@ def markdown_table() -> str:
 _NEEDED = "**needed in production**"
 
 
-def _is_needed(spec: Field[Any]) -> bool:
+def _is_needed(spec: Field[object]) -> bool:
     return spec.default is MISSING or spec.name in NEEDED_IN_PRODUCTION
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     match value:
         case None | ():
             return ""
@@ -35,7 +34,7 @@ def _shown(value: Any) -> str:
         case (int() as low, int() as high):
             return f"`{low}-{high}`"
         case tuple():
-            return f"`{','.join(value)}`"
+            return f"`{','.join(map(str, value))}`"
         case Path():
             return f"`{value.relative_to(ROOT)}`"
         case _:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from flask.globals import request_ctx
 from werkzeug import Response
 from werkzeug.http import parse_etags
 
-View = TypeVar("View", bound=Callable[..., Any])
+View = TypeVar("View", bound=Callable[..., object])
 
 A_DAY_S = 86_400
 TEN_MINUTES_S = 600
@@ -40,7 +40,7 @@ class Caching:
         """The view, whose good answers to nobody in particular may be kept."""
 
         @wraps(view)
-        def call(*args: object, **kwargs: Any) -> Response:
+        def call(*args: object, **kwargs: object) -> Response:
             response = view(*args, **kwargs)
             environ = request_ctx.request.environ
             if "HTTP_AUTHORIZATION" in environ or response.status_code != 200:

@@ -55,7 +55,7 @@ def around(view: View, access: Access, query_names: Collection[str]) -> Callable
     may_be_old: bool = getattr(view, "may_be_old", False)
 
     @wraps(view)
-    def call(*args: object, **kwargs: Any) -> Response:
+    def call(*args: object, **kwargs: object) -> Response:
         access.enforce()
         if request.query_string and settings.is_development:
             _refuse_unknown_names(query_names)
@@ -79,7 +79,7 @@ def in_a_unit(view: View) -> View:
     """The call of a page, which is open to everybody."""
 
     @wraps(view)
-    def call(*args: object, **kwargs: Any) -> Response:
+    def call(*args: object, **kwargs: object) -> Response:
         return _serve(view, None, args, kwargs, repeats=1)
 
     return call
@@ -93,7 +93,13 @@ def _refuse_unknown_names(query_names: Collection[str]) -> None:
 
 
 def _serve(
-    view: View, access: Access | None, args: Any, kwargs: Any, *, repeats: int, may_read_replica: bool = False
+    view: View,
+    access: Access | None,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    *,
+    repeats: int,
+    may_read_replica: bool = False,
 ) -> Response:
     """One unit of work.
 

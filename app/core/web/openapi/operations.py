@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection
 from http import HTTPStatus
-from typing import Any
 
 from app.core.web.idempotency import PARAMETER
 from app.core.web.openapi.document import Document
 
 
 def described(
-    view: Callable[..., Any],
+    view: Callable[..., object],
     *,
     rule: str,
     methods: Collection[str],
@@ -42,13 +41,13 @@ def operation_id(view: str) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
-def _description(view: Callable[..., Any]) -> str:
+def _description(view: Callable[..., object]) -> str:
     """What the docstring says beyond its first line, which is the summary."""
     return inspect.cleandoc(view.__doc__ or "").partition("\n\n")[2]
 
 
 def _refusals(
-    view: Callable[..., Any], rule: str, methods: Collection[str], *, needs_token: bool, needs_role: bool
+    view: Callable[..., object], rule: str, methods: Collection[str], *, needs_token: bool, needs_role: bool
 ) -> Document:
     """The refusals that follow from rule and decorators; what a view itself refuses, an `alt_response` says.
 
