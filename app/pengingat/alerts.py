@@ -19,7 +19,7 @@ from app.core.database.session import autocommit, db
 from app.identity import care, consents, erasure
 from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
-from app.identity.models import PHONE_IS_PROVEN, User
+from app.identity.models import User
 from app.identity.notification_settings import zone_of
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed, UnwantedError
@@ -159,7 +159,6 @@ def tell(link_id: int, now: datetime) -> None:
 class _Person:
     nama_ktp: str
     domicile: str | None
-    phone_is_proven: bool
     may_be_told_of: bool
 
 
@@ -217,10 +216,10 @@ class _Telling:
 def _staying(user_ids: set[int]) -> dict[int, _Person]:
     """People who are not being deleted, by id; nobody deletes them before the unit of work ends."""
     may_be_told_of = sa.and_(erasure.IS_PRESENT, ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA))
-    columns = (User.id, User.nama_ktp, User.domicile, PHONE_IS_PROVEN, may_be_told_of)
+    columns = (User.id, User.nama_ktp, User.domicile, may_be_told_of)
     query = sa.select(*columns).where(User.id.in_(user_ids))
     rows = db.session.execute(query.with_for_update(of=User, read=True, key_share=True, skip_locked=True))
-    return {id_: _Person(name, domicile, is_proven, may_tell) for id_, name, domicile, is_proven, may_tell in rows}
+    return {id_: _Person(name, domicile, may_tell) for id_, name, domicile, may_tell in rows}
 
 
 def _waiting(link_id: int, now: datetime) -> Sequence[sa.Row[CaregiverAlert, Occurrence, Pengingat | None]]:
