@@ -28,7 +28,7 @@ from app.identity.models import (
     User,
     highest,
     user_roles,
-)  # fmt: skip
+)
 
 NOT_FOUND = "Perangkat tidak ditemukan."
 
