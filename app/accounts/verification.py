@@ -14,13 +14,12 @@ from typing import TypedDict
 from urllib.parse import quote
 
 import sqlalchemy as sa
-from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import notices, service
 from app.accounts.schemas import NewVerification
 from app.core.database import clock
-from app.core.database.session import db
+from app.core.database.session import db, own_transaction
 from app.core.errors import BadRequest, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
@@ -207,7 +206,7 @@ def _take_try(user_id: int) -> str | None:
         .returning(PhoneVerification.code_hash)
     )
     # In a transaction of its own: a refusal rolls back the request's, and the try would not count.
-    with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
+    with own_transaction() as session:
         return session.scalar(tried)
 
 

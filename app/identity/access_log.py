@@ -11,12 +11,11 @@ from datetime import date, datetime
 from enum import StrEnum
 
 import sqlalchemy as sa
-from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Impersonal, Personal, Rows
-from app.core.database.session import Base, Created, db
+from app.core.database.session import Base, Created, db, own_transaction
 from app.core.lib.clock import today
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
@@ -142,7 +141,7 @@ def note_many(
 
 def note_everybody_now(by: Caller, action: Action) -> None:
     """Note a look that may have held anybody, and commit that at once: what follows may end every connection."""
-    with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
+    with own_transaction() as session:
         session.execute(_adding_many(by, action, Covers.EVERYBODY, None, None))
 
 

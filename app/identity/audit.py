@@ -14,10 +14,9 @@ from enum import StrEnum
 
 import orjson
 import sqlalchemy as sa
-from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.core.database.session import db, leave_trace
+from app.core.database.session import db, own_transaction
 from app.core.web.pagination import Listing, Search, contains, paginate_rows
 from app.identity.erasure import Leaving
 from app.identity.models import AuditEntry, RoleName, User
@@ -77,8 +76,7 @@ def record_now(by: Caller, action: Action, subject: str, **details: object) -> N
 
     It goes to the log stream too: a statement of the SQL console can delete its own row.
     """
-    leave_trace()
-    with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
+    with own_transaction() as session:
         session.add(_entry(by, action, subject, details))
     extra = {"actor_id": by.id, "action": action.value, "subject": subject, "details": details, "ip": by.ip}
     logger.warning("audit", extra=extra)

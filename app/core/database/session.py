@@ -1,6 +1,7 @@
 """The database: base class, unit of work, what runs after a commit, and connections for reads.
 
-Services flush and never commit; `unit_of_work` at the edge (request, job, command) commits once or not at all.
+Services flush and never commit; `unit_of_work` at the edge (request, job, command) commits once or not at all. What has
+to outlive a refusal stands in an `own_transaction`.
 """
 
 from __future__ import annotations
@@ -167,6 +168,18 @@ def leave_trace() -> None:
     unit = _open.get()
     if unit is not None:
         unit.has_left_traces = True
+
+
+@contextmanager
+def own_transaction() -> Iterator[orm.Session]:
+    """A session whose work is committed at the end of the block, whatever becomes of the open unit of work.
+
+    For what has to outlive a refusal: a try that counts, an entry of what follows. A rollback does not undo it, so the
+    open unit is never done over.
+    """
+    leave_trace()
+    with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
+        yield session
 
 
 def _open_unit(asked_by: str) -> UnitOfWork:
