@@ -50,7 +50,7 @@ Dibuat pada {hari} untuk pengguna {pengguna}.
 Setiap tabel ada dua kali di folder data.
 Berkas CSV dapat dibuka dengan program lembar kerja, misalnya Excel.
 Berkas JSON dapat dibaca oleh program lain.
-Waktu ditulis dalam UTC. Waktu Indonesia Barat tujuh jam lebih lambat darinya.
+Waktu ditulis dalam UTC. Pukul 00.00 UTC adalah pukul 07.00 WIB, 08.00 WITA, dan 09.00 WIT.
 Gambar Anda ada di folder gambar.
 
 Kata sandi dan kunci rahasia tidak ikut disalin. Data milik orang lain juga tidak.
