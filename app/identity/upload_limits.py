@@ -9,7 +9,8 @@ from app.identity.access import by_caller
 
 
 def _has_no_file() -> bool:
-    return not request.files
+    """A browser sends an empty part for a file input that was left alone."""
+    return not any(file.filename for file in request.files.values())
 
 
 #: For the routes of people's own pictures, all counted together.

@@ -33,6 +33,12 @@ def test_who_sends_no_picture_is_not_counted(client: Client, limited: None) -> N
     assert statuses == [200] * 25
 
 
+def test_a_file_input_that_was_left_alone_is_no_picture(client: Client, limited: None) -> None:
+    person = client.as_(make_user())
+    forms = ({"nama_ktp": f"Siti {n}", "image": (BytesIO(), "")} for n in range(25))
+    assert [person.put("/profile", data=form).status_code for form in forms] == [200] * 25
+
+
 @pytest.mark.parametrize("path", ["/komunitas/9", "/dokter/9", "/articles/9", "/admins/9"])
 def test_an_administrators_pictures_are_limited_a_minute(client: Client, limited: None, path: str) -> None:
     admin = client.as_(make_user(RoleName.ADMIN))
