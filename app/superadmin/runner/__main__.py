@@ -32,8 +32,9 @@ MAX_RESULT_BYTES = 4 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
 MAX_FETCHED = 500
 
-#: SQLSTATEs of a statement that no cursor can be opened for: it writes within WITH, or it is a SELECT INTO.
-NOT_FOR_A_CURSOR = ("0A000", "42P11")
+#: SQLSTATEs of a statement that no cursor can be opened for: it writes within WITH, is a SELECT INTO, or what follows
+#: WITH is a write, for which DECLARE has no grammar. What is a mistake without a cursor too fails once more.
+NOT_FOR_A_CURSOR = ("0A000", "42P11", "42601")
 
 #: Commands whose `row_count` is the rows touched, not those shown.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
@@ -76,8 +77,9 @@ class Rows:
     """The rows of the last statement, in batches that stay small however big the rows are."""
 
     def __init__(self, cursor: Cursor, *, fetches: bool) -> None:
+        """With `fetches` they come from the cursor `console`."""
         self._cursor = cursor
-        self._fetches = fetches
+        self.fetches = fetches
         self._batch: list[tuple[str | None, ...]] = []
         if fetches:
             cursor.execute("FETCH FORWARD 1 FROM console")
@@ -90,7 +92,7 @@ class Rows:
         while self._batch:
             size = sum(len(cell or "") for row in self._batch for cell in row) / len(self._batch)
             yield from self._batch
-            if not self._fetches:
+            if not self.fetches:
                 self._batch = self._read()
                 continue
             self._batch = []  # freed before the next one is fetched
@@ -161,7 +163,7 @@ def run_all(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | Non
     if not statements:
         return {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
     rows = execute(cursor, statements[-1], is_last=True)
-    result = summary(cursor, statements[-1], rows)
+    result = summary(cursor, rows)
     if csv_out is not None:
         write_csv(rows, csv_out)
     elif rows is not None:
@@ -212,8 +214,8 @@ def open_cursor(cursor: Cursor, statement: Statement) -> bool:
     return True
 
 
-def summary(cursor: Cursor, statement: Statement, rows: Rows | None) -> Result:
-    tag = "SELECT" if statement.reads and rows else " ".join((cursor.statusmessage or "").split())
+def summary(cursor: Cursor, rows: Rows | None) -> Result:
+    tag = "SELECT" if rows and rows.fetches else cursor.statusmessage or ""
     command = " ".join(word for word in tag.split() if not word.isdigit())
     touched = 0 if rows and command not in WRITES else max(0, cursor.rowcount)
     columns = rows.names if rows else []
