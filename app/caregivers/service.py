@@ -100,13 +100,11 @@ def delete(caregiver_id: int, patient_id: int) -> None:
 
 
 def delete_own(caller_id: int, other_id: int) -> None:
-    """Delete the caller's link with somebody, from whichever side the caller is on."""
-    _delete(
-        sa.or_(
-            sa.and_(CaregiverLink.caregiver_id == caller_id, CaregiverLink.patient_id == other_id),
-            sa.and_(CaregiverLink.patient_id == caller_id, CaregiverLink.caregiver_id == other_id),
-        )
-    )
+    """Delete the caller's link with a patient of theirs; with whoever is none, that with a caregiver of theirs."""
+    try:
+        delete(caller_id, other_id)
+    except NotFound:
+        delete(other_id, caller_id)
 
 
 def delete_last_told(patient_id: int, within: timedelta) -> str | None:

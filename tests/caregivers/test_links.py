@@ -49,6 +49,17 @@ def test_either_side_cuts_the_link(as_budi: Client, as_siti: Client, budi: User,
         assert_error(cutter.delete(f"/caregiver/patients/{other.id}"), 404)
 
 
+def test_of_two_who_care_for_each_other_one_link_is_cut(client: Client) -> None:
+    both = [make_user(RoleName.PASIEN, RoleName.PENDAMPING, username=name) for name in ("ani", "bayu")]
+    ani, bayu = map(client.as_, both)
+    ani.post("/caregiver/patients", {"patient_id": both[1].id})
+    bayu.post("/caregiver/patients", {"patient_id": both[0].id})
+    assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200
+    assert (ani.get("/caregiver/patients").json, ani.get("/patient/caregivers").json[0]["username"]) == ([], "bayu")
+    assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # now the one from the other side
+    assert bayu.get("/caregiver/patients").json == []
+
+
 def test_a_stranger_cuts_nothing(client: Client, as_budi: Client, budi: User, siti: User) -> None:
     as_budi.post("/caregiver/patients", {"patient_id": siti.id})
     for stranger in (make_user(RoleName.PENDAMPING), make_user(RoleName.PASIEN), make_admin()):
