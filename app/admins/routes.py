@@ -14,7 +14,7 @@ from app.caregivers.service import LinkedPerson
 from app.core.exports import streaming
 from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.pagination import Listing, Page, PageSchema, Search, SearchSchema
+from app.core.web.pagination import Listing, Search, SearchSchema
 from app.core.web.recent_writes import may_be_old
 from app.identity import audit
 from app.identity import schemas as identity_schemas
@@ -134,11 +134,11 @@ def list_relations(search: Search) -> Listing[Relation]:
 @bp.get("/caregiver-patient")
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.CaregiverQuery, location="query")
-@bp.arguments(PageSchema, location="query")
+@bp.arguments(SearchSchema, location="query")
 @bp.response(200, caregiver_schemas.LinkedPerson(many=True))
-def list_caregiver_patients(query: dict[str, int], page: Page) -> Listing[LinkedPerson]:
+def list_caregiver_patients(query: dict[str, int], search: Search) -> Listing[LinkedPerson]:
     """The patients of one caregiver."""
-    return relations.list_patients(query["caregiver_id"], page, by=caller)
+    return relations.list_patients(query["caregiver_id"], search, by=caller)
 
 
 @bp.post("/caregiver-patient")

@@ -39,7 +39,7 @@ def create_link(data: NewPatientLink) -> tuple[CaregiverLink, int]:
 @bp.response(200, schemas.ConsentedPerson(many=True))
 def list_own_patients(page: Page) -> Listing[LinkedPerson]:
     """The caller's patients."""
-    return service.list_patients(caller.id, page)
+    return service.list_patients(caller.id, Search(page))
 
 
 @bp.delete("/caregiver/patients/<int:other_id>")

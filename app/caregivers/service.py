@@ -14,8 +14,8 @@ from app.caregivers.models import Invitation
 from app.core.database.session import db, translating
 from app.core.errors import AppError, BadRequest, NotFound
 from app.core.web import idempotency, rate_limits
-from app.core.web.pagination import Listing, Page, Search, paginate, paginate_rows
-from app.core.web.search import MOST_COUNTED, containing
+from app.core.web.pagination import Listing, Page, Search, contains, paginate, paginate_rows
+from app.core.web.search import MOST_COUNTED, containing, like
 from app.identity import care, consents, erasure, users
 from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
@@ -129,11 +129,12 @@ def delete_last_told(patient_id: int, within: timedelta) -> str | None:
     return str(link.nama_ktp)
 
 
-def list_patients(caregiver_id: int, page: Page) -> Listing[LinkedPerson]:
-    """The patients of one caregiver, the latest link first."""
-    return paginate_rows(
-        _linked(CaregiverLink.patient_id, CaregiverLink.caregiver_id == caregiver_id).where(erasure.IS_PRESENT), page
-    )
+def list_patients(caregiver_id: int, search: Search) -> Listing[LinkedPerson]:
+    """The patients of one caregiver, the latest link first; `search.q` is a part of username or name."""
+    query = _linked(CaregiverLink.patient_id, CaregiverLink.caregiver_id == caregiver_id).where(erasure.IS_PRESENT)
+    if search.q:
+        query = query.where(like(contains(search.q), User.username, User.nama_ktp))
+    return paginate_rows(query, search.page)
 
 
 def list_caregivers(patient_id: int, page: Page) -> Listing[LinkedPerson]:

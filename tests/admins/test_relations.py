@@ -45,6 +45,8 @@ def test_the_patients_of_a_caregiver_are_listed(admin: Client, budi: User, siti:
     (row,) = admin.get(PATH, query_string={"caregiver_id": budi.id}).json
     assert row["username"] == "siti"
     assert {"link_id", "linked_at"} <= set(row)
+    for q, found in (("SIT", 1), (siti.nama_ktp, 1), ("budi", 0), ("%", 0)):
+        assert len(admin.get(PATH, query_string={"caregiver_id": budi.id, "q": q}).json) == found
     assert_error(admin.get(PATH), 400, "validation_error", "caregiver_id")
 
 

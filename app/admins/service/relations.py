@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
-from app.core.web.pagination import Listing, Page, Search, contains, paginate_rows
+from app.core.web.pagination import Listing, Search, contains, paginate_rows
+from app.core.web.search import like
 from app.identity import access_log, audit
 from app.identity.care import CaregiverLink
 from app.identity.models import User
@@ -38,7 +39,7 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
     )
     if search.q:
         ends = (caregiver.username, caregiver.nama_ktp, patient.username, patient.nama_ktp)
-        query = query.where(sa.or_(*(column.ilike(contains(search.q)) for column in ends)))
+        query = query.where(like(contains(search.q), *ends))
     links = paginate_rows(query, search.page)
     relations: list[Relation] = [
         {
@@ -56,9 +57,9 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
     return Listing(relations, links.total, links.page)
 
 
-def list_patients(caregiver_id: int, page: Page, by: Caller) -> Listing[caregivers.LinkedPerson]:
+def list_patients(caregiver_id: int, search: Search, by: Caller) -> Listing[caregivers.LinkedPerson]:
     """The patients of one caregiver."""
-    listing = caregivers.list_patients(caregiver_id, page)
+    listing = caregivers.list_patients(caregiver_id, search)
     access_log.note_today(by, {caregiver_id, *(row.id for row in listing.rows)}, access_log.Action.LISTED)
     return listing
 
