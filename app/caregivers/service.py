@@ -3,7 +3,7 @@ the patient alone says what they allow."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -64,15 +64,12 @@ def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -
     """Set what the patient allows the caregiver; `NotFound` where they have no link."""
     if scopes:
         check_may_allow(patient_id)
-    link = (CaregiverLink.patient_id == patient_id, CaregiverLink.caregiver_id == caregiver_id)
-    allowed = care.in_order(scopes)
-    if (
-        db.session.scalar(sa.update(CaregiverLink).where(*link).values(scopes=allowed).returning(CaregiverLink.id))
-        is None
-    ):
+    which = sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.caregiver_id == caregiver_id)
+    link = next(iter(_locked(which)), None)
+    if link is None:
         raise NotFound(NOT_FOUND)
-    _end(caregiver_id, patient_id, allowed)
-    return db.session.execute(_linked(CaregiverLink.caregiver_id, sa.and_(*link))).one()
+    _allow(link, care.in_order(scopes))
+    return db.session.execute(_linked(CaregiverLink.caregiver_id, which)).one()
 
 
 def check_may_allow(patient_id: int) -> None:
@@ -83,16 +80,15 @@ def check_may_allow(patient_id: int) -> None:
 
 def allow_nobody(patient_id: int) -> None:
     """Take back all that a patient allows their caregivers, and the invitations to more; the links stay."""
-    allowing = sa.update(CaregiverLink).where(CaregiverLink.patient_id == patient_id, CaregiverLink.scopes != [])
-    for caregiver_id in db.session.scalars(allowing.values(scopes=[]).returning(CaregiverLink.caregiver_id)).all():
-        _end(caregiver_id, patient_id)
+    for link in _locked(sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.scopes != [])):
+        _allow(link, [])
     db.session.execute(sa.delete(Invitation).where(Invitation.patient_id == patient_id))
 
 
 def leave(patient_id: int) -> None:
     """End what caregivers hold of a patient who is leaving, who is locked; the links stay for who comes back."""
-    for caregiver_id in care.caregivers_of(patient_id):
-        _end(caregiver_id, patient_id)
+    for link in _locked(CaregiverLink.patient_id == patient_id):
+        _end(link.caregiver_id, patient_id, link.scopes)
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:
@@ -182,17 +178,30 @@ def _with_role(user_id: int, role: RoleName) -> User:
 
 def _delete(*conditions: sa.ColumnElement[bool]) -> None:
     links = sa.delete(CaregiverLink).where(*conditions)
-    cut = db.session.execute(links.returning(CaregiverLink.caregiver_id, CaregiverLink.patient_id)).all()
+    columns = (CaregiverLink.caregiver_id, CaregiverLink.patient_id, CaregiverLink.scopes)
+    cut = db.session.execute(links.returning(*columns)).all()
     if not cut:
         raise NotFound(NOT_FOUND)
-    for caregiver_id, patient_id in cut:
-        _end(caregiver_id, patient_id)
+    for caregiver_id, patient_id, scopes in cut:
+        _end(caregiver_id, patient_id, scopes)
 
 
-def _end(caregiver_id: int, patient_id: int, allowed: Collection[str] = ()) -> None:
-    """What holds no longer takes along what is queued, and what would be answered again. The link was changed before:
-    a change by the caregiver that it met is committed by now."""
+def _locked(which: sa.ColumnElement[bool]) -> Sequence[CaregiverLink]:
+    """The links as they are now: a change by a caregiver that they met is committed by now."""
+    links = sa.select(CaregiverLink).where(which).order_by(CaregiverLink.caregiver_id).with_for_update(key_share=True)
+    return db.session.scalars(links.execution_options(populate_existing=True)).all()
+
+
+def _allow(link: CaregiverLink, scopes: list[str]) -> None:
+    before, link.scopes = link.scopes, scopes
+    db.session.flush()
+    _end(link.caregiver_id, link.patient_id, before, scopes)
+
+
+def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: Collection[str] = ()) -> None:
+    """What held before and does no longer takes along what is queued, and what would be answered again. The link is
+    locked."""
     if Scope.ALERTS not in allowed:
         outbox.cancel(care.subject(caregiver_id, patient_id))
-    if Scope.MANAGE not in allowed:
+    if Scope.MANAGE in before and Scope.MANAGE not in allowed:
         idempotency.forget(caregiver_id, "pengingat")

@@ -251,6 +251,26 @@ def test_after_the_cut_no_answer_is_given_again(
     assert len(own.get("/pengingat").json) == 1
 
 
+@pytest.mark.parametrize("scopes", [["history"], []])
+def test_another_patients_change_leaves_the_answers_to_be_given_again(
+    client: Client,
+    moment: Time,
+    caregiver: Callable[[str], Client],
+    siti: User,
+    obat: dict[str, Any],
+    scopes: list[str],
+) -> None:
+    theirs = caregiver("manage")
+    path, key = f"/pengingat/obat?patient_id={siti.id}", {"Idempotency-Key": "kunci-sekali"}
+    first = theirs.post(path, obat, headers=key)
+    other, by = make_user(), db.session.scalars(sa.select(CaregiverLink.caregiver_id)).one()
+    theirs.post("/caregiver/patients", {"patient_id": other.id})
+    assert client.as_(other).put(f"/patient/caregivers/{by}", {"scopes": scopes}).status_code == 200
+    client.as_(other).delete(f"/caregiver/patients/{by}")
+    again = theirs.post(path, obat, headers=key)
+    assert (again.status_code, again.json, again.headers["Idempotency-Replayed"]) == (201, first.json, "true")
+
+
 # --- races ----------------------------------------------------------------------------------------------------------
 
 
