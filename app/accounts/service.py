@@ -76,7 +76,8 @@ def register(data: NewAccount, remote_ip: str | None, *, device: str | None = No
 
 def login(username: str, password: str, otp: str | None = None, *, device: str | None = None) -> dict[str, str]:
     """A new session's tokens. Who was about to be erased stays, and is told so."""
-    user = _with_credentials(username, password, otp)
+    user = _with_password(username, password)
+    second_factor.check(user, otp)
     told = {"message": STAYS} if erasure.take_back(user) else {}
     return {**vars(sessions.begin(user, device)), **told}
 
@@ -88,9 +89,10 @@ def superadmin_login(
 
     Who was about to be erased stays, and is told so.
     """
-    user = _with_credentials(username, password, otp)
+    user = _with_password(username, password)
     if RoleName.SUPERADMIN not in user.role_names:
         raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
+    second_factor.check(user, otp)  # after it: a refusal would give the code back, and tell that it is right
     second_factor.check_set_up(user)
     message = STAYS if erasure.take_back(user) else LOGGED_IN
     return {"access_token": sessions.begin_superadmin(user, device), "message": message}
@@ -211,6 +213,7 @@ def begin_otp(caller: Caller, password: str) -> second_factor.Setup:
 
 def confirm_otp(caller: Caller, otp: str) -> None:
     second_factor.confirm(users.get_own(caller).id, otp)
+    sessions.end_all(caller.id, keep=caller.session_id)  # those passed no second factor, and nobody asks them for one
 
 
 def end_otp(caller: Caller, password: str, otp: str) -> None:
@@ -234,9 +237,8 @@ def check_may_change(user: User, changes: set[str], current_password: str | None
         raise BadRequest("Masukkan kata sandi Anda saat ini.", code="current_password_required")
 
 
-def _with_credentials(username: str, password: str, otp: str | None) -> User:
+def _with_password(username: str, password: str) -> User:
     user = credentials.authenticate(username, password)
     if user is None:
         raise Unauthorized("Nama pengguna atau kata sandi salah.", code="wrong_credentials")
-    second_factor.check(user, otp)
     return user

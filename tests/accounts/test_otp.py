@@ -159,6 +159,22 @@ def test_a_recovery_code_works_once_however_it_is_typed(client: Client, codes: l
     assert log_in(client, otp=codes[4]).status_code == 200
 
 
+def test_turning_it_on_ends_the_sessions_that_passed_none(client: Client, own: Client, phone: Phone) -> None:
+    thief = client.with_token(log_in(client).json["access_token"])
+    begin(own, phone)
+    assert thief.get("/profile").status_code == 200
+    assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
+    assert_error(thief.get("/profile"), 401)
+    assert own.get("/profile").status_code == 200
+
+
+def test_the_superadmin_login_tells_an_administrator_nothing_of_a_code(
+    client: Client, codes: list[str], phone: Phone
+) -> None:
+    for otp in (phone.code(), "000000", codes[0]):
+        assert_error(log_in(client, "/superadmin/login", otp=otp), 403, "superadmin_only")
+
+
 def test_the_superadmin_login_asks_too(client: Client, phone: Phone) -> None:
     boss = make_superadmin(username="admin")
     begin(client.as_(boss), phone)
