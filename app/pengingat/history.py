@@ -81,14 +81,14 @@ def span(days: Days, today: date) -> tuple[date, date]:
 
 
 def _today(user_id: int, now: datetime) -> date:
-    """The day that it is where the person's newest reminder is."""
-    newest = sa.select(Pengingat.timezone).where(Pengingat.user_id == user_id).order_by(Pengingat.id.desc()).limit(1)
+    zones = sa.select(Pengingat.timezone).where(Pengingat.user_id == user_id).distinct()
     with autocommit() as connection:
-        return _day(now, connection.scalar(newest))
+        return _latest_day(now, connection.scalars(zones))
 
 
-def _day(now: datetime, zone: str | None) -> date:
-    return now.astimezone(ZoneInfo(zone) if zone else clock.JAKARTA).date()
+def _latest_day(now: datetime, zones: Iterable[str]) -> date:
+    """The day that it is where a person's reminders are; the later one where it has not begun in all their zones."""
+    return max((now.astimezone(ZoneInfo(zone)).date() for zone in zones), default=now.astimezone(clock.JAKARTA).date())
 
 
 def _within(start: date, end: date, now: datetime) -> list[sa.ColumnElement[bool]]:
@@ -114,7 +114,7 @@ def adherence(user_id: int, days: Days) -> Adherence:
     now = clock.now()
     with autocommit() as connection:
         known = _reminders.rows(connection, {"user_id": user_id})
-        start, end = span(days, _day(now, known[0][3] if known else None))
+        start, end = span(days, _latest_day(now, {row[3] for row in known}))
         first_at, last_at = _moments(start, end, now)
         which = {"user_id": user_id, "start": start, "end": end, "first_at": first_at, "last_at": last_at}
         rows = _live_sums.rows(connection, which)

@@ -190,3 +190,14 @@ def test_reads_cost_a_fixed_number_of_statements(
         siti.get(f"/pengingat/{created['id']}/riwayat")
     with statements.at_most(3):  # the session, the reminders, the sums
         siti.get("/pengingat/kepatuhan")
+
+
+def test_what_fell_due_where_the_next_day_has_begun_is_there(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    """00:10 in Jayapura is 22:10 of the day before in Jakarta, where the newest reminder is."""
+    details = {**obat["details"], "jadwal": [{**obat["details"]["jadwal"][0], "jam": "15:10"}], "frekuensi": 1}
+    eastern = siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jayapura", "details": details}).json["id"]
+    siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jakarta"})
+    moment.move(hours=14, minutes=30)
+    for path in ("/pengingat/riwayat", f"/pengingat/{eastern}/riwayat"):
+        assert rows(siti, path=path)[0][0] == "03-02T15:10"
+    assert siti.get("/pengingat/kepatuhan").json["end"] == "2026-03-03"
