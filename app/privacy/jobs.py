@@ -10,7 +10,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity import users
 from app.identity.consents import Consent, Purpose
 from app.pengingat import withdrawal
-from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 
 #: So long a withdrawal can be taken back. The job runs every hour, and 72 hours after it nothing may be left.
 GRACE = timedelta(hours=70)
@@ -21,7 +21,9 @@ def delete_withdrawn() -> int:
 
     Killed at any line, the next run goes on where it stopped.
     """
-    has_any = sa.or_(*(sa.exists().where(table.user_id == Consent.user_id) for table in (Pengingat, Occurrence)))
+    has_any = sa.or_(
+        *(sa.exists().where(table.user_id == Consent.user_id) for table in (Pengingat, Occurrence, OccurrenceDay))
+    )
     with unit_of_work():
         people = db.session.scalars(sa.select(Consent.user_id).where(_is_over(), has_any)).all()
     return sum(_delete(user_id) for user_id in people)

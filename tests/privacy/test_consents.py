@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from app.identity.consents import Consent, Purpose, Way
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from app.pengingat import jobs as pengingat_jobs
-from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 from app.privacy import jobs
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD, make_user
@@ -226,6 +226,16 @@ def test_who_takes_leaving_back_is_asked_nothing_that_was_withdrawn_before(
     assert (states(Delivery, is_reminder), states(Occurrence)) == ({"cancelled"}, {"void"})
     client.with_token(token).put(ROUTE, {"health_data": True})
     assert (states(Delivery, is_reminder), states(Occurrence)) == ({"pending"}, {"pending"})
+
+
+def test_what_is_left_of_long_ago_goes_too(siti: Client, user: User) -> None:
+    counts = {"due": 1, "done": 1, "skipped": 0, "missed": 0, "undelivered": 0}
+    db.session.add(OccurrenceDay(user_id=user.id, day=date(2024, 3, 1), tipe="obat", judul="Metformin", **counts))
+    db.session.flush()
+    siti.put(ROUTE, {"health_data": False})
+    withdrawn_since(71)
+    assert jobs.delete_withdrawn() == 1
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(OccurrenceDay)) == 0
 
 
 def test_within_72_hours_all_of_them_are_gone(siti: Client, user: User) -> None:
