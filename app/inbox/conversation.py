@@ -60,7 +60,7 @@ def handle(row: Inbound) -> str:
     """Do what a message says, and answer it; returns the row's outcome."""
     if row.phone is None:
         return NO_NUMBER
-    numbers.heard_from(row.phone, row.received_at)
+    numbers.heard_from(row.phone, _wrote_at(row))
     command = words.read(row.text or "", str(row.payload.get("pressed", "")))
     proof = verification.confirm_by_message(row.phone, command.code) if command.word is Word.VERIFY else None
     sender = _sender(row.phone, _wrote_at(row))

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.identity.models import User
 from app.notifications.models import Delivery, Receipt, State
+from app.notifications.senders.models import PhoneNumber
 from app.pengingat import ledger, tokens
 from app.pengingat.models import Occurrence, Pengingat
 from tests.client import Client
@@ -88,6 +89,12 @@ def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
     assert phone.write("OK", at=wrote_at).outcome == "nothing asked"
     phone.write("SUDAH")
     assert state(second) == "done"
+
+
+def test_whatsapps_hours_begin_when_a_message_was_written(phone: Phone) -> None:
+    wrote_at = datetime.now(UTC) - timedelta(hours=3)
+    phone.write("SUDAH", at=wrote_at.isoformat())
+    assert db.session.scalars(sa.select(PhoneNumber.last_inbound_at)).one() == wrote_at
 
 
 def test_done_is_noted_and_thanked_for(phone: Phone, sent: Sent) -> None:
