@@ -135,15 +135,23 @@ _ENGLISH = {
 }
 
 _WORD = re.compile(r"[a-z0-9]+")
+_FOREIGN = re.compile(r"[^\W\d_a-z]")
+_GLUED = re.compile(r"^pro[pv]insi")
 
 #: Say only that a province is meant.
 _FILLERS = frozenset({"provinsi", "propinsi", "prov", "prop", "province"})
 
 
 def _key(text: str) -> str:
-    """The text without case, accents, blanks, punctuation and the word for province; Sumatera in one way."""
-    words = _WORD.findall(unicodedata.normalize("NFKD", text).casefold())
-    return "".join(word for word in words if word not in _FILLERS).replace("sumatra", "sumatera")
+    """The text without case, accents, blanks, punctuation and the word for province; Sumatera in one way.
+
+    Empty where it has other letters than Latin ones: they are no punctuation.
+    """
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    if _FOREIGN.search(plain):
+        return ""
+    words = "".join(word for word in _WORD.findall(plain) if word not in _FILLERS)
+    return _GLUED.sub("", words).replace("sumatra", "sumatera")
 
 
 def _spellings() -> Iterator[tuple[str, str]]:

@@ -35,6 +35,7 @@ def test_case_blanks_punctuation_and_the_word_province_do_not_matter(province: s
         f"Provinsi {province}",
         f"PROV. {province}",
         f"Propinsi {province}",
+        f"Provinsi{province.replace(' ', '')}",
         f"{province} Province",
     ):
         assert canonical(spelling) == province
@@ -96,7 +97,7 @@ def test_other_names_are_understood(spelling: str, province: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", " ", "Provinsi", "Jawa", "Sumatera", "Kalimantan", "Nusa Tenggara", "Johor", "Bandung", "ID", "ID-XX", "%",
-     "x" * 10_000, "default", "Jawa Barat Jawa Tengah"],
+     "x" * 10_000, "default", "Jawa Barat Jawa Tengah", "Bali 東京", "Балі Bali"],
 )  # fmt: skip
 def test_what_names_no_province_is_none(text: str) -> None:
     assert canonical(text) is None
