@@ -210,7 +210,7 @@ class Preferences(JsonText):
     def _deserialize(self, value: object, *_: object, **__: object) -> object:
         if (
             not isinstance(value, (dict, list, str))
-            or len(json.dumps(value, ensure_ascii=False).encode()) > MAX_PREFERENCES_BYTES
+            or len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) > MAX_PREFERENCES_BYTES
         ):
             raise self.make_error("invalid")
         return value

@@ -176,6 +176,11 @@ def test_a_wrong_value_is_named_and_changes_nothing(as_siti: Client, body: dict[
     assert as_siti.get("/profile").json == before
 
 
+def test_preferences_are_measured_as_they_are_sent(as_siti: Client) -> None:
+    assert as_siti.put("/profile", {"preferences": [1] * 4095}).status_code == 200  # 8,191 bytes
+    assert_error(as_siti.put("/profile", {"preferences": [1] * 4096}), 400, "validation_error", "preferences")
+
+
 @pytest.mark.parametrize("text", ["[" * 4000 + "]" * 4000, '{"a":' * 1000 + "1" + "}" * 1000])
 def test_preferences_whose_text_nests_too_deep_say_nothing(as_siti: Client, siti: User, text: str) -> None:
     response = as_siti.put("/profile", {"preferences": text})
