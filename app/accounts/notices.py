@@ -10,9 +10,7 @@ from app.core.database import clock
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.messages import send_message
-from app.notifications.models import Channel
-
-KIND = "security_notice"
+from app.notifications.models import SECURITY_NOTICE, Channel
 
 #: So long is tried to send a notice.
 LIFETIME = timedelta(days=1)
@@ -31,8 +29,8 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
         send_message(
             phone,
             CHANGED.format(what=what),
-            kind=KIND,
-            dedupe_key=f"{KIND}:{user.id}:{uuid.uuid4()}",
+            kind=SECURITY_NOTICE,
+            dedupe_key=f"{SECURITY_NOTICE}:{user.id}:{uuid.uuid4()}",
             expires_in=LIFETIME,
         )
 
@@ -49,9 +47,9 @@ def number_taken(user: User) -> None:
     """Tell the account that had somebody else's number."""
     outbox.add(
         outbox.Draft(
-            kind=KIND,
+            kind=SECURITY_NOTICE,
             channel=Channel.PUSH_FAN_OUT,
-            dedupe_key=f"{KIND}:{user.id}:{uuid.uuid4()}",
+            dedupe_key=f"{SECURITY_NOTICE}:{user.id}:{uuid.uuid4()}",
             payload=NUMBER_TAKEN,
             expires_at=clock.now() + LIFETIME,
             user_id=user.id,

@@ -8,16 +8,13 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.core.database import clock
 from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import User
-from app.notifications import outbox
-from app.notifications.models import Channel, Delivery, Receipt, State
+from app.notifications.messages import tell_user
+from app.notifications.models import SECURITY_NOTICE, Channel, Delivery, Receipt, State
 
-#: As of a new password or number: it always comes, for a thief would switch it off first.
-KIND = "security_notice"
 SUBJECT = "caregiver_link"
 LIFETIME = timedelta(days=7)
 
@@ -64,22 +61,14 @@ def linked(link: CaregiverLink, caregiver: User) -> None:
     """
     occasion = uuid.uuid4()
     text = f"{_name(caregiver)} kini tercatat sebagai pendamping Anda. {_allowed(link.scopes)}"
-    payloads: dict[Channel, dict[str, object]] = {
-        Channel.MESSAGING: {"text": f"{text} {CUT_BY_WORD if settings.hears_people else CUT}"},
-        Channel.PUSH_FAN_OUT: {"title": TITLE, "body": f"{text} {CUT}"},
-    }
-    outbox.add_all(
-        [
-            outbox.Draft(
-                kind=KIND,
-                channel=channel,
-                dedupe_key=f"{SUBJECT}:{link.id}:{occasion}:{channel}",
-                payload=payload,
-                expires_at=clock.now() + LIFETIME,
-                user_id=link.patient_id,
-            )
-            for channel, payload in payloads.items()
-        ]
+    tell_user(
+        link.patient_id,
+        text=f"{text} {CUT_BY_WORD if settings.hears_people else CUT}",
+        title=TITLE,
+        body=f"{text} {CUT}",
+        kind=SECURITY_NOTICE,
+        dedupe_key=f"{SUBJECT}:{link.id}:{occasion}",
+        expires_in=LIFETIME,
     )
 
 

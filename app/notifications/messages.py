@@ -13,26 +13,13 @@ from app.notifications import outbox
 from app.notifications.models import Channel
 
 
-def send_message(
-    phone: str,
-    text: str,
-    *,
-    kind: str,
-    dedupe_key: str,
-    expires_in: timedelta,
-    subject: str | None = None,
-) -> bool:
+def send_message(phone: str, text: str, *, kind: str, dedupe_key: str, expires_in: timedelta) -> None:
     """Send a text to one E.164 number, and only to that: when its owner changes it first, nothing is sent.
 
-    Equal `dedupe_key`s are one message; a new message cancels those of the same `subject` that still wait. Returns
-    whether it is new.
+    Equal `dedupe_key`s are one message.
     """
-    if subject is not None:
-        outbox.cancel(subject)
     user_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
-    return message_user(
-        user_id, text, kind=kind, dedupe_key=dedupe_key, expires_in=expires_in, subject=subject, only_to=phone
-    )
+    message_user(user_id, text, kind=kind, dedupe_key=dedupe_key, expires_in=expires_in, only_to=phone)
 
 
 def message_user(
@@ -42,14 +29,13 @@ def message_user(
     kind: str,
     dedupe_key: str,
     expires_in: timedelta,
-    subject: str | None = None,
     only_to: str | None = None,
-) -> bool:
+) -> None:
     """Send a text to a person, at the number that they have when it is sent, or `only_to` this one.
 
-    Equal `dedupe_key`s are one message. Returns whether it is new.
+    Equal `dedupe_key`s are one message.
     """
-    return outbox.add(
+    outbox.add(
         outbox.Draft(
             kind=kind,
             channel=Channel.MESSAGING,
@@ -58,6 +44,28 @@ def message_user(
             expires_at=database_clock.now() + expires_in,
             user_id=user_id,
             target=only_to,
-            subject=subject,
         )
+    )
+
+
+def tell_user(
+    user_id: int, *, text: str, title: str, body: str, kind: str, dedupe_key: str, expires_in: timedelta
+) -> None:
+    """Tell a person by message, the `text`, and by push, of `title` and `body`: one of them may not arrive.
+
+    The deliveries' keys are `dedupe_key` with the channel behind it.
+    """
+    payloads = {Channel.MESSAGING: {"text": text}, Channel.PUSH_FAN_OUT: {"title": title, "body": body}}
+    outbox.add_all(
+        [
+            outbox.Draft(
+                kind=kind,
+                channel=channel,
+                dedupe_key=f"{dedupe_key}:{channel}",
+                payload=payload,
+                expires_at=database_clock.now() + expires_in,
+                user_id=user_id,
+            )
+            for channel, payload in payloads.items()
+        ]
     )

@@ -15,6 +15,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Delete, Detach, Personal, Rows
 from app.core.database.session import Base, Created
 
+#: The kind of what tells people of their account. It always comes, for a thief would switch it off first.
+SECURITY_NOTICE = "security_notice"
+
 
 class Channel(StrEnum):
     """How a delivery leaves. Each channel has its own lane in a drain, so that a dead one holds up no other."""

@@ -17,6 +17,7 @@ from app.identity import roles, users
 from app.identity.models import Role, RoleName, User
 from app.identity.sessions import Caller
 from app.notifications.messages import message_user
+from app.notifications.models import SECURITY_NOTICE
 from app.roles.schemas import NewRole, RoleChanges
 
 CONSTRAINTS: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah dipakai.", code="role_taken")}
@@ -97,7 +98,7 @@ def _telling(user: User) -> Iterator[None]:
         message_user(
             user.id,
             " ".join(["Peran akun Anda baru saja diubah.", *sentences, "Bila ada yang keliru, hubungi administrator."]),
-            kind="security_notice",
+            kind=SECURITY_NOTICE,
             dedupe_key=f"roles_changed:{user.id}:{uuid.uuid4()}",
             expires_in=NOTICE_LIFETIME,
         )

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db
 from app.core.errors import NotFound
 from app.identity import care
 from app.identity.care import Scope
 from app.identity.models import RoleName, User
-from app.notifications.messages import message_user
 from app.notifications.models import Delivery, State
 from tests.client import Client, assert_error
 from tests.factories import make_admin, make_user
+from tests.notifications.conftest import add
 
 
 @pytest.fixture
@@ -106,9 +105,7 @@ def test_what_is_queued_for_a_caregiver_ends_with_the_consent(
 ) -> None:
     as_siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["alerts", "history"]})
     subject = care.subject(budi.id, siti.id)
-    lifetime = timedelta(hours=1)
-    with unit_of_work():
-        message_user(budi.id, "Mohon ditanyakan.", kind="k", dedupe_key="a", expires_in=lifetime, subject=subject)
+    add(dedupe_key="a", user_id=budi.id, subject=subject)
     as_siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["alerts"]})
     assert _state() == State.PENDING
     if way == "the scope":

@@ -46,10 +46,13 @@ def test_a_pseudonym_is_lifted_once_written_down_and_told(client: Client, siti: 
     assert (access.user_id, access.actor_id, access.action, access.reason) == (
         author.id, moderator.id, "pseudonym_lifted", "Permintaan polisi."
     )  # fmt: skip
-    told = db.session.scalars(sa.select(Delivery).where(Delivery.user_id == author.id)).one()
-    assert told.kind == "pseudonym_lifted"
-    assert "nama samaran" in str(told.payload["text"])
-    assert "Qwertyana" not in str(told.payload["text"])
+    told = db.session.scalars(sa.select(Delivery).where(Delivery.user_id == author.id).order_by(Delivery.channel)).all()
+    assert [(each.channel, each.kind) for each in told] == [
+        ("messaging", "pseudonym_lifted"), ("push_fan_out", "pseudonym_lifted")
+    ]  # fmt: skip
+    for each in told:
+        assert "nama samaran" in str(each.payload)
+        assert "Qwertyana" not in str(each.payload)
     # Everywhere else they stay who they were.
     assert "Qwertyana" not in admin.get("/admins/moderasi").text
     assert "Qwertyana" not in admin.get("/admins/audit").text

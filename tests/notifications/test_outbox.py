@@ -15,7 +15,6 @@ from app.notifications import messages, outbox
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, State
 from tests.conftest import config_for_tests
-from tests.factories import make_user
 from tests.notifications.conftest import add, reread
 
 
@@ -92,23 +91,6 @@ def test_one_cancelled_under_a_worker_and_added_again_waits_for_that_worker(app:
     add(dedupe_key="busy", subject="s")
     assert claims.claim("urgent", Channel.MESSAGING) is None
     assert reread("busy").next_try_at >= before + timedelta(seconds=claims.LEASE_S)
-
-
-def test_a_newer_message_of_one_subject_takes_back_the_older(app: Flask) -> None:
-    user = make_user()
-    for key in ("first", "second"):
-        with unit_of_work():
-            messages.send_message(
-                user.phone or "",
-                "x",
-                kind="test",
-                dedupe_key=key,
-                expires_in=timedelta(minutes=5),
-                subject="reset",
-            )
-    assert reread("first").state == State.CANCELLED
-    assert reread("second").state == State.PENDING
-    assert reread("second").user_id == user.id
 
 
 @pytest.mark.parametrize(("environment", "kept"), [("testing", {"text": "rahasia"}), ("production", {})])

@@ -121,7 +121,8 @@ def a_pseudonym_is_lifted_once(scene: Scene) -> Script:
     case_id = scene.new(decide(admins[0], "keep", thread_id=thread_id))
     responses = yield [admin.post(f"/admins/moderasi/{case_id}/identitas", reason="x") for admin in admins]
     assert statuses(responses) == [200, 409, 409]
-    assert scene.sql("SELECT count(*) FROM deliveries WHERE user_id = :id", id=author.id) == 1
+    told = "SELECT string_agg(channel, ' ' ORDER BY channel) FROM deliveries WHERE user_id = :id"
+    assert scene.sql(told, id=author.id) == "messaging push_fan_out"
 
 
 @encounter(200, 201, 401, 404, 409)

@@ -22,7 +22,7 @@ from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import second_form
 from app.notifications.delivery.claims import Claimed, UnwantedError
-from app.notifications.messages import message_user
+from app.notifications.messages import tell_user
 from app.notifications.models import OPEN, Channel, Delivery
 
 THREAD_KIND = "forum_thread"
@@ -41,6 +41,7 @@ LIFTED = (
     "Seorang moderator membuka nama di balik nama samaran Anda di forum. "
     "Hal ini tercatat. Untuk bertanya, silakan hubungi administrator."
 )
+LIFTED_TITLE = "Nama samaran Anda"
 LIFTED_EXPIRES = timedelta(days=7)
 
 #: Who has a name of nothing but web addresses.
@@ -252,9 +253,17 @@ def _text(thread: ForumThread, first_id: int, before_id: int | None) -> str | No
 
 
 def pseudonym_lifted(user_id: int, case_id: int) -> None:
-    """Tell an author that a moderator has learnt who they are. The text itself names neither of the two."""
-    key = f"{LIFTED_KIND}:{case_id}"
-    message_user(user_id, LIFTED, kind=LIFTED_KIND, dedupe_key=key, expires_in=LIFTED_EXPIRES)
+    """Tell an author, by message and push, that a moderator has learnt who they are. The text itself names neither of
+    the two."""
+    tell_user(
+        user_id,
+        text=LIFTED,
+        title=LIFTED_TITLE,
+        body=LIFTED,
+        kind=LIFTED_KIND,
+        dedupe_key=f"{LIFTED_KIND}:{case_id}",
+        expires_in=LIFTED_EXPIRES,
+    )
 
 
 def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:

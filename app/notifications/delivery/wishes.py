@@ -8,11 +8,11 @@ from dataclasses import replace
 from app.core.database import clock as database_clock
 from app.notifications.delivery import settlements
 from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedError
-from app.notifications.models import Channel
+from app.notifications.models import SECURITY_NOTICE, Channel
 
 #: Kinds that no setting holds back: what a person asks for at this moment, what tells of a thief of the account, who
 #: would switch everything off first, and that a moderator has learnt who is behind a pseudonym.
-ALWAYS_WANTED = frozenset({"password_reset", "phone_code", "security_notice", "pseudonym_lifted"})
+ALWAYS_WANTED = frozenset({"password_reset", "phone_code", SECURITY_NOTICE, "pseudonym_lifted"})
 #: Why a delivery was cancelled: its channel is.
 SWITCHED_OFF = "switched off"
 

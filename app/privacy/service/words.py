@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.notifications.delivery.messaging import INVALID
 from app.notifications.delivery.proof import UNPROVEN
 from app.notifications.delivery.wishes import SWITCHED_OFF
+from app.notifications.models import SECURITY_NOTICE
 from app.pengingat.alerts import NOT_ALLOWED
 from app.push import transport as push
 
@@ -15,7 +16,7 @@ TITLES = {
     "alert": "Kabar tentang pasien",
     "password_reset": "Tautan atur ulang kata sandi",
     "phone_code": "Kode verifikasi nomor HP",
-    "security_notice": "Pemberitahuan keamanan akun",
+    SECURITY_NOTICE: "Pemberitahuan keamanan akun",
     "forum_reply": "Balasan di forum",
     "broadcast": "Kabar baru",
     "moderation": "Moderasi forum",
