@@ -22,6 +22,8 @@ from app.pengingat.models import Pengingat
 
 TITLE = "Laporan kepatuhan pengingat"
 OWN_WORDS = "Pasien mencatat ini sendiri di aplikasi. Tidak ada petugas yang memeriksanya."
+#: Marks a week without anything to divide.
+NOTHING = "*"
 #: Reminders that fit on the page below the chart, and characters of a title in one line of it.
 MOST_ROWS = 25
 TITLE_CHARACTERS = 40
@@ -105,7 +107,10 @@ def _paper(user_id: int, sums: Adherence, start: date, end: date) -> Paper:
     remarks = [name, OWN_WORDS, _summary(sums)]
     if (more := len(sums["reminders"]) - MOST_ROWS) > 0:
         remarks.append(f"Halaman ini memuat {MOST_ROWS} pengingat. {more} pengingat lain ikut dihitung di grafik.")
-    chart = Chart("Dilakukan per minggu, dalam persen", _by_week(sums["days"]), upright=True)
+    weeks = _by_week(sums["days"])
+    if any(label.endswith(NOTHING) for label, _ in weeks):
+        remarks.append(f"{NOTHING} Pada minggu itu tidak ada jadwal yang dapat dihitung.")
+    chart = Chart("Dilakukan per minggu, dalam persen", weeks, upright=True)
     return Paper(TITLE, start, end, chart=lambda *_: chart, landscape=False, remarks=remarks)
 
 
@@ -120,13 +125,18 @@ def _summary(sums: Adherence) -> str:
 
 
 def _by_week(days: list[SumsOfDay]) -> list[tuple[str, float]]:
-    """The percentage of each week, under the day that the week begins with: a Monday, or the report's first day."""
+    """The percentage of each week, under the day that the week begins with: a Monday, or the report's first day. A week
+    that has none is marked, for its empty column would say that nothing was done."""
     weeks: list[list[SumsOfDay]] = []
     for row in days:
         if not weeks or date.fromisoformat(row["date"]).weekday() == 0:
             weeks.append([])
         weeks[-1].append(row)
-    return [(_short(week[0]["date"]), history.percent(history.total(week)) or 0.0) for week in weeks]
+    percents = [history.percent(history.total(week)) for week in weeks]
+    return [
+        (_short(week[0]["date"]) + ("" if percent is not None else NOTHING), percent or 0.0)
+        for week, percent in zip(weeks, percents, strict=True)
+    ]
 
 
 def _short(day: str) -> str:

@@ -70,6 +70,20 @@ def test_the_page_and_its_table_round_alike(siti: Client, siti_id: int, moment: 
     assert siti.get(f"/pengingat/kepatuhan?{FEBRUARY}").json["percent"] == 6.3
 
 
+def test_a_week_with_nothing_to_divide_is_none_in_which_nothing_was_done(
+    siti: Client, siti_id: int, moment: Time
+) -> None:
+    for day in range(2, 9):  # the second week of the report is all missed, of the third we sent nothing
+        past(siti_id, day, "done")
+        past(siti_id, day + 7, "missed")
+        past(siti_id, day + 14, "missed", undelivered=True)
+    text = text_of(report(siti, "pdf", "start=2026-02-02&end=2026-02-22"))
+    assert "16/2*" in text
+    assert "9/2*" not in text
+    assert "* Pada minggu itu tidak ada jadwal yang dapat dihitung." in text
+    assert "*" not in text_of(report(siti, "pdf", "start=2026-02-02&end=2026-02-15"))
+
+
 def test_a_spreadsheet_has_a_row_a_day_and_reminder(february: Client) -> None:
     (heading, *rows) = list(csv.reader(io.StringIO(report(february, "csv").get_data().decode("utf-8-sig"))))
     assert heading == ["date", "judul", "tipe", "due", "done", "skipped", "missed", "undelivered", "percent"]
