@@ -13,11 +13,10 @@ from app.caregivers import invitations, notices
 from app.core.errors import AppError
 from app.core.lib import clock
 from app.core.settings import settings
-from app.core.web.blueprint import PageBlueprint
 from app.core.web.rate_limits import limit
-from app.core.web.small_pages import small_page
+from app.core.web.small_pages import SmallPages, small_page
 
-bp = PageBlueprint("undangan_page", __name__)
+bp = SmallPages("undangan_page", __name__)
 
 TITLE = "Undangan menjadi pendamping"
 

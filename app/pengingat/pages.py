@@ -12,15 +12,14 @@ from flask import Response, redirect, request, url_for
 from marshmallow import ValidationError
 
 from app.core.errors import AppError
-from app.core.web.blueprint import PageBlueprint
-from app.core.web.rate_limits import limit
-from app.core.web.small_pages import small_page
+from app.core.web.small_pages import SmallPages, small_page
 from app.pengingat import links
 from app.pengingat.ledger_schemas import QuickAnswerCreate
+from app.pengingat.link_routes import limit_answers
 from app.pengingat.models import Occurrence, State, Tipe
 from app.pengingat.texts import calendar_day, clock_time
 
-bp = PageBlueprint("konfirmasi_page", __name__)
+bp = SmallPages("konfirmasi_page", __name__)
 
 KINDS = {Tipe.OBAT: "Obat", Tipe.MAKAN: "Makan", Tipe.TERAPI: "Terapi", Tipe.KONTROL: "Kontrol"}
 #: Beside the states of the ledger: missed, and the next one has fallen due.
@@ -46,14 +45,14 @@ BUTTONS = {
 
 
 @bp.get("/k/<token>")
-@limit("60 per minute")
+@limit_answers
 def show_link(token: str) -> Response:
     """What is asked, and what has been said so far."""
     return _page(token)
 
 
 @bp.post("/k/<token>")
-@limit("60 per minute")
+@limit_answers
 def answer_link(token: str) -> Response:
     """Note the answer, and show it by the address that may be loaded again."""
     try:
@@ -76,7 +75,7 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
     state, local = states[first.id], first.due_at.astimezone(asked.zone)
     kinds = dict.fromkeys(KINDS[Tipe(row.tipe)] for row in asked.occurrences)
     times = dict.fromkeys(clock_time(row.due_at.astimezone(asked.zone)) for row in asked.occurrences)
-    said = message or SAID.get(state) or _put_off(first, asked)
+    said = " ".join(filter(None, [message, SAID.get(state) or _put_off(first, asked)]))
     return small_page(
         "konfirmasi.html",
         status,

@@ -27,6 +27,7 @@ MARKS = {
     "limit_own_password",
     "limit_uploads",
     "limit_admin_uploads",
+    "limit_answers",
     "secret_answer",
     "command",
 }

@@ -131,7 +131,17 @@ def test_a_tap_puts_off_by_half_an_hour(token: str, client: Client) -> None:
         tap(client, token, "snooze")
     refused = tap(client, token, "snooze")
     assert refused.status_code == 409
-    assert "Pengingat ini tidak dapat ditunda lagi." in refused.text
+    assert "Pengingat ini tidak dapat ditunda lagi. Ditunda sampai pukul 19.35 WIB." in refused.text
+
+
+def test_many_behind_one_address_answer_and_a_refusal_is_a_page(limited: None, token: str, client: Client) -> None:
+    assert [page(client, f"{n:022}").status_code for n in range(61)] == [404] * 61
+    assert [page(client, token).status_code for _ in range(60)] == [200] * 60
+    refused = page(client, token)
+    assert (refused.status_code, refused.mimetype) == (429, "text/html")
+    assert "<h1>Terlalu banyak permintaan. Coba lagi dalam " in refused.text
+    assert refused.headers["Cache-Control"] == "no-store"
+    assert int(refused.headers["Retry-After"]) > 0
 
 
 def test_a_wrong_answer_shows_the_page_again(token: str, client: Client) -> None:

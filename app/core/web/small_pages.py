@@ -10,6 +10,8 @@ import hashlib
 
 from flask import Response, render_template
 
+from app.core.web.blueprint import PageBlueprint
+
 #: Plain enough for a browser from 2016.
 STYLE = (
     "body{margin:0;font:18px/1.5 sans-serif;color:#1f2937;background:#fff}"
@@ -33,6 +35,25 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+
+
+class SmallPages(PageBlueprint):
+    """A blueprint of small pages. What goes wrong there is said as a page too: whom a limit or an outage meets is a
+    person."""
+
+    def __init__(self, name: str, import_name: str) -> None:
+        super().__init__(name, import_name)
+        self.after_request(_as_page)
+
+
+def _as_page(response: Response) -> Response:
+    if response.status_code < 400 or response.mimetype != "application/json":
+        return response
+    page = small_page("small_page.html", response.status_code, title=response.get_json()["message"])
+    response.set_data(page.get_data())
+    response.headers.update(HEADERS)
+    response.mimetype = "text/html"
+    return response
 
 
 def small_page(template: str, status: int, **values: object) -> Response:
