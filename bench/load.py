@@ -24,8 +24,11 @@ from urllib.parse import urlsplit
 
 import psutil
 import requests
+from redis import Redis
+from rq import Worker
 
 from app.core.database.session import unit_of_work
+from app.core.jobs.queue import QUEUES
 from app.identity.models import RoleName
 from bench.environment import environment
 from dev import demo
@@ -145,6 +148,10 @@ class OneAddress(DeployedStack):
     """All clients of the load have one address, so the limit of guesses by address is lifted."""
 
     changes: ClassVar[dict[str, str]] = {"rate=120r/m": "rate=60000r/m"}
+
+    def is_ready(self) -> bool:
+        """With both workers: while they load, for some seconds, they take both cores from logins that come already."""
+        return super().is_ready() and Worker.count(connection=Redis.from_url(self.env["REDIS_URL"])) == len(QUEUES)
 
 
 def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
