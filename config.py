@@ -482,7 +482,7 @@ class Config:
 
 
 def development_defaults() -> dict[str, str]:
-    """What serves in development and testing alone; each secret is refused in production by `_conflicts`."""
+    """What serves in development and testing alone; in production each secret is refused."""
     return {
         "DATABASE_URL": "postgresql://localhost/health",
         "REDIS_URL": "redis://localhost:6379/0",

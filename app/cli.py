@@ -1,4 +1,4 @@
-"""The `flask` commands, one line each into a service."""
+"""The `flask` commands."""
 
 from __future__ import annotations
 

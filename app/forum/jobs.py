@@ -1,10 +1,11 @@
-"""`flask forum repair`: compares the forum's counters with what they count, and corrects those that are wrong.
+"""What the forum does by itself, and its repair.
 
-There should never be one. Rows with a wrong counter are looked for without locks. Each is then counted again while its
-row is locked, which everybody who changes a counter locks first, so that a repair under load never breaks a right one.
+What moderators have deleted is not kept for ever in their cases, and the pictures of hidden posts are kept from
+everybody, whatever became of the process that hid them.
 
-And what the forum does by itself: what moderators have deleted is not kept for ever in their cases, and the pictures of
-hidden posts are kept from everybody, whatever became of the process that hid them.
+`flask forum repair` compares the forum's counters with what they count, and corrects those that are wrong. There
+should never be one. Rows with a wrong counter are looked for without locks. Each is then counted again while its row
+is locked, which everybody who changes a counter locks first, so that a repair under load never breaks a right one.
 """
 
 from __future__ import annotations

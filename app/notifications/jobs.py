@@ -1,4 +1,5 @@
-"""The jobs of the outbox: draining what is due, dropping what is old; and the tick that enqueues them."""
+"""The jobs of the outbox: draining what is due, taking back what a provider still holds, dropping what is old; and the
+tick that enqueues them."""
 
 from __future__ import annotations
 
