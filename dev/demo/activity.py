@@ -48,8 +48,8 @@ ACTS: tuple[tuple[Action, str, Mapping[str, object]], ...] = (
     (Action.NIK_READ, "user:{id}", {}),
     (Action.PSEUDONYM_READ, "user:{id}", {}),
     (Action.USER_CHANGED, "user:{id}", {"is_verified": True}),
-    (Action.ROLES_CHANGED, "user:{id}", {"before": ["pasien"], "after": ["pasien", "pendamping"]}),
-    (Action.DELETED, "forum_replies:{id}", {}),
+    (Action.ROLES_CHANGED, "user:{id}", {"given": ["pendamping"], "taken": []}),
+    (Action.DELETED, "articles/{id}", {}),
 )
 
 
