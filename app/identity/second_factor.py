@@ -151,15 +151,14 @@ def is_active(user_id: int) -> bool:
     return bool(db.session.scalar(sa.select(active)))
 
 
-def encrypt_anew() -> int:
-    """Encrypt every secret that is stored under another key with the first one; returns how many that were."""
+def encrypt_anew() -> None:
+    """Encrypt every secret that is stored under another key with the first one."""
     prefix = nik.stored_prefix()
     others = sa.select(SecondFactor).where(~SecondFactor.secret.startswith(prefix, autoescape=True)).with_for_update()
     factors = db.session.scalars(others).all()
     for factor in factors:
         secret = nik.decrypt(factor.secret, factor.user_id, kind=KIND) or ""
         factor.secret = nik.encrypt(secret, factor.user_id, kind=KIND)
-    return len(factors)
 
 
 def unreadable() -> list[int]:

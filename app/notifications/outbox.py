@@ -52,13 +52,13 @@ def add_all(drafts: Sequence[Draft]) -> int:
     return added
 
 
-def cancel(subject: str, *, due_after: datetime | None = None) -> int:
-    """Cancel what belongs to `subject` and is not sent yet; returns how many. A call under way is not stopped.
+def cancel(subject: str, *, due_after: datetime | None = None) -> None:
+    """Cancel what belongs to `subject` and is not sent yet. A call under way is not stopped.
 
     With `due_after`, only what falls due after that moment.
     """
     later = sa.true() if due_after is None else Delivery.due_at > due_after
-    return _cancel(Delivery.subject == subject, later)
+    _cancel(Delivery.subject == subject, later)
 
 
 def reword(subject: str, text: str) -> None:
@@ -85,9 +85,9 @@ def cancel_one(dedupe_key: str) -> bool:
     return _cancel(Delivery.dedupe_key == dedupe_key) == 1
 
 
-def cancel_all_to(user_id: int) -> int:
-    """Cancel whatever is on its way to a person; returns how many."""
-    return _cancel(Delivery.user_id == user_id)
+def cancel_all_to(user_id: int) -> None:
+    """Cancel whatever is on its way to a person."""
+    _cancel(Delivery.user_id == user_id)
 
 
 def forget_texts(words: Collection[str]) -> None:
@@ -102,14 +102,14 @@ def forget_texts(words: Collection[str]) -> None:
     )
 
 
-def cancel_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> int:
-    """Cancel what tells of these occurrences and is not sent yet; returns how many."""
-    return _cancel(Delivery.occurrence_id.in_(occurrence_ids))
+def cancel_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> None:
+    """Cancel what tells of these occurrences and is not sent yet."""
+    _cancel(Delivery.occurrence_id.in_(occurrence_ids))
 
 
-def cancel_kinds(user_id: int, kinds: Collection[str]) -> int:
-    """Cancel what tells a person of these kinds and is not sent yet; returns how many."""
-    return _cancel(Delivery.user_id == user_id, Delivery.kind.in_(kinds))
+def cancel_kinds(user_id: int, kinds: Collection[str]) -> None:
+    """Cancel what tells a person of these kinds and is not sent yet."""
+    _cancel(Delivery.user_id == user_id, Delivery.kind.in_(kinds))
 
 
 def _cancel(*which: sa.ColumnElement[bool]) -> int:

@@ -55,8 +55,7 @@ def test_a_delivery_for_later_enqueues_nothing(app: Flask) -> None:
 def test_what_is_cancelled_is_not_claimed(app: Flask) -> None:
     row = add(subject="reset:1")
     with unit_of_work():
-        assert outbox.cancel("reset:1") == 1
-        assert outbox.cancel("reset:1") == 0
+        outbox.cancel("reset:1")
     assert claims.claim("urgent", Channel.MESSAGING) is None
     assert reread(row.dedupe_key).state == State.CANCELLED
 

@@ -32,10 +32,8 @@ def connect(url: str, **options: Any) -> Redis:
 
     `sentinel://[[user]:password@]host:port,host:port/service?db=0` follows a Sentinel's master.
     """
-    if not url.startswith("sentinel://"):
+    if (address := sentinel_of(url)) is None:
         return Redis.from_url(url, **options)
-    address = sentinel_of(url)
-    assert address is not None  # noqa: S101  # the scheme says so
     shared = {"db": address["DB"], "username": address["USERNAME"], "password": address["PASSWORD"], **options}
     sentinel = Sentinel(address["INSTANCES"], sentinel_kwargs=options, **shared)  # type: ignore[no-untyped-call]
     master: Redis = sentinel.master_for(address["MASTER_NAME"])  # type: ignore[no-untyped-call]

@@ -7,7 +7,6 @@ lies in a room that nobody is served from, nginx included.
 
 from __future__ import annotations
 
-import logging
 import re
 import secrets
 from collections.abc import Mapping
@@ -25,8 +24,6 @@ from app.core.lib import clock
 from app.core.media import images, storage
 from app.core.media.storage import Room
 from config import Config
-
-logger = logging.getLogger(__name__)
 
 PICTURE_EDGE = 1600
 PROFILE_EDGE = 512
