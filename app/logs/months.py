@@ -7,7 +7,7 @@ was there before the table was partitioned is one partition more, `activity_logs
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -75,7 +75,7 @@ def _name(month: date) -> str:
 
 
 def _begin(month: date) -> datetime:
-    return datetime.combine(month, time(), clock.JAKARTA)
+    return clock.midnight(month)
 
 
 def _next(month: date) -> date:

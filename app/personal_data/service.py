@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -13,7 +13,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.queue import BULK, enqueue_once
-from app.core.lib.clock import JAKARTA, day_text
+from app.core.lib.clock import JAKARTA, day_text, midnight
 from app.identity import erasure, own_password, roles
 from app.identity.erasure import Posts
 from app.identity.models import User
@@ -92,4 +92,4 @@ def get_export(export_id: int, caller: Caller) -> DataExport:
 
 def _until_midnight_s(now: datetime) -> int:
     tomorrow = now.astimezone(JAKARTA).date() + timedelta(days=1)
-    return int((datetime.combine(tomorrow, time(), JAKARTA) - now).total_seconds()) + 1
+    return int((midnight(tomorrow) - now).total_seconds()) + 1

@@ -6,13 +6,13 @@ from datetime import date, timedelta
 
 import sqlalchemy as sa
 
-from app.admins.service.reports import REPORTS, Report, midnight, within
+from app.admins.service.reports import REPORTS, Report, within
 from app.core.database.session import autocommit, db
 from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.paper import Paper
 from app.core.exports.streaming import MIMETYPES, Download, begun
-from app.core.lib.clock import JAKARTA, today
+from app.core.lib.clock import JAKARTA, midnight, today
 from app.identity import access_log, audit, users
 from app.identity.access_log import Covers
 from app.identity.models import RoleName, User

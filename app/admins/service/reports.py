@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -13,7 +13,7 @@ from sqlalchemy import orm
 from app.core.exports.charts import Chart
 from app.core.exports.paper import Rows
 from app.core.exports.table import Column, Kind, Table
-from app.core.lib.clock import JAKARTA, MONTHS
+from app.core.lib.clock import JAKARTA, MONTHS, midnight
 from app.identity.models import Role, RoleName, User, user_roles
 from app.logs.models import ActivityLog
 
@@ -42,10 +42,6 @@ def within(
     if end is not None and end < date.max:
         bounds.append(moment < midnight(end + timedelta(days=1)))
     return sa.and_(sa.true(), *bounds)
-
-
-def midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), JAKARTA)
 
 
 # --- people ---------------------------------------------------------------------------------------------------------

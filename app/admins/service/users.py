@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ from sqlalchemy import orm
 from app.admins import schemas
 from app.admins.schemas import UserChanges, UserSearch
 from app.core.database.session import db
-from app.core.lib.clock import JAKARTA
+from app.core.lib.clock import midnight
 from app.core.web.pagination import Listing, Page
 from app.core.web.search import MOST_COUNTED, containing
 from app.identity import access_log, audit, users
@@ -100,9 +100,8 @@ def _everybody(page: Page) -> Listing[User]:
     ).one()
     if day is None:
         return Listing([], 0, page)
-    midnight = datetime.combine(day + timedelta(days=1), time(), JAKARTA)
     newest = order_of("-created_at")
-    ids = sa.select(User.id).where(User.created_at < midnight).order_by(*newest)
+    ids = sa.select(User.id).where(User.created_at < midnight(day + timedelta(days=1))).order_by(*newest)
     return Listing(_loaded(ids.offset(page.offset - int(skipped)).limit(page.size), newest), int(total), page)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
 #: Days in queries, statistics and file names are days of this zone.
@@ -22,6 +22,11 @@ def now() -> datetime:
 def today() -> date:
     """The present day in Jakarta."""
     return now().astimezone(JAKARTA).date()
+
+
+def midnight(day: date) -> datetime:
+    """The moment at which a day begins in Jakarta."""
+    return datetime.combine(day, time(), JAKARTA)
 
 
 def day_text(day: date) -> str:
