@@ -65,8 +65,8 @@ def nearby(lat: float, lng: float, page: Page) -> Listing[dict[str, object]]:
     values = {"lat": lat, "lng": lng, "province": province, "limit": page.size, "offset": page.offset}
     with autocommit() as connection:
         rows = [_with_distance(row) for row in connection.execute(_NEARBY, values).mappings()]
-        if len(rows) < page.size and (rows or page.offset == 0):
-            return Listing(rows, page.offset + len(rows), page)
+        if (total := page.total(len(rows))) is not None:
+            return Listing(rows, total, page)
         return Listing(rows, connection.execute(_COUNT_NEARBY, {"province": province}).scalar_one(), page)
 
 

@@ -18,6 +18,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.session import db, own_transaction
 from app.core.web.pagination import Listing, Search, contains, paginate_rows
+from app.core.web.search import like
 from app.identity.erasure import Leaving
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
@@ -103,8 +104,7 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
     if search.action:
         query = query.where(AuditEntry.action == search.action)
     if search.q:
-        pattern = contains(search.q)
-        query = query.where(sa.or_(AuditEntry.subject.ilike(pattern), User.username.ilike(pattern)))
+        query = query.where(like(contains(search.q), AuditEntry.subject, User.username))
     return paginate_rows(query, search.page)
 
 

@@ -109,8 +109,8 @@ def _narrowed(search: UserSearch) -> Listing[User]:
     page, order, conditions = search.page, order_of(search.sort), _conditions(search)
     matching = sa.select(User.id).where(*conditions)
     rows = _loaded(matching.order_by(*order).offset(page.offset).limit(page.size), order)
-    if len(rows) < page.size and (rows or page.offset == 0):
-        return Listing(rows, page.offset + len(rows), page)
+    if (total := page.total(len(rows))) is not None:
+        return Listing(rows, total, page)
     counted = sa.select(sa.func.count()).select_from(matching.limit(MOST_COUNTED).subquery())
     if not conditions:  # everybody, in another order
         counted = sa.select(sa.func.sum(UserDay.users))

@@ -33,6 +33,10 @@ class Page:
     def offset(self) -> int:
         return (self.number - 1) * self.size
 
+    def total(self, shown: int) -> int | None:
+        """How many rows there are in all, where this page tells by those that it shows; else they must be counted."""
+        return self.offset + shown if shown < self.size and (shown or self.offset == 0) else None
+
 
 @dataclass(frozen=True)
 class Listing(Generic[T]):
@@ -120,8 +124,8 @@ def paginate_rows(
 
 def _total(query: AnySelect, page: Page, shown: int, most_counted: int | None) -> int:
     """How many rows there are on all pages; a second statement only where the page itself does not tell."""
-    if shown < page.size and (shown or page.offset == 0):
-        return page.offset + shown
+    if (total := page.total(shown)) is not None:
+        return total
     counted = query.order_by(None).limit(most_counted).subquery()
     return db.session.scalar(sa.select(sa.func.count()).select_from(counted)) or 0
 

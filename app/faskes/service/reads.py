@@ -133,11 +133,10 @@ def list_narrowed(connection: sa.Connection, search: FaskesFilter) -> Results:
         conditions.append(Faskes.province == search.province)
     values = {"limit": page.size, "offset": page.offset}
     records: list[Record] = [dict(row) for row in connection.execute(_ALL.where(*conditions), values).mappings()]
-    if len(records) < page.size and (records or page.offset == 0):
-        return Results(records, page.offset + len(records), page)
+    if (total := page.total(len(records))) is not None:
+        return Results(records, total, page)
     counted = sa.select(Faskes.id).where(*conditions).limit(MOST_COUNTED).subquery()
-    total = connection.execute(sa.select(sa.func.count()).select_from(counted)).scalar_one()
-    return Results(records, total, page)
+    return Results(records, connection.execute(sa.select(sa.func.count()).select_from(counted)).scalar_one(), page)
 
 
 def search(connection: sa.Connection, keyword: str, page: Page) -> Results:
@@ -157,6 +156,6 @@ def _page(
 ) -> Results:
     rows = statement.rows(connection, {**params, "limit": page.size, "offset": page.offset})
     records: list[Record] = [dict(zip(KEYS, row, strict=True)) for row in rows]
-    if len(records) < page.size and (records or page.offset == 0):
-        return Results(records, page.offset + len(records), page)
+    if (total := page.total(len(records))) is not None:
+        return Results(records, total, page)
     return Results(records, count.rows(connection, params)[0][0], page)

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, get_locked_or_404, translating
 from app.core.errors import Conflict, ValidationFailed
 from app.core.web.pagination import Listing, Search, contains, paginate
+from app.core.web.search import like
 from app.emergency import service as emergency
 from app.emergency.service import CrisisNumber
 from app.forum.models import CrisisPhrase, ForumThread
@@ -54,7 +55,7 @@ def list_phrases(search: Search) -> Listing[CrisisPhrase]:
     """The phrases, the latest first."""
     query = sa.select(CrisisPhrase).order_by(CrisisPhrase.id.desc())
     if search.q:
-        query = query.where(CrisisPhrase.phrase.ilike(contains(search.q)))
+        query = query.where(like(contains(search.q), CrisisPhrase.phrase))
     return paginate(query, search.page)
 
 

@@ -13,6 +13,7 @@ from app.core.database.session import autocommit, db, get_locked_or_404
 from app.core.errors import Conflict, NotFound
 from app.core.media import pictures
 from app.core.web.pagination import Listing, contains, paginate_rows
+from app.core.web.search import like
 from app.forum.models import CaseState, ForumCase, ForumReply, ForumReport, ForumThread
 from app.forum.moderation_schemas import STATES, CaseSearch, Decision, NewCase
 from app.forum.service import cases, hiding, notices, replies, threads
@@ -109,8 +110,7 @@ def list_all(search: CaseSearch) -> Listing[Case]:
     if search.banding is not None:
         query = query.where(_is_appealed == search.banding)
     if search.q:
-        pattern = contains(search.q)
-        query = query.where(sa.or_(_TITLE.ilike(pattern), _CONTENT.ilike(pattern)))
+        query = query.where(like(contains(search.q), _TITLE, _CONTENT))
     listing = paginate_rows(query, search.page)
     reports = _reports_of([row.id for row in listing.rows])
     return Listing([_record(row, reports) for row in listing.rows], listing.total, listing.page)
