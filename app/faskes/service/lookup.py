@@ -9,13 +9,14 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import after_commit, autocommit, db, on_rollback
-from app.core.errors import NotFound, ProviderFailed, ProviderTimeout
+from app.core.errors import NotFound
 from app.core.settings import current
 from app.faskes.models import NOT_FOUND, PLACES, Faskes
 from app.faskes.schemas import FaskesFilter, NameQuery, NearbyQuery
 from app.faskes.service import reads, search_coverage
 from app.faskes.service.reads import Record, Results
 from app.providers import places
+from app.providers.errors import answering
 from app.providers.geocoding import Offline
 from app.providers.http import ProviderError
 from app.providers.places import PLACE_ID, Place
@@ -98,10 +99,8 @@ def _fetched(faskes_id: str) -> Record:
     provider = places.from_config(current())
     if provider is None or search_coverage.is_unknown(faskes_id):
         raise NotFound(NOT_FOUND)
-    try:
+    with answering():
         place = provider.details(faskes_id)
-    except ProviderError as error:
-        raise (ProviderTimeout if error.timed_out else ProviderFailed) from error
     if place is None:
         search_coverage.remember_unknown(faskes_id)
         raise NotFound(NOT_FOUND)
