@@ -127,5 +127,7 @@ def child_exit(_server: Any, worker: Any) -> None:
 
 def post_worker_init(_worker: Any) -> None:
     from app.core.operations.logging import batch_lines
+    from app.providers import gazetteer
 
     batch_lines()
+    gazetteer.shared()

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Self
 
 from app.core.lib import geo
@@ -117,7 +118,14 @@ def _read(lines: Iterable[str]) -> Iterator[tuple[float, float, Area]]:
         yield float(lat), float(lng), Area(kabupaten, province or None)
 
 
-@cache
+_loading = Lock()
+_load = cache(Gazetteer.load)
+
+
 def shared() -> Gazetteer:
-    """The process's one gazetteer, read at its first use (a fifth of a second)."""
-    return Gazetteer.load()
+    """The process's one gazetteer, read at its first use (a fifth of a second of a core) by one thread for all.
+
+    A web process does so before its first request: who asks for an emergency number may be the first.
+    """
+    with _loading:
+        return _load()

@@ -6,8 +6,11 @@ import gc
 import random
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from statistics import median
 from typing import Any
 
@@ -123,7 +126,7 @@ def test_the_gazetteer_keeps_under_twenty_megabytes() -> None:
 
 
 def test_importing_the_geocoder_reads_no_data() -> None:
-    code = "import app.providers.geocoding, app.providers.gazetteer as g; print(g.shared.cache_info().currsize)"
+    code = "import app.providers.geocoding, app.providers.gazetteer as g; print(g._load.cache_info().currsize)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"
 
@@ -213,3 +216,18 @@ def test_the_configuration_chooses_the_geocoder(sim: Server) -> None:
     assert isinstance(google, geocoding.Google)
     assert google.province_at(*BANDUNG) == "Jawa Barat"
     assert chosen() is chosen()
+
+
+def test_many_who_ask_first_read_the_places_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Gazetteer] = []
+
+    def load() -> Gazetteer:
+        read.append(Gazetteer([]))
+        time.sleep(0.05)  # so that the others come meanwhile
+        return read[-1]
+
+    monkeypatch.setattr(gazetteer, "_load", cache(load))
+    with ThreadPoolExecutor(8) as pool:
+        grids = list(pool.map(lambda _: gazetteer.shared(), range(8)))
+    assert grids == read * 8
+    assert len(read) == 1
