@@ -191,7 +191,7 @@ class ProfileUpdate(PersonUpdate):
     nik = Nik(legacy=True)
     password = Password()
     current_password = CurrentPassword()
-    image = Upload(allow_none=True)
+    image = Upload(allow_none=True, repeats=True)
 
 
 class OwnRoles(Schema):

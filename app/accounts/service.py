@@ -15,8 +15,10 @@ from app.accounts.schemas import NewAccount, ProfileChanges
 from app.core.database import clock
 from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
+from app.core.media import pictures
 from app.core.settings import settings
 from app.core.web import rate_limits
+from app.core.web.parsing import NO_FILE
 from app.identity import (
     credentials,
     erasure,
@@ -194,7 +196,7 @@ def update_profile(caller: Caller, data: ProfileChanges) -> User:
 
 def _without_repeats(user: User, data: ProfileChanges) -> ProfileChanges:
     """`data` without what it only repeats: a form sends all back, a NIK of an older form and a missing number too."""
-    shown = {"nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp}
+    shown = {"nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp, "image": pictures.url(user.image)}
     if "nik" in data:
         shown["nik"] = shown_nik(user)
     told = {name: value for name, value in data.items() if name not in shown or value != shown[name]}
@@ -202,6 +204,8 @@ def _without_repeats(user: User, data: ProfileChanges) -> ProfileChanges:
     for name in ("nama_samaran", "nomor_hp"):
         if name in data and data[name] is None:
             raise ValidationFailed({name: ["tidak boleh kosong."]})
+    if isinstance(data.get("image"), str):
+        raise ValidationFailed({"image": [NO_FILE]})
     if (number := data.get("nik")) and not re.fullmatch(nik.FORM, number):
         raise ValidationFailed({"nik": [nik.WRONG_FORM]})
     return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import Role, RoleName, User
 from tests.client import Client, assert_error
+from tests.core.media.samples import plain
 from tests.factories import PASSWORD, make_admin, make_user
 
 FIELDS = {
@@ -136,6 +138,16 @@ def test_what_the_profile_shows_may_be_sent_back(client: Client) -> None:
     assert_error(budi.put("/profile", {"nik": "12-34/y"}), 400, "validation_error", "nik")
     assert budi.put("/profile", {"nik": None}).json["nik"] is None
     assert_error(budi.put("/profile", {"nik": "12-34/x"}), 400, "validation_error", "nik")
+
+
+def test_the_address_of_the_picture_that_is_there_is_no_change(as_siti: Client) -> None:
+    with_picture = as_siti.put("/profile", data={"image": (BytesIO(plain()), "a.jpg")}).json
+    for body in ({"image": with_picture["image"]}, {**with_picture, "nama_ktp": "Siti A."}):
+        assert as_siti.put("/profile", body).json["image"] == with_picture["image"]
+    for wrong in ("/media/lain.webp", "x", 1):
+        assert_error(as_siti.put("/profile", {"image": wrong}), 400, "validation_error", "image")
+    assert as_siti.get("/profile").json["image"] == with_picture["image"]
+    assert as_siti.put("/profile", {"image": None}).json["image"] is None
 
 
 def test_a_nik_that_cannot_be_read_outlives_the_form_that_shows_none(as_siti: Client, siti: User) -> None:

@@ -33,17 +33,26 @@ PASSWORDS = frozenset({"password", "new_password", "current_password"})
 FORM_TYPES = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
 
 
+NO_FILE = "harus berupa berkas."
+
+
 class Upload(fields.Field[object]):
-    """An uploaded picture; the service gets its binary stream."""
+    """An uploaded picture; the service gets its binary stream.
 
-    default_error_messages = {"invalid": "harus berupa berkas."}  # noqa: RUF012  # marshmallow reads a plain dict
+    With `repeats` also a text, for a service that takes the address of the picture that is there for no change.
+    """
 
-    def __init__(self, **kwargs: Any) -> None:
+    default_error_messages = {"invalid": NO_FILE}  # noqa: RUF012  # marshmallow reads a plain dict
+
+    def __init__(self, *, repeats: bool = False, **kwargs: Any) -> None:
         limits = "JPEG (up to 40 megapixels), PNG or WebP (up to 24), at most 5 MB"
         kwargs.setdefault("metadata", {"type": "string", "format": "binary", "description": limits})
         super().__init__(**kwargs)
+        self._repeats = repeats
 
     def _deserialize(self, value: object, *_: object, **__: object) -> object:
+        if self._repeats and isinstance(value, str):
+            return value
         if not isinstance(value, FileStorage):
             raise self.make_error("invalid")
         return value.stream
