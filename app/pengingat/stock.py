@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 
+import sqlalchemy as sa
+
 from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
 from app.pengingat import texts
@@ -37,6 +39,11 @@ class StockNotTracked(Conflict):
 
 def subject(pengingat_id: int) -> str:
     return f"persediaan:{pengingat_id}"
+
+
+def reminder_of(kind: sa.ColumnElement[str], about: sa.ColumnElement[str | None]) -> sa.ColumnElement[int | None]:
+    """The id of the reminder that a delivery of this kind and subject tells the stock of, in SQL; null for others."""
+    return sa.case((kind == KIND, sa.cast(sa.func.split_part(about, ":", 2), sa.BigInteger)))
 
 
 def track(pengingat: Pengingat, now: datetime) -> None:

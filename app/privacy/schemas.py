@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import time
+from enum import StrEnum
 from typing import TypedDict
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, validate, validates_schema
@@ -11,8 +12,19 @@ from app.core.web.fields import Timestamp, enumeration
 from app.identity import access_log
 from app.identity.consents import Purpose, Way
 
-#: The furthest first.
-DELIVERY_STATUSES = ("read", "delivered", "sent", "waiting", "failed", "late", "cancelled")
+
+class Status(StrEnum):
+    """What became of a channel's part, the furthest first."""
+
+    READ = "read"
+    DELIVERED = "delivered"
+    SENT = "sent"
+    #: Still to come.
+    WAITING = "waiting"
+    FAILED = "failed"
+    #: Not sent before it was of no use any more.
+    LATE = "late"
+    CANCELLED = "cancelled"
 
 
 class QuietHours(TypedDict):
@@ -80,7 +92,7 @@ class DeliveryPart(Schema):
     """What became of one channel's part of a delivery."""
 
     channel = fields.String(metadata={**enumeration("DeliveryChannel", ("message", "push")), "example": "message"})
-    status = fields.String(metadata={**enumeration("DeliveryStatus", DELIVERY_STATUSES), "example": "delivered"})
+    status = fields.String(metadata={**enumeration("DeliveryStatus", Status), "example": "delivered"})
     at = Timestamp(allow_none=True, metadata={"description": "Since when; null while it is still to come"})
     reason = fields.String(
         allow_none=True,

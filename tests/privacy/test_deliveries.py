@@ -19,6 +19,7 @@ from app.notifications.delivery.messaging import INVALID
 from app.notifications.delivery.proof import UNPROVEN
 from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.notifications.models import Delivery
+from app.pengingat import stock
 from app.pengingat.alerts import NOT_ALLOWED
 from app.pengingat.models import Occurrence
 from app.privacy.service import words
@@ -186,6 +187,15 @@ def test_rows_are_paged_the_latest_due_first(siti: Client, user: User) -> None:
     assert response.headers["X-Total-Count"] == "3"
     assert [row["due_at"][14:16] for row in siti.get("/pengiriman?page=2&per_page=2").json] == ["01"]
     assert_error(siti.get("/pengiriman?per_page=0"), 400, "validation_error", "per_page")
+
+
+def test_a_stock_that_runs_out_names_its_medicine(siti: Client, user: User) -> None:
+    pengingat_id = siti.post("/pengingat/obat", OBAT).json["id"]
+    db.session.execute(sa.delete(Delivery))
+    add(user, kind="stock", subject=stock.subject(pengingat_id), state="sent")
+    assert only(siti)["title"] == "Persediaan obat: Obat diabetes"
+    siti.delete(f"/pengingat/{pengingat_id}")
+    assert only(siti)["title"] == "Persediaan obat"
 
 
 def test_nobody_sees_what_was_sent_to_others(client: Client, siti: Client, user: User) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 import sqlalchemy as sa
 
@@ -16,27 +15,12 @@ from app.identity.notification_settings import Wishes
 from app.identity.sessions import Caller
 from app.notifications.delivery.wishes import ALWAYS_WANTED, SWITCHED_OFF
 from app.notifications.models import OPEN, Channel, Delivery, Receipt, State
-from app.pengingat.models import Occurrence, Tipe
+from app.pengingat import stock
+from app.pengingat.models import Occurrence, Pengingat, Tipe
 from app.pengingat.models import State as Answer
-from app.privacy.schemas import DELIVERY_STATUSES
+from app.privacy.schemas import Status
 from app.privacy.service import words
 
-
-class Status(StrEnum):
-    """What became of a channel's part, the furthest first."""
-
-    READ = "read"
-    DELIVERED = "delivered"
-    SENT = "sent"
-    #: Still to come.
-    WAITING = "waiting"
-    FAILED = "failed"
-    #: Not sent before it was of no use any more.
-    LATE = "late"
-    CANCELLED = "cancelled"
-
-
-assert tuple(Status) == DELIVERY_STATUSES  # noqa: S101  # one list, two places
 RANKS = {status: rank for rank, status in enumerate(Status)}
 SETTLED = {State.FAILED: Status.FAILED, State.MISSED: Status.LATE, State.CANCELLED: Status.CANCELLED}
 RECEIVED = {Receipt.READ: Status.READ, Receipt.DELIVERED: Status.DELIVERED, Receipt.FAILED: Status.FAILED}
@@ -97,10 +81,12 @@ def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[ob
         .group_by(*key)
         .subquery()
     )
-    told = (Occurrence.judul, Occurrence.tipe, Occurrence.state.label("answer"))
+    judul = sa.func.coalesce(Occurrence.judul, Pengingat.judul).label("judul")
+    told = (judul, Occurrence.tipe, Occurrence.state.label("answer"))
     return (
         sa.select(things.c.id, things.c.kind, things.c.due_at, things.c.rows, *told)
         .outerjoin(Occurrence, Occurrence.id == things.c.occurrence_id)
+        .outerjoin(Pengingat, Pengingat.id == stock.reminder_of(things.c.kind, things.c.subject))
         .order_by(things.c.due_at.desc(), things.c.id.desc())
     )
 
