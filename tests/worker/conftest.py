@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database.session import db
 from config import ROOT
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
@@ -110,3 +112,10 @@ def start_worker(
         worker.end(signal.SIGKILL)
         with suppress(ProcessLookupError):  # its clock would see at its next tick that it is alone
             os.killpg(worker.pid, signal.SIGKILL)
+    wait_until(_database_is_quiet)  # PostgreSQL finishes what a killed process has begun, beside who empties the tables
+
+
+def _database_is_quiet() -> bool:
+    others = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'"
+    with db.engine.connect() as connection:
+        return bool(connection.scalar(sa.text(f"{others} AND pid <> pg_backend_pid())")))

@@ -137,15 +137,16 @@ def test_a_pickled_job_is_not_run(start_worker: Start, tmp_path: object) -> None
 def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, start_worker: Start) -> None:
     worker = start_worker()
     worker.clock()
-    rows = [add(due_at=clock.now() + timedelta(seconds=n / 4)) for n in range(12)]
+    later = add(due_at=clock.now() + timedelta(minutes=5))
     for _ in range(3):
-        sleep(0.7)
+        rows = [add(due_at=clock.now() + timedelta(seconds=n / 4)) for n in range(4)]  # the last is not due yet
         queue.connection().flushdb()
         database = queue.connection().connection_pool.connection_kwargs["db"]
         for client in queue.connection().client_list():
             if client["db"] == str(database) and client["cmd"] != "client|list":
                 queue.connection().client_kill_filter(_id=client["id"])
-    wait_until(lambda: all(sent(row.dedupe_key)() for row in rows))
+        wait_until(lambda rows=rows: all(sent(row.dedupe_key)() for row in rows))
+    assert not sent(later.dedupe_key)()
     assert worker.process.poll() is None
 
 
