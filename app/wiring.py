@@ -21,6 +21,7 @@ from app.logs import jobs as logs
 from app.notifications import jobs as notifications
 from app.notifications.broadcasts import fan_out as broadcasts
 from app.notifications.broadcasts import jobs as broadcast_jobs
+from app.notifications.broadcasts import sending as broadcast_sending
 from app.notifications.broadcasts import service as broadcast_service
 from app.notifications.delivery import failed_receipts, heartbeat, messaging
 from app.notifications.delivery import metrics as delivery_metrics
@@ -92,7 +93,7 @@ ROUTING = Routing(
     },
     at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},
     joint={occurrences.KIND: texts.joint},
-    throttles={URGENT: sender_health.may_send, BULK: broadcasts.take_slot},
+    throttles={URGENT: sender_health.may_send, BULK: broadcast_sending.take_slot},
     taken_back=alerts.note_undelivered,
 )
 

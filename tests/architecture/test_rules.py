@@ -28,6 +28,7 @@ EDGES = (
     "notifications/delivery/messaging.py",
     "push/transport.py",
     "pengingat/sending.py",
+    "notifications/broadcasts/sending.py",
     # Worked off in pages, each a transaction, so that a worker may die between any two.
     "notifications/broadcasts/fan_out.py",
 )

@@ -18,7 +18,7 @@ from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
 from app.notifications import outbox
-from app.notifications.broadcasts import fan_out
+from app.notifications.broadcasts import fan_out, sending
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import second_form
 from app.notifications.delivery.claims import Claimed, UnwantedError
@@ -107,7 +107,7 @@ def check_recipient(delivery: Claimed) -> None:
         with autocommit() as connection:
             if connection.execute(_IS_SHOWN, {"id": int(thread_id), "recipient_id": delivery.user_id}).first() is None:
                 raise UnwantedError("hidden")
-    fan_out.check_recipient(delivery)
+    sending.check_recipient(delivery)
 
 
 def reply_written(thread: ForumThread, reply: ForumReply) -> None:

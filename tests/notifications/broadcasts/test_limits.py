@@ -15,7 +15,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import jobs, outbox
-from app.notifications.broadcasts import fan_out, limits
+from app.notifications.broadcasts import fan_out, limits, sending
 from app.notifications.broadcasts import jobs as broadcast_jobs
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import BroadcastPace, Channel, Delivery, State
@@ -38,7 +38,8 @@ def at_any_rate(real_app: Flask, monkeypatch: pytest.MonkeyPatch, configure: Con
     """The rate of broadcasts and their hours are of no account here."""
     at_once = replace(real_app.extensions["config"], broadcast_per_minute=1_000_000)
     monkeypatch.setitem(real_app.extensions, "config", at_once)
-    monkeypatch.setattr(fan_out, "next_daytime", lambda zone, now: now.astimezone(zone))
+    for module in (fan_out, sending):
+        monkeypatch.setattr(module, "next_daytime", lambda zone, now: now.astimezone(zone))
 
 
 def pace() -> BroadcastPace:

@@ -13,7 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.identity.models import User
 from app.notifications import jobs, outbox
-from app.notifications.broadcasts import fan_out, service
+from app.notifications.broadcasts import fan_out, sending, service
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
 from app.notifications.models import Channel, Delivery
@@ -33,10 +33,10 @@ def prepared(app: Flask, moment: Time, subject: str = "article:1") -> Claimed:
 
 def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, configure: Configure, moment: Time) -> None:
     found = prepared(app, moment)
-    fan_out.check_recipient(found)
+    sending.check_recipient(found)
     moment.now = NOON.replace(hour=14)
     with pytest.raises(PostponedError) as error:
-        fan_out.check_recipient(found)
+        sending.check_recipient(found)
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jakarta"))
 
 
@@ -45,14 +45,14 @@ def test_who_has_moved_meanwhile_is_told_by_day_there(app: Flask, configure: Con
     db.session.execute(sa.update(User).filter_by(id=found.user_id).values(domicile="Papua"))
     moment.now = NOON.replace(hour=12)  # 19:00 in Jakarta, 21:00 in Papua
     with pytest.raises(PostponedError) as error:
-        fan_out.check_recipient(found)
+        sending.check_recipient(found)
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jayapura"))
 
 
 def test_on_another_day_it_counts_as_that_days(app: Flask, configure: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
-    fan_out.check_recipient(found)
+    sending.check_recipient(found)
     row = reread(found.dedupe_key)
     assert row.payload["day"] == "2026-03-03"
     fan_out.fan_out(announce("article:2"))
@@ -64,7 +64,7 @@ def test_on_another_day_that_is_taken_it_stays(app: Flask, configure: Configure,
     moment.now = NOON + timedelta(days=1)
     fan_out.fan_out(announce("article:2"))
     with pytest.raises(UndeliverableError):
-        fan_out.check_recipient(found)
+        sending.check_recipient(found)
 
 
 def test_what_is_cancelled_meanwhile_takes_no_day_and_stays_forgotten(
@@ -76,7 +76,7 @@ def test_what_is_cancelled_meanwhile_takes_no_day_and_stays_forgotten(
         db.session.execute(sa.update(Delivery).values(payload={}))  # as production does
     moment.now = NOON + timedelta(days=1)
     with pytest.raises(ClaimLostError):
-        fan_out.check_recipient(found)
+        sending.check_recipient(found)
     assert reread(found.dedupe_key).payload == {}
     fan_out.fan_out(announce("article:2"))
     assert recipients("article:2") == {found.user_id}
@@ -87,7 +87,7 @@ def test_who_opted_out_meanwhile_is_left_alone(app: Flask, configure: Configure,
     db.session.get_one(User, found.user_id).accepts_broadcasts = False
     db.session.flush()
     with pytest.raises(UndeliverableError):
-        fan_out.check_recipient(found)
+        sending.check_recipient(found)
 
 
 def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, configure: Configure) -> None:
@@ -95,16 +95,16 @@ def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, configure: Co
     for _ in range(20):
         make_user()
     fan_out.fan_out(announce())
-    granted = [fan_out.take_slot() for _ in range(10)]
+    granted = [sending.take_slot() for _ in range(10)]
     assert 1 <= sum(granted) <= 2
     db.session.execute(sa.text("UPDATE broadcast_pace SET next_at = now() - interval '1 hour'"))
     db.session.commit()
-    granted = [fan_out.take_slot() for _ in range(20)]
+    granted = [sending.take_slot() for _ in range(20)]
     assert 5 <= sum(granted) <= 7
 
 
 def test_a_turn_is_taken_only_for_something(app: Flask, configure: Configure) -> None:
-    assert [fan_out.take_slot() for _ in range(3)] == [False] * 3
+    assert [sending.take_slot() for _ in range(3)] == [False] * 3
 
 
 def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, configure: Configure) -> None:
@@ -113,7 +113,7 @@ def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, configure: Con
     fan_out.fan_out(announce())
     runner = app.test_cli_runner()
     assert "paused" in runner.invoke(args=["broadcast", "pause"]).output
-    assert not fan_out.take_slot()
+    assert not sending.take_slot()
     queue.connection().flushdb()
     jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 0
@@ -121,7 +121,7 @@ def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, configure: Con
     assert "paused" in output
     assert "article:1 (done): 1 recipients; 1 pending" in output
     runner.invoke(args=["broadcast", "resume"])
-    assert fan_out.take_slot()
+    assert sending.take_slot()
     jobs.enqueue_due()
     assert claims.claim("bulk", Channel.MESSAGING) is not None
 

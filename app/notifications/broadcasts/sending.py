@@ -1,0 +1,113 @@
+"""What a delivery of a broadcast is asked when it leaves: its recipient's hours, day and wish, and the rate for all."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from app.core.database import clock as database_clock
+from app.core.database.session import autocommit, db, unit_of_work
+from app.core.jobs.queue import BULK
+from app.core.lib import clock
+from app.core.settings import settings
+from app.identity.models import User
+from app.identity.notification_settings import zone_of
+from app.notifications.broadcasts import limits
+from app.notifications.broadcasts.fan_out import next_daytime, reserve_days
+from app.notifications.broadcasts.limits import PACE_ID
+from app.notifications.broadcasts.service import first_pace
+from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
+from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
+from app.notifications.senders import health
+
+#: Slots of the rate that nobody took may be made up for so long.
+BURST = timedelta(seconds=5)
+
+
+def check_recipient(delivery: Claimed) -> None:
+    """Raise unless this recipient may get a broadcast now: their hours, the day's number, their wish, as of today."""
+    with autocommit() as connection:
+        wish = sa.select(User.accepts_broadcasts, User.domicile, limits.is_newcomer())
+        row = connection.execute(wish.where(User.id == delivery.user_id)).one_or_none()
+    accepts, domicile, is_newcomer = row or (False, None, False)
+    now, zone = database_clock.now(), zone_of(domicile)
+    moment = next_daytime(zone, now)
+    if moment > now:
+        raise PostponedError(moment)
+    if not accepts:
+        raise UndeliverableError("wants no broadcasts")
+    today = now.astimezone(zone).date()
+    if today.isoformat() != delivery.payload["day"] and not _move_to(delivery, today):
+        raise UndeliverableError("had the day's broadcasts already")
+    if is_newcomer and not _meet(delivery, now.astimezone(clock.JAKARTA).date()):
+        raise PostponedError(next_daytime(zone, now + timedelta(days=1)))
+
+
+def _meet(delivery: Claimed, day: date) -> bool:
+    """Whether a new number may write to this new person on a day; tried again that day, they are not counted again."""
+    if delivery.payload.get("met_on") == day.isoformat():
+        return True
+    if not limits.meet_newcomer(day):
+        return False
+    with unit_of_work():
+        _note(delivery, met_on=day)
+    return True
+
+
+def _move_to(delivery: Claimed, day: date) -> bool:
+    """Count the delivery on another day than planned; retried later that day, it is not counted again."""
+    assert delivery.user_id is not None  # noqa: S101  # a broadcast is to somebody
+    with unit_of_work():
+        if not reserve_days([(delivery.user_id, day)]):
+            return False
+        _note(delivery, day=day)  # cancelled meanwhile: the day is free again
+        return True
+
+
+def _note(delivery: Claimed, **days: date) -> None:
+    """Note days in a delivery's payload; `ClaimLostError` for one that was cancelled: what it said stays forgotten."""
+    noted = sa.literal({name: day.isoformat() for name, day in days.items()}, JSONB)
+    which = deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN)
+    update = sa.update(deliveries).where(*which).values(payload=deliveries.c.payload.concat(noted))
+    if db.session.scalar(update.returning(deliveries.c.id)) is None:
+        raise ClaimLostError
+
+
+_bulk_due = sa.exists().where(
+    deliveries.c.queue == BULK,
+    deliveries.c.channel == sa.bindparam("of_channel"),
+    deliveries.c.state.in_(("pending", "claimed")),
+    deliveries.c.next_try_at <= sa.func.statement_timestamp(),
+)
+
+
+def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
+    """Whether a due broadcast message may go now; taking the slot moves the next one on, for all workers."""
+    if not health.may_send(channel):
+        return False
+    now = sa.func.statement_timestamp()
+    spacing = timedelta(minutes=1) / settings.broadcast_per_minute
+    slot = (
+        sa.update(broadcast_pace)
+        .where(
+            broadcast_pace.c.id == PACE_ID,
+            ~broadcast_pace.c.paused,
+            broadcast_pace.c.next_at <= now,
+            sa.func.coalesce(broadcast_pace.c.budget, 1) > 0,
+            _bulk_due,
+        )
+        .values(
+            next_at=sa.func.greatest(broadcast_pace.c.next_at, now - BURST) + spacing,
+            budget=broadcast_pace.c.budget - 1,
+        )
+        .returning(broadcast_pace.c.id)
+    )
+    with unit_of_work():
+        row = db.session.execute(slot, {"of_channel": channel}).first()
+        if row is None:
+            # Before the very first broadcast there is no row of the pace, or another lane is just inserting it.
+            db.session.execute(first_pace())
+            row = db.session.execute(slot, {"of_channel": channel}).first()
+    return row is not None
