@@ -21,7 +21,7 @@ from app.identity.schemas import (
     PhoneNumber,
     Role,
     UserChanges,
-    Username,
+    UserCreate,
 )
 from app.identity.tokens import MAX_TOKEN_LENGTH
 
@@ -94,13 +94,9 @@ class SuperadminToken(AccessToken):
     message = fields.String()
 
 
-class Registration(PersonUpdate):
-    username = Username(required=True)
-    password = Password(required=True)
-    nama_ktp = Name(100, required=True, example="Siti Aminah")
+class Registration(UserCreate):
     nama_samaran = Name(50, required=True, example="Melati")
     nomor_hp = PhoneNumber(required=True)
-    nik = Nik()
     # Another one is refused by the service, as forbidden.
     role = fields.String(metadata={"enum": sorted(SELF_SERVICE), "example": "pasien"})
     consents = fields.Nested(

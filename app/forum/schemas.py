@@ -12,7 +12,7 @@ from marshmallow import Schema, fields, post_load
 
 from app.core.media.pictures import Picture
 from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
-from app.core.web.pagination import Page, PageSchema
+from app.core.web.pagination import Page, PageSchema, Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.forum.moderation_schemas import Moderated
 from app.identity.preferences import TAGS
@@ -114,18 +114,18 @@ class Thread(ThreadRow, Moderated):
 
 
 @dataclass(frozen=True)
-class ThreadQuery:
-    """Which threads, and which page of them; the fields are those of `ThreadQuerySchema`."""
+class ThreadQuery(Search):
+    """Which threads, and which page of them."""
 
-    page: Page
     category_id: int | None = None
     before: int | None = None
     saved: bool = False
     mine: bool = False
-    q: str | None = None
 
 
-class ThreadQuerySchema(PageSchema):
+class ThreadQuerySchema(SearchSchema):
+    search = ThreadQuery
+
     category_id = RecordId()
     before = RecordId(metadata={"description": "Only threads older than this one, for scrolling at constant cost"})
     saved = fields.Boolean(metadata={"description": "Only what the caller has saved"})
@@ -137,12 +137,6 @@ class ThreadQuerySchema(PageSchema):
             "three letters or digits in a row is looked for in the newest 1,000 threads"
         },
     )
-
-    @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: object) -> ThreadQuery:
-        paging = {name: value for name, value in data.items() if name in ("page", "per_page")}
-        filters = {name: value for name, value in data.items() if name not in paging and value != ""}
-        return ThreadQuery(page=super().to_page(paging, **kwargs), **filters)
 
 
 @dataclass(frozen=True)
@@ -175,27 +169,21 @@ class RepliesQuerySchema(PageSchema):
 
 
 @dataclass(frozen=True)
-class ReplyQuery:
+class ReplyQuery(Search):
     """Which of a person's replies, and which page of them; neither `saved` nor `mine`: those that are saved."""
 
-    page: Page
     before: int | None = None
     saved: bool = False
     mine: bool = False
-    q: str | None = None
 
 
-class ReplyQuerySchema(PageSchema):
+class ReplyQuerySchema(SearchSchema):
+    search = ReplyQuery
+
     before = RecordId(metadata={"description": "Only replies older than this one, for scrolling at constant cost"})
     saved = fields.Boolean(metadata={"description": "Only what the caller has saved; so it is without `mine` too"})
     mine = fields.Boolean(metadata={"description": "Only what the caller has written"})
     q = Text(100, metadata={"description": "Part of the content, to the letter"})
-
-    @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: object) -> ReplyQuery:
-        paging = {name: value for name, value in data.items() if name in ("page", "per_page")}
-        filters = {name: value for name, value in data.items() if name not in paging and value != ""}
-        return ReplyQuery(page=super().to_page(paging, **kwargs), **filters)
 
 
 class NewPost(TypedDict):

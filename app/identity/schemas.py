@@ -230,7 +230,7 @@ class PersonUpdate(Form):
 
 
 class UserCreate(PersonUpdate):
-    """A person whom the operator adds by a command."""
+    """A new person: whom the operator adds by a command, or who registers."""
 
     username = Username(required=True)
     password = Password(required=True)
