@@ -60,7 +60,7 @@ def handle(row: Inbound) -> str:
     """Do what a message says, and answer it; returns the row's outcome."""
     if row.phone is None:
         return NO_NUMBER
-    numbers.heard_from(row.phone, _wrote_at(row))
+    numbers.heard_from(row.phone, _said_at(row))
     command = words.read(row.text or "", str(row.payload.get("pressed", "")))
     proof = verification.confirm_by_message(row.phone, command.code) if command.word is Word.VERIFY else None
     sender = _sender(row.phone, _wrote_at(row))
@@ -97,11 +97,16 @@ def _sender(phone: str, wrote_at: datetime) -> Sender | None:
     return Sender(*row, phone, wrote_at) if row else None
 
 
-def _wrote_at(row: Inbound) -> datetime:
-    """When a message was written, by its provider: webhooks are repeated for hours while we are away."""
+def _said_at(row: Inbound) -> datetime:
+    """When a message was written, as its provider says: webhooks are repeated for hours while we are away."""
     at = row.payload.get("at")
-    wrote_at = datetime.fromisoformat(at) if isinstance(at, str) else row.received_at
-    return wrote_at if row.received_at - LATEST <= wrote_at <= row.received_at else row.received_at
+    return datetime.fromisoformat(at) if isinstance(at, str) else row.received_at
+
+
+def _wrote_at(row: Inbound) -> datetime:
+    """The same, where that can be; else when it came."""
+    said_at = _said_at(row)
+    return said_at if row.received_at - LATEST <= said_at <= row.received_at else row.received_at
 
 
 # --- of reminders ---------------------------------------------------------------------------------------------------

@@ -92,9 +92,10 @@ def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
 
 
 def test_whatsapps_hours_begin_when_a_message_was_written(phone: Phone) -> None:
-    wrote_at = datetime.now(UTC) - timedelta(hours=3)
-    phone.write("SUDAH", at=wrote_at.isoformat())
-    assert db.session.scalars(sa.select(PhoneNumber.last_inbound_at)).one() == wrote_at
+    for hours in (30, 3):
+        wrote_at = datetime.now(UTC) - timedelta(hours=hours)
+        phone.write("SUDAH", at=wrote_at.isoformat())
+        assert db.session.scalars(sa.select(PhoneNumber.last_inbound_at)).one() == wrote_at
 
 
 def test_done_is_noted_and_thanked_for(phone: Phone, sent: Sent) -> None:
