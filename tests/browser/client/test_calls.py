@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import BrowserContext, Page, Route
 
 from dev.stack.waiting import wait_until
 from tests.browser.client.app import READABLE, log_in, own, reminder
@@ -31,6 +31,25 @@ def test_a_create_whose_answer_was_lost_creates_once(page: Page) -> None:
     assert len(keys) == 2
     assert len(set(keys)) == 1
     assert [row["id"] for row in own(page, "Jawaban yang hilang")] == [made["id"]]
+
+
+def test_a_form_that_is_sent_once_more_with_its_key_creates_once(page: Page) -> None:
+    log_in(page)
+
+    def lose(route: Route) -> None:
+        if route.request.method != "POST":
+            route.continue_()
+            return
+        assert route.fetch().status == 201
+        route.abort()
+
+    page.route("**/api/pengingat", lose)
+    saving = "([body, key]) => client.create('/pengingat', body, key).catch(({status}) => status)"
+    form = [reminder("Disimpan dua kali", 3600), "kunci-formulir"]
+    assert page.evaluate(saving, form) == 0
+    page.unroute("**/api/pengingat")
+    made = page.evaluate(saving, form)
+    assert [row["id"] for row in own(page, "Disimpan dua kali")] == [made["id"]]
 
 
 def test_a_service_that_is_away_for_a_moment_is_asked_again(page: Page) -> None:
@@ -108,6 +127,24 @@ def test_many_calls_with_an_ended_token_refresh_it_once(page: Page) -> None:
     )
     assert names == ["siti"] * 8
     assert refreshed.count("POST") == 1
+
+
+def test_a_logout_is_one_at_once_without_a_network_too(page: Page, context: BrowserContext) -> None:
+    log_in(page)
+    context.set_offline(True)
+    page.evaluate("() => { window.told = client.logout().then(() => 'told', ({status}) => status); }")
+    assert page.evaluate("[client.isLoggedIn, client.user, window.ended]") == [False, None, 1]
+    assert page.evaluate("window.told") == 0
+    assert page.evaluate("window.ended") == 1
+
+
+def test_a_logout_ends_the_session_at_the_service_however_old_the_token(page: Page) -> None:
+    log_in(page)
+    refresh = page.evaluate("localStorage.getItem('refresh_token')")
+    page.evaluate("start(client.api)")  # as after a reload: there is no access token yet
+    page.evaluate("client.logout()")
+    page.evaluate("(token) => localStorage.setItem('refresh_token', token)", refresh)
+    assert page.evaluate("client.get('/profile').catch(({status}) => status)") == 401
 
 
 def test_a_session_that_has_ended_logs_the_page_out_once(page: Page) -> None:

@@ -26,6 +26,17 @@ def test_after_a_logout_the_browser_gets_no_more_pushes(page: Page) -> None:
     assert page.evaluate("[window.unsubscribed, client.isLoggedIn]") == [True, False]
 
 
+def test_somebody_elses_login_ends_the_pushes_of_who_was_there_before(page: Page) -> None:
+    log_in(page)
+    page.evaluate(SUBSCRIBED, SUBSCRIPTION)
+    page.evaluate("localStorage.setItem('pushes_of', client.user)")
+    log_in(page)
+    assert page.evaluate("window.unsubscribed") is None
+    page.evaluate("localStorage.removeItem('refresh_token'); localStorage.removeItem('user')")  # the session has ended
+    log_in(page, "budi")
+    assert page.evaluate("window.unsubscribed") is True
+
+
 #: A browser without a screen has no push service to subscribe at.
 SUBSCRIBED = """(subscription) => {
   const own = { ...subscription, unsubscribe: async () => { window.unsubscribed = true; } };
@@ -86,20 +97,64 @@ def test_a_push_whose_answer_is_not_taken_comes_back(page: Page, service: Launch
     assert worker.evaluate("shown") == COME_BACK
 
 
-def test_a_push_opens_its_address_in_the_page_that_is_there(page: Page, service: Launcher) -> None:
+def test_doses_of_one_minute_are_shown_together_and_heard_again(page: Page, service: Launcher) -> None:
     worker = _worker(page, service)
-    _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": "/client.html?utas=5"})
+    _deliver(page, DOSE)
+    _deliver(page, {**DOSE, "title": "Pengingat: Amlodipin", "body": "Waktunya minum Amlodipin."})
+    _deliver(page, DOSE)  # once again, as nobody has answered
+    both = ["Waktunya.", "Waktunya minum Amlodipin."]
+    assert worker.evaluate("shown") == [[both[0], 1], ["\n".join(both), 1], ["\n".join(reversed(both)), 1]]
+    assert worker.evaluate("[last.title, last.tag, last.renotify]") == ["2 pengingat", DOSE["token"], True]
+
+
+def test_two_pushes_at_once_are_both_named_and_a_longer_repeat_once(page: Page, service: Launcher) -> None:
+    worker = _worker(page, service)
+    bodies = ["Waktunya minum Metformin.", "Waktunya minum Amlodipin."]
+    pushed = [{**DOSE, "body": body} for body in (*bodies, f"{bodies[0]} Pesan tidak sampai.")]
+    worker.evaluate(PUSH_AT_ONCE, [json.dumps(each) for each in pushed])
+    wait_until(lambda: len(worker.evaluate("shown")) == 3)
+    assert worker.evaluate("shown")[1:] == [["\n".join(bodies), 1], [f"{bodies[1]}\n{pushed[2]['body']}", 1]]
+
+
+PUSH_AT_ONCE = """(pushed) => {
+  for (const data of pushed) self.dispatchEvent(new PushEvent("push", { data }));
+}"""
+
+
+def test_a_push_that_cannot_be_read_is_shown_all_the_same(page: Page, service: Launcher) -> None:
+    worker = _worker(page, service)
+    _deliver(page, "{")
+    assert worker.evaluate("shown") == [["Buka aplikasi untuk melihatnya.", 0]]
+
+
+@pytest.mark.parametrize(
+    ("url", "opened"),
+    [
+        ("/client.html?utas=5", "**/client.html?utas=5"),
+        ("https://other.example/", "**/"),
+        ("javascript:document.title='x'", "**/"),
+    ],
+)
+def test_a_push_opens_its_address_in_the_page_that_is_there(
+    page: Page, service: Launcher, url: str, opened: str
+) -> None:
+    worker = _worker(page, service)
+    _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": url})
     worker.evaluate("WindowClient.prototype.focus = async function () { return this; }")  # a person's click allows it
     worker.evaluate(CLICK, "")
-    page.wait_for_url("**/client.html?utas=5")
+    page.wait_for_url(opened)
+    assert page.title() != "x"
 
 
 def test_a_browser_subscribes_when_its_service_worker_is_ready(page: Page) -> None:
     page.evaluate(SUBSCRIBING)
-    assert (
-        page.evaluate("subscribe({ api: client.api, get: async () => ({ vapid_public_key: 'x' }), post() {} })") is True
+    subscribing = (
+        "(user) => subscribe({ api: client.api, user, get: async () => ({ vapid_public_key: 'x' }), post() {} })"
     )
+    assert page.evaluate(subscribing, None) is False  # it would take the browser from who is signed out by time alone
+    assert page.evaluate(subscribing, "7") is True
     assert page.evaluate("window.readiness") in ("activating", "activated")
+    assert page.evaluate("localStorage.getItem('pushes_of')") == "7"
 
 
 #: A push service refuses who has no active service worker yet.
@@ -115,9 +170,11 @@ SUBSCRIBING = """() => {
 KEEP = """() => {
   const show = self.registration.showNotification.bind(self.registration);
   self.shown = [];
+  self.last = null;
+  self.registration.getNotifications = async ({ tag }) => [self.last].filter((each) => each?.tag === tag);
   self.registration.showNotification = async (title, options) => {
     await show(title, options);
-    self.last = { data: options.data, close() {} };
+    self.last = { title, ...options, close() {} };
     self.shown.push([options.body, (options.actions ?? []).length]);
   };
 }"""
@@ -144,8 +201,10 @@ def _worker(page: Page, service: Launcher) -> Any:
     return worker
 
 
-def _deliver(page: Page, payload: dict[str, Any]) -> None:
+def _deliver(page: Page, payload: dict[str, Any] | str) -> None:
     """Push something to the page's service worker, which then shows it."""
+    (worker,) = page.context.service_workers
+    before = len(worker.evaluate("shown"))
     devtools = page.context.new_cdp_session(page)
     registrations: list[dict[str, Any]] = []
     devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
@@ -154,10 +213,13 @@ def _deliver(page: Page, payload: dict[str, Any]) -> None:
     origin = page.evaluate("location.origin")
     devtools.send(
         "ServiceWorker.deliverPushMessage",
-        {"origin": origin, "registrationId": registrations[0]["registrationId"], "data": json.dumps(payload)},
+        {
+            "origin": origin,
+            "registrationId": registrations[0]["registrationId"],
+            "data": payload if isinstance(payload, str) else json.dumps(payload),
+        },
     )
-    (worker,) = page.context.service_workers
-    wait_until(lambda: len(worker.evaluate("shown")) == 1)
+    wait_until(lambda: len(worker.evaluate("shown")) == before + 1)
 
 
 def _token(context: BrowserContext, service: Launcher, title: str) -> str:

@@ -16,7 +16,7 @@ def test_what_is_answered_offline_reaches_the_service_later(page: Page, context:
     made = page.evaluate("(body) => client.create('/pengingat', body)", reminder("Tanpa jaringan", 2))
     wait_until(lambda: page.evaluate("(id) => client.get(`/pengingat/${id}/riwayat`)", made["id"]) != [])
     context.set_offline(True)
-    page.evaluate("(id) => client.answer(id, 'done')", made["id"])
+    assert page.evaluate("({id, waktu}) => client.answer(id, waktu, 'done')", made) is False
     page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
     assert [each["path"] for each in page.evaluate("client.waiting")] == [
         f"/pengingat/{made['id']}/konfirmasi",
@@ -48,10 +48,43 @@ def test_what_waits_stays_where_the_answer_breaks_off(page: Page) -> None:
 def test_what_the_service_refuses_does_not_block_what_waits_behind_it(page: Page, context: BrowserContext) -> None:
     log_in(page)
     context.set_offline(True)
-    page.evaluate("client.answer(999999999, 'done')")
+    page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')")
     page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
     context.set_offline(False)
     wait_until(lambda: page.evaluate("client.waiting") == [])
+    assert page.evaluate("refused") == [["/pengingat/999999999/konfirmasi", "not_found"]]
+
+
+def test_what_meets_a_fault_waits_on_and_blocks_nothing(page: Page) -> None:
+    log_in(page)
+    page.route("**/konfirmasi", lambda route: route.fulfill(status=500, headers=READABLE, body="{}"))
+    assert page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')") is False
+    assert page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})") is True
+    page.unroute("**/konfirmasi")
+    wait_until(lambda: page.evaluate("client.waiting") == [])  # by itself
+    assert page.evaluate("refused") == [["/pengingat/999999999/konfirmasi", "not_found"]]
+
+
+def test_log_records_never_push_out_an_answer(page: Page, context: BrowserContext) -> None:
+    log_in(page)
+    context.set_offline(True)
+    page.evaluate("client.answer(1, '2026-03-02T00:00:00Z', 'done')")
+    page.evaluate(MANY_LOGS)
+    page.evaluate("client.log({event_type: 'view', event_name: 'terakhir'})")
+    waiting = page.evaluate("client.waiting")
+    assert waiting[0]["path"] == "/pengingat/1/konfirmasi"
+    assert len(waiting) == 502
+    assert waiting[-1]["body"]["event_name"] == "terakhir"
+    page.evaluate("localStorage.clear()")
+
+
+#: As kept in the course of a day without a network.
+MANY_LOGS = """() => {
+  for (let n = 0; n < 510; n += 1) {
+    const item = { user: client.user, path: "/log/user-log", body: { event_type: "view", event_name: `layar ${n}` } };
+    localStorage.setItem(`waiting:${Date.now()}.${String(n).padStart(6, "0")}`, JSON.stringify(item));
+  }
+}"""
 
 
 def test_what_waits_is_sent_by_whom_it_is_of_and_nobody_else(page: Page, context: BrowserContext) -> None:
