@@ -5,6 +5,7 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from app.core.web.fields import Form, Timestamp, enumeration
+from app.notifications.delivery.metrics import OUTCOMES
 from app.notifications.senders.models import SenderState
 from app.privacy.schemas import DeliveryPart
 
@@ -18,9 +19,7 @@ class QueueState(Schema):
 
 
 #: Attempts since the counting began; what changes between two looks is the rate.
-Outcomes = Schema.from_dict(
-    {name: fields.Integer() for name in ("sent", "failed", "retried", "unknown")}, name="DeliveryOutcomes"
-)
+Outcomes = Schema.from_dict({name: fields.Integer() for name in OUTCOMES}, name="DeliveryOutcomes")
 
 
 class Sender(Schema):

@@ -40,7 +40,7 @@ class Condition:
 
     problems: list[str]
     queues: list[QueueState]
-    #: Outcomes of attempts since Redis was set up: sent, failed, retried, unknown.
+    #: Outcomes of attempts since Redis was set up, by name.
     outcomes: dict[str, int] | None
     sender: Sender | None
     broadcasts: dict[str, object]

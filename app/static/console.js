@@ -3,19 +3,20 @@
 "use strict";
 
 const LOOK_EVERY_MS = 5000;
+const ANSWER_MS = 15000; // an answer that has not begun by then does not come
+const ROWS = 50;
 const SAMPLES = 60;
 const DECISIONS = { keep: "Biarkan", hide: "Sembunyikan", delete: "Hapus" };
 const STATES = { open: "Belum diputuskan", kept: "Dibiarkan", hidden: "Disembunyikan", deleted: "Dihapus" };
-const REASONS = {
-  misinformation: "informasi keliru", spam: "spam", hate: "kebencian", privacy: "data pribadi",
-  self_harm: "menyakiti diri", other: "lainnya",
-};
+const REASONS = { misinformation: "informasi keliru", spam: "spam", hate: "kebencian", privacy: "data pribadi", self_harm: "menyakiti diri", other: "lainnya" };
 const SENDER = { up: "berjalan", degraded: "terbatas", down: "berhenti" };
 const CHANNELS = { message: "Pesan", push: "Notifikasi web" };
-const STATUSES = {
-  waiting: "menunggu", sent: "terkirim", delivered: "sampai", read: "dibaca", failed: "gagal", late: "terlambat",
-  cancelled: "dibatalkan",
+const OUTCOMES = { sent: "Terkirim", failed: "Gagal", retried: "Diulang", unknown: "Tidak pasti", needs_template: "Tanpa templat", taken_back: "Ditarik kembali" };
+const KINDS = {
+  reminder: "Pengingat", stock: "Persediaan obat", alert: "Kabar kepada pendamping", broadcast: "Siaran", forum_reply: "Balasan di forum", push: "Notifikasi web",
+  password_reset: "Tautan kata sandi", phone_code: "Kode verifikasi", security_notice: "Pemberitahuan keamanan", answer: "Jawaban otomatis", moderation: "Moderasi",
 };
+const STATUSES = { waiting: "menunggu", sent: "terkirim", delivered: "sampai", read: "dibaca", failed: "gagal", late: "terlambat", cancelled: "dibatalkan" };
 
 const main = document.getElementById("main");
 const tabs = document.getElementById("tabs");
@@ -51,7 +52,8 @@ function say(text) {
 
 function when(text) {
   if (!text) return "–";
-  return new Intl.DateTimeFormat("id-ID", { dateStyle: "medium", timeStyle: "short" }).format(new Date(text));
+  const parts = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+  return new Intl.DateTimeFormat("id-ID", parts).format(new Date(text));
 }
 
 function duration(seconds) {
@@ -85,15 +87,18 @@ async function call(method, path, body, token) {
   const headers = {};
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const options = { method, headers, body: body === undefined ? undefined : JSON.stringify(body) };
-  let response;
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), ANSWER_MS);
+  const options = { method, headers, signal: late.signal, body: body === undefined ? undefined : JSON.stringify(body) };
+  let response, answer;
   try {
     response = await fetch(`/api${path}`, { ...options, credentials: "omit", cache: "no-store" });
+    clearTimeout(timer); // what has begun to arrive, arrives
+    const type = response.headers.get("Content-Type") ?? "";
+    answer = type.includes("json") ? await response.json() : type.startsWith("image/") ? await response.blob() : null;
   } catch {
     throw Object.assign(new Error("Layanan tidak dapat dihubungi. Periksa jaringan Anda."), { status: 0 });
   }
-  const type = response.headers.get("Content-Type") ?? "";
-  const answer = type.includes("json") ? await response.json() : type.startsWith("image/") ? await response.blob() : null;
   if (response.ok) return answer;
   throw Object.assign(new Error(answer?.message ?? `Layanan menjawab ${response.status}.`), {
     status: response.status, code: answer?.error,
@@ -222,6 +227,9 @@ function show(name) {
 async function showCondition(place, shown) {
   const condition = await api("GET", "/admins/operasi");
   if (shown !== page) return;
+  const now = Date.now();
+  const passed = now - (samples.get("looked at") ?? now); // more than a look's pause after another page
+  samples.set("looked at", now);
   const problems = condition.problems.length
     ? element("div", { class: "card" }, element("h3", { class: "bad" }, "Ada masalah"),
       ...condition.problems.map((text) => element("p", { class: "bad" }, text)))
@@ -232,15 +240,15 @@ async function showCondition(place, shown) {
     element("p", { class: "soft" }, `${queue.workers} pekerja, ${queue.jobs} tugas menunggu`),
     chart(`due ${queue.queue}`, queue.due, `Jatuh tempo di antrean ${queue.queue}`)));
   const counted = Object.entries(condition.outcomes ?? {}).map(([name, total]) => {
-    const before = samples.get(`total ${name}`) ?? total;
+    const added = Math.max(0, total - (samples.get(`total ${name}`) ?? total)); // counted anew where Redis was emptied
     samples.set(`total ${name}`, total);
-    const labels = { sent: "Terkirim", failed: "Gagal", retried: "Diulang", unknown: "Tidak pasti" };
-    return element("div", { class: "card" }, element("h3", {}, labels[name]),
-      element("p", {}, `${total - before} dalam ${LOOK_EVERY_MS / 1000} detik terakhir`),
+    return element("div", { class: "card" }, element("h3", {}, OUTCOMES[name] ?? name),
+      passed ? element("p", {}, `${added} dalam ${duration(passed / 1000)} terakhir`) : null,
       element("p", { class: "soft" }, `${total.toLocaleString("id-ID")} seluruhnya`),
-      chart(`rate ${name}`, total - before, labels[name]));
+      chart(`rate ${name}`, passed ? Math.round((added * LOOK_EVERY_MS) / passed) : 0, OUTCOMES[name] ?? name));
   });
-  place.replaceChildren(problems, element("div", { class: "grid" }, ...queues, ...counted));
+  place.replaceChildren(problems, element("div", { class: "grid" }, ...queues, ...counted),
+    element("p", { class: "soft" }, `Dibaca ${new Date(now).toLocaleTimeString("id-ID", { timeZoneName: "short" })}.`));
 }
 
 // Looks again for as long as the page is open. What was seen before goes when a look fails: it may be so no longer.
@@ -260,12 +268,12 @@ async function showDeliveries(place, shown) {
   const list = element("div", { "aria-live": "polite" });
   const form = element("form", {
     onsubmit: doing(async () => {
-      const found = await api("GET", `/admins/users?per_page=5&page=1&q=${encodeURIComponent(form.elements.person.value)}`);
+      const found = await api("GET", `/admins/users?per_page=6&page=1&q=${encodeURIComponent(form.elements.person.value)}`);
       if (shown !== page) return;
-      list.replaceChildren(...(found.length ? found.map((user) => element("div", { class: "card row" },
+      list.replaceChildren(...(found.length ? found.slice(0, 5).map((user) => element("div", { class: "card row" },
         element("span", {}, `${user.nama_ktp} (${user.username})`),
         element("button", { type: "button", onclick: doing(() => showDeliveriesOf(user, list, shown)) }, "Lihat pengiriman")))
-        : [element("p", {}, "Tidak ada yang cocok.")]));
+        : [element("p", {}, "Tidak ada yang cocok.")]), found.length > 5 ? element("p", {}, "Ada lagi. Persempit pencarian.") : "");
     }),
   },
   ...field("person", "Nama, nama pengguna, atau nomor HP", { required: true, minlength: 3 }),
@@ -273,31 +281,36 @@ async function showDeliveries(place, shown) {
   place.replaceChildren(form, element("p", { class: "soft" }, "Orang itu dapat membaca bahwa pengirimannya dilihat."), list);
 }
 
+// The latest first, with what is still to come; older ones follow below.
 async function showDeliveriesOf(user, list, shown) {
-  const rows = await api("GET", `/admins/users/${user.id}/pengiriman?per_page=50&page=1`);
-  if (shown !== page) return;
   const described = (part) => {
-    const status = STATUSES[part.status] ?? part.status;
+    const status = `${STATUSES[part.status] ?? part.status}${part.at ? ` sejak ${when(part.at)}` : ""}`;
     return element("p", { class: ["failed", "late"].includes(part.status) ? "bad" : "" },
-      `${CHANNELS[part.channel] ?? part.channel}: ${status}${part.at ? ` sejak ${when(part.at)}` : ""}${part.reason ? `. ${part.reason}` : ""}`);
+      `${CHANNELS[part.channel] ?? part.channel}: ${status}${part.reason ? `. Yang dibacanya: “${part.reason}”` : ""}`);
   };
-  list.replaceChildren(element("h3", {}, user.nama_ktp), ...(rows.length ? rows.map((row) => element("div", { class: "card" },
-    element("h3", {}, `${row.kind}, ${when(row.due_at)}`), ...row.channels.map(described)))
-    : [element("p", {}, "Belum ada pengiriman.")]));
+  const next = async (number) => {
+    const rows = await api("GET", `/admins/users/${user.id}/pengiriman?per_page=${ROWS}&page=${number}`);
+    const more = element("button", { type: "button", onclick: doing(async () => more.replaceWith(...await next(number + 1))) }, "Yang lebih lama");
+    return [...rows.map((row) => element("div", { class: "card" },
+      element("h3", {}, `${KINDS[row.kind] ?? row.kind}, ${when(row.due_at)}`), ...row.channels.map(described))),
+    rows.length === ROWS ? more : element("p", {}, rows.length || number > 1 ? "Itu semuanya." : "Belum ada pengiriman.")];
+  };
+  const rows = await next(1);
+  if (shown !== page) return;
+  list.replaceChildren(element("h3", {}, `${user.nama_ktp} (${user.username})`), ...rows);
 }
 
 async function showSending(place, shown) {
   const { broadcasts, sender } = await api("GET", "/admins/operasi");
   if (shown !== page) return;
-  const again = () => showSending(place, shown);
-  const toggle = doing(async () => {
-    await api("PUT", "/admins/operasi/siaran", { paused: !broadcasts.paused });
-    await again();
+  const thenAnew = (change) => doing(async () => {
+    await change();
+    if (shown !== page) return;
+    show("siaran"); // what was shown is no longer so, and the button that did it is gone
+    main.focus();
   });
-  const resume = doing(async () => {
-    await api("POST", "/admins/operasi/pengirim");
-    await again();
-  });
+  const toggle = thenAnew(() => api("PUT", "/admins/operasi/siaran", { paused: !broadcasts.paused }));
+  const resume = thenAnew(() => api("POST", "/admins/operasi/pengirim"));
   place.replaceChildren(
     element("div", { class: "card" }, element("h3", {}, "Siaran"),
       element("p", {}, broadcasts.paused ? "Dijeda." : "Berjalan."),
@@ -325,31 +338,34 @@ async function showCases(place, shown) {
       element("input", { type: "radio", name: "decision", value, required: true, checked: i === 0 }), label));
     const form = element("form", {
       onsubmit: doing(async () => {
-        await api("PUT", `/admins/moderasi/${each.id}`, { decision: form.elements.decision.value, reason: form.elements[`reason-${each.id}`].value });
-        await showCases(place, shown);
-        main.focus();
+        const sent = { decision: form.elements.decision.value, reason: form.elements[`reason-${each.id}`].value };
+        const { state } = await api("PUT", `/admins/moderasi/${each.id}`, sent);
+        card.replaceChildren(element("h3", {}, each.title ?? "(dihapus penulisnya)"), element("p", {}, `${STATES[state]}.`));
+        card.focus(); // the other cards keep what is typed there
       }),
     },
     element("fieldset", {}, element("legend", {}, "Keputusan"), ...choices),
     ...field(`reason-${each.id}`, "Alasan, dibaca oleh penulisnya", { required: true, maxlength: 500 }),
     element("button", { type: "submit", class: "main" }, "Putuskan"));
-    return element("article", { class: "card" },
+    const card = element("article", { class: "card", tabindex: -1 },
       element("h3", { class: each.urgent ? "bad" : "" }, `${each.urgent ? "Mendesak: " : ""}${each.title ?? "(dihapus penulisnya)"}`),
       element("p", {}, each.content ?? ""),
       picture,
       element("p", { class: "soft" }, `${each.author_name ?? "–"}, ${when(each.created_at)}, ${STATES[each.state]}`),
       ...each.reports.map((report) => element("p", { class: "soft" }, `Laporan: ${REASONS[report.reason] ?? report.reason}${report.note ? `, ${report.note}` : ""}`)),
       each.appeal ? element("p", {}, `Banding: ${each.appeal}`) : null, form);
+    return card;
   });
   place.replaceChildren(...(cards.length ? cards : [element("p", {}, "Tidak ada kasus yang menunggu.")]));
-  showPictures(pictures);
+  showPictures(pictures, shown);
 }
 
 // Puts each picture in the place of the text that waits for it, one after the other. An `<img>` alone sends no token, so the
 // script fetches them; the address that stands for one ends as soon as it is decoded.
-async function showPictures(pictures) {
+async function showPictures(pictures, shown) {
   for (const [waiting, each] of pictures) {
-    if (!waiting.isConnected) return; // another page is shown by now, or the cases anew
+    if (shown !== page) return;
+    if (!waiting.isConnected) continue; // its case is decided
     try {
       const url = URL.createObjectURL(await api("GET", `/admins/moderasi/${each.id}/gambar`));
       const image = element("img", { src: url, alt: `Gambar pada ${each.reply_id ? "balasan di utas" : "utas"} “${each.title}”` });

@@ -47,7 +47,7 @@ def test_problems_are_those_of_the_workers(admin: Client) -> None:
     condition = admin.get("/admins/operasi").json
     assert condition["problems"] == metrics.worker_problems() != []
     assert [queue["queue"] for queue in condition["queues"]] == list(QUEUES)
-    assert condition["outcomes"].keys() == {"sent", "failed", "retried", "unknown"}
+    assert condition["outcomes"].keys() == set(metrics.OUTCOMES)
     assert condition["sender"] is None
     assert condition["broadcasts"] == {"paused": False, "reason": None, "open": 0}
 
