@@ -169,6 +169,12 @@ _was_delivered = sa.exists().where(
     # A push to a person is sent when it has become one to each of their browsers, be that none.
     deliveries.c.channel.in_([Channel.MESSAGING, Channel.PUSH]),
 )
+#: As when the person had said that it was done, and took that back too late to be told: nothing of ours failed.
+_was_withdrawn = (
+    sa.select(sa.func.coalesce(sa.func.bool_and(deliveries.c.state == DeliveryState.CANCELLED), sa.false()))
+    .where(_told_of)
+    .scalar_subquery()
+)
 _is_being_sent = sa.exists().where(
     _told_of, deliveries.c.state == DeliveryState.CLAIMED, deliveries.c.next_try_at > _now
 )
@@ -192,7 +198,7 @@ _miss = (
     .where(_rows.id.in_(_overdue.scalar_subquery()), clock_steps.is_trusted)
     .values(
         state=State.MISSED,
-        undelivered=~_was_delivered,
+        undelivered=sa.and_(~_was_delivered, ~_was_withdrawn),
         alerts_due=care.is_anybody_allowed(_rows.user_id, Scope.ALERTS),
     )
 )

@@ -86,6 +86,19 @@ def test_what_no_channel_got_out_is_undelivered(
     assert row.undelivered is is_undelivered
 
 
+def test_what_was_said_to_be_done_until_it_was_too_late_to_tell_is_no_failure_of_ours(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    moment.move(hours=10, minutes=50)
+    siti.put(path, {"is_done": True})
+    moment.move(hours=1, minutes=40)
+    siti.put(path, {"is_done": False})
+    jobs.miss_overdue()
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
+    assert row.undelivered is False
+
+
 @pytest.mark.parametrize(
     ("receipt", "is_undelivered"),
     [(None, False), ("accepted", False), ("sent", False), ("failed", True), ("delivered", False), ("read", False)],
