@@ -12,7 +12,6 @@ import logging
 import os
 import socket
 from collections.abc import Sequence
-from contextlib import suppress
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any
@@ -29,6 +28,8 @@ LOOK_EVERY_S = 1.0
 TRUST_S = 5.0
 #: How long each host has for a login: the least that libpq can wait for.
 LOGIN_S = 2
+#: So much longer than it gives up, no login takes, but where this process stood still meanwhile.
+STANDSTILL_S = 3.0
 
 
 class Watchdog:
@@ -94,11 +95,20 @@ class Watchdog:
             self._cut()
 
     def _answers(self) -> bool:
-        """Whether a login is answered in time. One that is refused is: nobody has to wait for that."""
-        started = monotonic()
-        with suppress(psycopg2.Error):
-            psycopg2.connect(**self._login).close()
-        return monotonic() - started < self._answer_within_s
+        """Whether a login is answered in time. One that is refused is: nobody has to wait for that.
+
+        A process that stood still itself, as on a machine that is paused, finds that much time gone: it asks again.
+        """
+        while True:
+            started = monotonic()
+            try:
+                psycopg2.connect(**self._login).close()
+            except psycopg2.Error:
+                took_s = monotonic() - started
+                if took_s < self._answer_within_s + STANDSTILL_S:
+                    return took_s < self._answer_within_s
+            else:
+                return True
 
     def _cut(self) -> None:
         with self._lock:

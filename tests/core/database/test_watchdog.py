@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from unittest.mock import Mock
 
+import psycopg2
 import pytest
 import sqlalchemy as sa
 
@@ -48,6 +50,23 @@ def test_a_server_that_lets_in_or_refuses_does_not_hang(
     monkeypatch.setattr("app.core.database.watchdog.LOGIN_S", round(PATIENCE_S))  # however busy the machine is
     assert watch(variables["DATABASE_URL"])._answers()
     assert watch(f"postgresql://u@127.0.0.1:{nobody()}/x")._answers()
+
+
+@pytest.mark.parametrize("is_alive", [True, False])
+def test_a_process_that_stood_still_itself_asks_again(monkeypatch: pytest.MonkeyPatch, is_alive: bool) -> None:
+    moments = iter([0.0, 25.0, 26.0, 28.0])
+    asked: list[object] = []
+
+    def connect(**_: object) -> Mock:
+        asked.append(_)
+        if is_alive and len(asked) == 2:
+            return Mock()
+        raise psycopg2.OperationalError("timeout expired")
+
+    monkeypatch.setattr("app.core.database.watchdog.monotonic", lambda: next(moments))
+    monkeypatch.setattr("app.core.database.watchdog.psycopg2.connect", connect)
+    assert watch("postgresql://u@a/x")._answers() is is_alive
+    assert len(asked) == 2
 
 
 def test_of_several_hosts_each_has_its_time() -> None:
