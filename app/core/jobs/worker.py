@@ -81,6 +81,8 @@ class Worker(rq.worker.Worker):
     app: ClassVar[Flask]
     log_result_lifespan = False
     max_connection_wait_time = 5.0
+    #: Of the running job: at which of its seconds was looked last, and how many of them this worker stood still.
+    _looked_at_s = _stood_still_s = 0.0
 
     def __init__(self, queues: Queues, name: str | None = None, **options: Any) -> None:
         if options.get("prepare_for_work", True):
@@ -143,8 +145,17 @@ class Worker(rq.worker.Worker):
             self.app.extensions["autocommit"].dispose(close=False)
         super().main_work_horse(job, queue)
 
+    def monitor_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
+        self._looked_at_s = self._stood_still_s = 0.0
+        super().monitor_work_horse(job, queue)
+
     def maintain_heartbeats(self, job: rq.job.Job) -> None:
-        if job.timeout is not None and 0 < job.timeout + HUNG_S < self.current_job_working_time:
+        worked_s = self.current_job_working_time
+        if (gap_s := worked_s - self._looked_at_s) > LOOK_S + HUNG_S:
+            # This worker stood still, as on a machine that is paused, and so did its job: that is no time of the job's.
+            self._stood_still_s += gap_s - LOOK_S
+        self._looked_at_s = worked_s
+        if job.timeout is not None and 0 < job.timeout + HUNG_S < worked_s - self._stood_still_s:
             logger.error("the process of a job hangs and is killed", extra={"job": job.func_name})
             self.kill_horse()
         super().maintain_heartbeats(job)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from threading import Event, Thread
+from threading import Condition, Event, Thread
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 from rq import Queue
 from rq.serializers import JSONSerializer
+from rq.timeouts import JobTimeoutException
 
 from app.core.database.session import db
 from app.core.jobs import queue
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import jobs
-from app.notifications.delivery import drain
+from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.models import Channel, Delivery, State
@@ -203,6 +205,36 @@ def test_a_hanging_channel_does_not_hold_up_another(
     assert pushed.wait(PATIENCE_S)  # and all calls of the other channel still hang
     let_go.set()
     thread.join()
+
+
+def test_a_drain_that_is_ended_from_outside_records_what_is_under_way(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by the alarm of its job, after the machine stood still for longer than that."""
+    called, rung = Event(), Event()
+
+    class Alarmed(Condition):
+        def wait_for(self, predicate: Callable[[], bool], timeout: float | None = None) -> bool:
+            if rung.is_set():
+                return super().wait_for(predicate, timeout)
+            while not called.is_set():
+                self.wait(0.01)
+            rung.set()
+            raise JobTimeoutException("the time is up")
+
+    def answered_late(delivery: Claimed) -> str:
+        claims.begin(delivery)
+        called.set()
+        rung.wait(PATIENCE_S)
+        return "ref"
+
+    monkeypatch.setattr(drain, "Condition", Alarmed)
+    transports = {**drain.routing().transports, Channel.MESSAGING: answered_late}
+    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
+    row = add()
+    with pytest.raises(JobTimeoutException):
+        jobs.drain("urgent")
+    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).unknowns) == (State.SENT, 0)
 
 
 def test_a_drain_of_broadcasts_serves_what_is_urgent_too(committed: Flask, gateway: Server) -> None:
