@@ -57,7 +57,13 @@ def test_what_is_cancelled_is_not_claimed(app: Flask) -> None:
     with unit_of_work():
         outbox.cancel("reset:1")
     assert claims.claim("urgent", Channel.MESSAGING) is None
-    assert reread(row.dedupe_key).state == State.CANCELLED
+    cancelled = reread(row.dedupe_key)
+    before = cancelled.state, cancelled.settled_at
+    with unit_of_work():
+        outbox.cancel("reset:1")  # once more, which finds nothing
+    again = reread(row.dedupe_key)
+    assert (again.state, again.settled_at) == before
+    assert before[0] == State.CANCELLED
 
 
 def test_what_was_cancelled_and_is_added_again_goes_out(app: Flask) -> None:
