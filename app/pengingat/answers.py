@@ -35,10 +35,8 @@ class CannotSnooze(Conflict):
 
 def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Occurrence:
     """An answer in the application: the person's own, or a caregiver's in their place."""
-    if via is AnsweredVia.APP and data["status"] != "snooze" and not (data.get("due_at") or data.get("slot")):
-        answered = swift.answer(user_id, pengingat_id, State(data["status"]), data.get("note"))
-        if answered is not None:
-            return answered
+    if via is AnsweredVia.APP and (answered := swift.answer(user_id, pengingat_id, data)) is not None:
+        return answered
     now = database_clock.now()
     pengingat = own.locked_after_person(user_id, pengingat_id)
     return answer(pengingat, _asked(pengingat_id, data, now), data, via, now)

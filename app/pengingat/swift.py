@@ -14,6 +14,7 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
 from app.core.settings import settings
 from app.pengingat.ledger import CHANGEABLE
+from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import LATE, AnsweredVia, Occurrence, State
 from app.pengingat.schedule import AHEAD, MARGIN, WEEK
 
@@ -32,19 +33,15 @@ _NOW = "coalesce(:now, statement_timestamp())"
 _SOON, _SINCE = _from_now(AHEAD), _from_now(-WEEK - MARGIN)
 _CHANGEABLE_SINCE, _IN_TIME_SINCE = _from_now(-CHANGEABLE), _from_now(-LATE)
 
-#: `own` holds person and reminder, in this order. `calm`: nobody changed the reminder while this waited for it, nor the
-#: occurrence (`version`), for all else is read as it was before. `meant` chooses as `answers` does. `around` and `told`
-#: find the current occurrence as `Schedule.current_occurrence` does, by the rows of the ledger: the one after it has to
-#: be there, and nothing may be done ahead, which `marked` would have to take in. The same answer once more, as after a
-#: line that was cut, changes nothing and is as good.
-STATEMENT = f"""
-WITH own AS MATERIALIZED (
-    SELECT r.id, r.xmin AS version FROM reminders r JOIN users u ON u.id = r.user_id
-    WHERE r.id = :reminder_id AND r.user_id = :user_id FOR NO KEY UPDATE OF u, r
-), calm AS MATERIALIZED (
-    SELECT seen.id, seen.active_from FROM own JOIN reminders seen ON seen.id = own.id AND seen.xmin = own.version
-    WHERE seen.tipe <> 'kontrol' AND seen.plan -> 'slots' IS NOT NULL AND seen.details -> 'persediaan' IS NULL
-), latest AS MATERIALIZED (
+#: Which occurrence is answered, chosen as `answers` does: the one that the answer names, or that the person means now.
+_NAMED = """
+meant AS MATERIALIZED (
+    SELECT o.id, o.xmin AS version, o.due_at FROM calm JOIN occurrences o ON o.reminder_id = calm.id
+    WHERE o.due_at >= :due_at AND o.due_at < :due_at + interval '1 second' AND o.slot = coalesce(:slot, o.slot)
+    ORDER BY o.state <> 'pending', o.slot LIMIT 1
+)"""
+_MEANT_NOW = f"""
+latest AS MATERIALIZED (
     SELECT last.* FROM calm, LATERAL (
         SELECT o.id, o.xmin AS version, o.state, o.slot, o.due_at,
             o.state = 'pending' AND o.due_at > {_NOW} AS is_coming
@@ -56,7 +53,26 @@ WITH own AS MATERIALIZED (
         state <> 'pending', is_coming, CASE WHEN is_coming THEN due_at END, CASE WHEN is_coming THEN slot END,
         due_at DESC, slot DESC
     LIMIT 1
-), around AS MATERIALIZED (
+)"""  # noqa: S608  # made of constants
+
+
+def _prepared(meant: str, *names: sa.BindParameter[object]) -> PreparedStatement:
+    """The statement that answers what `meant` chooses by these names.
+
+    `own` holds person and reminder, in this order. `calm`: nobody changed the reminder while this waited for it, nor
+    the occurrence (`version`), for all else is read as it was before. `around` and `told` find the current occurrence
+    as `Schedule.current_occurrence` does, by the rows of the ledger: the one after it has to be there, and nothing may
+    be done ahead, which `marked` would have to take in. The same answer once more, as after a line that was cut,
+    changes nothing and is as good.
+    """
+    statement = f"""
+WITH own AS MATERIALIZED (
+    SELECT r.id, r.xmin AS version FROM reminders r JOIN users u ON u.id = r.user_id
+    WHERE r.id = :reminder_id AND r.user_id = :user_id FOR NO KEY UPDATE OF u, r
+), calm AS MATERIALIZED (
+    SELECT seen.id, seen.active_from FROM own JOIN reminders seen ON seen.id = own.id AND seen.xmin = own.version
+    WHERE seen.tipe <> 'kontrol' AND seen.plan -> 'slots' IS NOT NULL AND seen.details -> 'persediaan' IS NULL
+), {meant}, around AS MATERIALIZED (
     SELECT calm.id,
         (SELECT max(o.due_at) FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void'
             AND o.due_at > greatest(calm.active_from, {_SINCE}) AND o.due_at <= {_NOW}) AS last_at,
@@ -94,34 +110,45 @@ SELECT * FROM answered
 UNION ALL
 SELECT {_COLUMNS} FROM meant JOIN occurrences o ON o.id = meant.id AND o.xmin = meant.version WHERE o.state = :state
 """  # noqa: S608  # made of constants
-_answer = PreparedStatement(
-    sa.text(STATEMENT).bindparams(
-        *(sa.bindparam(name, type_=sa.BigInteger) for name in ("user_id", "reminder_id")),
-        *(sa.bindparam(name, type_=sa.Text) for name in ("state", "opposite", "via", "note")),
-        sa.bindparam("now", type_=sa.DateTime(timezone=True)),
-        sa.bindparam("is_production", type_=sa.Boolean),
+    return PreparedStatement(
+        sa.text(statement).bindparams(
+            *(sa.bindparam(name, type_=sa.BigInteger) for name in ("user_id", "reminder_id")),
+            *(sa.bindparam(name, type_=sa.Text) for name in ("state", "opposite", "via", "note")),
+            sa.bindparam("now", type_=sa.DateTime(timezone=True)),
+            sa.bindparam("is_production", type_=sa.Boolean),
+            *names,
+        )
     )
+
+
+_answer_named = _prepared(
+    _NAMED, sa.bindparam("due_at", type_=sa.DateTime(timezone=True)), sa.bindparam("slot", type_=sa.Text)
 )
+_answer_meant_now = _prepared(_MEANT_NOW)
 _OPPOSITE = {State.DONE: State.SKIPPED, State.SKIPPED: State.DONE}
 
 
-def answer(
-    user_id: int, pengingat_id: int, state: State, note: str | None, now: datetime | None = None
-) -> Occurrence | None:
-    """The occurrence that a person means, as they answered it in the application; None where it takes more.
+def answer(user_id: int, pengingat_id: int, data: NewAnswer, now: datetime | None = None) -> Occurrence | None:
+    """The occurrence that a person named or means, as they answered it in the application; None where it takes more.
 
     What they mean depends on the moment: `now`, else that of the database's clock.
     """
+    due_at, slot = data.get("due_at"), data.get("slot")
+    if data["status"] == "snooze" or (slot and due_at is None):
+        return None
+    state = State(data["status"])
     values = {
         "user_id": user_id,
         "reminder_id": pengingat_id,
         "state": state,
         "opposite": _OPPOSITE[state],
         "via": AnsweredVia.APP,
-        "note": note,
+        "note": data.get("note"),
         "now": now,
         "is_production": settings.is_production,
+        "due_at": due_at and due_at.replace(microsecond=0),
+        "slot": slot,
     }
     with autocommit() as connection:
-        rows = _answer.rows(connection, values)
+        rows = (_answer_named if due_at else _answer_meant_now).rows(connection, values)
     return Occurrence(**dict(zip(COLUMNS, rows[0], strict=True))) if rows else None

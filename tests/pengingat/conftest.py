@@ -17,7 +17,8 @@ from app.core.lib import clock
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from app.pengingat import swift
-from app.pengingat.models import Occurrence, State
+from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat.models import Occurrence
 from tests.client import Client
 from tests.factories import make_user
 
@@ -42,8 +43,8 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     monkeypatch.setattr(database_clock, "now", lambda: time.now)
     answer = swift.answer
 
-    def answer_now(user_id: int, pengingat_id: int, state: State, note: str | None) -> Occurrence | None:
-        return answer(user_id, pengingat_id, state, note, time.now)
+    def answer_now(user_id: int, pengingat_id: int, data: NewAnswer) -> Occurrence | None:
+        return answer(user_id, pengingat_id, data, time.now)
 
     monkeypatch.setattr(swift, "answer", answer_now)
     return time

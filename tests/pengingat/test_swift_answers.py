@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -80,18 +81,23 @@ def test_both_ways_agree_whatever_is_said_when(
         if draw.random() < 0.7:
             jobs.miss_overdue()
             db.session.commit()  # lest a refusal below undoes it
-        if draw.random() < 0.3:  # one of the next three, by name
-            coming = sa.select(Occurrence.due_at, Occurrence.slot).filter_by(reminder_id=slowly)
-            rows = db.session.execute(coming.where(Occurrence.due_at > moment.now).order_by("due_at").limit(3)).all()
-            if rows:
-                named = draw.choice(rows)._asdict()
-                assert say(user_id, swiftly, "done", **named) == say(user_id, slowly, "done", **named)
-        status = draw.choice(("done", "done", "skipped", "snooze"))
-        said = say(user_id, swiftly, status)
-        with monkeypatch.context() as patch:
-            patch.setattr(swift, "answer", lambda *_: None)
-            assert say(user_id, slowly, status) == said
-        assert left_by(swiftly) == left_by(slowly)
+        for named in ({}, name_one(draw, slowly, moment.now)) if draw.random() < 0.6 else ({},):
+            status = draw.choice(("done", "done", "skipped", "snooze"))
+            said = say(user_id, swiftly, status, **named)
+            with monkeypatch.context() as patch:
+                patch.setattr(swift, "answer", lambda *_: None)
+                assert say(user_id, slowly, status, **named) == said
+            assert left_by(swiftly) == left_by(slowly)
+
+
+def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, Any]:
+    """One of the last six or the next three, or none of them, with or without its slot."""
+    rows = sa.select(Occurrence.due_at, Occurrence.slot).filter_by(reminder_id=reminder_id)
+    last = rows.where(Occurrence.due_at <= now).order_by(Occurrence.due_at.desc()).limit(6)
+    coming = rows.where(Occurrence.due_at > now).order_by(Occurrence.due_at).limit(3)
+    due_at, slot = draw.choice([*db.session.execute(last), *db.session.execute(coming), (now, "lain")])
+    moment = {"due_at": due_at + timedelta(microseconds=draw.choice((0, 999_999)))}
+    return {**moment, "slot": slot} if draw.random() < 0.5 else moment
 
 
 def test_a_plain_dose_is_answered_swiftly(app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,3 +112,16 @@ def test_a_plain_dose_is_answered_swiftly(app: Flask, moment: Time, monkeypatch:
     assert said[-1].startswith("skipped 1 ")
     moment.move(minutes=1)
     assert say(user_id, reminder_id, "skipped") == said[-1]  # sent again by a browser that heard no answer
+
+
+def test_a_dose_that_is_named_is_answered_as_swiftly(app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch) -> None:
+    user_id = make_user().id
+    reminder_id = make(user_id, "obat")
+    moment.move(hours=24)
+    jobs.top_up()
+    rows = sa.select(Occurrence.slot, Occurrence.due_at).filter_by(reminder_id=reminder_id)
+    due = dict(db.session.execute(rows.where(Occurrence.due_at <= moment.now).order_by(Occurrence.due_at)).all())
+    monkeypatch.setattr(answers.own, "locked_after_person", None)
+    assert say(user_id, reminder_id, "done", due_at=due["1"]).startswith("done 1 ")
+    assert say(user_id, reminder_id, "skipped", due_at=due["1"], slot="1").startswith("skipped 1 ")
+    assert say(user_id, reminder_id, "skipped", due_at=due["0"]).startswith("skipped 0 ")  # one before the current
