@@ -101,12 +101,15 @@ SELECT format('DROP INDEX %%I', indexname), replace(indexdef, ' ON ONLY ', ' ON 
 WHERE tablename = %(table)s AND indexname NOT IN (SELECT conname FROM pg_constraint)
 """
 
-#: A table with its partitions and indexes into PostgreSQL's buffers. What fills or vacuums it leaves them out, and a
-#: call would pay for the pages that nobody has asked for yet: hardly any of a small table, all of a large one.
+#: A table with its partitions and indexes into PostgreSQL's buffers, and the people whom its rows belong to. What fills
+#: or vacuums it leaves it out, and a call would pay for the pages that nobody has asked for yet: hardly any of a small
+#: table, all of a large one.
 WARM = """
 SELECT pg_prewarm(relid) FROM pg_partition_tree(%(table)s) WHERE isleaf
 UNION ALL
 SELECT pg_prewarm(indexrelid) FROM pg_index JOIN pg_partition_tree(%(table)s) ON relid = indrelid WHERE isleaf
+UNION ALL
+SELECT pg_prewarm('users') + pg_prewarm('pk_users')
 """
 
 
