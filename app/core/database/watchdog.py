@@ -97,9 +97,10 @@ class Watchdog:
     def _answers(self) -> bool:
         """Whether a login is answered in time. One that is refused is: nobody has to wait for that.
 
-        A process that stood still itself, as on a machine that is paused, finds that much time gone: it asks again.
+        A process that stood still itself, as on a machine that is paused, finds that much time gone: it asks again,
+        once, for names that nobody resolves take that long each time.
         """
-        while True:
+        for _ in range(2):
             started = monotonic()
             try:
                 psycopg2.connect(**self._login).close()
@@ -109,6 +110,7 @@ class Watchdog:
                     return took_s < self._answer_within_s
             else:
                 return True
+        return False
 
     def _cut(self) -> None:
         with self._lock:
