@@ -76,8 +76,9 @@ SENDER_S, PEOPLE_S = 30.0, 300.0
 POLL_S = 0.2
 #: Seconds after which a call marks its lane as slow.
 SLOW_S = 1.0
-#: Seconds that a drain which is ended from outside gives its last calls; its worker kills it a second later.
-LAST_S = 4.0
+#: Seconds that a drain which is ended from outside gives its last calls: those of one call and of recording it. Its
+#: worker waits longer before it kills.
+LAST_S = 10.0
 
 #: What a drain counts: (what, channel) or ("lag", channel, bucket).
 Tally = Counter[tuple[str, ...]]
@@ -105,7 +106,7 @@ class Lane:
         self._context = context
         self._changed = changed  # also guards what the threads share: `_calls`, `_threads`, `tally`
         self._threads = 0
-        self._calls: dict[int, float] = {}
+        self._calls: dict[object, float] = {}  # by claim: a row whose lease ended may be claimed twice
 
     @property
     def running(self) -> bool:
@@ -159,14 +160,14 @@ class Lane:
             outcome = self._failed(delivery, "its workers died in the middle of the call")
         else:
             with self._changed:
-                self._calls[delivery.id] = monotonic()
+                self._calls[delivery.claim_token] = monotonic()
             try:
                 outcome = self._send(delivery)
             except ClaimLostError:
                 return
             finally:
                 with self._changed:
-                    self._calls.pop(delivery.id)
+                    self._calls.pop(delivery.claim_token)
         parking.persist(delivery, outcome)
 
     def _parked(self, delivery: Claimed) -> Outcome | None:
@@ -261,17 +262,25 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     """
     changed = Condition()
     lanes = [lane for queue, channel in lanes_of for lane in _lanes(queue, channel, changed)]
+    _serve(lanes, changed, monotonic() + limit_s)
+    return sum((lane.tally for lane in lanes), Counter())
+
+
+def _serve(lanes: list[Lane], changed: Condition, stop: float) -> None:
     try:
-        _keep_going(lanes, changed, monotonic() + limit_s)
+        _keep_going(lanes, changed, stop)
     except Exception:
         # The alarm of its job, say, for the whole machine stood still: what was under way is answered by now, and is
         # recorded before this process ends, or it would be sent twice.
         for lane in lanes:
             lane.open = False
-        with changed:
-            changed.wait_for(lambda: not any(lane.running for lane in lanes), LAST_S)
+        with changed:  # in small waits, of which a machine that stands still once more uses up one
+            any(changed.wait_for(lambda: _have_ended(lanes), POLL_S) for _ in range(round(LAST_S / POLL_S)))
         raise
-    return sum((lane.tally for lane in lanes), Counter())
+
+
+def _have_ended(lanes: list[Lane]) -> bool:
+    return not any(lane.running for lane in lanes)
 
 
 def _keep_going(lanes: list[Lane], changed: Condition, stop: float) -> None:
@@ -309,10 +318,10 @@ def run_alone(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     """Send what several workers died over, one row at a time with nothing beside it; returns the counts."""
     stop = monotonic() + limit_s
     context, changed = current_app.app_context, Condition()
-    lanes = [Lane(queue, channel, context, changed, claims.claim_alone) for queue, channel in lanes_of]
+    lanes = [Lane(queue, channel, context, changed, claims.claim_alone, 1) for queue, channel in lanes_of]
     for lane in lanes:
-        while monotonic() < stop and (delivery := lane.next()):
-            lane.handle(delivery)
+        if monotonic() < stop:
+            _serve([lane], changed, stop)
     return sum((lane.tally for lane in lanes), Counter())
 
 

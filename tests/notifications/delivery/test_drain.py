@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from threading import Condition, Event, Thread
+from time import sleep
 
 import pytest
 import sqlalchemy as sa
@@ -29,6 +30,7 @@ from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.client import Client
 from tests.factories import make_user
 from tests.notifications.conftest import add, age, reread
+from tests.notifications.delivery.test_deaths import die_over
 from tests.notifications.senders.test_numbers import make_invalid, pass_time
 
 
@@ -207,34 +209,66 @@ def test_a_hanging_channel_does_not_hold_up_another(
     thread.join()
 
 
+@pytest.mark.parametrize("deaths", [0, claims.POISON_DEATHS])
 def test_a_drain_that_is_ended_from_outside_records_what_is_under_way(
-    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch, deaths: int
 ) -> None:
-    """As by the alarm of its job, after the machine stood still for longer than that."""
+    """As by the alarm of its job, after the machine stood still for longer than that; once more while it waits."""
     called, rung = Event(), Event()
 
     class Alarmed(Condition):
         def wait_for(self, predicate: Callable[[], bool], timeout: float | None = None) -> bool:
-            if rung.is_set():
-                return super().wait_for(predicate, timeout)
-            while not called.is_set():
-                self.wait(0.01)
-            rung.set()
-            raise JobTimeoutException("the time is up")
+            if not rung.is_set():
+                while not called.is_set():
+                    self.wait(0.01)
+                rung.set()
+                raise JobTimeoutException("the time is up")
+            assert timeout is not None
+            assert timeout < 1  # of more than that, a standstill would leave nothing
+            return super().wait_for(predicate, timeout)
+
+    monkeypatch.setattr(drain, "Condition", Alarmed)
 
     def answered_late(delivery: Claimed) -> str:
         claims.begin(delivery)
         called.set()
         rung.wait(PATIENCE_S)
+        sleep(0.3)  # so that who does not wait for it is done before
         return "ref"
 
-    monkeypatch.setattr(drain, "Condition", Alarmed)
     transports = {**drain.routing().transports, Channel.MESSAGING: answered_late}
     monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
     row = add()
+    die_over(row, deaths)
     with pytest.raises(JobTimeoutException):
-        jobs.drain("urgent")
+        (jobs.drain_alone if deaths else jobs.drain)("urgent")
     assert (reread(row.dedupe_key).state, reread(row.dedupe_key).unknowns) == (State.SENT, 0)
+
+
+def test_a_row_that_is_claimed_once_more_meanwhile_ends_no_other_call(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a step of the clock by more than its lease: the second call is the one that counts."""
+    refs = iter(["first", "second"])
+    lane = drain.Lane("urgent", Channel.MESSAGING, committed.app_context, Condition())
+
+    def send(delivery: Claimed) -> str:
+        claims.begin(delivery)
+        if (ref := next(refs)) == "first":
+            age(2 * claims.LEASE_S, of=row)
+            again = lane.next()
+            assert again is not None
+            lane.handle(again)
+        return ref
+
+    transports = {**drain.routing().transports, Channel.MESSAGING: send}
+    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
+    row = add()
+    claimed = lane.next()
+    assert claimed is not None
+    lane.handle(claimed)
+    assert not lane.slow
+    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).provider_ref) == (State.SENT, "second")
 
 
 def test_a_drain_of_broadcasts_serves_what_is_urgent_too(committed: Flask, gateway: Server) -> None:
