@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import signal
 from collections.abc import Sequence
-from time import perf_counter, sleep
+from contextlib import suppress
+from time import monotonic, perf_counter, sleep
 from types import FrameType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import rq.job
 import rq.worker
@@ -27,6 +28,9 @@ from app.core.jobs.queue import QUEUES, release
 from app.core.jobs.redis import WORKER, connect
 from config import Config
 
+if TYPE_CHECKING:
+    from redis.client import Pipeline
+
 __all__ = ["QUEUES", "Job", "Worker"]
 
 logger = logging.getLogger(__name__)
@@ -39,10 +43,12 @@ MAINTENANCE_S = 30
 WORKER_TTL_S = 60
 #: Seconds of one blocking read of the queue, so that a connection that hangs is noticed.
 DEQUEUE_S = 5
-#: Seconds between looks at the process of a running job, and past the job's limit until one that hangs is killed (RQ
-#: waits 60: a process that is stopped does not hear the alarm that ends the job).
+#: Seconds between looks at the process of a running job, and past the job's limit until one that hangs is killed: more
+#: than a drain gives its last calls. RQ waits 60: a process that is stopped does not hear the alarm that ends the job.
 LOOK_S = 5
-HUNG_S = 5
+HUNG_S = 12
+#: So many seconds late, a look finds that this worker stood still.
+STANDSTILL_S = 2
 #: Seconds between attempts to begin again while Redis is away.
 RETURN_S = 1.0
 
@@ -81,8 +87,10 @@ class Worker(rq.worker.Worker):
     app: ClassVar[Flask]
     log_result_lifespan = False
     max_connection_wait_time = 5.0
-    #: Of the running job: at which of its seconds was looked last, and how many of them this worker stood still.
-    _looked_at_s = _stood_still_s = 0.0
+    #: Of the running job: when a look at it ended last, how many seconds this worker has lived through since it began,
+    #: and whether it stood still before the present look.
+    _looked_at = _lived_s = 0.0
+    _stood_still = False
 
     def __init__(self, queues: Queues, name: str | None = None, **options: Any) -> None:
         if options.get("prepare_for_work", True):
@@ -146,19 +154,32 @@ class Worker(rq.worker.Worker):
         super().main_work_horse(job, queue)
 
     def monitor_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
-        self._looked_at_s = self._stood_still_s = 0.0
+        self._looked_at, self._lived_s = monotonic(), 0.0
         super().monitor_work_horse(job, queue)
+
+    def set_current_job_working_time(self, current_job_working_time: float, pipeline: Pipeline | None = None) -> None:
+        """Count the seconds that this worker lived through.
+
+        RQ's are the wall clock's: those in which the machine was paused, and its job with it, and those that the clock
+        was put forward, would be the job's, which is killed after its limit.
+        """
+        if current_job_working_time:
+            since_s = monotonic() - self._looked_at
+            self._stood_still = since_s > LOOK_S + STANDSTILL_S
+            self._lived_s += LOOK_S if self._stood_still else since_s
+            current_job_working_time = self._lived_s
+        with suppress(RedisError):  # which nobody needs to look at a process
+            super().set_current_job_working_time(current_job_working_time, pipeline)
 
     def maintain_heartbeats(self, job: rq.job.Job) -> None:
         worked_s = self.current_job_working_time
-        if (gap_s := worked_s - self._looked_at_s) > LOOK_S + HUNG_S:
-            # This worker stood still, as on a machine that is paused, and so did its job: that is no time of the job's.
-            self._stood_still_s += gap_s - LOOK_S
-        self._looked_at_s = worked_s
-        if job.timeout is not None and 0 < job.timeout + HUNG_S < worked_s - self._stood_still_s:
+        # A job that was paused with this worker may be recording what came meanwhile.
+        if job.timeout is not None and 0 < job.timeout + HUNG_S < worked_s and not self._stood_still:
             logger.error("the process of a job hangs and is killed", extra={"job": job.func_name})
             self.kill_horse()
-        super().maintain_heartbeats(job)
+        with suppress(RedisError):
+            super().maintain_heartbeats(job)
+        self._looked_at = monotonic()
 
     def handle_warm_shutdown_request(self) -> None:
         logger.info("worker ends after its present job", extra={"signal": signal.SIGTERM.name})
