@@ -61,9 +61,10 @@ def _prepared(meant: str, *names: sa.BindParameter[object]) -> PreparedStatement
 
     `own` holds person and reminder, in this order. `calm`: nobody changed the reminder while this waited for it, nor
     the occurrence (`version`), for all else is read as it was before. `around` and `told` find the current occurrence
-    as `Schedule.current_occurrence` does, by the rows of the ledger: the one after it has to be there, and nothing may
-    be done ahead, which `marked` would have to take in. The same answer once more, as after a line that was cut,
-    changes nothing and is as good.
+    as `Schedule.current_occurrence` does, by the rows of the ledger: the one after it has to be there, nothing may be
+    done ahead, which `marked` would have to take in, and around them the rows have to be the schedule's: none void,
+    which may be one of its doses, and none that was answered before an edit, which may be one no more. The same
+    answer once more, as after a line that was cut, changes nothing and is as good.
     """
     statement = f"""
 WITH own AS MATERIALIZED (
@@ -73,7 +74,7 @@ WITH own AS MATERIALIZED (
     SELECT seen.id, seen.active_from FROM own JOIN reminders seen ON seen.id = own.id AND seen.xmin = own.version
     WHERE seen.tipe <> 'kontrol' AND seen.plan -> 'slots' IS NOT NULL AND seen.details -> 'persediaan' IS NULL
 ), {meant}, around AS MATERIALIZED (
-    SELECT calm.id,
+    SELECT calm.*,
         (SELECT max(o.due_at) FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void'
             AND o.due_at > greatest(calm.active_from, {_SINCE}) AND o.due_at <= {_NOW}) AS last_at,
         (SELECT min(o.due_at) FROM occurrences o WHERE o.reminder_id = calm.id AND o.state <> 'void'
@@ -86,7 +87,9 @@ WITH own AS MATERIALIZED (
         SELECT min(o.due_at) AS done_until, bool_or(o.state = 'done') AS is_any_done FROM occurrences o
         WHERE o.reminder_id = around.id AND o.state <> 'void' AND o.due_at > current.at
     ) coming
-    WHERE last_at IS NOT NULL AND next_at IS NOT NULL AND NOT is_any_done
+    WHERE last_at IS NOT NULL AND next_at IS NOT NULL AND NOT is_any_done AND NOT EXISTS (
+        SELECT FROM occurrences o WHERE o.reminder_id = around.id AND o.due_at BETWEEN last_at AND done_until
+            AND (o.state = 'void' OR o.answered_at < around.active_from))
 ), answered AS (
     UPDATE occurrences o SET state = :state, answered_at = {_NOW}, answered_via = :via, note = coalesce(:note, o.note)
     FROM meant, told

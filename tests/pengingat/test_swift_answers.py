@@ -13,7 +13,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.errors import AppError
 from app.notifications.models import Delivery
-from app.pengingat import answers, jobs, service, swift
+from app.pengingat import answers, jobs, service, swift, withdrawal
 from app.pengingat.models import Occurrence, Pengingat
 from tests.factories import make_user
 from tests.pengingat.conftest import Time
@@ -29,6 +29,16 @@ DETAILS: dict[str, dict[str, Any]] = {
     "makan": {"sarapan": {"jam": "01:30"}, "makan_siang": {"jam": "06:00"}},
     "terapi": {"jadwal": [{"hari": "senin", "jam": "03:00"}, {"hari": "selasa", "jam": "03:00"}]},
     "kontrol": {"datetime": "2026-03-03T03:00:00Z", "reminder_offsets": [{"offset": "1h"}, {"offset": "1d"}]},
+}
+
+OTHER_DETAILS: dict[str, dict[str, Any]] = {
+    "obat": {
+        **DETAILS["obat"],
+        "jadwal": [{"jam": j, "jumlah": 1, "satuan": "tablet"} for j in ("00:00", "05:00", "13:00")],
+    },
+    "makan": {"sarapan": {"jam": "02:30"}, "makan_malam": {"jam": "11:00"}},
+    "terapi": {"jadwal": [{"hari": "senin", "jam": "03:00"}, {"hari": "kamis", "jam": "03:00"}]},
+    "kontrol": {**DETAILS["kontrol"], "datetime": "2026-03-04T03:00:00Z"},
 }
 
 
@@ -81,6 +91,8 @@ def test_both_ways_agree_whatever_is_said_when(
         if draw.random() < 0.7:
             jobs.miss_overdue()
             db.session.commit()  # lest a refusal below undoes it
+        if draw.random() < 0.2:
+            change_both(draw, user_id, tipe, swiftly, slowly)
         for named in ({}, name_one(draw, slowly, moment.now)) if draw.random() < 0.6 else ({},):
             status = draw.choice(("done", "done", "skipped", "snooze"))
             said = say(user_id, swiftly, status, **named)
@@ -88,6 +100,22 @@ def test_both_ways_agree_whatever_is_said_when(
                 patch.setattr(swift, "answer", lambda *_: None)
                 assert say(user_id, slowly, status, **named) == said
             assert left_by(swiftly) == left_by(slowly)
+
+
+def change_both(draw: random.Random, user_id: int, tipe: str, *reminder_ids: int) -> None:
+    """Another schedule and back, a dose said to be done, or health data withdrawn and given again later."""
+    match draw.choice(("edit", "done", "withdraw", "resume")):
+        case "edit":
+            changes: Any = {"details": draw.choice((DETAILS[tipe], OTHER_DETAILS[tipe]))}
+        case "done":
+            changes = {"is_done": draw.random() < 0.7}
+        case what:
+            with unit_of_work():
+                withdrawal.stop(user_id) if what == "withdraw" else withdrawal.resume(user_id)
+            return
+    for reminder_id in reminder_ids:
+        with unit_of_work():
+            service.update(user_id, reminder_id, changes)
 
 
 def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, Any]:
@@ -125,3 +153,55 @@ def test_a_dose_that_is_named_is_answered_as_swiftly(app: Flask, moment: Time, m
     assert say(user_id, reminder_id, "done", due_at=due["1"]).startswith("done 1 ")
     assert say(user_id, reminder_id, "skipped", due_at=due["1"], slot="1").startswith("skipped 1 ")
     assert say(user_id, reminder_id, "skipped", due_at=due["0"]).startswith("skipped 0 ")  # one before the current
+
+
+def test_a_row_of_before_an_edit_is_no_dose_that_the_next_one_waits_for(
+    app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Done on Monday, a therapy does not count as done until the Sunday that was skipped ahead before the edit."""
+    user_id = make_user().id
+    both = [make(user_id, "terapi", jadwal=[{"hari": "minggu", "jam": "03:00"}]) for _ in range(2)]
+    for reminder_id in both:
+        with unit_of_work():
+            service.update(user_id, reminder_id, {"is_done": True})
+        assert say(user_id, reminder_id, "skipped", due_at=moment.now.replace(day=8, hour=3)).startswith("skipped")
+    moment.move(minutes=5)
+    days: Any = {"jadwal": [{"hari": day, "jam": "03:00"} for day in ("senin", "kamis")]}
+    for reminder_id in both:
+        with unit_of_work():
+            service.update(user_id, reminder_id, {"details": days})
+    moment.move(hours=2)
+    answer_both(monkeypatch, user_id, *both)
+    thursday = moment.now.replace(day=5, hour=3, minute=0)
+    assert [db.session.get_one(Pengingat, reminder_id).done_until for reminder_id in both] == [thursday] * 2
+
+
+def test_a_dose_of_before_a_withdrawal_is_asked_about_again_after_it(
+    app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_id = make_user().id
+    moment.now = moment.now.replace(hour=0, minute=0)
+    both = [make(user_id, "obat") for _ in range(2)]
+    moment.move(hours=24, minutes=5)
+    jobs.top_up()
+    db.session.commit()
+    midnight = moment.now.replace(hour=0, minute=0)
+    for reminder_id in both:
+        say(user_id, reminder_id, "skipped", due_at=midnight)
+        assert say(user_id, reminder_id, "skipped", due_at=midnight.replace(hour=12)).startswith("skipped 2")
+    with unit_of_work():
+        withdrawal.stop(user_id)
+    moment.move(minutes=5)
+    answer_both(monkeypatch, user_id, *both, due_at=midnight)
+    with unit_of_work():
+        withdrawal.resume(user_id)
+    assert left_by(both[0]) == left_by(both[1])
+    assert db.session.get_one(Pengingat, both[0]).done_until == midnight.replace(minute=50)
+
+
+def answer_both(monkeypatch: pytest.MonkeyPatch, user_id: int, swiftly: int, slowly: int, **named: Any) -> None:
+    said = say(user_id, swiftly, "done", **named)
+    with monkeypatch.context() as patch:
+        patch.setattr(swift, "answer", lambda *_: None)
+        assert say(user_id, slowly, "done", **named) == said
+    assert left_by(swiftly) == left_by(slowly)
