@@ -25,23 +25,32 @@ JUST_NOW = timedelta(minutes=4)
 def check(delivery: Claimed) -> None:
     """Cancel what says nothing any more, which the call leaves out; take the words of the rest that are right now, and
     note which links they have in common."""
-    _cancel_closed({each.dedupe_key: each.occurrence_id for each in delivery.together if each.payload.get(AS_TEMPLATE)})
+    _cancel_closed({each.dedupe_key: each.occurrence_id for each in delivery.together if _may_be_overtaken(each)})
     _cancel_too_soon({_first_of(each.dedupe_key): each.dedupe_key for each in delivery.together if _asks_again(each)})
     _use_careful_words([each for each in delivery.together if UNPROVEN in each.payload])
     shared_links.note(delivery)
 
 
-def _cancel_closed(repeated: dict[str, int | None]) -> None:
-    """Of what goes once more, as a template, by key: that whose occurrence was answered, put off or given up since."""
-    if not repeated:
+def _may_be_overtaken(delivery: Claimed) -> bool:
+    """Whether it was put into the outbox beside an answer that cancels what it finds there: what goes once more, as a
+    template, and a push to one browser."""
+    return bool(delivery.payload.get(AS_TEMPLATE)) or delivery.target is not None
+
+
+def _cancel_closed(overtaken: dict[str, int | None]) -> None:
+    """Of these, by key: that whose occurrence was answered, put off or given up since."""
+    if not overtaken:
         return
     is_put_off = sa.func.coalesce(Occurrence.snoozed_until > sa.func.statement_timestamp(), sa.false())
     is_closed = sa.or_(Occurrence.state != State.PENDING, is_put_off)
-    with unit_of_work():
+    with autocommit() as connection:
         closed = set(
-            db.session.scalars(sa.select(Occurrence.id).where(Occurrence.id.in_(repeated.values()), is_closed))
+            connection.scalars(sa.select(Occurrence.id).where(Occurrence.id.in_(overtaken.values()), is_closed))
         )
-        for key, occurrence_id in repeated.items():
+    if not closed:
+        return
+    with unit_of_work():
+        for key, occurrence_id in overtaken.items():
             if occurrence_id in closed:
                 outbox.cancel_one(key)
 

@@ -13,6 +13,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.lib.clock import now
 from app.identity.models import User
+from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery
 from app.pengingat import answers, jobs
@@ -102,6 +103,37 @@ def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> 
         deletion.rollback()
         assert answering.result() is None
     assert scene.sql("SELECT max(snoozes) FROM occurrences WHERE reminder_id = :id", id=id_) == 1
+
+
+def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
+    """The answer cancels what was in the outbox when it began, and then waited for the person's row."""
+    person = scene.person()
+    scene.send(subscribe(person, browser(scene)))
+    id_ = scene.new(remind(person))
+    fall_due(scene, id_)
+    # As an old reminder has it, which takes one statement to answer.
+    scene.change("UPDATE reminders SET active_from = now() - interval '1 day' WHERE id = :id", id=id_)
+    scene.change("UPDATE deliveries SET next_try_at = now() WHERE channel = 'push_fan_out'")
+    delivery = claims.claim("urgent", Channel.PUSH_FAN_OUT)
+    assert delivery is not None
+
+    def answer() -> None:
+        with unit_of_work():
+            answers.confirm(person.id, id_, {"status": "done", "minutes": 30})
+
+    with db.engine.connect() as connection, connection.begin() as checking_a_password:
+        connection.execute(sa.select(User.id).where(User.id == person.id).with_for_update(key_share=True))
+        with running(scene.app, answer) as answering:
+            assert not answering.done()
+            transport.fan_out(delivery)
+            checking_a_password.commit()
+            assert answering.result() is None
+    scene.change("UPDATE deliveries SET next_try_at = now() WHERE channel = 'push'")
+    outbox_jobs.drain("urgent")
+    pushes = sa.select(Delivery.state).where(
+        Delivery.channel == Channel.PUSH, Delivery.occurrence_id == delivery.occurrence_id
+    )
+    assert db.session.scalars(pushes).all() == ["cancelled"]
 
 
 def test_of_two_browsers_at_once_the_second_counts_the_first(scene: Scene) -> None:
