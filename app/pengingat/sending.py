@@ -38,11 +38,12 @@ def _may_be_overtaken(delivery: Claimed) -> bool:
 
 
 def _cancel_closed(overtaken: dict[str, int | None]) -> None:
-    """Of these, by key: that whose occurrence was answered, put off or given up since."""
+    """Of these, by key: that whose occurrence was answered, put off or given up since. What was missed can still be
+    done."""
     if not overtaken:
         return
     is_put_off = sa.func.coalesce(Occurrence.snoozed_until > sa.func.statement_timestamp(), sa.false())
-    is_closed = sa.or_(Occurrence.state != State.PENDING, is_put_off)
+    is_closed = sa.or_(Occurrence.state.not_in((State.PENDING, State.MISSED)), is_put_off)
     with autocommit() as connection:
         closed = set(
             connection.scalars(sa.select(Occurrence.id).where(Occurrence.id.in_(overtaken.values()), is_closed))

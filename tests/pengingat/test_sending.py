@@ -12,11 +12,12 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
-from app.notifications import jobs
+from app.notifications import jobs, outbox
 from app.notifications.delivery import claims, messaging
 from app.notifications.delivery.forms import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat import answers, occurrences, sending, service
+from app.pengingat.models import Occurrence
 from app.providers import messaging as provider
 from dev.simulators import Server
 from tests.conftest import config_for_tests
@@ -86,6 +87,35 @@ def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]
     assert messages(Delivery.payload.has_key(AS_TEMPLATE))[0].state == State.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("state", "leaves"), [("pending", True), ("missed", True), ("done", False), ("skipped", False), ("void", False)]
+)
+def test_a_push_leaves_while_its_dose_can_be_done(siti_id: int, state: str, leaves: bool) -> None:
+    """Also an hour after it: whoever is asked again after 60 minutes may say that it is done until the next one."""
+    medicine(siti_id, "Metformin")
+    (message,) = messages(Delivery.state == State.PENDING, Delivery.due_at <= sa.func.now())
+    with unit_of_work():
+        db.session.execute(sa.update(Occurrence).filter_by(id=message.occurrence_id).values(state=state))
+        outbox.add(
+            outbox.Draft(
+                kind=message.kind,
+                channel=Channel.PUSH,
+                dedupe_key=f"{message.dedupe_key}:1",
+                payload=message.payload,
+                due_at=message.due_at,
+                expires_at=message.expires_at,
+                user_id=siti_id,
+                occurrence_id=message.occurrence_id,
+                target="1",
+            )
+        )
+    push = claims.claim("urgent", Channel.PUSH)
+    assert push is not None
+    sending.check(push)
+    pushes = sa.select(Delivery.state).where(Delivery.channel == Channel.PUSH)
+    assert db.session.scalars(pushes).all() == [State.CLAIMED if leaves else State.CANCELLED]
 
 
 def test_a_dose_that_is_open_is_asked_about_once_more(siti_id: int, gateway: Server) -> None:
