@@ -63,8 +63,8 @@ def _prepared(meant: str, *names: sa.BindParameter[object]) -> PreparedStatement
     the occurrence (`version`), for all else is read as it was before. `around` and `told` find the current occurrence
     as `Schedule.current_occurrence` does, by the rows of the ledger: the one after it has to be there, nothing may be
     done ahead, which `marked` would have to take in, and around them the rows have to be the schedule's: none void,
-    which may be one of its doses, and none that was answered before an edit, which may be one no more. The same
-    answer once more, as after a line that was cut, changes nothing and is as good.
+    which may be one of its doses, and none that was answered before an edit, or ahead, which may be one no more. The
+    same answer once more, as after a line that was cut, changes nothing and is as good.
     """
     statement = f"""
 WITH own AS MATERIALIZED (
@@ -89,7 +89,8 @@ WITH own AS MATERIALIZED (
     ) coming
     WHERE last_at IS NOT NULL AND next_at IS NOT NULL AND NOT is_any_done AND NOT EXISTS (
         SELECT FROM occurrences o WHERE o.reminder_id = around.id AND o.due_at BETWEEN last_at AND done_until
-            AND (o.state = 'void' OR o.answered_at < around.active_from))
+            AND (o.state = 'void' OR o.answered_at < around.active_from
+                OR o.due_at > current.at AND o.state <> 'pending'))
 ), answered AS (
     UPDATE occurrences o SET state = :state, answered_at = {_NOW}, answered_via = :via, note = coalesce(:note, o.note)
     FROM meant, told

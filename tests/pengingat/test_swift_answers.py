@@ -155,21 +155,25 @@ def test_a_dose_that_is_named_is_answered_as_swiftly(app: Flask, moment: Time, m
     assert say(user_id, reminder_id, "skipped", due_at=due["0"]).startswith("skipped 0 ")  # one before the current
 
 
+@pytest.mark.parametrize("is_corrected", [False, True])
 def test_a_row_of_before_an_edit_is_no_dose_that_the_next_one_waits_for(
-    app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch
+    app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch, is_corrected: bool
 ) -> None:
-    """Done on Monday, a therapy does not count as done until the Sunday that was skipped ahead before the edit."""
+    """Done on Monday, a therapy does not count as done until the Sunday that was skipped ahead, before the edit or
+    corrected after it."""
+    sunday = moment.now.replace(day=8, hour=3)
     user_id = make_user().id
     both = [make(user_id, "terapi", jadwal=[{"hari": "minggu", "jam": "03:00"}]) for _ in range(2)]
     for reminder_id in both:
         with unit_of_work():
             service.update(user_id, reminder_id, {"is_done": True})
-        assert say(user_id, reminder_id, "skipped", due_at=moment.now.replace(day=8, hour=3)).startswith("skipped")
+        assert is_corrected or say(user_id, reminder_id, "skipped", due_at=sunday).startswith("skipped")
     moment.move(minutes=5)
     days: Any = {"jadwal": [{"hari": day, "jam": "03:00"} for day in ("senin", "kamis")]}
     for reminder_id in both:
         with unit_of_work():
             service.update(user_id, reminder_id, {"details": days})
+        assert not is_corrected or say(user_id, reminder_id, "skipped", due_at=sunday).startswith("skipped")
     moment.move(hours=2)
     answer_both(monkeypatch, user_id, *both)
     thursday = moment.now.replace(day=5, hour=3, minute=0)
