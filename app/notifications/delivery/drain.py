@@ -266,9 +266,9 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     return sum((lane.tally for lane in lanes), Counter())
 
 
-def _serve(lanes: list[Lane], changed: Condition, stop: float) -> None:
+def _serve(lanes: list[Lane], changed: Condition, stop: float, *, waits: bool = True) -> None:
     try:
-        _keep_going(lanes, changed, stop)
+        _keep_going(lanes, changed, stop, waits=waits)
     except Exception:
         # The alarm of its job, say, for the whole machine stood still: what was under way is answered by now, and is
         # recorded before this process ends, or it would be sent twice.
@@ -283,12 +283,13 @@ def _have_ended(lanes: list[Lane]) -> bool:
     return not any(lane.running for lane in lanes)
 
 
-def _keep_going(lanes: list[Lane], changed: Condition, stop: float) -> None:
+def _keep_going(lanes: list[Lane], changed: Condition, stop: float, *, waits: bool) -> None:
+    """`waits`: until a lane whose provider is busy has rested."""
     for lane in lanes:
         lane.start()
     while True:
         with changed:
-            if changed.wait_for(lambda: not any(lane.running or lane.resting for lane in lanes), POLL_S):
+            if changed.wait_for(lambda: not any(lane.running or (waits and lane.resting) for lane in lanes), POLL_S):
                 return
         if monotonic() >= stop:
             for lane in [lane for lane in lanes if lane.slow] or lanes:
@@ -321,7 +322,7 @@ def run_alone(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     lanes = [Lane(queue, channel, context, changed, claims.claim_alone, 1) for queue, channel in lanes_of]
     for lane in lanes:
         if monotonic() < stop:
-            _serve([lane], changed, stop)
+            _serve([lane], changed, stop, waits=False)
     return sum((lane.tally for lane in lanes), Counter())
 
 

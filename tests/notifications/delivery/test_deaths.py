@@ -19,6 +19,7 @@ from app.notifications import jobs
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel, Delivery, State
+from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.notifications.conftest import add, age, reread
 
@@ -26,7 +27,7 @@ from tests.notifications.conftest import add, age, reread
 def die_over(row: Delivery, times: int = claims.POISON_DEATHS) -> None:
     """So many workers claim the row and are killed before they call the provider."""
     for _ in range(times):
-        assert claims.claim("urgent", Channel.MESSAGING) is not None
+        assert claims.claim("urgent", row.channel) is not None
         age(claims.LEASE_S + 1, of=row)
 
 
@@ -68,6 +69,23 @@ def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pyte
     assert all(reread(row.dedupe_key).state == State.SENT for row in fine)
     jobs.drain_alone("urgent")
     assert beside == [1, 1]
+
+
+@pytest.mark.parametrize("busy", [Channel.MESSAGING, Channel.PUSH])
+def test_a_busy_provider_holds_up_no_other_channel(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch, busy: Channel
+) -> None:
+    def be_busy(_: Claimed) -> None:
+        raise ProviderError("fonnte", "busy", retry_after=60.0)
+
+    transports = {channel: be_busy if channel is busy else lambda _: None for channel in Channel}
+    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
+    rows = {channel: add(channel=channel) for channel in (Channel.MESSAGING, Channel.PUSH)}
+    for row in rows.values():
+        die_over(row)
+    jobs.drain_alone("urgent")
+    states = {channel: reread(row.dedupe_key).state for channel, row in rows.items()}
+    assert states == {channel: State.PENDING if channel is busy else State.SENT for channel in rows}
 
 
 def test_what_was_cut_together_is_not_cut_together_again(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
