@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 from collections.abc import Iterator
 from unittest.mock import Mock
@@ -66,6 +67,22 @@ def test_a_process_that_stood_still_itself_asks_again(monkeypatch: pytest.Monkey
     monkeypatch.setattr("app.core.database.watchdog.monotonic", lambda: next(moments))
     monkeypatch.setattr("app.core.database.watchdog.psycopg2.connect", connect)
     assert watch("postgresql://u@a/x")._answers() is is_alive
+    assert len(asked) == 2
+
+
+def test_a_login_that_always_takes_too_long_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a name with several addresses that are all silent."""
+    moments = itertools.count(step=10.0)
+    asked: list[object] = []
+
+    def connect(**_: object) -> Mock:
+        asked.append(_)
+        assert len(asked) <= 2
+        raise psycopg2.OperationalError("timeout expired")
+
+    monkeypatch.setattr("app.core.database.watchdog.monotonic", lambda: next(moments))
+    monkeypatch.setattr("app.core.database.watchdog.psycopg2.connect", connect)
+    assert not watch("postgresql://u@a/x")._answers()
     assert len(asked) == 2
 
 
