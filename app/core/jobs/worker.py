@@ -161,7 +161,8 @@ class Worker(rq.worker.Worker):
         """Count the seconds that this worker lived through.
 
         RQ's are the wall clock's: those in which the machine was paused, and its job with it, and those that the clock
-        was put forward, would be the job's, which is killed after its limit.
+        was put forward, would be the job's, which is killed after its limit. What a look waits for Redis counts as
+        little: while it is away, a process that hangs holds nobody up.
         """
         if current_job_working_time:
             since_s = monotonic() - self._looked_at
