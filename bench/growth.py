@@ -33,7 +33,8 @@ SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 #: Times that a cost may grow with ten times the rows; of what is to be flat, from the smallest table to the largest.
 MOST_GROWTH = 1.3
 
-ROUNDS, WARM_CALLS = 12, 10
+#: All paths over a table are measured in turn, so that a slow minute of the machine is none of one path alone.
+TURNS, ROUNDS, WARM_CALLS = 3, 4, 10
 
 #: Of the machine's memory for PostgreSQL's buffers, as its manual advises: with its default of 128 MB a table of
 #: 10,000,000 rows is read from the system's cache, page by page, and that is what would be seen.
@@ -45,7 +46,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     sizes = [rows for rows in SIZES if rows <= most]
     if len(sizes) < 2:
         raise SystemExit(f"Growth is seen at two sizes: --most {SIZES[1]} or more.")
-    scanning: list[str] = []
+    scanning: set[str] = set()
     growth_data.allow_warming(environment.database_url)
     with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
@@ -55,16 +56,19 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
                 costs: dict[HotPath, list[float]] = {path: [] for path in table.paths(cursor)}
                 for rows in sizes:
                     _fill(cursor, table.name, rows, sizes[-1])
-                    for path, spent in costs.items():
+                    measured: dict[HotPath, list[tuple[float, float]]] = {path: [] for path in costs}
+                    for turn, path in itertools.product(range(TURNS), costs):
                         before = growth_data.scanned(cursor)
-                        spent.append(_cost(path, rows))
+                        measured[path] += _rounds(path, rows, turn)
                         # The smallest table PostgreSQL may well read whole, where a tenth of it is meant.
                         if rows > sizes[0] and _scans(path, growth_data.scanned(cursor) - before):
-                            scanning.append(f"{table.name}: {path.name} at {rows:,}")
+                            scanning.add(f"{table.name}: {path.name} at {rows:,}")
+                    for path, spent in costs.items():
+                        spent.append(_cost(measured[path]))
                 yield from (_result(table, path, sizes, spent) for path, spent in costs.items())
                 for name in table.empty:
                     cursor.execute(f"TRUNCATE {name} CASCADE")
-    yield Result("growth: paths that scan a table", "none", "; ".join(scanning) or "none", not scanning)
+    yield Result("growth: paths that scan a table", "none", "; ".join(sorted(scanning)) or "none", not scanning)
 
 
 def _fill(cursor: Any, table: str, rows: int, people: int) -> None:
@@ -85,9 +89,9 @@ def _make_months() -> None:
             months.make(month)
 
 
-def _cost(path: HotPath, rows: int) -> float:
-    """The median call in primary-key selects, each in the round in which others left the machine alone most."""
-    draw = random.Random(path.name)
+def _rounds(path: HotPath, rows: int, turn: int) -> list[tuple[float, float]]:
+    """Of each round the median call, and the median primary-key select beside it, in seconds."""
+    draw = random.Random(f"{path.name} {turn}")
 
     def call() -> tuple[float, float]:
         key = draw.randint(1, rows)
@@ -98,8 +102,13 @@ def _cost(path: HotPath, rows: int) -> float:
     for _ in range(WARM_CALLS):
         call()
     rounds = [zip(*(call() for _ in range(path.calls)), strict=True) for _ in range(ROUNDS)]
-    spent, floor = zip(*(map(median, each) for each in rounds), strict=True)
     _flush_statistics()
+    return [(median(spent), median(floor)) for spent, floor in rounds]
+
+
+def _cost(rounds: list[tuple[float, float]]) -> float:
+    """The call in primary-key selects, each in the round in which others left the machine alone most."""
+    spent, floor = zip(*rounds, strict=True)
     return min(spent) / min(floor)
 
 
