@@ -1,8 +1,8 @@
 """What each hot path costs at 10,000 to 10,000,000 rows of its main table; `--most 100000` stops earlier.
 
 A cost is the median of repeated calls, in this process and on warm connections, of the very functions that the routes
-and workers call, for rows all over the table. It is counted in primary-key selects of the same minute, so that what
-else the machine does falls out. Bounded is the worst tenfold; of what is to be flat, all of them together.
+and workers call, for rows all over the table. It is counted in primary-key selects made between them, so that what else
+the machine does falls out. Bounded is the worst tenfold; of what is to be flat, all of them together.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
                 costs: dict[HotPath, list[float]] = {path: [] for path in table.paths(cursor)}
                 for rows in sizes:
                     _fill(cursor, table.name, rows, sizes[-1])
-                    measured: dict[HotPath, list[tuple[float, float]]] = {path: [] for path in costs}
+                    measured: dict[HotPath, list[float]] = {path: [] for path in costs}
                     for turn, path in itertools.product(range(TURNS), costs):
                         before = growth_data.scanned(cursor)
                         measured[path] += _rounds(path, rows, turn)
@@ -64,7 +64,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
                         if rows > sizes[0] and _scans(path, growth_data.scanned(cursor) - before):
                             scanning.add(f"{table.name}: {path.name} at {rows:,}")
                     for path, spent in costs.items():
-                        spent.append(_cost(measured[path]))
+                        spent.append(median(measured[path]))
                 yield from (_result(table, path, sizes, spent) for path, spent in costs.items())
                 for name in table.empty:
                     cursor.execute(f"TRUNCATE {name} CASCADE")
@@ -89,8 +89,8 @@ def _make_months() -> None:
             months.make(month)
 
 
-def _rounds(path: HotPath, rows: int, turn: int) -> list[tuple[float, float]]:
-    """Of each round the median call, and the median primary-key select beside it, in seconds."""
+def _rounds(path: HotPath, rows: int, turn: int) -> list[float]:
+    """Of each round the median call, in median primary-key selects that were made in between."""
     draw = random.Random(f"{path.name} {turn}")
 
     def call() -> tuple[float, float]:
@@ -103,13 +103,7 @@ def _rounds(path: HotPath, rows: int, turn: int) -> list[tuple[float, float]]:
         call()
     rounds = [zip(*(call() for _ in range(path.calls)), strict=True) for _ in range(ROUNDS)]
     _flush_statistics()
-    return [(median(spent), median(floor)) for spent, floor in rounds]
-
-
-def _cost(rounds: list[tuple[float, float]]) -> float:
-    """The call in primary-key selects, each in the round in which others left the machine alone most."""
-    spent, floor = zip(*rounds, strict=True)
-    return min(spent) / min(floor)
+    return [median(spent) / median(floor) for spent, floor in rounds]
 
 
 def _seconds(work: Callable[[int], object], key: int) -> float:
