@@ -47,7 +47,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     if len(sizes) < 2:
         raise SystemExit(f"Growth is seen at two sizes: --most {SIZES[1]} or more.")
     scanning: set[str] = set()
-    growth_data.allow_warming(environment.database_url)
+    growth_data.allow_upkeep(environment.database_url)
     with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         with environment.app.app_context():

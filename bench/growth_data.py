@@ -10,6 +10,8 @@ import contextlib
 from typing import Any
 
 import psycopg2
+from psycopg2 import sql
+from sqlalchemy import make_url
 
 #: A name that so many rows have, of whatever size the table is, and a word that all have.
 RARE, RARE_ROWS, COMMON = "xaverius", 25, "sari"
@@ -113,13 +115,15 @@ SELECT pg_prewarm('users') + pg_prewarm('pk_users')
 """
 
 
-def allow_warming(database_url: str) -> None:
-    """Once a database, as the superuser of the bench's own PostgreSQL."""
+def allow_upkeep(database_url: str) -> None:
+    """Let `fill` warm tables and make checkpoints: once a database, as the superuser of the bench's own PostgreSQL."""
     with (
         contextlib.closing(psycopg2.connect(database_url, user="postgres")) as connection,
         connection.cursor() as cursor,
     ):
         cursor.execute("CREATE EXTENSION pg_prewarm")
+        owner = make_url(database_url).username or ""
+        cursor.execute(sql.SQL("GRANT pg_checkpoint TO {}").format(sql.Identifier(owner)))
         connection.commit()
 
 
@@ -135,6 +139,9 @@ def fill(cursor: Any, table: str, rows: int, people: int) -> None:
     for _, make in scaffold:
         cursor.execute(make)
     cursor.execute(f"VACUUM ANALYZE {table}")
+    # The first change of a page after a checkpoint logs it whole. Without one here a small table, written a second ago,
+    # pays that for no page, and a large one, during which there were checkpoints, for nearly each.
+    cursor.execute("CHECKPOINT")
     cursor.execute(WARM, {"table": table})
     cursor.execute("SELECT pg_stat_force_next_flush()")
 
