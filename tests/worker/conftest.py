@@ -67,6 +67,16 @@ class RunningWorker:
         finally:
             self._file.close()
 
+    def kill(self) -> None:
+        """End it, its clock and its job at once: a job is a group of its own, which outlives its worker."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGSTOP)  # it forks no more
+            for child in self.children():
+                os.kill(child, signal.SIGKILL)
+        self.end(signal.SIGKILL)
+        with suppress(ProcessLookupError):  # its clock would see at its next tick that it is alone
+            os.killpg(self.pid, signal.SIGKILL)
+
 
 def _command_line(pid: int) -> bytes:
     try:
@@ -109,13 +119,15 @@ def start_worker(
 
     yield start
     for worker in workers:
-        worker.end(signal.SIGKILL)
-        with suppress(ProcessLookupError):  # its clock would see at its next tick that it is alone
-            os.killpg(worker.pid, signal.SIGKILL)
-    wait_until(_database_is_quiet)  # PostgreSQL finishes what a killed process has begun, beside who empties the tables
+        worker.kill()
+    db.session.remove()
+    db.engine.dispose()
+    committed.extensions["autocommit"].dispose()
+    wait_until(_nobody_else_is_connected)  # PostgreSQL finishes what a killed process has begun
 
 
-def _database_is_quiet() -> bool:
-    others = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'"
+def _nobody_else_is_connected() -> bool:
+    """Whoever empties the tables beside another's statement may meet it in a deadlock."""
+    others = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
     with db.engine.connect() as connection:
-        return bool(connection.scalar(sa.text(f"{others} AND pid <> pg_backend_pid())")))
+        return bool(connection.scalar(sa.text(f"SELECT NOT EXISTS ({others} AND pid <> pg_backend_pid())")))
