@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 from flask_migrate import upgrade
+from psycopg2 import errors as pg
 
 from app import create_app
 from app.core.database import engines, watchdog
@@ -17,7 +18,7 @@ from app.core.jobs import redis
 from app.core.media import storage
 from app.core.web.rate_limits import RateLimits
 from config import Config, environment
-from dev.stack.waiting import PATIENCE_S
+from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.client import Client
 from tests.statements import Statements
 
@@ -135,20 +136,31 @@ def empty() -> None:
     from app.cli import seed_all
 
     db.session.remove()
+    wait_until(_empty_tables)
+    seed_all()
+
+
+def _empty_tables() -> bool:
+    """Returns whether no process that runs beside the test stood in the way, with whom this met in a deadlock."""
     names = [f'"{table.name}"' for table in reversed(db.metadata.sorted_tables)]
     sizes = ", ".join(f"(SELECT count(*) FROM (SELECT FROM {name} LIMIT {FEW_ROWS + 1}) AS few)" for name in names)
-    with db.engine.begin() as connection:
-        rows = dict(zip(names, connection.execute(sa.text(f"SELECT {sizes}")).one(), strict=True))
-        # The audit log refuses to be emptied by anybody but its owner, with this much ado.
-        connection.execute(sa.text("ALTER TABLE audit_entries DISABLE TRIGGER append_only"))
-        if max(rows.values()) > FEW_ROWS:
-            connection.execute(sa.text(f"TRUNCATE {', '.join(names)}"))
-        else:
-            for name in (name for name, count in rows.items() if count):
-                connection.execute(sa.text(f"DELETE FROM {name}"))
-        connection.execute(sa.text("ALTER TABLE audit_entries ENABLE TRIGGER append_only"))
-        connection.execute(sa.text("SELECT setval(seqrelid, seqstart, false) FROM pg_sequence"))
-    seed_all()
+    try:
+        with db.engine.begin() as connection:
+            rows = dict(zip(names, connection.execute(sa.text(f"SELECT {sizes}")).one(), strict=True))
+            # The audit log refuses to be emptied by anybody but its owner, with this much ado.
+            connection.execute(sa.text("ALTER TABLE audit_entries DISABLE TRIGGER append_only"))
+            if max(rows.values()) > FEW_ROWS:
+                connection.execute(sa.text(f"TRUNCATE {', '.join(names)}"))
+            else:
+                for name in (name for name, count in rows.items() if count):
+                    connection.execute(sa.text(f"DELETE FROM {name}"))
+            connection.execute(sa.text("ALTER TABLE audit_entries ENABLE TRIGGER append_only"))
+            connection.execute(sa.text("SELECT setval(seqrelid, seqstart, false) FROM pg_sequence"))
+    except sa.exc.OperationalError as error:
+        if isinstance(error.orig, pg.DeadlockDetected):
+            return False
+        raise
+    return True
 
 
 def _empty_rooms() -> None:
