@@ -136,11 +136,11 @@ def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> Non
     def start(name: str, *words: str) -> Child:
         return supervisor.spawn(name, [sys.executable, "-m", *words], env=env, cwd=ROOT, patience=10)
 
-    # It connects to nothing before the first request, and needs as long to get ready as the database does.
-    web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "dev.wsgi:app")
     with step("Migrations, seed and demo data"):
         supervisor.complete(start("prepare", "dev.prepare"))
     with step("gunicorn and the workers"):
+        # Not before: whoever asks /readyz and then logs in with a demo login would be there before the demo's people.
+        web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "dev.wsgi:app")
         for queue in QUEUES:
             # One queue a process: on two, RQ can lose a job when it crashes.
             start(f"worker-{queue}", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)

@@ -58,6 +58,23 @@ def test_everything_it_prints_is_there(running: Launcher) -> None:
         assert login(running, name) == 200, name
 
 
+def test_who_finds_it_ready_can_log_in_at_once(tmp_path: Path) -> None:
+    launcher = Launcher(copy_checkout(tmp_path / "third"))
+    launcher.start()
+    try:
+        wait_until(lambda: is_ready(launcher))
+        assert login(launcher, "siti") == 200
+    finally:
+        launcher.__exit__()
+
+
+def is_ready(launcher: Launcher) -> bool:
+    try:
+        return requests.get(f"{launcher.url}/readyz", timeout=PATIENCE_S).status_code == 200
+    except requests.ConnectionError:
+        return False
+
+
 def test_a_command_finds_its_servers_without_configuration(running: Launcher) -> None:
     running.flask("users", "create", "--username", "wati", "--role", "pasien", "--password", "sandi123")
     assert login(running, "wati", "sandi123") == 200
