@@ -144,8 +144,20 @@ def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> Non
         for queue in QUEUES:
             # One queue a process: on two, RQ can lose a job when it crashes.
             start(f"worker-{queue}", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)
-        supervisor.wait_until(lambda: _ready(port), web)
+        supervisor.wait_until(lambda: is_ready(port), web)
         supervisor.check()
+
+
+def is_ready(port: int) -> bool:
+    """Whether the service at this port of ours answers, and has all that it needs."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 # --- before anything is started -------------------------------------------------------------------------------
@@ -225,17 +237,6 @@ def _announced(child: Child) -> dict[str, str] | None:
             found: dict[str, str] = json.loads(line)["env"]
             return found
     return None
-
-
-def _ready(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-    try:
-        connection.request("GET", "/readyz")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 if __name__ == "__main__":

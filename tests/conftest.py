@@ -45,10 +45,11 @@ def _migrate(database_url: str) -> None:
     app = create_patient_app(config_for_tests(DATABASE_URL=database_url))
     with app.app_context():
         upgrade()
-        _dispose(app)
+        dispose(app)
 
 
-def _dispose(app: Flask) -> None:
+def dispose(app: Flask) -> None:
+    """Give up all connections that this process keeps."""
     with app.app_context():
         db.engine.dispose()
         app.extensions["autocommit"].dispose()
@@ -77,7 +78,7 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     with app.app_context():
         seed_all()
     yield app
-    _dispose(app)
+    dispose(app)
 
 
 class _OneConnection:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from dev.run import is_ready
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.e2e.launcher import Launcher, copy_checkout
 
@@ -62,17 +63,10 @@ def test_who_finds_it_ready_can_log_in_at_once(tmp_path: Path) -> None:
     launcher = Launcher(copy_checkout(tmp_path / "third"))
     launcher.start()
     try:
-        wait_until(lambda: is_ready(launcher))
+        wait_until(lambda: is_ready(launcher.port))
         assert login(launcher, "siti") == 200
     finally:
-        launcher.__exit__()
-
-
-def is_ready(launcher: Launcher) -> bool:
-    try:
-        return requests.get(f"{launcher.url}/readyz", timeout=PATIENCE_S).status_code == 200
-    except requests.ConnectionError:
-        return False
+        launcher.end()
 
 
 def test_a_command_finds_its_servers_without_configuration(running: Launcher) -> None:

@@ -12,13 +12,15 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
-from app.notifications import jobs, outbox
+from app.notifications import jobs
 from app.notifications.delivery import claims, messaging
 from app.notifications.delivery.forms import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat import answers, occurrences, sending, service
 from app.pengingat.models import Occurrence
 from app.providers import messaging as provider
+from app.push import transport
+from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.conftest import config_for_tests
 from tests.factories import make_user
@@ -94,23 +96,14 @@ def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
 )
 def test_a_push_leaves_while_its_dose_can_be_done(siti_id: int, state: str, leaves: bool) -> None:
     """Also an hour after it: whoever is asked again after 60 minutes may say that it is done until the next one."""
-    medicine(siti_id, "Metformin")
-    (message,) = messages(Delivery.state == State.PENDING, Delivery.due_at <= sa.func.now())
     with unit_of_work():
-        db.session.execute(sa.update(Occurrence).filter_by(id=message.occurrence_id).values(state=state))
-        outbox.add(
-            outbox.Draft(
-                kind=message.kind,
-                channel=Channel.PUSH,
-                dedupe_key=f"{message.dedupe_key}:1",
-                payload=message.payload,
-                due_at=message.due_at,
-                expires_at=message.expires_at,
-                user_id=siti_id,
-                occurrence_id=message.occurrence_id,
-                target="1",
-            )
-        )
+        db.session.add(PushSubscription(user_id=siti_id, endpoint="https://push.example.org/siti", p256dh="", auth=""))
+    medicine(siti_id, "Metformin")
+    told = claims.claim("urgent", Channel.PUSH_FAN_OUT)
+    assert told is not None
+    transport.fan_out(told)
+    with unit_of_work():
+        db.session.execute(sa.update(Occurrence).filter_by(id=told.occurrence_id).values(state=state))
     push = claims.claim("urgent", Channel.PUSH)
     assert push is not None
     sending.check(push)

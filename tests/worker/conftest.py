@@ -19,6 +19,7 @@ from app.core.database.session import db
 from config import ROOT
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
+from tests.conftest import dispose
 
 
 class RunningWorker:
@@ -121,8 +122,7 @@ def start_worker(
     for worker in workers:
         worker.kill()
     db.session.remove()
-    db.engine.dispose()
-    committed.extensions["autocommit"].dispose()
+    dispose(committed)
     wait_until(_nobody_else_is_connected)  # PostgreSQL finishes what a killed process has begun
 
 
