@@ -107,8 +107,8 @@ def _rounds(path: HotPath, rows: int, turn: int) -> list[float]:
 
 
 def _undisturbed(costs: list[float]) -> float:
-    """The lower quartile: a disk that still writes what was filled in makes a round dearer, up to fourfold, and nothing
-    makes one cheaper."""
+    """The lower quartile: a disk that still writes what was filled in makes a round dearer, up to fourfold, and hardly
+    anything makes one cheaper."""
     return quantiles(costs, n=4)[0]
 
 
