@@ -61,10 +61,12 @@ class PreparedStatement:
 
     def _ready(self, connection: sa.Connection, cursor: Any) -> str:
         """What to send on this connection, where the statement is prepared when it comes there first."""
-        if self._plans_by_values or settings.database_pooler_url:
+        if self._plans_by_values:
             return self._text
         prepared: set[str] = connection.info.setdefault("prepared", set())
         if self._name not in prepared:
+            if settings.database_pooler_url:
+                return self._text
             cursor.execute(self._prepare)
             prepared.add(self._name)
         return self._execute

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -204,16 +204,14 @@ def usable_replica() -> Replica | None:
     return replica
 
 
-@contextmanager
-def autocommit() -> Iterator[sa.Connection]:
+def autocommit() -> AbstractContextManager[sa.Connection]:
     """A connection on which each statement is a transaction of its own, without BEGIN, COMMIT or a reset on return.
 
     For reads, and for what one statement writes. It sees what is committed, not what the open unit of work has written.
     """
     replica = usable_replica()
     engine: sa.Engine = current_app.extensions["autocommit"] if replica is None else replica.engine
-    with engine.connect() as connection:
-        yield connection
+    return engine.connect()
 
 
 @contextmanager
