@@ -6,15 +6,17 @@ import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 import orjson
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.core.errors import NotFound, Unauthorized
 from app.core.lib.clock import now
-from app.core.settings import settings
+from app.core.settings import current, settings
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import tokens
 from app.identity.models import (
@@ -29,6 +31,7 @@ from app.identity.models import (
     highest,
     user_roles,
 )
+from config import Config
 
 NOT_FOUND = "Perangkat tidak ditemukan."
 
@@ -154,24 +157,41 @@ def delete_expired(user_id: int | None = None) -> None:
     db.session.execute(sa.delete(LoginSession).where(whose, expired))
 
 
-#: A session and the roles that its person has now, as one JSON text: `[kind, created_at, roles]`. It is the only thing
-#: that authentication asks the database for; as a column, another statement asks it in the same round trip.
-SESSION = sa.select(
-    sa.cast(
-        sa.func.json_build_array(
-            LoginSession.kind,
-            LoginSession.created_at,
-            sa.func.array(
-                sa.select(Role.name)
-                .join(user_roles, user_roles.c.role_id == Role.id)
-                .where(user_roles.c.user_id == LoginSession.user_id)
-                .correlate(LoginSession)
-                .scalar_subquery()
-            ),
-        ),
-        sa.Text,
+_SESSION_ID, _USER_ID = sa.bindparam("session_id", type_=sa.Uuid), sa.bindparam("user_id", type_=sa.BigInteger)
+#: After which moment those of each kind have begun that still live, in seconds since 1970: as timestamps these three
+#: would cost as much as all else that is asked.
+_USER_SINCE, _PRIVILEGED_SINCE, _SUPERADMIN_SINCE = (
+    sa.bindparam(f"{kind}_since", type_=sa.Double) for kind in ("user", "privileged", "superadmin")
+)
+#: What `SESSION` asks with; `Reader.session_values` has the values.
+SESSION_PARAMETERS = (_SESSION_ID, _USER_ID, _USER_SINCE, _PRIVILEGED_SINCE, _SUPERADMIN_SINCE)
+_roles = sa.func.array(
+    sa.select(Role.name)
+    .join(user_roles, user_roles.c.role_id == Role.id)
+    .where(user_roles.c.user_id == LoginSession.user_id)
+    .correlate(LoginSession)
+    .scalar_subquery(),
+    type_=ARRAY(sa.Text),
+)
+_begun = (
+    sa.select(LoginSession.kind, LoginSession.created_at, _roles.label("roles"))
+    .where(LoginSession.id == _SESSION_ID, LoginSession.user_id == _USER_ID)
+    .offset(0)  # or PostgreSQL would look for the roles twice
+    .subquery()
+)
+#: A session that lives and the roles that its person has now, as one JSON text: `[kind, roles]`. It is the only thing
+#: that authentication asks the database for; as a part of another statement it comes in the same round trip. Idleness
+#: ends a session at its next refresh: an access token expires before any idle time is over.
+SESSION = sa.select(sa.cast(sa.func.json_build_array(_begun.c.kind, _begun.c.roles), sa.Text)).where(
+    _begun.c.created_at
+    > sa.func.to_timestamp(
+        sa.case(
+            (_begun.c.kind == SessionKind.SUPERADMIN, _SUPERADMIN_SINCE),
+            (_begun.c.roles.overlap(sorted(PRIVILEGED)), _PRIVILEGED_SINCE),
+            else_=_USER_SINCE,
+        )
     )
-).where(LoginSession.id == sa.bindparam("session_id"), LoginSession.user_id == sa.bindparam("user_id"))
+)
 
 _SESSION = PreparedStatement(SESSION)
 
@@ -180,7 +200,7 @@ _SESSION = PreparedStatement(SESSION)
 class Reader:
     """The holder of a valid access token, of whom it is not known yet whether the session still lives.
 
-    A statement that brings `SESSION` along as a column tells that by the way: `confirm` takes its value.
+    A statement that brings `SESSION` along tells that by the way: `confirm` takes its value.
     """
 
     token: tokens.AccessToken
@@ -200,24 +220,23 @@ class Reader:
     @property
     def session_values(self) -> dict[str, object]:
         """The values for the parameters of `SESSION`."""
-        return {"session_id": str(self.token.session_id), "user_id": self.id}
+        moment = now().timestamp()
+        since = {name: moment - longest for name, longest in _longest(current()).items()}
+        return {"session_id": str(self.token.session_id), "user_id": self.id, **since}
 
     def confirm(self, session: str | None) -> Caller:
         """Take what `SESSION` gave, unless that is known; `Unauthorized` when the session has ended."""
-        if self.caller is not None:
-            return self.caller
-        if session is None:
-            raise _ended()
-        stored_kind, created_at, role_names = orjson.loads(session)
-        kind, roles = SessionKind(stored_kind), frozenset(role_names)
-        # Idleness ends a session at its next refresh: an access token expires before any idle time is over.
-        if not _is_alive(kind, datetime.fromisoformat(created_at), now(), roles):
-            raise _ended()
-        self.caller = Caller(self.id, roles, self.token.session_id, kind, self.ip)
+        if self.caller is None:
+            if session is None:
+                raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
+            kind, roles = orjson.loads(session)
+            self.caller = Caller(self.id, frozenset(roles), self.token.session_id, SessionKind(kind), self.ip)
         return self.caller
 
     def ask(self) -> Caller:
-        """Confirm by a statement of its own."""
+        """Confirm by a statement of its own, unless that is known."""
+        if self.caller is not None:
+            return self.caller
         with autocommit() as connection:
             rows = _SESSION.rows(connection, self.session_values)
         return self.confirm(rows[0][0] if rows else None)
@@ -228,10 +247,6 @@ def reader_of(access_token: str, ip: str | None = None) -> Reader:
     return Reader(tokens.read_access(access_token), ip)
 
 
-def _ended() -> Unauthorized:
-    return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
-
-
 def _limits(kind: SessionKind, roles: Collection[str]) -> tuple[timedelta, timedelta]:
     """How long a session lives, in all and unused."""
     if kind is SessionKind.SUPERADMIN:
@@ -240,6 +255,17 @@ def _limits(kind: SessionKind, roles: Collection[str]) -> tuple[timedelta, timed
     if PRIVILEGED.isdisjoint(roles):
         return timedelta(days=settings.refresh_token_days), timedelta(days=settings.refresh_idle_days)
     return timedelta(hours=settings.admin_session_hours), timedelta(minutes=settings.admin_idle_minutes)
+
+
+@lru_cache(maxsize=4)
+def _longest(_: Config) -> dict[str, float]:
+    """How many seconds sessions live, by the parameters of `SESSION`; kept, for each request asks."""
+    limits = {
+        "user_since": _limits(SessionKind.USER, ()),
+        "privileged_since": _limits(SessionKind.USER, PRIVILEGED),
+        "superadmin_since": _limits(SessionKind.SUPERADMIN, ()),
+    }
+    return {name: longest.total_seconds() for name, (longest, _) in limits.items()}
 
 
 def _is_alive(kind: SessionKind, created_at: datetime, used_at: datetime, roles: Collection[str]) -> bool:

@@ -12,7 +12,7 @@ from app.core.lib.clock import now
 from app.identity import sessions
 from app.identity.models import LoginSession, RoleName, User
 from app.identity.roles import roles_named
-from tests.client import Client
+from tests.client import Client, assert_error
 from tests.factories import make_admin, make_superadmin, make_user
 
 
@@ -72,6 +72,27 @@ def test_an_access_token_ends_with_its_session(client: Client) -> None:
     assert as_user.get("/profile").status_code == 200
     sessions.end_all(user.id)
     assert as_user.get("/profile").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("role", "age", "alive"),
+    [
+        (RoleName.PASIEN, timedelta(days=29, hours=23), True),
+        (RoleName.PASIEN, timedelta(days=30, minutes=1), False),
+        (RoleName.ADMIN, timedelta(hours=11, minutes=59), True),
+        (RoleName.ADMIN, timedelta(hours=12, minutes=1), False),
+        (RoleName.SUPERADMIN, timedelta(hours=12, minutes=1), False),
+    ],
+)
+def test_an_access_token_lives_no_longer_than_a_session_may(
+    client: Client, role: RoleName, age: timedelta, alive: bool
+) -> None:
+    as_user = client.as_(make_user(role))
+    db.session.scalars(db.select(LoginSession)).one().created_at = now() - age
+    if alive:
+        assert as_user.get("/profile").status_code == 200
+    else:
+        assert_error(as_user.get("/profile"), 401, "session_ended")
 
 
 def test_a_superadmin_session_ends_after_its_minutes(client: Client) -> None:
