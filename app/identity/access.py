@@ -70,6 +70,11 @@ class Rule:
         if self.roles and not self._admits(g.caller):
             raise second_factor.setup_required() if self._admits(full) else Forbidden
 
+    def confirm(self) -> None:
+        """Ask for the caller's session, where the view was to and has not."""
+        if self.is_deferred and g.reader is not None:
+            g.caller = g.reader.ask()
+
     def record(self) -> None:
         """Record a deletion that a role allowed in the audit log, unless the section has recorded it itself.
 
@@ -161,7 +166,7 @@ def _required_caller() -> Caller:
 
 
 def _sent_reader() -> Reader | None:
-    header = request.headers.get("Authorization")
+    header: str | None = request.environ.get("HTTP_AUTHORIZATION")
     if header is None or not header.strip():
         return None
     scheme, _, token = header.strip().partition(" ")

@@ -95,6 +95,17 @@ def test_an_access_token_lives_no_longer_than_a_session_may(
         assert_error(as_user.get("/profile"), 401, "session_ended")
 
 
+@pytest.mark.parametrize("path", ["/forum/threads", "/forum/threads?page=0", "/forum/threads/999999"])
+def test_where_a_token_may_be_left_out_one_of_an_ended_session_is_refused_all_the_same(
+    client: Client, path: str
+) -> None:
+    """Before what is wrong with the rest of the request."""
+    user = make_user()
+    as_user = client.as_(user)
+    sessions.end_all(user.id)
+    assert_error(as_user.get(path), 401, "session_ended")
+
+
 def test_a_superadmin_session_ends_after_its_minutes(client: Client) -> None:
     boss = client.as_superadmin(make_superadmin())
     assert boss.get("/profile").status_code == 200
