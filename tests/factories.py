@@ -8,9 +8,11 @@ from typing import Any
 from unittest import mock
 
 from app.articles.models import Article
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.identity import passwords, users
-from app.identity.models import RoleName, User
+from app.identity.models import LoginSession, RoleName, SessionKind, User
+from app.identity.sessions import Reader
+from app.identity.tokens import AccessToken
 from app.videos.models import Video
 
 PASSWORD = "rahasia123"
@@ -37,6 +39,14 @@ def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
     user.image = image
     db.session.flush()
     return user
+
+
+def signed_in(user_id: int) -> Reader:
+    """A person with a session of their own, as a request finds them by its token. A unit of work of its own."""
+    session = LoginSession(user_id=user_id, kind=SessionKind.USER)
+    with unit_of_work():
+        db.session.add(session)
+    return Reader(AccessToken(user_id, session.id))
 
 
 def make_admin(**data: Any) -> User:

@@ -120,21 +120,21 @@ def _answer(sender: Sender, command: Command, data: QuickAnswer, say: Callable[[
             answered = replies.answer(sender.user_id, data, command.numbers, wrote_at=sender.wrote_at)
     except AppError as refusal:  # a sentence for people, whichever it is
         return Reply(f"refused {refusal.code}", refusal.message)
-    return Reply(data["status"], say(sender.name, answered))
+    return Reply(data.status, say(sender.name, answered))
 
 
 def _done(sender: Sender, command: Command) -> Reply:
-    return _answer(sender, command, {"status": "done", "minutes": 0}, texts.done)
+    return _answer(sender, command, QuickAnswer("done"), texts.done)
 
 
 def _skip(sender: Sender, command: Command) -> Reply:
-    return _answer(sender, command, {"status": "skipped", "minutes": 0}, texts.skipped)
+    return _answer(sender, command, QuickAnswer("skipped"), texts.skipped)
 
 
 def _snooze(sender: Sender, command: Command) -> Reply:
     if not 5 <= command.minutes <= 120:
         return Reply("refused range", texts.RANGE)
-    return _answer(sender, command, {"status": "snooze", "minutes": command.minutes}, texts.snoozed)
+    return _answer(sender, command, QuickAnswer("snooze", command.minutes), texts.snoozed)
 
 
 def _yes(sender: Sender, command: Command) -> Reply:

@@ -11,6 +11,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
 from app.identity.models import PHONE_IS_PROVEN, User
+from app.identity.sessions import Reader
 from app.notifications import outbox
 from app.pengingat import alerts, ledger, occurrences, own, stock, swift
 from app.pengingat.ledger_schemas import NewAnswer
@@ -19,8 +20,6 @@ from app.pengingat.schedule import AHEAD, MARGIN, NEVER, WEEK, Due
 from app.pengingat.texts import Recipient
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
-#: The last occurrences of a reminder, among which is the one that a person means.
-LATEST = 10
 
 
 class AlreadyClosed(Conflict):
@@ -33,10 +32,18 @@ class CannotSnooze(Conflict):
     message = "Pengingat ini tidak dapat ditunda lagi."
 
 
+def confirm_own(by: Reader, pengingat_id: int, data: NewAnswer) -> dict[str, object]:
+    """An answer in the application to an own reminder; `Unauthorized` for a session that has ended."""
+    return swift.answer(by, pengingat_id, data) or shown(confirm(by.ask().id, pengingat_id, data))
+
+
+def shown(occurrence: Occurrence) -> dict[str, object]:
+    """The fields of the schema `Occurrence`."""
+    return {**{name: getattr(occurrence, column) for name, column in swift.COLUMNS.items()}, "late": occurrence.late}
+
+
 def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Occurrence:
-    """An answer in the application: the person's own, or a caregiver's in their place."""
-    if via is AnsweredVia.APP and (answered := swift.answer(user_id, pengingat_id, data)) is not None:
-        return answered
+    """As `confirm_own`, whatever it takes, and also for a caregiver in the person's place."""
     now = database_clock.now()
     pengingat = own.locked_after_person(user_id, pengingat_id)
     return answer(pengingat, _asked(pengingat_id, data, now), data, via, now)
@@ -46,10 +53,10 @@ def answer(
     pengingat: Pengingat, occurrence: Occurrence, data: NewAnswer, via: AnsweredVia, now: datetime
 ) -> Occurrence:
     """Note an answer, or put the question off. The same answer twice is as good as once; the reminder is locked."""
-    if data["status"] == "snooze":
-        return _snooze(pengingat, occurrence, timedelta(minutes=data["minutes"]), now)
-    state = State(data["status"])
-    answered = ledger.answer(occurrence.id, state, now, via, data.get("note"))
+    if data.status == "snooze":
+        return _snooze(pengingat, occurrence, timedelta(minutes=data.minutes), now)
+    state = State(data.status)
+    answered = ledger.answer(occurrence.id, state, now, via, data.note)
     if answered is None:
         if occurrence.state != state:
             raise AlreadyClosed
@@ -63,15 +70,15 @@ def answer(
 def _asked(pengingat_id: int, data: NewAnswer, now: datetime) -> Occurrence:
     """The occurrence that an answer names, else the one that a person means now."""
     rows = sa.select(Occurrence).where(Occurrence.reminder_id == pengingat_id)
-    if slot := data.get("slot"):
-        rows = rows.where(Occurrence.slot == slot)
-    if due_at := data.get("due_at"):
-        second = due_at.replace(microsecond=0)
+    if data.slot:
+        rows = rows.where(Occurrence.slot == data.slot)
+    if data.due_at:
+        second = data.due_at.replace(microsecond=0)
         rows = rows.where(Occurrence.due_at >= second, Occurrence.due_at < second + timedelta(seconds=1))
         found = db.session.scalars(rows.order_by(Occurrence.state != State.PENDING, Occurrence.slot)).first()
     else:
         rows = rows.where(Occurrence.state != State.VOID, Occurrence.due_at <= now + AHEAD)
-        latest = rows.order_by(Occurrence.due_at.desc(), Occurrence.slot.desc()).limit(LATEST)
+        latest = rows.order_by(Occurrence.due_at.desc(), Occurrence.slot.desc()).limit(ledger.LATEST)
         found = _meant(db.session.scalars(latest).all(), now)
     if found is None:
         raise NotFound(NOT_FOUND)

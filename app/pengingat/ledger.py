@@ -27,6 +27,9 @@ from app.pengingat.models import LATE, Occurrence, State, occurrence_days, occur
 CHANGEABLE = timedelta(hours=24)
 MOST_SNOOZES = 3
 
+#: The last occurrences of a reminder, among which is the one that a person means.
+LATEST = 10
+
 #: Occurrences that one look of the sweep closes.
 SWEEP_BATCH = 1000
 #: Days that occurrences are kept one by one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
@@ -22,17 +22,21 @@ STATES = [state.value for state in State]
 STATE = enumeration("OccurrenceState", STATES)
 
 
-class NewAnswer(TypedDict):
-    status: Literal["done", "skipped", "snooze"]
-    minutes: int
-    due_at: NotRequired[datetime]
-    slot: NotRequired[str]
-    note: NotRequired[str]
+@dataclass(frozen=True)
+class QuickAnswer:
+    """What is said of all that is open of a link, a push or a message."""
+
+    status: str  # one of STATUSES
+    minutes: int = 30
 
 
-class QuickAnswer(TypedDict):
-    status: Literal["done", "skipped", "snooze"]
-    minutes: int
+@dataclass(frozen=True)
+class NewAnswer(QuickAnswer):
+    """What is said of one occurrence: the one that is named, else the one that a person means now."""
+
+    due_at: datetime | None = None
+    slot: str | None = None
+    note: str | None = None
 
 
 class QuickAnswerCreate(Schema):
@@ -40,11 +44,15 @@ class QuickAnswerCreate(Schema):
 
     status = fields.String(required=True, validate=validate.OneOf(STATUSES), metadata={"example": "done"})
     minutes = fields.Integer(
-        load_default=30,
+        load_default=QuickAnswer.minutes,
         strict=True,
         validate=validate.Range(5, 120),
         metadata={"example": 30, "description": "Of a snooze: until when, from now or from a dose still to come"},
     )
+
+    @post_load
+    def to_answer(self, data: dict[str, Any], **_: object) -> QuickAnswer:
+        return QuickAnswer(**data)
 
 
 class AnswerCreate(QuickAnswerCreate):
@@ -53,6 +61,10 @@ class AnswerCreate(QuickAnswerCreate):
     due_at = Timestamp(metadata={"description": "Which occurrence, by the moment that it falls due"})
     slot = Text(50, example="0", metadata={"description": "Which of several that fall due at one moment"})
     note = Text(200)
+
+    @post_load
+    def to_answer(self, data: dict[str, Any], **_: object) -> NewAnswer:
+        return NewAnswer(**data)
 
 
 class LinkAnswer(TypedDict):

@@ -55,7 +55,7 @@ def answer(token: str, data: QuickAnswer) -> LinkAnswer:
     now = database_clock.now()
     first = answer_all(_asked(token, now), data, now)[0]
     return {
-        "status": data["status"],
+        "status": data.status,
         "tipe": first.tipe,
         "due_at": first.due_at,
         "state": first.state,
@@ -70,7 +70,7 @@ def answer_all(asked: Asked, data: QuickAnswer, now: datetime) -> list[Occurrenc
     """
     reminders = _locked(asked.occurrences)
     rows = [(reminders[row.reminder_id], row) for row in asked.occurrences if row.reminder_id in reminders]
-    said: NewAnswer = {"status": data["status"], "minutes": data["minutes"]}
+    said = NewAnswer(data.status, data.minutes)
     answered, refusals = [], []
     for pengingat, row in [each for each in rows if each[1].state == State.PENDING] or rows:
         try:

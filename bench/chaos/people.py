@@ -21,6 +21,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.errors import Conflict
 from app.notifications.models import deliveries
 from app.pengingat import answers, service
+from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence, State
 from bench.chaos.outcome import Ledger
 from bench.chaos.world import SETTLE_S, World
@@ -133,9 +134,8 @@ class People:
                 insist(partial(self._confirm, medicine, status))
 
     def _confirm(self, medicine: Medicine, status: str) -> None:
-        data: Any = {"status": status, "minutes": 30}
         with contextlib.suppress(Conflict):
-            answers.confirm(medicine.user_id, medicine.id, data)
+            answers.confirm(medicine.user_id, medicine.id, NewAnswer(status))
 
     def judge(self) -> Ledger:
         """Let the hour pass in which somebody might still answer, and read the ledger."""

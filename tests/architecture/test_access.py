@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
+from app.core.web.blueprint import Blueprint
 from app.identity import sessions
+from app.identity.access import authenticated_reader
 from app.identity.models import RoleName
 from tests.architecture.table import ACCESS
 from tests.client import Client
@@ -82,3 +84,15 @@ def test_a_session_that_has_ended_is_refused_wherever_tokens_count(client: Clien
     assert token.post("/logout").status_code == 200
     status = token.open(method, _concrete(path), None if method == "GET" else {}).status_code
     assert (status == 401) is (ACCESS[route] != "public"), status
+
+
+def test_a_create_asks_for_its_caller_before_the_view(app: Flask) -> None:
+    """Its `Idempotency-Key` is looked for under their name."""
+    bp = Blueprint("broken", __name__)
+
+    @authenticated_reader
+    @bp.response(201)
+    def view() -> None: ...
+
+    with pytest.raises(TypeError, match="has to know its caller"):
+        bp.post("/broken")(view)

@@ -22,6 +22,7 @@ MARKS = {
     "cached",
     "may_be_old",
     "authenticated",
+    "authenticated_reader",
     "requires",
     "limit",
     "limit_own_password",

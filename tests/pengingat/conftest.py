@@ -15,6 +15,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import RoleName, User
+from app.identity.sessions import Reader
 from app.notifications.models import Delivery
 from app.pengingat import swift
 from app.pengingat.ledger_schemas import NewAnswer
@@ -43,8 +44,8 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     monkeypatch.setattr(database_clock, "now", lambda: time.now)
     answer = swift.answer
 
-    def answer_now(user_id: int, pengingat_id: int, data: NewAnswer) -> Occurrence | None:
-        return answer(user_id, pengingat_id, data, time.now)
+    def answer_now(by: Reader, pengingat_id: int, data: NewAnswer) -> dict[str, object] | None:
+        return answer(by, pengingat_id, data, time.now)
 
     monkeypatch.setattr(swift, "answer", answer_now)
     return time

@@ -18,7 +18,9 @@ from app.core.database.session import db, unit_of_work
 from app.core.errors import Conflict, NotFound
 from app.notifications.models import Delivery
 from app.pengingat import answers, jobs, service
+from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence, Pengingat, State
+from tests.factories import signed_in
 from tests.pengingat.conftest import NOW, Time
 from tests.pengingat.test_races import make_reminders, run_together
 
@@ -37,12 +39,13 @@ def owned(committed: Flask, moment: Time, obat: dict[str, Any]) -> tuple[int, li
 
 
 def answering(user_id: int, ids: list[int], status: str, outcomes: Outcomes) -> Callable[[], None]:
+    by = signed_in(user_id)
+
     def work() -> None:
         for reminder_id in ids:
             try:
                 with unit_of_work():
-                    data: Any = {"status": status, "minutes": 30}
-                    outcomes[reminder_id] = answers.confirm(user_id, reminder_id, data).state
+                    outcomes[reminder_id] = str(answers.confirm_own(by, reminder_id, NewAnswer(status))["state"])
             except (Conflict, NotFound) as error:
                 outcomes[reminder_id] = error.code
 
@@ -137,14 +140,14 @@ def test_answers_at_once_leave_the_stock_right_to_the_unit(
     stocked = {**obat, "details": {**obat["details"], "persediaan": {"sisa": 100}}}
     user_id, ids = make_reminders(5, stocked)
     moment.move(hours=11, minutes=5)
+    by = signed_in(user_id)
     dues: list[datetime | None] = [None, NOW.replace(day=2, hour=12), NOW.replace(day=3, hour=0)]
 
     def answering_all(status: str) -> Callable[[], None]:
         def work() -> None:
             for reminder_id, due_at in product(ids, dues):
-                data: Any = {"status": status, "minutes": 30, **({"due_at": due_at} if due_at else {})}
                 with unit_of_work(), suppress(Conflict):
-                    answers.confirm(user_id, reminder_id, data)
+                    answers.confirm_own(by, reminder_id, NewAnswer(status, due_at=due_at))
 
         return work
 

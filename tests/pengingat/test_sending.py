@@ -17,13 +17,14 @@ from app.notifications.delivery import claims, messaging
 from app.notifications.delivery.forms import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat import answers, occurrences, sending, service
+from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence
 from app.providers import messaging as provider
 from app.push import transport
 from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.conftest import config_for_tests
-from tests.factories import make_user
+from tests.factories import make_user, signed_in
 from tests.pengingat.groups.conftest import medicine
 
 FIRST = "Halo Siti, waktunya minum"
@@ -77,14 +78,13 @@ def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
     siti_id: int, gateway: Server, status: str
 ) -> None:
     """By a push that was answered, before WhatsApp said that the message needs a template."""
-    reminder_id = medicine(siti_id, "Metformin")
+    reminder_id, by = medicine(siti_id, "Metformin"), signed_in(siti_id)
     jobs.drain("urgent")
     with unit_of_work():
         if status == "deleted":
             service.delete(siti_id, reminder_id)
         else:
-            given: Any = {"status": status, "minutes": 30}
-            answers.confirm(siti_id, reminder_id, given)
+            answers.confirm_own(by, reminder_id, NewAnswer(status))
     refuse()
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]

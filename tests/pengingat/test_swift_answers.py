@@ -12,10 +12,12 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.errors import AppError
+from app.identity.sessions import Reader
 from app.notifications.models import Delivery
-from app.pengingat import answers, jobs, service, swift, withdrawal
+from app.pengingat import answers, jobs, ledger_schemas, service, swift, withdrawal
+from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence, Pengingat
-from tests.factories import make_user
+from tests.factories import make_user, signed_in
 from tests.pengingat.conftest import Time
 
 DETAILS: dict[str, dict[str, Any]] = {
@@ -48,12 +50,13 @@ def make(user_id: int, tipe: str, **details: Any) -> int:
         return service.create(user_id, {**data, "details": {**DETAILS[tipe], **details}}).id
 
 
-def say(user_id: int, reminder_id: int, status: str, **named: Any) -> str:
-    data: Any = {"status": status, "minutes": 15, "note": f"catatan {status}", **named}
+def say(by: Reader, reminder_id: int, status: str, **named: Any) -> str:
     try:
         with unit_of_work():
-            row = answers.confirm(user_id, reminder_id, data)
-            return f"{row.state} {row.slot} {row.due_at} {row.answered_at} {row.answered_via} {row.late}"
+            row = answers.confirm_own(by, reminder_id, NewAnswer(status, 15, note=f"catatan {status}", **named))
+            assert row.keys() == ledger_schemas.Occurrence().fields.keys()
+            shown = [row[name] for name in ("state", "slot", "due_at", "answered_at", "answered_via", "late")]
+            return " ".join(map(str, [*shown, row["snoozed_until"], row["undelivered"], row["tipe"], row["judul"]]))
     except AppError as error:
         return error.code
 
@@ -83,6 +86,7 @@ def test_both_ways_agree_whatever_is_said_when(
 ) -> None:
     draw = random.Random(f"{tipe}{seed}")
     user_id = make_user().id
+    by = signed_in(user_id)
     details = {"persediaan": {"sisa": 5}} if tipe == "obat" and seed % 4 == 0 else {}
     swiftly, slowly = (make(user_id, tipe, **details) for _ in range(2))
     for _ in range(14):
@@ -95,10 +99,10 @@ def test_both_ways_agree_whatever_is_said_when(
             change_both(draw, user_id, tipe, swiftly, slowly)
         for named in ({}, name_one(draw, slowly, moment.now)) if draw.random() < 0.6 else ({},):
             status = draw.choice(("done", "done", "skipped", "snooze"))
-            said = say(user_id, swiftly, status, **named)
+            said = say(by, swiftly, status, **named)
             with monkeypatch.context() as patch:
                 patch.setattr(swift, "answer", lambda *_: None)
-                assert say(user_id, slowly, status, **named) == said
+                assert say(by, slowly, status, **named) == said
             assert left_by(swiftly) == left_by(slowly)
 
 
@@ -130,29 +134,31 @@ def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, 
 
 def test_a_plain_dose_is_answered_swiftly(app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     user_id = make_user().id
+    by = signed_in(user_id)
     reminder_id = make(user_id, "obat")
     moment.move(hours=24)
     jobs.top_up()
     monkeypatch.setattr(answers.own, "locked_after_person", None)
-    assert say(user_id, reminder_id, "done").startswith("done 1 ")
-    assert say(user_id, reminder_id, "skipped").startswith("skipped 0 ")  # which was open still
-    said = [say(user_id, reminder_id, "skipped") for _ in range(6)]  # what is open still, and a change of mind
+    assert say(by, reminder_id, "done").startswith("done 1 ")
+    assert say(by, reminder_id, "skipped").startswith("skipped 0 ")  # which was open still
+    said = [say(by, reminder_id, "skipped") for _ in range(6)]  # what is open still, and a change of mind
     assert said[-1].startswith("skipped 1 ")
     moment.move(minutes=1)
-    assert say(user_id, reminder_id, "skipped") == said[-1]  # sent again by a browser that heard no answer
+    assert say(by, reminder_id, "skipped") == said[-1]  # sent again by a browser that heard no answer
 
 
 def test_a_dose_that_is_named_is_answered_as_swiftly(app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     user_id = make_user().id
+    by = signed_in(user_id)
     reminder_id = make(user_id, "obat")
     moment.move(hours=24)
     jobs.top_up()
     rows = sa.select(Occurrence.slot, Occurrence.due_at).filter_by(reminder_id=reminder_id)
     due = dict(db.session.execute(rows.where(Occurrence.due_at <= moment.now).order_by(Occurrence.due_at)).all())
     monkeypatch.setattr(answers.own, "locked_after_person", None)
-    assert say(user_id, reminder_id, "done", due_at=due["1"]).startswith("done 1 ")
-    assert say(user_id, reminder_id, "skipped", due_at=due["1"], slot="1").startswith("skipped 1 ")
-    assert say(user_id, reminder_id, "skipped", due_at=due["0"]).startswith("skipped 0 ")  # one before the current
+    assert say(by, reminder_id, "done", due_at=due["1"]).startswith("done 1 ")
+    assert say(by, reminder_id, "skipped", due_at=due["1"], slot="1").startswith("skipped 1 ")
+    assert say(by, reminder_id, "skipped", due_at=due["0"]).startswith("skipped 0 ")  # one before the current
 
 
 @pytest.mark.parametrize("is_corrected", [False, True])
@@ -163,27 +169,52 @@ def test_a_row_of_before_an_edit_is_no_dose_that_the_next_one_waits_for(
     corrected after it."""
     sunday = moment.now.replace(day=8, hour=3)
     user_id = make_user().id
+    by = signed_in(user_id)
     both = [make(user_id, "terapi", jadwal=[{"hari": "minggu", "jam": "03:00"}]) for _ in range(2)]
     for reminder_id in both:
         with unit_of_work():
             service.update(user_id, reminder_id, {"is_done": True})
-        assert is_corrected or say(user_id, reminder_id, "skipped", due_at=sunday).startswith("skipped")
+        assert is_corrected or say(by, reminder_id, "skipped", due_at=sunday).startswith("skipped")
     moment.move(minutes=5)
     days: Any = {"jadwal": [{"hari": day, "jam": "03:00"} for day in ("senin", "kamis")]}
     for reminder_id in both:
         with unit_of_work():
             service.update(user_id, reminder_id, {"details": days})
-        assert not is_corrected or say(user_id, reminder_id, "skipped", due_at=sunday).startswith("skipped")
+        assert not is_corrected or say(by, reminder_id, "skipped", due_at=sunday).startswith("skipped")
     moment.move(hours=2)
-    answer_both(monkeypatch, user_id, *both)
+    answer_both(monkeypatch, by, *both)
     thursday = moment.now.replace(day=5, hour=3, minute=0)
     assert [db.session.get_one(Pengingat, reminder_id).done_until for reminder_id in both] == [thursday] * 2
+
+
+def test_a_dose_done_ahead_and_corrected_after_an_edit_is_not_the_current_one(
+    app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_id = make_user().id
+    by = signed_in(user_id)
+    moment.move(minutes=30)
+    monday = moment.now.replace(hour=2, minute=0)
+    both = [make(user_id, "terapi", jadwal=[{"hari": "senin", "jam": "02:00"}]) for _ in range(2)]
+    for reminder_id in both:
+        assert say(by, reminder_id, "done").startswith("done 0 ")
+    moment.move(minutes=10)
+    for reminder_id in both:
+        with unit_of_work():
+            tuesdays: Any = {"jadwal": [{"hari": "selasa", "jam": "03:00"}]}
+            service.update(user_id, reminder_id, {"details": tuesdays})
+    moment.move(minutes=5)
+    for reminder_id in both:
+        assert say(by, reminder_id, "skipped", due_at=monday).startswith("skipped 0 ")
+    moment.move(minutes=20)
+    answer_both(monkeypatch, by, *both)
+    assert db.session.get_one(Pengingat, both[0]).done_until is None
 
 
 def test_a_dose_of_before_a_withdrawal_is_asked_about_again_after_it(
     app: Flask, moment: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user_id = make_user().id
+    by = signed_in(user_id)
     moment.now = moment.now.replace(hour=0, minute=0)
     both = [make(user_id, "obat") for _ in range(2)]
     moment.move(hours=24, minutes=5)
@@ -191,21 +222,21 @@ def test_a_dose_of_before_a_withdrawal_is_asked_about_again_after_it(
     db.session.commit()
     midnight = moment.now.replace(hour=0, minute=0)
     for reminder_id in both:
-        say(user_id, reminder_id, "skipped", due_at=midnight)
-        assert say(user_id, reminder_id, "skipped", due_at=midnight.replace(hour=12)).startswith("skipped 2")
+        say(by, reminder_id, "skipped", due_at=midnight)
+        assert say(by, reminder_id, "skipped", due_at=midnight.replace(hour=12)).startswith("skipped 2")
     with unit_of_work():
         withdrawal.stop(user_id)
     moment.move(minutes=5)
-    answer_both(monkeypatch, user_id, *both, due_at=midnight)
+    answer_both(monkeypatch, by, *both, due_at=midnight)
     with unit_of_work():
         withdrawal.resume(user_id)
     assert left_by(both[0]) == left_by(both[1])
     assert db.session.get_one(Pengingat, both[0]).done_until == midnight.replace(minute=50)
 
 
-def answer_both(monkeypatch: pytest.MonkeyPatch, user_id: int, swiftly: int, slowly: int, **named: Any) -> None:
-    said = say(user_id, swiftly, "done", **named)
+def answer_both(monkeypatch: pytest.MonkeyPatch, by: Reader, swiftly: int, slowly: int, **named: Any) -> None:
+    said = say(by, swiftly, "done", **named)
     with monkeypatch.context() as patch:
         patch.setattr(swift, "answer", lambda *_: None)
-        assert say(user_id, slowly, "done", **named) == said
+        assert say(by, slowly, "done", **named) == said
     assert left_by(swiftly) == left_by(slowly)

@@ -12,6 +12,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib.clock import JAKARTA
 from app.identity.models import User
 from app.pengingat import jobs, links
+from app.pengingat.ledger_schemas import QuickAnswer
 from app.pengingat.links import Asked
 from app.pengingat.models import AnsweredVia, CaregiverAlert, Occurrence
 from tests.client import Client
@@ -82,7 +83,7 @@ def test_nor_of_what_they_answer_late(
     stop(siti, how)
     row = db.session.scalars(sa.select(Occurrence).filter_by(user_id=siti_id, state="missed")).one()
     with unit_of_work():
-        links.answer_all(Asked([row], JAKARTA, AnsweredVia.LINK), {"status": "done", "minutes": 0}, moment.now)
+        links.answer_all(Asked([row], JAKARTA, AnsweredVia.LINK), QuickAnswer("done"), moment.now)
     tick(moment, "03:30")
     assert told() == []
 

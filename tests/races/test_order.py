@@ -12,11 +12,13 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.clock import now
+from app.identity import sessions
 from app.identity.models import User
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery
 from app.pengingat import answers, jobs
+from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Pengingat
 from app.push import service as push
 from app.push import transport
@@ -95,7 +97,7 @@ def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> 
 
     def snooze() -> None:
         with unit_of_work():
-            answers.confirm(leaving.id, id_, {"status": "snooze", "minutes": 30})
+            answers.confirm_own(sessions.reader_of(str(leaving.token)), id_, NewAnswer("snooze"))
 
     with being_deleted(leaving.id) as deletion, running(scene.app, snooze) as answering:
         held = sa.select(Pengingat.id).where(Pengingat.id == id_).with_for_update(nowait=True)
@@ -119,7 +121,7 @@ def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
 
     def answer() -> None:
         with unit_of_work():
-            answers.confirm(person.id, id_, {"status": "done", "minutes": 30})
+            answers.confirm_own(sessions.reader_of(str(person.token)), id_, NewAnswer("done"))
 
     with db.engine.connect() as connection, connection.begin() as checking_a_password:
         connection.execute(sa.select(User.id).where(User.id == person.id).with_for_update(key_share=True))

@@ -14,11 +14,12 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.notifications.models import Channel, Delivery, deliveries
 from app.pengingat import answers, service
+from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence
 from app.providers import messaging as provider
 from dev.simulators import Server
 from tests.conftest import config_for_tests
-from tests.factories import make_user
+from tests.factories import make_user, signed_in
 
 ADDRESS = "https://sehat.example.org"
 ALL = ("Metformin", "Amlodipin", "Simvastatin")
@@ -92,9 +93,9 @@ def states(*reminder_ids: int) -> list[str]:
 
 
 def answer(user_id: int, reminder_id: int, status: str = "done") -> None:
+    by = signed_in(user_id)
     with unit_of_work():
-        data: Any = {"status": status, "minutes": 5}
-        answers.confirm(user_id, reminder_id, data)
+        answers.confirm_own(by, reminder_id, NewAnswer(status, 5))
 
 
 def sent(sim: Server) -> list[str]:

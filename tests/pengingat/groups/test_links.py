@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -15,6 +14,7 @@ from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims, drain, messaging
 from app.notifications.models import Channel
 from app.pengingat import links
+from app.pengingat.ledger_schemas import QuickAnswer
 from app.pengingat.models import Occurrence, Pengingat
 from dev.simulators import Server
 from tests.pengingat.groups.conftest import ADDRESS, answer, medicine, named, sent
@@ -25,8 +25,7 @@ pytestmark = pytest.mark.usefixtures("committed")
 def tap(text: str, status: str = "done") -> None:
     (token,) = re.findall(rf"{ADDRESS}/k/(.{{22}})", text)
     with unit_of_work():
-        data: Any = {"status": status, "minutes": 30}
-        links.answer(token, data)
+        links.answer(token, QuickAnswer(status))
 
 
 def first_doses(*reminder_ids: int) -> list[str]:
