@@ -6,9 +6,12 @@ import io
 
 import pytest
 from flask import Flask
+from marshmallow import Schema, fields
 
+from app.core.errors import ValidationFailed
 from app.core.web.pagination import PageSchema
-from app.core.web.parsing import MAX_KEPT_QUERY, Parser
+from app.core.web.parsing import MAX_KEPT, Parser
+from app.pengingat.ledger_schemas import AnswerCreate
 from tests.client import Client, assert_error
 from tests.factories import make_user
 
@@ -114,6 +117,24 @@ def test_a_query_string_that_came_before_is_not_parsed_again(app: Flask) -> None
 
     assert parse("page=2") is parse("page=2")
     assert parse("page=2") != parse("page=3")
-    long = f"page=2&x={'y' * MAX_KEPT_QUERY}"
+    long = f"page=2&x={'y' * MAX_KEPT}"
     assert parse(long) == parse("page=2")
     assert parse(long) is not parse(long)
+
+
+def test_a_body_that_came_before_is_parsed_again_only_for_who_may_change_it(app: Flask) -> None:
+    parser = Parser()
+
+    def parse(schema: Schema, body: str) -> object:
+        with app.test_request_context("/", method="POST", data=body):
+            return parser.parse(schema, location="json")
+
+    answer, note = AnswerCreate(), Schema.from_dict({"note": fields.String()})()
+    assert parse(answer, '{"status": "done"}') is parse(answer, '{"status": "done"}')
+    private = '{"status": "done", "note": "Mual"}'
+    assert parse(answer, private) == parse(answer, private) != parse(answer, '{"status": "done"}')
+    assert parse(answer, private) is not parse(answer, private)
+    assert parse(note, '{"note": "Mual"}') is not parse(note, '{"note": "Mual"}')
+    for _ in range(2):
+        with pytest.raises(ValidationFailed):
+            parse(answer, '{"status": "entah"}')
