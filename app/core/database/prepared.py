@@ -27,7 +27,7 @@ class PreparedStatement:
 
     def __init__(self, statement: sa.ClauseElement, *, plans_by_values: bool = False) -> None:
         """With `plans_by_values` it goes out as text too, for the best plan depends on the values."""
-        compiled: object = statement.compile(dialect=psycopg2_dialect())  # type: ignore[no-untyped-call]  # it has no types
+        compiled = _compiled(statement)
         self._text = _with_constants(compiled)
         names = list(dict.fromkeys(PARAMETER.findall(self._text)))
         self._name = f"hot_{next(self._numbers)}"
@@ -74,8 +74,7 @@ class PreparedStatement:
 
 def embedded(statement: sa.ClauseElement) -> str:
     """The statement as a part of one that is written as text, with its parameters as `:name`."""
-    compiled: object = statement.compile(dialect=psycopg2_dialect())  # type: ignore[no-untyped-call]  # it has no types
-    return PARAMETER.sub(r"(:\1)", _with_constants(compiled)).replace("%%", "%")
+    return PARAMETER.sub(r"(:\1)", _with_constants(_compiled(statement))).replace("%%", "%")
 
 
 def without_detail(error: BaseException | None) -> None:
@@ -95,6 +94,10 @@ def rfc3339(text: str) -> str:
 
 
 PARAMETER = re.compile(r"%\((\w+)\)s")
+
+
+def _compiled(statement: sa.ClauseElement) -> Any:
+    return statement.compile(dialect=psycopg2_dialect())  # type: ignore[no-untyped-call]  # it has no types
 
 
 def _with_constants(compiled: Any) -> str:
