@@ -117,6 +117,19 @@ def test_a_worker_that_starts_in_the_middle_of_a_step_takes_the_time_of_the_othe
     assert reread(row.dedupe_key).state == State.PENDING
 
 
+def test_a_jump_that_lasts_ten_minutes_is_believed(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    start, running = clock.now(), clock_steps._running_s()
+    after = {"s": 0.0}
+    monkeypatch.setattr(clock_steps, "_running_s", lambda: running + after["s"])
+    paused = timedelta(minutes=10)
+    assert clock_steps.look(start) == 0.0
+    for seconds in (10, 300, 600):
+        after["s"] = seconds
+        assert clock_steps.look(start + paused + timedelta(seconds=seconds)) == pytest.approx(600)
+    after["s"] = 611
+    assert clock_steps.look(start + paused + timedelta(seconds=611)) == 0.0
+
+
 def test_clocks_that_drift_apart_slowly_are_followed(committed: Flask, gateway: Server, step: Step) -> None:
     for minutes in range(0, 60, 4):
         step(minutes * 60.0)
