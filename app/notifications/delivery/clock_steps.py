@@ -2,7 +2,7 @@
 
 It is compared with the time that this machine has been running, which no wall clock can move. While the two differ by
 more than 5 minutes from what they did, one of them has stepped: nothing is expired or claimed until they agree again,
-or until the workers are started anew, more than a minute after the step, and so take the time as it is.
+or until the step has lasted 10 minutes. A paused machine resumes with a right clock, so a lasting step is believed.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 #: By so much the clocks may differ from what they did.
 TOLERANCE = timedelta(minutes=5)
+#: Seconds that a step must last before it is believed.
+BELIEVED_AFTER_S = 600.0
 #: Seconds between log lines about one step.
 LOG_AGAIN_S = 60.0
 
@@ -50,6 +52,8 @@ def _shared_number() -> mmap:
 _offset = _shared_number()
 #: When this process last logged the alarm and shared the offset, by the monotonic clock.
 _last = {"logged": -math.inf, "shared": -math.inf}
+#: The offset of the present step, and the uptime at which this process first saw it.
+_step = {"offset": math.nan, "since": math.nan}
 
 
 def look(database_now: datetime) -> float:
@@ -59,9 +63,10 @@ def look(database_now: datetime) -> float:
     if math.isnan(known):
         known = _remembered(offset)
     step = offset - known
-    if abs(step) <= TOLERANCE.total_seconds():
+    if abs(step) <= TOLERANCE.total_seconds() or _has_lasted(offset):
         # Clocks that drift apart slowly are followed.
         pack_into("d", _offset, 0, offset)
+        _step.update(offset=math.nan)
         _share(offset)
         return 0.0
     pack_into("d", _offset, 0, known)
@@ -100,6 +105,14 @@ is_trusted = sa.func.statement_timestamp().between(
 )
 #: The present moment, also while the database's clock is wrong.
 now = sa.case((is_trusted, sa.func.statement_timestamp()), else_=sa.bindparam("expected", type_=_moment))
+
+
+def _has_lasted(offset: float) -> bool:
+    """Return whether the clocks have differed by this offset for `BELIEVED_AFTER_S`."""
+    running_s = _running_s()
+    if not abs(offset - _step["offset"]) <= TOLERANCE.total_seconds():  # NaN included
+        _step.update(offset=offset, since=running_s)
+    return running_s - _step["since"] >= BELIEVED_AFTER_S
 
 
 def _known() -> float:
