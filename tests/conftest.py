@@ -15,6 +15,7 @@ from app import create_app
 from app.core.database import engines, watchdog
 from app.core.database.session import db
 from app.core.jobs import redis
+from app.core.jobs.clock_jump import verified_time
 from app.core.media import storage
 from app.core.web.rate_limits import RateLimits
 from config import Config, environment
@@ -94,6 +95,7 @@ class _OneConnection:
 def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The application inside a transaction that is rolled back: a commit of the code under test is a savepoint."""
     real_app.extensions["redis"].flushdb()
+    verified_time.reset()
     with real_app.app_context():
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:
@@ -119,6 +121,7 @@ def limited(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 def committed(real_app: Flask) -> Iterator[Flask]:
     """The application with real commits, for tests of several threads or processes; emptied and seeded afterwards."""
     real_app.extensions["redis"].flushdb()
+    verified_time.reset()
     with real_app.app_context():
         if db.session.scalar(sa.text("SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM deliveries)")):
             empty()  # a test of whole processes, which commit what they like, was here before

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Thread
 
 import sqlalchemy as sa
@@ -15,11 +15,12 @@ from redis.exceptions import RedisError
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.session import autocommit, db, unit_of_work
+from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.core.settings import settings
-from app.notifications.delivery import clock_steps, parking, taking_back
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.delivery import parking, taking_back
 from app.notifications.delivery.claims import is_alone
 from app.notifications.delivery.settlements import expire
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
@@ -44,14 +45,24 @@ KEEP_DAYS = 30
 PRUNE_BATCH = 5000
 
 
-def drain(queue: str) -> None:
-    """Send what is due. Killed at any line it loses nothing: an unsent row is claimed again when its lease ends."""
+def drain(queue: str, *, tick: str | None = None) -> None:
+    """Send what is due. Killed at any line it loses nothing: an unsent row is claimed again when its lease ends.
+
+    `tick` is the verified time of the tick that enqueued the job, in ISO format. Without it the database's time counts.
+    """
+    _start_at(tick)
     send_due(queue)
 
 
-def drain_alone(queue: str) -> None:
+def drain_alone(queue: str, *, tick: str | None = None) -> None:
     """Send what several workers died over, one row at a time, in a process that does nothing else."""
+    _start_at(tick)
     send_due(queue, delivery_drain.run_alone)
+
+
+def _start_at(tick: str | None) -> None:
+    if tick is not None:
+        clock_jump.verified_time.start_at(datetime.fromisoformat(tick))
 
 
 def send_due(queue: str, run: Run = delivery_drain.run) -> None:
@@ -72,18 +83,17 @@ _is_due = sa.and_(
     # Channels named one by one: a few descents into the index of open rows, in one simple plan.
     _rows.channel.in_([sa.literal_column(f"'{channel}'") for channel in Channel]),
     sa.literal_column("state IN ('pending', 'claimed')"),
-    _rows.next_try_at <= sa.func.statement_timestamp(),
+    _rows.next_try_at <= clock_jump.now_sql,
 )
 #: The one statement of an idle tick.
 _anything_due = sa.select(
-    sa.func.statement_timestamp(),
-    sa.exists().where(_rows.queue.in_([sa.literal_column(f"'{queue}'") for queue in QUEUES]), _is_due),
+    sa.exists().where(_rows.queue.in_([sa.literal_column(f"'{queue}'") for queue in QUEUES]), _is_due)
 )
 #: Broadcasts wait while they are paused, and until the next slot of their rate.
 _bulk_waits = sa.exists().where(
     sa.or_(
         broadcast_pace.c.paused,
-        broadcast_pace.c.next_at > sa.func.statement_timestamp(),
+        broadcast_pace.c.next_at > clock_jump.now_sql,
         broadcast_pace.c.budget <= 0,
     )
 )
@@ -96,7 +106,7 @@ def _is_any(queue: str, *which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool
 #: What the clock enqueues: each job, what it drains, the queue that it waits on, and when.
 _drains: tuple[tuple[Callable[[str], None], str, str, sa.ColumnElement[bool]], ...] = (
     (drain, URGENT, URGENT, _is_any(URGENT, ~is_alone)),
-    (drain, URGENT, BULK, _is_any(URGENT, ~is_alone, _rows.next_try_at <= sa.func.statement_timestamp() - LATE)),
+    (drain, URGENT, BULK, _is_any(URGENT, ~is_alone, _rows.next_try_at <= clock_jump.now_sql - LATE)),
     (drain, BULK, BULK, sa.and_(_is_any(BULK, ~is_alone), ~_bulk_waits)),
     (drain_alone, URGENT, URGENT, _is_any(URGENT, is_alone)),
     (drain_alone, BULK, BULK, sa.and_(_is_any(BULK, is_alone), ~_bulk_waits)),
@@ -106,16 +116,17 @@ _due = sa.select(*(condition for *_, condition in _drains))
 
 def enqueue_due() -> None:
     """The clock's tick: a drain for each queue in which something is due."""
+    now = clock_jump.now()
+    values = {"verified_now": now}
     with autocommit() as connection:
-        now, is_any_due = connection.execute(_anything_due).one()
-        if clock_steps.look(now) or not is_any_due:
+        if not connection.execute(_anything_due, values).scalar():
             return
-        due = connection.execute(_due).one()
+        due = connection.execute(_due, values).one()
     for (job, drained, queue, _), is_due in zip(_drains, due, strict=True):
         if not is_due:
             continue
         try:
-            enqueue_once_now(job, drained, queue=queue, limit_s=DRAIN_LIMIT_S)
+            enqueue_once_now(job, drained, queue=queue, limit_s=DRAIN_LIMIT_S, details={"tick": now.isoformat()})
         except RedisError:
             _drain_here(drained)
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database import clock as database_clock
 from app.core.database.session import db, unit_of_work
+from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity import erasure
 from app.identity.models import PHONE_IS_PROVEN, User
@@ -115,12 +116,12 @@ def _page(
 
 def miss_overdue() -> None:
     """The clock's tick: what nobody answered within an hour is missed."""
-    ledger.miss_overdue(database_clock.now())
+    ledger.miss_overdue(clock_jump.now())
 
 
 def tell_caregivers() -> None:
     """The clock's tick: caregivers hear of what was missed, those who may. Nothing of it is done twice."""
-    now = database_clock.now()
+    now = clock_jump.now()
     if not alerts.is_any_due(now):
         return
     with unit_of_work():

@@ -18,7 +18,6 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.identity import care
 from app.identity.care import Scope
-from app.notifications.delivery import clock_steps
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
 from app.pengingat.models import LATE, Occurrence, State, occurrence_days, occurrences
@@ -198,7 +197,7 @@ _overdue = (
 )
 _miss = (
     sa.update(occurrences)
-    .where(_rows.id.in_(_overdue.scalar_subquery()), clock_steps.is_trusted)
+    .where(_rows.id.in_(_overdue.scalar_subquery()))
     .values(
         state=State.MISSED,
         undelivered=sa.and_(~_was_delivered, ~_was_withdrawn),
@@ -209,7 +208,7 @@ _miss = (
 
 def miss_overdue(now: datetime) -> int:
     """Close what nobody answered in time, a batch of it; returns how many."""
-    values = {"due_before": now - LATE, "now": now, **clock_steps.trusted()}
+    values = {"due_before": now - LATE, "now": now}
     with autocommit() as connection:
         is_any = _longest_overdue.rows(connection, values)
         return connection.execute(_miss, values).rowcount if is_any else 0

@@ -12,7 +12,6 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib import clock
-from app.notifications.delivery import clock_steps
 from app.notifications.models import Channel, Delivery
 from app.pengingat import alerts, jobs
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
@@ -148,17 +147,6 @@ def test_a_message_under_way_is_waited_for(siti: Client, moment: Time, obat: dic
     jobs.miss_overdue()
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     assert row.undelivered is False
-
-
-def test_nothing_is_missed_while_the_databases_clock_is_wrong(
-    siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    siti.post("/pengingat/obat", obat)
-    moment.move(hours=12)
-    values = {**clock_steps.trusted(), "latest": clock_steps.trusted()["earliest"]}
-    monkeypatch.setattr(clock_steps, "trusted", lambda: values)
-    jobs.miss_overdue()
-    assert ledger() == states("pending", *COMING)
 
 
 def test_a_new_schedule_voids_what_nobody_answered(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

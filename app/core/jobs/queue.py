@@ -6,7 +6,7 @@ lost job is made good by the clock's sweep; a job that runs twice does nothing t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -46,11 +46,21 @@ def enqueue(job: Callable[..., object], *args: object, queue: str = URGENT) -> N
     after_commit(partial(enqueue_now, job, *args, queue=queue))
 
 
-def enqueue_now(job: Callable[..., object], *args: object, queue: str = URGENT, limit_s: int = JOB_TIMEOUT_S) -> None:
-    """Put `job` on its queue at once; it may run for `limit_s`. Raises redis' errors when the queue is away."""
+def enqueue_now(
+    job: Callable[..., object],
+    *args: object,
+    queue: str = URGENT,
+    limit_s: int = JOB_TIMEOUT_S,
+    details: Mapping[str, object] | None = None,
+) -> None:
+    """Put `job` on its queue at once, with `details` as keyword arguments; it may run for `limit_s`.
+
+    Raise redis' errors when the queue is away.
+    """
     Queue(queue, connection=connection(), serializer=JSONSerializer).enqueue(
         _name(job),
         args=args,
+        kwargs=details,
         job_timeout=limit_s,
         result_ttl=0,
         failure_ttl=FAILED_JOB_TTL_S,
@@ -70,11 +80,18 @@ def enqueue_once(job: Callable[..., object], *args: object, queue: str = URGENT,
 
 
 def enqueue_once_now(
-    job: Callable[..., object], *args: object, queue: str = URGENT, limit_s: int = JOB_TIMEOUT_S
+    job: Callable[..., object],
+    *args: object,
+    queue: str = URGENT,
+    limit_s: int = JOB_TIMEOUT_S,
+    details: Mapping[str, object] | None = None,
 ) -> None:
-    """Enqueue `job` now unless an equal one is waiting on the queue. Raises redis' errors when the queue is away."""
+    """Enqueue `job` now unless one with equal `args` is waiting on the queue, whatever its `details`.
+
+    Raise redis' errors when the queue is away.
+    """
     if connection().set(_dedupe_key(queue, _name(job), args), 1, nx=True, px=DEDUPE_TTL_MS):
-        enqueue_now(job, *args, queue=queue, limit_s=limit_s)
+        enqueue_now(job, *args, queue=queue, limit_s=limit_s, details=details)
 
 
 def release(queue: str, name: str, args: Sequence[object]) -> None:

@@ -13,14 +13,18 @@ from time import monotonic, sleep, time
 
 from flask import Flask, current_app
 from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.core.jobs.clock_jump import verified_time
 from app.core.jobs.queue import BULK, DEDUPE_TTL_MS, connection, enqueue_once_now
 
 logger = logging.getLogger(__name__)
 
 TICK_S = 1.0
 
-#: The key in Redis that says that a clock is ticking; what `flask worker-health` looks for.
+#: The key in Redis that exists while a scheduler ticks; `flask worker-health` reads it. Its value is the number of
+#: seconds by which that scheduler sees the database's clock jumped.
 HEARTBEAT = "clock:heartbeat"
 HEARTBEAT_TTL_S = 15
 
@@ -52,13 +56,17 @@ class Schedule:
 
     def tick(self) -> None:
         """One tick: everything of every second, and the periodic jobs whose time has come."""
+        try:
+            verified_time.verify()
+        except (DBAPIError, PoolTimeoutError) as error:
+            self._log_failure("the database's clock", error)
         for tick in self.ticks:
             try:
                 tick()
             except Exception as error:  # noqa: BLE001  # the clock outlives everything
                 self._log_failure(tick.__qualname__, error)
         try:
-            connection().set(HEARTBEAT, int(time()), ex=HEARTBEAT_TTL_S)
+            connection().set(HEARTBEAT, round(verified_time.jump_s), ex=HEARTBEAT_TTL_S)
             for periodic in self.periodic:
                 if monotonic() >= self._next_at.get(periodic, 0.0):
                     self._enqueue(periodic)

@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db, unit_of_work
+from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.core.lib import clock
 from app.core.settings import settings
@@ -45,10 +46,10 @@ KEEP_DAYS = 30
 def enqueue_due() -> None:
     """A tick of the clock: a job for each broadcast whose moment has come."""
     due = sa.select(Broadcast.id).where(
-        Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= sa.func.statement_timestamp()
+        Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= clock_jump.now_sql
     )
     with autocommit() as connection:
-        ids = connection.execute(due.limit(100)).scalars().all()
+        ids = connection.execute(due.limit(100), clock_jump.values()).scalars().all()
     for broadcast_id in ids:
         enqueue_once_now(fan_out, broadcast_id, queue=BULK)
 

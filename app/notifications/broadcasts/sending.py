@@ -7,8 +7,8 @@ from datetime import date, timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db, unit_of_work
+from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK
 from app.core.lib import clock
 from app.core.settings import settings
@@ -32,7 +32,7 @@ def check_recipient(delivery: Claimed) -> None:
         wish = sa.select(User.accepts_broadcasts, User.domicile, limits.is_newcomer())
         row = connection.execute(wish.where(User.id == delivery.user_id)).one_or_none()
     accepts, domicile, is_newcomer = row or (False, None, False)
-    now, zone = database_clock.now(), zone_of(domicile)
+    now, zone = clock_jump.now(), zone_of(domicile)
     moment = next_daytime(zone, now)
     if moment > now:
         raise PostponedError(moment)
@@ -79,7 +79,7 @@ _bulk_due = sa.exists().where(
     deliveries.c.queue == BULK,
     deliveries.c.channel == sa.bindparam("of_channel"),
     deliveries.c.state.in_(("pending", "claimed")),
-    deliveries.c.next_try_at <= sa.func.statement_timestamp(),
+    deliveries.c.next_try_at <= clock_jump.now_sql,
 )
 
 
@@ -87,7 +87,7 @@ def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
     """Whether a due broadcast message may go now; taking the slot moves the next one on, for all workers."""
     if not health.may_send(channel):
         return False
-    now = sa.func.statement_timestamp()
+    now, values = clock_jump.now_sql, {"of_channel": channel, **clock_jump.values()}
     spacing = timedelta(minutes=1) / settings.broadcast_per_minute
     slot = (
         sa.update(broadcast_pace)
@@ -105,9 +105,9 @@ def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
         .returning(broadcast_pace.c.id)
     )
     with unit_of_work():
-        row = db.session.execute(slot, {"of_channel": channel}).first()
+        row = db.session.execute(slot, values).first()
         if row is None:
             # Before the very first broadcast there is no row of the pace, or another lane is just inserting it.
             db.session.execute(first_pace())
-            row = db.session.execute(slot, {"of_channel": channel}).first()
+            row = db.session.execute(slot, values).first()
     return row is not None

@@ -12,9 +12,10 @@ import sqlalchemy as sa
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
+from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.identity.notification_settings import Wishes, wishes_of
-from app.notifications.delivery import clock_steps, groups
+from app.notifications.delivery import groups
 from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, settle_postponed, token
 from app.notifications.models import Channel, State, deliveries
 
@@ -86,6 +87,8 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 
 _lease_s = sa.literal(float(LEASE_S))
+#: The later of the two times: a lease must not look over to the workers of a machine whose clock did not jump.
+_lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 
 
 def _claiming(
@@ -98,9 +101,8 @@ def _claiming(
             _rows.queue == sa.bindparam("of_queue"),
             _rows.channel == sa.bindparam("of_channel"),
             sa.literal_column("state IN ('pending', 'claimed')"),  # as the index of open rows says
-            _rows.next_try_at <= sa.func.statement_timestamp(),
-            _rows.expires_at > sa.func.statement_timestamp(),
-            clock_steps.is_trusted,
+            _rows.next_try_at <= clock_jump.now_sql,
+            _rows.expires_at > clock_jump.now_sql,
             *which,
         )
         .order_by(_rows.next_try_at)
@@ -115,7 +117,7 @@ def _claiming(
             claim_token=token,
             attempts=_rows.attempts + 1,
             deaths=_deaths,
-            next_try_at=sa.func.statement_timestamp() + _interval(lease_s),
+            next_try_at=_lease_start + _interval(lease_s),
         )
         .returning(*(_rows[name] for name in Claimed.__dataclass_fields__), wishes_of(_rows.user_id))
     )
@@ -123,7 +125,7 @@ def _claiming(
 
 #: What fell due so recently is fresh, however many wait from before.
 FRESH_S = 30
-_fresh_since = sa.func.statement_timestamp() - _interval(FRESH_S)
+_fresh_since = clock_jump.now_sql - _interval(FRESH_S)
 
 #: Rows that are tried alone.
 is_alone = _deaths >= POISON_DEATHS
@@ -148,12 +150,12 @@ _claim_alone = _claiming(
 )
 _begin = PreparedStatement(
     sa.update(deliveries)
-    .where(*of_claim, _rows.state == State.CLAIMED, _rows.expires_at > clock_steps.now)
+    .where(*of_claim, _rows.state == State.CLAIMED, _rows.expires_at > clock_jump.now_sql)
     .values(
         unknowns=_rows.unknowns + 1,
         # Only where little of the lease is left: an update that touches no index is cheap.
         next_try_at=sa.case(
-            (_rows.next_try_at < clock_steps.now + _interval(CALL_S), clock_steps.now + _interval(_lease_s)),
+            (_rows.next_try_at < _lease_start + _interval(CALL_S), _lease_start + _interval(_lease_s)),
             else_=_rows.next_try_at,
         ),
     )
@@ -189,7 +191,7 @@ def claim_alone(queue: str, channel: str) -> Claimed | None:
 def _claimed(statement: PreparedStatement, queue: str, channel: str) -> Claimed | None:
     if settings.reminder_grouping and channel == Channel.MESSAGING:
         statement = _of_groups.get(statement, statement)
-    values = {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4(), **clock_steps.trusted()}
+    values = {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4(), **clock_jump.values()}
     with autocommit() as connection:
         rows = statement.rows(connection, values)
     if not rows:
@@ -220,7 +222,7 @@ def begin(delivery: Claimed) -> None:
     Until the outcome is settled it counts as unknown: a worker that dies from here on may have sent the delivery. Of a
     message of several, what was cancelled since it was claimed is left out. Raises `ClaimLostError` when none is left.
     """
-    values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, **clock_steps.trusted()}
+    values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, **clock_jump.values()}
     with autocommit() as connection:
         rows = _begin.rows(connection, values)
     if not rows:

@@ -15,7 +15,6 @@ from app.core.jobs.metrics import workers_by_queue
 from app.core.jobs.queue import QUEUES, URGENT, connection
 from app.core.jobs.schedule import HEARTBEAT
 from app.core.lib.clock import now
-from app.notifications.delivery import clock_steps
 from app.notifications.delivery.drain import LAG_BUCKETS_S, Tally
 from app.notifications.models import OPEN, Channel, deliveries
 from app.notifications.senders import report
@@ -71,15 +70,22 @@ def worker_problems() -> list[str]:
     problems: list[str] = []
     workers = workers_by_queue()
     problems += [f"no worker serves the queue {name}" for name in QUEUES if not workers[name]]
-    if not connection().exists(HEARTBEAT):
+    jump_s = clock_jump_s()
+    if jump_s is None:
         problems.append("no clock is going")
-    if step := clock_steps.step_s():
-        problems.append(f"the database's clock has stepped by {step:.0f} s, and nothing is sent")
+    elif jump_s:
+        problems.append(f"the database's clock has jumped by {jump_s:.0f} s; that is believed after 10 minutes")
     if problem := report.problem():
         problems.append(problem)
     if (age := oldest_due_s()) > LATE_S:
         problems.append(f"the oldest due delivery has been waiting for {age:.0f} s")
     return problems
+
+
+def clock_jump_s() -> float | None:
+    """Return by how many seconds the database's clock has jumped, or None if no scheduler ticks."""
+    jump_s = connection().get(HEARTBEAT)
+    return None if jump_s is None else float(jump_s)
 
 
 def waiting() -> dict[tuple[str, str], tuple[int, float]]:
@@ -127,8 +133,8 @@ def collect_counts() -> Iterator[Metric]:
     yield _lag_histogram(lags)
     yield GaugeMetricFamily(
         "database_clock_step_seconds",
-        "How far the database's clock has stepped; while it is not 0, nothing is sent",
-        value=clock_steps.step_s(),
+        "Seconds by which the database's clock has jumped; 0 once the jump is believed, after 10 minutes",
+        value=clock_jump_s() or 0.0,
     )
 
 

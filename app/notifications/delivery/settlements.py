@@ -12,8 +12,8 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
+from app.core.jobs import clock_jump
 from app.core.settings import settings
-from app.notifications.delivery import clock_steps
 from app.notifications.models import OPEN, Channel, Receipt, State, deliveries
 
 #: A delivery whose outcome is unknown so often is not sent again.
@@ -115,7 +115,7 @@ def settle_unknown(delivery: Claim, reason: str) -> None:
 
 def settle_postponed(delivery: Claim, until: datetime | timedelta, reason: str = "") -> None:
     """Wait until a moment, or for so long; that was no attempt."""
-    at = clock_steps.now + until if isinstance(until, timedelta) else until
+    at = clock_jump.now_sql + until if isinstance(until, timedelta) else until
     why = {"last_error": reason[:500]} if reason else {}
     _settle(delivery, state=State.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
 
@@ -134,14 +134,13 @@ def expire(queue: str) -> int:
         .where(
             _rows.queue == queue,
             _rows.state.in_(OPEN),
-            _rows.next_try_at <= sa.func.statement_timestamp(),
-            _rows.expires_at <= sa.func.statement_timestamp(),
-            clock_steps.is_trusted,
+            _rows.next_try_at <= clock_jump.now_sql,
+            _rows.expires_at <= clock_jump.now_sql,
         )
         .values(state=State.MISSED, **final())
     )
     with autocommit() as connection:
-        return connection.execute(statement, clock_steps.trusted()).rowcount
+        return connection.execute(statement, clock_jump.values()).rowcount
 
 
 def final() -> dict[str, object]:
@@ -159,7 +158,7 @@ def final_of_accepted() -> dict[str, object]:
 
 
 def _settle_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.ColumnElement[int]) -> None:
-    at = clock_steps.now + timedelta(seconds=delay_s)
+    at = clock_jump.now_sql + timedelta(seconds=delay_s)
     in_time = at < _rows.expires_at
     _settle(
         delivery,
@@ -184,4 +183,4 @@ def _settle(delivery: Claim, **values: object) -> None:
         .values({"unknowns": _known(delivery), **values})
     )
     with autocommit() as connection:
-        connection.execute(statement, clock_steps.trusted())
+        connection.execute(statement, clock_jump.values())

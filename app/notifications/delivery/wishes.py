@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.core.database import clock as database_clock
+from app.core.jobs import clock_jump
 from app.notifications.delivery import settlements
 from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedError
 from app.notifications.models import SECURITY_NOTICE, Channel
@@ -27,7 +27,7 @@ def check(delivery: Claimed, channel: Channel, may_leave: Callable[[Claimed], bo
     wishes = delivery.wishes
     if not (wishes.messages if channel is Channel.MESSAGING else wishes.push):
         raise UnwantedError(SWITCHED_OFF)
-    until = wishes.quiet_until(database_clock.now()) if wishes.quiet_start else None
+    until = wishes.quiet_until(clock_jump.now()) if wishes.quiet_start else None
     if until is None:
         return
     waiting = [each for each in delivery.together if may_leave is None or not may_leave(each)]

@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
+from app.core.jobs import clock_jump
 from app.core.jobs.queue import URGENT
 from app.notifications import jobs
-from app.notifications.delivery import claims, clock_steps
+from app.notifications.delivery import claims
 from app.notifications.models import Channel
 from tests.plans import plan_of
 
@@ -55,7 +56,7 @@ def test_a_claim_reads_what_it_may_take(name: str, index: str, is_grouped: bool)
         "of_queue": URGENT,
         "of_channel": Channel.MESSAGING,
         "token": str(uuid.uuid4()),
-        **clock_steps.trusted(),
+        **clock_jump.values(),
     }
     statement = getattr(claims, name)
     text = (claims._of_groups.get(statement, statement) if is_grouped else statement)._text
@@ -66,6 +67,6 @@ def test_a_claim_reads_what_it_may_take(name: str, index: str, is_grouped: bool)
 
 @pytest.mark.parametrize("statement", [jobs._anything_due, jobs._due], ids=["idle", "due"])
 def test_a_tick_reads_the_due_ones_alone(statement: sa.Select[bool]) -> None:
-    plan = plan_of(statement)
+    plan = plan_of(statement, **clock_jump.values())
     assert indexes_in(plan) == {"ix_deliveries_open"}, plan
     assert "Seq Scan on deliveries" not in plan, plan

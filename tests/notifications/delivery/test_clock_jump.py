@@ -1,0 +1,212 @@
+"""The database's clock jumps: deliveries go on by the time from before, until the jump has lasted 10 minutes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app.core.database import clock as database_clock
+from app.core.jobs import clock_jump, queue
+from app.core.jobs.clock_jump import verified_time
+from app.core.jobs.schedule import Schedule
+from app.core.lib import clock
+from app.notifications import jobs
+from app.notifications.delivery import claims, settlements
+from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.models import Channel, State
+from app.pengingat import jobs as pengingat_jobs
+from dev.simulators import Server
+from tests.client import Client
+from tests.notifications.conftest import add, age, reread
+
+HOURS = 3600.0
+
+Jump = Callable[[float], None]
+
+
+@pytest.fixture
+def jump(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
+    """Let the database's clock jump by so many seconds. The real one stays: the uptime goes the other way."""
+    uptime_s = clock_jump._uptime_s
+
+    def by(seconds: float) -> None:
+        monkeypatch.setattr(clock_jump, "_uptime_s", lambda: uptime_s() - seconds)
+
+    verified_time.verify()
+    return by
+
+
+@pytest.fixture
+def waited(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
+    """Let so many seconds pass on both clocks since the test began, and the database's clock be 10 minutes ahead."""
+    start, uptime = database_clock.now(), clock_jump._uptime_s()
+
+    def go(seconds: float) -> None:
+        monkeypatch.setattr(clock_jump, "_uptime_s", lambda: uptime + seconds)
+        ahead = timedelta(minutes=10) if seconds else timedelta()
+        monkeypatch.setattr(database_clock, "now", lambda: start + timedelta(seconds=seconds) + ahead)
+        verified_time.verify()
+
+    go(0)
+    return go
+
+
+def tick() -> None:
+    """A tick of the scheduler that looks for due deliveries."""
+    Schedule((jobs.enqueue_due,), ()).tick()
+
+
+@pytest.mark.parametrize("seconds", [2 * HOURS, -2 * HOURS, 3000.0])
+def test_what_is_due_is_sent_on_time_and_nothing_else(gateway: Server, jump: Jump, seconds: float) -> None:
+    # By the time from before the jump, which the tests cannot move in the database, all rows lie in that other time.
+    due, later = add(), add()
+    age(seconds + 5, of=due)
+    age(seconds - 60, of=later)
+    jump(seconds)
+    tick()
+    job = queue.connection().lindex("rq:queue:urgent", 0)
+    assert job is not None
+    jobs.drain("urgent", tick=clock_jump.now().isoformat())
+    assert reread(due.dedupe_key).state == State.SENT
+    assert reread(later.dedupe_key).state == State.PENDING
+
+
+def test_a_drain_goes_by_its_tick_while_the_clock_is_wrong(gateway: Server, jump: Jump) -> None:
+    row = add()
+    age(-2 * HOURS, of=row)
+    verified_time.reset()  # a worker's process of its own
+    jobs.drain("urgent", tick=(clock.now() + timedelta(hours=1)).isoformat())
+    assert reread(row.dedupe_key).state == State.PENDING
+    jobs.drain("urgent", tick=(clock.now() + timedelta(hours=2, minutes=1)).isoformat())
+    assert reread(row.dedupe_key).state == State.SENT
+
+
+def test_a_drain_that_waited_in_the_queue_sends_what_fell_due_meanwhile(gateway: Server, jump: Jump) -> None:
+    row = add()
+    verified_time.reset()
+    jobs.drain("urgent", tick=(clock.now() - timedelta(minutes=4)).isoformat())
+    assert reread(row.dedupe_key).state == State.SENT
+
+
+def test_nothing_is_missed_by_a_clock_that_ran_ahead(gateway: Server, jump: Jump) -> None:
+    row = add(expires_at=clock.now() + timedelta(minutes=1))
+    age(120, of=row)  # by the clock that ran ahead it has expired
+    jump(2 * HOURS)
+    verified_time.verify()
+    assert settlements.expire("urgent") == 0
+    assert reread(row.dedupe_key).state == State.PENDING
+    jump(0)
+    verified_time.verify()
+    assert settlements.expire("urgent") == 1
+
+
+def test_a_retry_in_the_middle_of_a_jump_keeps_the_right_time(jump: Jump) -> None:
+    for settle in (
+        lambda delivery: settlements.settle_retry(delivery, 40, "no"),
+        lambda delivery: settlements.settle_unknown(delivery, "broken"),
+        lambda delivery: settlements.settle_postponed(delivery, timedelta(seconds=40)),
+    ):
+        row = add()
+        age(5, of=row)
+        claimed = claims.claim("urgent", Channel.MESSAGING)
+        assert claimed is not None
+        jump(2 * HOURS)
+        before = database_clock.now()
+        settle(claimed)
+        row = reread(row.dedupe_key)
+        assert row.state == State.PENDING
+        right_next_try_at = row.next_try_at + timedelta(hours=2)
+        assert before < right_next_try_at <= database_clock.now() + timedelta(seconds=40)
+        jump(0)
+        age(-7200, of=row)  # out of the way of the next
+
+
+@pytest.mark.parametrize("seconds", [2 * HOURS, -2 * HOURS])
+def test_a_lease_is_over_for_no_other_machine(jump: Jump, seconds: float) -> None:
+    row = add()
+    age(seconds + 5, of=row)
+    jump(seconds)
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    for called in (False, True):
+        if called:
+            claims.begin(claimed)
+        for now in (database_clock.now(), clock_jump.now()):
+            assert reread(row.dedupe_key).next_try_at > now + timedelta(seconds=claims.CALL_S)
+
+
+def test_a_jump_that_lasts_ten_minutes_is_believed(waited: Jump) -> None:
+    start = database_clock.now()
+    for seconds in (10, 300, 600):
+        waited(seconds)
+        assert verified_time.jump_s == pytest.approx(600)
+        assert abs(clock_jump.now() - start - timedelta(seconds=seconds)) < timedelta(seconds=1)
+    waited(611)
+    assert verified_time.jump_s == 0
+    assert abs(clock_jump.now() - database_clock.now()) < timedelta(seconds=1)
+
+
+def test_what_falls_due_after_a_pause_is_sent_once_the_jump_is_believed(gateway: Server, waited: Jump) -> None:
+    row = add()
+    age(-1100, of=row)
+    for seconds, state in ((1, State.PENDING), (300, State.PENDING), (602, State.SENT)):
+        waited(seconds)
+        jobs.drain("urgent")
+        assert reread(row.dedupe_key).state == state
+
+
+def test_two_jumps_are_each_believed_after_ten_minutes_of_their_own(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, uptime = database_clock.now(), clock_jump._uptime_s()
+
+    def at(seconds: float, ahead: float) -> float:
+        monkeypatch.setattr(clock_jump, "_uptime_s", lambda: uptime + seconds)
+        monkeypatch.setattr(database_clock, "now", lambda: start + timedelta(seconds=seconds + ahead))
+        verified_time.verify()
+        return round(verified_time.jump_s)
+
+    assert [at(0, 0), at(10, 7200), at(500, 7200), at(550, 3600), at(700, 3600)] == [0, 7200, 7200, 3600, 3600]
+    assert at(1100, 3600) == 3600
+    assert at(1151, 3600) == 0
+
+
+def test_an_alarm_says_so_once_a_minute(jump: Jump, committed: Flask, caplog: pytest.LogCaptureFixture) -> None:
+    tick()
+    gauge = "database_clock_step_seconds"
+    assert f"{gauge} 0.0" in Client(committed).get("/metrics").get_data(as_text=True)
+    jump(2 * HOURS)
+    with caplog.at_level(logging.ERROR, logger=clock_jump.__name__):
+        for _ in range(3):
+            tick()
+    assert [record.message for record in caplog.records] == ["the database's clock has jumped"]
+    assert f"{gauge} 7200.0" in Client(committed).get("/metrics").get_data(as_text=True)
+    assert any("has jumped by 7200 s" in problem for problem in delivery_metrics.worker_problems())
+
+
+def test_clocks_that_drift_apart_slowly_are_followed(gateway: Server, jump: Jump) -> None:
+    for minutes in range(0, 60, 4):
+        jump(minutes * 60.0)
+        tick()
+    row = add()
+    age(5, of=row)
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.SENT
+
+
+def test_the_sweep_goes_by_the_verified_time(jump: Jump, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr(pengingat_jobs.ledger, "miss_overdue", seen.append)
+    jump(2 * HOURS)
+    pengingat_jobs.miss_overdue()
+    assert abs(seen[0] + timedelta(hours=2) - database_clock.now()) < timedelta(seconds=5)
+
+
+def test_an_idle_tick_is_one_statement(app: Flask, statements: object) -> None:
+    verified_time.verify()
+    with statements.at_most(1):  # type: ignore[attr-defined]
+        jobs.enqueue_due()
