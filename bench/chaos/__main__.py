@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 from types import ModuleType
 
-from bench.chaos import backlog, clock_steps, confirmed, cut_lines, freezes, hung_worker, kills, outages, poison
+from bench.chaos import backlog, clock_steps, confirmed, cut_lines, freezes, hung_worker, kills, outages, paused, poison
 from bench.environment import Result, print_table
 
 #: Each has `run(plan)`, which yields its results, and its plans: WHOLE and SHORT.
@@ -25,6 +25,7 @@ ROWS: dict[str, ModuleType] = {
     "hung": hung_worker,
     "poison": poison,
     "clock": clock_steps,
+    "paused": paused,
     "backlog": backlog,
 }
 

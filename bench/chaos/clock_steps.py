@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,19 +27,27 @@ LATER_SENT = "SELECT count(*) FROM deliveries WHERE due_at > now() + interval '5
 
 
 def run(plan: Plan) -> Iterator[Result]:
+    with fake_clock() as (clock, env), opened(plan, postgres_env=env) as world:
+        yield from _play(world, clock)
+
+
+@contextlib.contextmanager
+def fake_clock() -> Iterator[tuple[Path, dict[str, str]]]:
+    """Give a file that says how far a process's clock is off, and the environment of such a process."""
     with tempfile.TemporaryDirectory(prefix="clock-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         clock = folder / "clock"
-        _step(clock, "+0")
-        env = {
-            "LD_PRELOAD": str(require("libfaketime")),
-            "FAKETIME_TIMESTAMP_FILE": str(clock),
-            "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        }
-        with opened(plan, postgres_env=env) as world:
-            yield from _play(world, clock)
+        set_clock(clock, "+0")
+        yield (
+            clock,
+            {
+                "LD_PRELOAD": str(require("libfaketime")),
+                "FAKETIME_TIMESTAMP_FILE": str(clock),
+                "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            },
+        )
 
 
 def _play(world: World, clock: Path) -> Iterator[Result]:
@@ -50,9 +59,9 @@ def _play(world: World, clock: Path) -> Iterator[Result]:
     world.go_on_until(world.first_due)
     for step in STEPS:
         world.go_on(world.plan.seconds * CALM)
-        _step(clock, step)
+        set_clock(clock, step)
         world.go_on(world.plan.seconds * STEPPED)
-        _step(clock, "+0")
+        set_clock(clock, "+0")
     outcome = world.finish()
     print(outcome)
     name = f"clock steps {', '.join(STEPS)} for {world.plan.seconds * STEPPED:.0f} s"
@@ -62,8 +71,8 @@ def _play(world: World, clock: Path) -> Iterator[Result]:
     yield from outcome.results(name)
 
 
-def _step(clock: Path, by: str) -> None:
-    """Whole or not at all: PostgreSQL reads the file whenever it looks at its clock."""
+def set_clock(clock: Path, by: str) -> None:
+    """Replace the file as a whole, because PostgreSQL reads it with each look at its clock."""
     draft = clock.with_suffix(".new")
     draft.write_text(by)
     draft.chmod(0o644)

@@ -1,0 +1,63 @@
+"""The whole machine is paused for 10 minutes, and its clock is right afterwards: reminders go on within 11 minutes.
+
+Played twice. In a virtual machine the clocks of the database and of the workers jump forward by 10 minutes and stay
+there. With SIGSTOP of all processes, time passes for them as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from bench.chaos.clock_steps import fake_clock, set_clock
+from bench.chaos.outcome import LATEST_S, Plan
+from bench.chaos.world import World, opened
+from bench.environment import Result, at_most
+from dev.stack.outages import frozen
+
+WHOLE = Plan(reminders=600, seconds=1350)
+#: So short a jump is followed at once.
+SHORT = Plan(reminders=100, seconds=45)
+
+#: Parts of the plan's seconds: the time before the pause, and the pause (600 s of the whole plan).
+BEFORE, PAUSE = 1 / 22.5, 1 / 2.25
+
+
+def run(plan: Plan) -> Iterator[Result]:
+    pause_s = round(plan.seconds * PAUSE)
+    with fake_clock() as (clock, env), opened(plan, postgres_env=env, settings=env) as world:
+        _begin(world)
+        set_clock(clock, f"+{pause_s}s")
+        jumped_at = datetime.now(UTC)
+        _expect_after_jump(world, jumped_at, timedelta(seconds=pause_s))
+        yield from _results(world, f"clocks {pause_s} s ahead for good", pause_s, jumped_at)
+    with opened(plan) as world:
+        _begin(world)
+        servers = world.postgres.child, world.redis_child, *world.workers
+        with contextlib.ExitStack() as pause:
+            for child in servers:
+                pause.enter_context(frozen(child.process.pid))
+            time.sleep(pause_s)
+        yield from _results(world, f"paused for {pause_s} s", pause_s, datetime.now(UTC))
+
+
+def _begin(world: World) -> None:
+    world.start_workers()
+    world.remind()
+    world.go_on_until(world.first_due + world.plan.seconds * BEFORE)
+
+
+def _expect_after_jump(world: World, jumped_at: datetime, by: timedelta) -> None:
+    """Move what is due after the jump to the time at which clocks that have jumped show it."""
+    world.due.update({name: max(jumped_at, due - by) for name, due in world.due.items() if due > jumped_at})
+
+
+def _results(world: World, name: str, pause_s: int, resumed_at: datetime) -> Iterator[Result]:
+    outcome = world.finish()
+    print(outcome)
+    calm_from = resumed_at + timedelta(seconds=pause_s + LATEST_S)
+    after = [late_s for each, late_s in outcome.late_s.items() if world.due[each] > calm_from]
+    yield from outcome.results(name, doubled=outcome.unknown, latest_s=pause_s + LATEST_S)
+    yield at_most(f"{name}: latest of {len(after)} due after that", max(after, default=0.0), LATEST_S, "s after due")
