@@ -11,9 +11,8 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from app.core.database import clock as database_clock
 from app.core.database.session import db
-from app.core.jobs.queue import URGENT, enqueue_once
+from app.core.jobs.queue import URGENT
 from app.notifications.delivery.settlements import final
-from app.notifications.jobs import DRAIN_LIMIT_S, drain
 from app.notifications.models import OPEN, Channel, Delivery, State
 
 
@@ -40,16 +39,12 @@ def add(draft: Draft) -> bool:
 
 
 def add_all(drafts: Sequence[Draft]) -> int:
-    """Add deliveries, each once; returns how many are new.
+    """Add deliveries, each once, for the next tick of the scheduler; return how many are new.
 
     One that was cancelled and is added again goes out after all. One that a worker was at when it was cancelled waits
     for that worker's lease, so that it cannot go out twice.
     """
-    now = database_clock.now()
-    added = _insert(drafts, now) if drafts else 0
-    for queue in {draft.queue for draft in drafts if draft.due_at is None or draft.due_at <= now}:
-        enqueue_once(drain, queue, queue=queue, limit_s=DRAIN_LIMIT_S)
-    return added
+    return _insert(drafts, database_clock.now()) if drafts else 0
 
 
 def cancel(subject: str, *, due_after: datetime | None = None) -> None:

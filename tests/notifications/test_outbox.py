@@ -11,7 +11,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.core.lib import clock
-from app.notifications import messages, outbox
+from app.notifications import jobs, messages, outbox
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, State
 from tests.conftest import config_for_tests
@@ -28,13 +28,15 @@ def test_one_key_is_one_delivery(app: Flask) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
 
 
-def test_a_delivery_enqueues_a_drain_after_the_commit_and_once_for_many(app: Flask) -> None:
+def test_the_tick_enqueues_one_drain_for_many_deliveries(app: Flask) -> None:
     with unit_of_work():
         for n in range(5):
             messages.send_message(
                 f"+62811{n}", "Halo", kind="test", dedupe_key=f"enqueued:{n}", expires_in=timedelta(minutes=5)
             )
-        assert waiting_jobs() == 0
+    assert waiting_jobs() == 0
+    jobs.enqueue_due()
+    jobs.enqueue_due()
     assert waiting_jobs() == 1
 
 
@@ -42,12 +44,14 @@ def test_a_rollback_leaves_neither_row_nor_job(app: Flask) -> None:
     with pytest.raises(ZeroDivisionError), unit_of_work():  # noqa: PT012  # the error must come after the effect
         messages.send_message("+62811", "Halo", kind="test", dedupe_key="rolled back", expires_in=timedelta(minutes=5))
         raise ZeroDivisionError
+    jobs.enqueue_due()
     assert waiting_jobs() == 0
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
 def test_a_delivery_for_later_enqueues_nothing(app: Flask) -> None:
     add(due_at=clock.now() + timedelta(hours=1), expires_at=clock.now() + timedelta(hours=2))
+    jobs.enqueue_due()
     assert waiting_jobs() == 0
     assert claims.claim("urgent", Channel.MESSAGING) is None
 
