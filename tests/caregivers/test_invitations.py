@@ -111,6 +111,31 @@ def test_a_patient_sees_and_deletes_what_is_open(client: Client, as_siti: Client
     assert as_siti.get(PATH).json == []
 
 
+def test_an_invitation_ends_with_the_session_that_made_it(
+    client: Client, as_siti: Client, as_budi: Client, siti: User
+) -> None:
+    """A thief of the session invites themselves, to read on after they were signed out."""
+    stolen = client.as_(siti)
+    own, thiefs = invite(as_siti, "history"), invite(stolen, "history", "manage")
+    assert stolen.post("/logout").status_code == 200
+    assert_error(as_budi.post("/caregiver/invitations", {"code": thiefs["code"]}), 404, "not_found")
+    assert client.get(f"/undangan/{thiefs['code']}").status_code == 404
+    assert [row["id"] for row in as_siti.get(PATH).json] == [own["id"]]
+    assert as_budi.post("/caregiver/invitations", {"code": own["code"]}).status_code == 201
+
+
+@pytest.mark.parametrize("way", ["password", "sign out"])
+def test_invitations_of_others_end_when_all_other_sessions_end(
+    client: Client, as_siti: Client, siti: User, way: str
+) -> None:
+    own, _ = invite(as_siti), invite(client.as_(siti))
+    if way == "password":
+        assert as_siti.put("/profile", {"password": "baru-sekali"}).status_code == 200
+    else:
+        assert as_siti.delete("/profile/sesi").status_code == 200
+    assert [row["id"] for row in as_siti.get(PATH).json] == [own["id"]]
+
+
 def test_anothers_invitation_is_none(client: Client, as_siti: Client, as_budi: Client) -> None:
     invitation = invite(as_siti)
     for stranger in (as_budi, client.as_(make_user())):
@@ -253,7 +278,7 @@ def test_while_the_patient_is_leaving_nobody_takes_an_invitation(
     assert_error(as_budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
     assert client.get(f"/undangan/{code}").status_code == 404
     assert client.post("/login", {"username": "siti", "password": PASSWORD}).status_code == 200
-    assert as_budi.post("/caregiver/invitations", {"code": code}).status_code == 201
+    assert_error(as_budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
 
 
 def test_while_the_patient_is_leaving_a_caregiver_reads_nothing(as_siti: Client, as_budi: Client, siti: User) -> None:

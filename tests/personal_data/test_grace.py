@@ -68,7 +68,7 @@ def test_nobody_finds_or_meets_who_is_leaving(client: Client, siti: User, budi: 
         assert_error(other.get(path), 404, "not_found")
     come_back(mine)
     assert all(siti_id in [row["id"] for row in who.get(path).json] for who, path in lists)
-    assert client.app.test_client().get(f"/undangan/{code}").status_code == 200
+    assert client.app.test_client().get(f"/undangan/{code}").status_code == 404, "it ended with its session"
 
 
 def test_a_caregiver_who_is_leaving_is_in_no_list_either(client: Client) -> None:

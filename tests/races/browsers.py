@@ -10,6 +10,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from app.identity import jobs as identity_jobs
 from app.identity.models import RoleName
 from app.notifications.delivery import claims
 from app.notifications.models import Channel
@@ -18,6 +19,9 @@ from app.push.service import MOST_A_USER
 from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encounter, statuses
 from tests.races.people import remove
 from tests.races.reminders import left_of, remind
+
+#: What a session leaves, and whose it is.
+OWNERS = {"push_subscriptions": "user_id", "invitations": "patient_id", "phone_verifications": "user_id"}
 
 
 def browser(scene: Scene) -> dict[str, Any]:
@@ -66,6 +70,33 @@ def subscribing_meets_unsubscribing(scene: Scene) -> Script:
     scene.send(subscribe(person, data))
     yield [subscribe(person, data), unsubscribe(data), subscribe(person, data), unsubscribe(data)]
     assert subscriptions(scene, data["endpoint"]) <= 1
+
+
+@encounter(200, 201, 401)
+def subscribing_meets_the_end_of_the_session(scene: Scene) -> Script:
+    person, known = scene.person(RoleName.PASIEN), browser(scene)
+    scene.send(subscribe(person, known))
+    yield [
+        subscribe(person, known),
+        subscribe(person, browser(scene)),
+        person.post("/logout"),
+        person.post("/patient/invitations", scopes=[]),
+        person.post("/profile/phone/verification", method="message"),
+        subscribe(person, browser(scene)),
+    ]
+    for table, owner in OWNERS.items():
+        assert scene.sql(f"SELECT count(*) FROM {table} WHERE {owner} = :id", id=person.id) == 0
+
+
+@encounter(200, 201, 401, 409)
+def sessions_end_while_the_person_is_deleted(scene: Scene) -> Script:
+    """An invitation to deadlock: one deletes the session before its subscriptions, the other after them."""
+    leaving = scene.person(RoleName.ADMIN)
+    for _ in range(2):
+        scene.send(subscribe(leaving, browser(scene)))
+    scene.change("UPDATE sessions SET last_used_at = now() - interval '8 days' WHERE user_id = :id", id=leaving.id)
+    yield [leaving.post("/logout"), remove(scene.admin(), leaving), Job(identity_jobs.drop_dead_sessions)]
+    assert left_of(scene, leaving) == 0
 
 
 @encounter(201)

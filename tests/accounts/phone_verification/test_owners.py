@@ -77,6 +77,27 @@ def test_a_new_password_ends_a_proof_that_is_open(client: Client, as_siti: Clien
     assert (siti.phone, siti.phone_verified_at) == (E164[OWN], None)
 
 
+def test_a_proof_ends_with_the_session_that_opened_it(client: Client, as_siti: Client, siti: User) -> None:
+    stolen = client.as_(siti)
+    code = ask(stolen, nomor_hp=NEW)["code"]
+    assert stolen.post("/logout").status_code == 200
+    assert write(code, NEW) is Proof.UNKNOWN_CODE
+
+
+def test_a_proof_outlives_the_end_of_another_session(client: Client, as_siti: Client, siti: User) -> None:
+    code = ask(as_siti, nomor_hp=NEW)["code"]
+    assert client.as_(siti).post("/logout").status_code == 200
+    assert write(code, NEW) is Proof.PROVEN
+
+
+def test_a_proof_that_is_opened_again_belongs_to_the_last_session(client: Client, as_siti: Client, siti: User) -> None:
+    first = client.as_(siti)
+    ask(first, nomor_hp=NEW)
+    code = ask(as_siti, nomor_hp=NEW)["code"]
+    assert first.post("/logout").status_code == 200
+    assert write(code, NEW) is Proof.PROVEN
+
+
 def test_nobody_takes_a_number_that_is_proven(client: Client, as_siti: Client, siti: User) -> None:
     write(ask(as_siti)["code"])
     other = client.as_(make_user())

@@ -1,0 +1,236 @@
+"""Browsers that a session subscribed: no personal text reaches them once the session is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.identity import jobs as identity_jobs
+from app.identity import sessions, users
+from app.identity.models import LoginSession, RoleName
+from app.notifications import jobs
+from app.push.models import PushSubscription
+from dev.simulators import Server
+from tests.client import Client, assert_error
+from tests.factories import PASSWORD, make_user
+from tests.push.pushes import remind, shown
+
+NEUTRAL = [{"title": "Pengingat", "body": "Anda punya pengingat"}]
+TEXT = [{"title": "Pengingat: obat", "body": "Waktunya minum Metformin."}]
+
+
+@pytest.fixture
+def client(committed: Flask, keys: str) -> Client:
+    return Client(committed)
+
+
+@pytest.fixture
+def other_browser(sim: Server, keys: str) -> dict[str, Any]:
+    subscription: dict[str, Any] = sim.push.subscribe(keys)
+    return subscription
+
+
+def sign_in(client: Client, user_id: int) -> Client:
+    """One more device of the person."""
+    with unit_of_work():
+        pair = sessions.begin(users.get(user_id))
+    return client.with_token(pair.access_token)
+
+
+def id_of(device: Client) -> UUID:
+    return next(UUID(row["id"]) for row in device.get("/profile/sesi").json if row["current"])
+
+
+def subscribe(device: Client, browser: dict[str, Any]) -> None:
+    response = device.post("/push/subscribe", browser)
+    assert response.status_code in (200, 201)
+    assert response.json["is_verified"] is True
+
+
+def push(user_id: int, kind: str = "reminder", **fields: Any) -> None:
+    """Send a push to the person's browsers."""
+    remind(user_id, kind, **fields)
+    for _ in range(2):
+        jobs.drain("urgent")
+
+
+def idle(session_id: UUID, **age: float) -> None:
+    """Let a session lie unused."""
+    used = sa.func.now() - timedelta(**age)
+    with unit_of_work():
+        db.session.execute(sa.update(LoginSession).filter_by(id=session_id).values(last_used_at=used))
+
+
+def endpoints() -> list[str]:
+    return list(db.session.scalars(sa.select(PushSubscription.endpoint)))
+
+
+def sign_out(owner: Client, stolen: Client) -> None:
+    assert owner.delete(f"/profile/sesi/{id_of(stolen)}").status_code == 200
+
+
+def sign_out_all(owner: Client, stolen: Client) -> None:
+    assert owner.delete("/profile/sesi").status_code == 200
+
+
+def change_password(owner: Client, stolen: Client) -> None:
+    assert owner.put("/profile", {"password": "baru-sekali"}).status_code == 200
+
+
+def log_out(owner: Client, stolen: Client) -> None:
+    assert stolen.post("/logout").status_code == 200
+
+
+ENDS: list[Callable[[Client, Client], None]] = [sign_out, sign_out_all, change_password, log_out]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_thiefs_browser_reads_nothing_once_the_session_is_ended(
+    client: Client,
+    sim: Server,
+    user_id: int,
+    browser: dict[str, Any],
+    other_browser: dict[str, Any],
+    end: Callable[[Client, Client], None],
+) -> None:
+    owner, stolen = sign_in(client, user_id), sign_in(client, user_id)
+    subscribe(owner, browser)
+    subscribe(stolen, other_browser)
+    end(owner, stolen)
+    push(user_id)
+    assert shown(sim, other_browser) == []
+    assert shown(sim, browser) == TEXT
+    assert endpoints() == [browser["endpoint"]]
+
+
+def test_a_push_that_waits_does_not_reach_a_session_that_has_ended(
+    client: Client, sim: Server, user_id: int, browser: dict[str, Any]
+) -> None:
+    device = sign_in(client, user_id)
+    subscribe(device, browser)
+    remind(user_id)
+    jobs.drain("urgent")
+    assert device.post("/logout").status_code == 200
+    jobs.drain("urgent")
+    assert shown(sim, browser) == []
+
+
+def test_leaving_the_service_ends_the_subscriptions(client: Client, user_id: int, browser: dict[str, Any]) -> None:
+    device = sign_in(client, user_id)
+    subscribe(device, browser)
+    assert device.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+    assert endpoints() == []
+
+
+def test_a_subscription_outlives_the_refreshes_of_its_session(
+    client: Client, sim: Server, user_id: int, browser: dict[str, Any]
+) -> None:
+    with unit_of_work():
+        pair = sessions.begin(users.get(user_id))
+    subscribe(client.with_token(pair.access_token), browser)
+    for _ in range(2):
+        assert client.post("/refresh", {"refresh_token": pair.refresh_token}).status_code == 200
+    push(user_id)
+    assert shown(sim, browser) == TEXT
+
+
+def test_a_browser_that_signs_in_again_belongs_to_the_new_session(
+    client: Client, sim: Server, user_id: int, browser: dict[str, Any]
+) -> None:
+    first, second = sign_in(client, user_id), sign_in(client, user_id)
+    subscribe(first, browser)
+    subscribe(second, browser)
+    first.post("/logout")
+    push(user_id)
+    assert shown(sim, browser) == TEXT
+
+
+def test_a_claim_belongs_to_no_session(client: Client, user_id: int, browser: dict[str, Any]) -> None:
+    device = sign_in(client, user_id)
+    subscribe(device, browser)
+    assert client.post("/push/subscribe", {**browser, "user_id": user_id}).json["is_verified"] is False
+    device.post("/logout")
+    assert endpoints() == [browser["endpoint"]]
+
+
+@pytest.mark.parametrize(
+    ("role", "age", "seen"),
+    [
+        (RoleName.PASIEN, timedelta(days=6), TEXT),
+        (RoleName.PASIEN, timedelta(days=8), NEUTRAL),
+        (RoleName.ADMIN, timedelta(minutes=29), TEXT),
+        (RoleName.ADMIN, timedelta(minutes=31), NEUTRAL),
+    ],
+)
+def test_a_session_that_was_idle_too_long_shows_no_personal_text(
+    client: Client,
+    sim: Server,
+    browser: dict[str, Any],
+    role: RoleName,
+    age: timedelta,
+    seen: list[dict[str, str]],
+) -> None:
+    with unit_of_work():
+        user_id = make_user(role).id
+    device = sign_in(client, user_id)
+    subscribe(device, browser)
+    idle(id_of(device), seconds=age.total_seconds())
+    push(user_id)
+    push(user_id, "security_notice")
+    assert shown(sim, browser) == seen * (2 if seen == TEXT else 1)
+
+
+def test_the_sweep_of_sessions_deletes_their_subscriptions(
+    client: Client, user_id: int, browser: dict[str, Any], other_browser: dict[str, Any]
+) -> None:
+    left, used = sign_in(client, user_id), sign_in(client, user_id)
+    subscribe(left, browser)
+    subscribe(used, other_browser)
+    idle(id_of(left), days=8)
+    identity_jobs.drop_dead_sessions()
+    assert endpoints() == [other_browser["endpoint"]]
+
+
+def test_a_moderator_hears_of_a_case_after_the_idle_time(client: Client, sim: Server, browser: dict[str, Any]) -> None:
+    """The push says nothing of the post, and it is the only word of an urgent case."""
+    with unit_of_work():
+        user_id = make_user(RoleName.ADMIN).id
+    device = sign_in(client, user_id)
+    subscribe(device, browser)
+    idle(id_of(device), hours=3)
+    push(user_id, "moderation")
+    assert shown(sim, browser) == TEXT
+    device.post("/logout")
+    push(user_id, "moderation")
+    assert shown(sim, browser) == TEXT
+
+
+@pytest.mark.parametrize("end", [sign_out_all, change_password])
+def test_a_proven_subscription_without_a_session_ends_with_all_sessions(
+    client: Client, sim: Server, user_id: int, browser: dict[str, Any], end: Callable[[Client, Client], None]
+) -> None:
+    """It was made before sessions were noted, by whichever session."""
+    owner, other = sign_in(client, user_id), sign_in(client, user_id)
+    subscribe(owner, browser)
+    db.session.execute(sa.text("UPDATE push_subscriptions SET session_id = NULL"))
+    db.session.commit()
+    push(user_id)
+    assert shown(sim, browser) == TEXT
+    other.post("/logout")
+    assert endpoints() == [browser["endpoint"]]
+    end(owner, other)
+    assert endpoints() == []
+
+
+def test_nobody_subscribes_with_a_session_that_has_ended(client: Client, user_id: int, browser: dict[str, Any]) -> None:
+    device = sign_in(client, user_id)
+    device.post("/logout")
+    assert_error(device.post("/push/subscribe", browser), 401, "session_ended")
+    assert endpoints() == []
