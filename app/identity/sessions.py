@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 
 import orjson
@@ -84,15 +84,18 @@ def begin_superadmin(user: User, device: str | None = None) -> str:
 
 def refresh(refresh_token: str) -> str:
     """A new access token; the refresh token stays valid and its idle time starts again."""
-    session = db.session.scalar(
-        sa.select(LoginSession).where(LoginSession.refresh_hash == tokens.digest(refresh_token)).with_for_update()
-    )
-    if session is None:
+    row = db.session.execute(
+        sa.select(LoginSession, is_alive().label("is_alive"))
+        .where(LoginSession.refresh_hash == tokens.digest(refresh_token))
+        .with_for_update(of=LoginSession)
+    ).one_or_none()
+    if row is None:
         raise Unauthorized("Sesi tidak valid. Silakan masuk kembali.", code="invalid_refresh_token")
-    user = db.session.get_one(User, session.user_id)
-    if not _is_alive(SessionKind(session.kind), session.created_at, session.last_used_at, user.role_names):
+    session, is_still_alive = row
+    if not is_still_alive:
         raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="invalid_refresh_token")
     session.last_used_at = now()
+    user = db.session.get_one(User, session.user_id)
     return _access(user.id, user.role_names, session.id)
 
 
@@ -116,18 +119,26 @@ def end_for_good(user_id: int, *, keep: uuid.UUID | None = None) -> None:
 
 def list_own(caller: Caller, page: Page) -> Listing[LoginSession]:
     """Where the caller is signed in now, the latest login first."""
-    is_alive = sa.or_(
-        *(
-            sa.and_(
-                LoginSession.kind == kind,
-                LoginSession.created_at > now() - longest,
-                LoginSession.last_used_at > now() - idle,
-            )
-            for kind, (longest, idle) in ((kind, _limits(kind, caller.roles)) for kind in SessionKind)
-        )
-    )
-    own = sa.select(LoginSession).where(LoginSession.user_id == caller.id, is_alive)
+    own = sa.select(LoginSession).where(LoginSession.user_id == caller.id, is_alive())
     return paginate(own.order_by(LoginSession.created_at.desc(), LoginSession.id), page)
+
+
+def is_alive() -> sa.ColumnElement[bool]:
+    """Return whether a session may still be refreshed, as a condition on `LoginSession`."""
+    is_privileged = sa.exists().where(
+        user_roles.c.user_id == LoginSession.user_id, user_roles.c.role_id == Role.id, Role.name.in_(PRIVILEGED)
+    )
+    return sa.case(
+        (LoginSession.kind == SessionKind.SUPERADMIN, _is_within(SessionKind.SUPERADMIN, ())),
+        (is_privileged, _is_within(SessionKind.USER, PRIVILEGED)),
+        else_=_is_within(SessionKind.USER, ()),
+    )
+
+
+def _is_within(kind: SessionKind, roles: Collection[str]) -> sa.ColumnElement[bool]:
+    longest, idle = _limits(kind, roles)
+    moment = sa.func.statement_timestamp()
+    return sa.and_(LoginSession.created_at > moment - longest, LoginSession.last_used_at > moment - idle)
 
 
 def end_own(caller: Caller, session_id: str) -> None:
@@ -266,12 +277,6 @@ def _longest(_: Config) -> dict[str, float]:
         "superadmin_since": _limits(SessionKind.SUPERADMIN, ()),
     }
     return {name: longest.total_seconds() for name, (longest, _) in limits.items()}
-
-
-def _is_alive(kind: SessionKind, created_at: datetime, used_at: datetime, roles: Collection[str]) -> bool:
-    longest, idle = _limits(kind, roles)
-    moment = now()
-    return moment - created_at < longest and moment - used_at < idle
 
 
 def _access(user_id: int, roles: set[str], session_id: uuid.UUID, minutes: int | None = None) -> str:
