@@ -116,8 +116,8 @@ def update_password(data: PasswordReset) -> dict[str, str]:
 @authenticated
 @bp.response(200, MessageSchema)
 def logout() -> dict[str, str]:
-    """End this session, its access token included."""
-    sessions.end(caller.session_id)
+    """End this session, with its access token, its push subscriptions and its open invitations."""
+    sessions.end(caller)
     return {"message": "Berhasil keluar."}
 
 

@@ -19,11 +19,11 @@ from sqlalchemy.dialects.postgresql import insert
 from app.accounts import notices, service
 from app.accounts.schemas import NewVerification
 from app.core.database import clock
-from app.core.database.session import db, own_transaction
-from app.core.errors import BadRequest, ValidationFailed
+from app.core.database.session import db, own_transaction, translating
+from app.core.errors import AppError, BadRequest, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
-from app.identity import codes, phones, users
+from app.identity import codes, phones, sessions, users
 from app.identity.models import PasswordReset, PhoneVerification, User, VerificationMethod
 from app.identity.sessions import Caller
 from app.notifications import outbox
@@ -44,6 +44,7 @@ TEXT = (
     "Kode verifikasi nomor HP Anda: {code}. Berlaku {minutes} menit. "
     "Jangan berikan kepada siapa pun. Abaikan pesan ini bila Anda tidak memintanya."
 )
+CONSTRAINTS: dict[str, AppError] = {"fk_phone_verifications_session_id": sessions.ended()}
 
 
 class WrongCode(BadRequest):
@@ -87,7 +88,7 @@ def create(caller: Caller, data: NewVerification) -> Asked:
     expires_at = clock.now() + LIFETIME
     if method is VerificationMethod.CODE:
         _send(user.id, phone, code)
-    _open(user.id, method, nomor_hp=nomor_hp, phone=phone, code=code, expires_at=expires_at)
+    _open(caller, method, nomor_hp=nomor_hp, phone=phone, code=code, expires_at=expires_at)
     if method is VerificationMethod.CODE:
         return {"code": None, "link": None, "expires_at": expires_at}
     return {"code": code, "link": _link(code), "expires_at": expires_at}
@@ -154,16 +155,18 @@ def prove(user_id: int, method: VerificationMethod, code_hash: str) -> Proof:
     return Proof.PROVEN
 
 
-def _open(user_id: int, method: VerificationMethod, *, code: str, **values: object) -> None:
-    """The person's one open request of a method; an older one ends."""
-    values["code_hash"] = digest(method, code, user_id if method is VerificationMethod.CODE else None)
-    db.session.execute(
-        insert(PhoneVerification)
-        .values(user_id=user_id, method=method, **values)
-        .on_conflict_do_update(
-            index_elements=["user_id", "method"], set_={**values, "tries": 0, "created_at": sa.func.now()}
+def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: object) -> None:
+    """The caller's one open request of a method; an older one ends."""
+    values["code_hash"] = digest(method, code, caller.id if method is VerificationMethod.CODE else None)
+    values["session_id"] = caller.session_id
+    with translating(CONSTRAINTS):
+        db.session.execute(
+            insert(PhoneVerification)
+            .values(user_id=caller.id, method=method, **values)
+            .on_conflict_do_update(
+                index_elements=["user_id", "method"], set_={**values, "tries": 0, "created_at": sa.func.now()}
+            )
         )
-    )
 
 
 def _send(user_id: int, phone: str, code: str) -> None:

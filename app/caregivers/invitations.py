@@ -1,4 +1,7 @@
-"""Invitations: a patient gives somebody a code, and with it what they will be allowed: once, within seven days."""
+"""Invitations: a patient gives somebody a code, and with it what they will be allowed.
+
+The code works once, within seven days, and only while the patient's session that made the invitation lasts.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,21 @@ import sqlalchemy as sa
 from app.caregivers import service
 from app.caregivers.models import Invitation
 from app.core.database import clock
-from app.core.database.session import db
-from app.core.errors import NotFound
+from app.core.database.session import db, translating
+from app.core.errors import AppError, NotFound
 from app.core.settings import settings
 from app.core.web.pagination import Listing, Page, paginate
-from app.identity import care, codes, erasure, users
+from app.identity import care, codes, erasure, sessions, users
 from app.identity.care import CaregiverLink
 from app.identity.models import User
+from app.identity.sessions import Caller
 
 LIFETIME = timedelta(days=7)
 #: 31 letters and digits to the tenth: a thousand million million possibilities.
 CHARACTERS = 10
 
 NOT_FOUND = "Undangan ini tidak dikenal, sudah dipakai, atau sudah tidak berlaku."
+CONSTRAINTS: dict[str, AppError] = {"fk_invitations_session_id": sessions.ended()}
 
 
 class NewInvitation(TypedDict):
@@ -36,18 +41,19 @@ class NewInvitation(TypedDict):
     expires_at: datetime
 
 
-def create(patient_id: int, scopes: Collection[str]) -> NewInvitation:
+def create(caller: Caller, scopes: Collection[str]) -> NewInvitation:
     if scopes:
-        service.check_may_allow(patient_id)
+        service.check_may_allow(caller.id)
     code = codes.new_code(CHARACTERS)
     invitation = Invitation(
-        patient_id=patient_id,
+        patient_id=caller.id,
+        session_id=caller.session_id,
         code_hash=_digest(code),
         scopes=care.in_order(scopes),
         expires_at=clock.now() + LIFETIME,
     )
-    db.session.add(invitation)
-    db.session.flush()
+    with translating(CONSTRAINTS):
+        db.session.add(invitation)
     link = f"{settings.public_url}/undangan/{code}" if settings.public_url else None
     return {
         "id": invitation.id,
@@ -89,7 +95,7 @@ def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     return service.create(caregiver_id, invitation.patient_id, scopes)
 
 
-#: While the patient is leaving nobody takes it; who comes back has it again.
+#: While the patient is leaving nobody takes it.
 _is_open = sa.and_(
     Invitation.expires_at > sa.func.statement_timestamp(),
     sa.exists().where(User.id == Invitation.patient_id, erasure.IS_PRESENT),

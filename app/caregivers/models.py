@@ -10,10 +10,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created
+from app.identity.models import OfSession
 
 
-class Invitation(Base, Created):
-    """An open invitation: the row goes with whoever takes it."""
+class Invitation(Base, OfSession, Created):
+    """An open invitation. The row is deleted when somebody takes it."""
 
     __tablename__ = "invitations"
     __personal__ = Personal(of=("patient_id",), export=Rows(without=("code_hash",)), erase=Delete())

@@ -79,8 +79,11 @@ def update_consent(data: Consent, caregiver_id: int) -> LinkedPerson:
 @bp.arguments(schemas.InvitationCreate)
 @bp.response(201, schemas.InvitationCreated)
 def create_invitation(data: Consent) -> NewInvitation:
-    """Invite somebody to be a caregiver of the caller: a code and a link, for one person, for seven days."""
-    return invitations.create(caller.id, data["scopes"])
+    """Invite somebody to be a caregiver of the caller: a code and a link, for one person and seven days.
+
+    The invitation ends earlier with the session that made it.
+    """
+    return invitations.create(caller, data["scopes"])
 
 
 @bp.get("/patient/invitations")

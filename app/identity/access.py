@@ -138,8 +138,14 @@ def superadmin() -> Caller:
 
 def caller_id() -> int | None:
     """The caller's id, on a route where a caller is optional."""
-    current = _current_caller()
+    current = optional_caller()
     return current.id if current else None
+
+
+def optional_caller() -> Caller | None:
+    """The caller, on a route where one is optional."""
+    current: Caller | None = g.get("caller")
+    return current
 
 
 def reader() -> Reader | None:
@@ -166,13 +172,8 @@ def _mark(view: View, rule: Rule) -> View:
     return view
 
 
-def _current_caller() -> Caller | None:
-    current: Caller | None = g.get("caller")
-    return current
-
-
 def _required_caller() -> Caller:
-    current = _current_caller()
+    current = optional_caller()
     if current is None:
         raise Unauthorized
     return current

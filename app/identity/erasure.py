@@ -50,7 +50,7 @@ def begin(user: User, posts: Posts) -> None:
     """Have a person erased when the grace ends, and end all their sessions. Their row is locked."""
     user.erasure_due_at, user.erasure_posts = clock.now() + GRACE, posts
     db.session.flush()
-    sessions.end_for_good(user.id)
+    sessions.end_all(user.id)
 
 
 def take_back(user: User) -> bool:

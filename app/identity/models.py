@@ -153,7 +153,7 @@ class SessionKind(StrEnum):
 
 
 class LoginSession(Base, Created):
-    """One login on one device. Deleting the row ends it, its access tokens included."""
+    """One login on one device. Deleting the row ends the login, its access tokens and every row `OfSession`."""
 
     __tablename__ = "sessions"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("refresh_hash",)), erase=Delete())
@@ -164,6 +164,16 @@ class LoginSession(Base, Created):
     refresh_hash: Mapped[str | None] = mapped_column(unique=True, comment="SHA-256 of the refresh token")
     last_used_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
     device: Mapped[str | None] = mapped_column(comment="a plain name; null: begun before names were kept")
+
+
+class OfSession:
+    """A row that PostgreSQL deletes together with the session that made the row."""
+
+    session_id: Mapped[uuid.UUID | None] = mapped_column(
+        sa.ForeignKey("sessions.id", ondelete="CASCADE"),
+        index=True,
+        comment="the session that made the row, and whose end deletes it; null: no session did, or it was not noted",
+    )
 
 
 class PasswordReset(Base):
@@ -186,7 +196,7 @@ class VerificationMethod(StrEnum):
     CODE = "code"
 
 
-class PhoneVerification(Base, Created):
+class PhoneVerification(Base, OfSession, Created):
     """A person's open proof of a number, theirs or one that they want; a new request replaces it."""
 
     __tablename__ = "phone_verifications"

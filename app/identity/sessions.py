@@ -35,6 +35,9 @@ from config import Config
 
 NOT_FOUND = "Perangkat tidak ditemukan."
 
+#: A table of `app.push`, which this package cannot import.
+_subscriptions = sa.table("push_subscriptions", *(sa.column(name) for name in ("user_id", "session_id", "is_verified")))
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -60,6 +63,11 @@ class Caller:
 class TokenPair:
     access_token: str
     refresh_token: str
+
+
+def ended() -> Unauthorized:
+    """Return the error that a caller gets whose session has ended."""
+    return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
 
 
 def begin(user: User, device: str | None = None) -> TokenPair:
@@ -99,22 +107,31 @@ def refresh(refresh_token: str) -> str:
     return _access(user.id, user.role_names, session.id)
 
 
-def end(session_id: uuid.UUID) -> None:
-    """Log out one device, its access tokens included."""
-    db.session.execute(sa.delete(LoginSession).where(LoginSession.id == session_id))
+def end(caller: Caller) -> None:
+    """Log out the caller's device, its access tokens included."""
+    _lock_person(caller.id)
+    db.session.execute(sa.delete(LoginSession).where(LoginSession.id == caller.session_id))
 
 
 def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
-    """Log out all devices, after a change of password or of privileges; the session `keep` goes on."""
+    """Log out all devices but the session `keep`, and end whatever could open the account again.
+
+    These are an open reset link, an open proof of a number, and verified browsers whose session was not noted.
+    """
+    _lock_person(user_id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
-
-
-def end_for_good(user_id: int, *, keep: uuid.UUID | None = None) -> None:
-    """As `end_all`, and end what could open the account again: a reset link, and a proof of a number, that are open and
-    were perhaps begun in one of those sessions."""
-    end_all(user_id, keep=keep)
     for table in (PasswordReset, PhoneVerification):
         db.session.execute(sa.delete(table).where(table.user_id == user_id))
+    db.session.execute(
+        sa.delete(_subscriptions).where(
+            _subscriptions.c.user_id == user_id, _subscriptions.c.session_id.is_(None), _subscriptions.c.is_verified
+        )
+    )
+
+
+def _lock_person(user_id: int) -> None:
+    """Lock the person before their rows: the end of a session deletes rows of several tables."""
+    db.session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
 
 
 def list_own(caller: Caller, page: Page) -> Listing[LoginSession]:
@@ -147,6 +164,7 @@ def end_own(caller: Caller, session_id: str) -> None:
         own = sa.and_(LoginSession.id == uuid.UUID(session_id), LoginSession.user_id == caller.id)
     except ValueError:
         raise NotFound(NOT_FOUND) from None
+    _lock_person(caller.id)
     if db.session.scalar(sa.delete(LoginSession).where(own).returning(LoginSession.id)) is None:
         raise NotFound(NOT_FOUND)
 
@@ -165,7 +183,11 @@ def delete_expired(user_id: int | None = None) -> None:
         ),
     )
     whose = sa.true() if user_id is None else LoginSession.user_id == user_id
-    db.session.execute(sa.delete(LoginSession).where(whose, expired))
+    # Lock the people before their rows. Skip whoever is locked: the next sweep deletes their sessions.
+    people = sa.select(User.id).where(User.id.in_(sa.select(LoginSession.user_id).where(whose, expired)))
+    locked = people.with_for_update(key_share=True, skip_locked=True)
+    dead = sa.delete(LoginSession).where(expired, LoginSession.user_id.in_(locked))
+    db.session.execute(dead.execution_options(synchronize_session=False))
 
 
 _SESSION_ID, _USER_ID = sa.bindparam("session_id", type_=sa.Uuid), sa.bindparam("user_id", type_=sa.BigInteger)
@@ -239,7 +261,7 @@ class Reader:
         """Take what `SESSION` gave, unless that is known; `Unauthorized` when the session has ended."""
         if self.caller is None:
             if session is None:
-                raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
+                raise ended()
             kind, roles = orjson.loads(session)
             self.caller = Caller(self.id, frozenset(roles), self.token.session_id, SessionKind(kind), self.ip)
         return self.caller

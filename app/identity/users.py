@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database import clock
 from app.core.database.session import db, get_locked_or_404, get_or_404, translating
-from app.core.errors import AppError, Conflict, Forbidden, NotFound, Unauthorized, ValidationFailed
+from app.core.errors import AppError, Conflict, Forbidden, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.identity import consents, erasure, nik, own_pictures, passwords, phones, preferences, sessions
 from app.identity.consents import Purpose, Way
@@ -50,7 +50,7 @@ def get_own(caller: Caller, *, to_change: bool = False) -> User:
     try:
         return get_locked_or_404(User, caller.id, key_share=True) if to_change else get(caller.id)
     except NotFound:
-        raise _gone() from None
+        raise sessions.ended() from None
 
 
 def lock(user_id: int) -> sa.Row[str, bool] | None:
@@ -67,12 +67,8 @@ def lock_own(user_id: int) -> sa.Row[str, bool]:
     """As `lock`, for the caller; `Unauthorized` when they were deleted meanwhile."""
     row = lock(user_id)
     if row is None:
-        raise _gone()
+        raise sessions.ended()
     return row
-
-
-def _gone() -> Unauthorized:
-    return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
 
 
 def create(data: NewUser, roles: Collection[str], *, self_registered: bool = False) -> User:
@@ -162,7 +158,7 @@ def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = 
     _check_password(password, user.username, user.phone, field)
     user.password_hash = passwords.hash_password(password)
     db.session.flush()
-    sessions.end_for_good(user.id, keep=keep_session)
+    sessions.end_all(user.id, keep=keep_session)
 
 
 def _check_password(password: str, username: str, phone: str | None, field: str = "password") -> None:

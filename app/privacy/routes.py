@@ -59,7 +59,7 @@ def list_sessions(page: Page) -> Listing[Device]:
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def end_session(session_id: str) -> dict[str, str]:
-    """Sign out one device, its access token included."""
+    """Sign out one device, with its access token, its push subscriptions and its open invitations."""
     sessions.end_own(caller, session_id)
     return {"message": "Perangkat telah dikeluarkan."}
 
@@ -68,8 +68,11 @@ def end_session(session_id: str) -> dict[str, str]:
 @authenticated
 @bp.response(200, MessageSchema)
 def end_other_sessions() -> dict[str, str]:
-    """Sign out all devices but this one, and end what they have begun: a reset, a proof of a number."""
-    sessions.end_for_good(caller.id, keep=caller.session_id)
+    """Sign out all devices but this one, with their push subscriptions and open invitations.
+
+    An open reset of the password and an open proof of a number end as well.
+    """
+    sessions.end_all(caller.id, keep=caller.session_id)
     return {"message": "Semua perangkat lain telah dikeluarkan."}
 
 

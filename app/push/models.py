@@ -7,9 +7,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Timestamps
+from app.identity.models import OfSession
 
 
-class PushSubscription(Base, Timestamps):
+class PushSubscription(Base, OfSession, Timestamps):
     __tablename__ = "push_subscriptions"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("p256dh", "auth")), erase=Delete())
 

@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.rate_limits import by_body, limit
-from app.identity.access import caller_id, optional, public
+from app.identity.access import optional, optional_caller, public
 from app.push import schemas, service
 from app.push.models import PushSubscription
 from app.push.schemas import NewPush, NewSubscription
@@ -16,7 +16,7 @@ target = by_body(schemas.PushCreate, "user_id")
 
 def _has_token() -> bool:
     """Whether the subscription is no mere claim to a person: the token proves who it is."""
-    return caller_id() is not None
+    return optional_caller() is not None
 
 
 #: What the calls of `send_push` are counted under, since before it was called so.
@@ -42,8 +42,8 @@ def get_public_key() -> dict[str, str]:
 @bp.response(201, schemas.Subscription)
 @bp.alt_response(200, schema=schemas.Subscription, description="A known endpoint: owner and keys replaced")
 def subscribe(data: NewSubscription) -> tuple[PushSubscription, int]:
-    """Store a browser's subscription; with a token, as its owner's verified one."""
-    subscription, is_new = service.subscribe(data, caller_id=caller_id())
+    """Store a browser's subscription; with a token, as its owner's verified one, until this session ends."""
+    subscription, is_new = service.subscribe(data, optional_caller())
     return subscription, 201 if is_new else 200
 
 

@@ -14,7 +14,8 @@ from app.core.database.session import db, translating
 from app.core.errors import AppError, NotFound, PayloadTooLarge, ProviderFailed, ValidationFailed
 from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
-from app.identity import users
+from app.identity import sessions, users
+from app.identity.sessions import Caller
 from app.notifications import outbox
 from app.notifications.models import Channel
 from app.providers import webpush
@@ -31,6 +32,7 @@ UNTITLED = "Pemberitahuan"
 NOT_FOUND = "Langganan tidak ditemukan."
 CONSTRAINTS: dict[str, AppError] = {
     "fk_push_subscriptions_user_id": ValidationFailed({"user_id": ["tidak dikenal."]}),
+    "fk_push_subscriptions_session_id": sessions.ended(),
 }
 
 
@@ -40,24 +42,25 @@ def public_key() -> str:
     return settings.vapid_public_key
 
 
-def subscribe(data: NewSubscription, *, caller_id: int | None) -> tuple[PushSubscription, bool]:
+def subscribe(data: NewSubscription, caller: Caller | None) -> tuple[PushSubscription, bool]:
     """Store a browser's subscription, or give a known one its new owner and keys; returns it and whether it is new.
 
-    With a token it belongs to the token's owner and is verified; `user_id` alone is a claim. The owner is locked, so
-    of two browsers at once the second counts the first.
+    A caller's subscription is verified, and is deleted with their session. `user_id` alone is a claim. The owner is
+    locked, so of two browsers at once the second counts the first.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["harus berupa alamat https layanan push."]})
-    owner_id = caller_id or data["user_id"]
-    if caller_id is not None:
-        users.lock_own(caller_id)
+    owner_id = caller.id if caller else data["user_id"]
+    if caller is not None:
+        users.lock_own(caller.id)
     elif owner_id is not None:
         users.lock(owner_id)
     values = {
         "p256dh": data["keys"]["p256dh"],
         "auth": data["keys"]["auth"],
         "user_id": owner_id,
-        "is_verified": caller_id is not None,
+        "session_id": caller.session_id if caller else None,
+        "is_verified": caller is not None,
         "refusals": 0,
     }
     with translating(CONSTRAINTS):

@@ -6,12 +6,15 @@ import base64
 import hashlib
 import logging
 from collections.abc import Mapping
+from functools import lru_cache
 
 import orjson
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit, db, unit_of_work
-from app.identity.models import User
+from app.core.database.session import AnySelect, autocommit, db, unit_of_work
+from app.core.settings import current
+from app.identity import sessions
+from app.identity.models import LoginSession, User
 from app.notifications import outbox
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, ClaimLostError, UndeliverableError, UnwantedError
@@ -20,6 +23,7 @@ from app.notifications.senders.models import phone_numbers
 from app.providers import webpush
 from app.providers.http import ProviderError
 from app.push.models import PushSubscription
+from config import Config
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +42,9 @@ UNPROVEN = "not proven to be the person's"
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
+#: The kinds whose text is about nobody. A verified browser still shows them after its session has expired.
+IMPERSONAL = frozenset({"moderation"})
+
 #: What a reminder says in a verified browser of somebody whom messages do not reach.
 UNREACHED = "Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil."
 
@@ -45,24 +52,31 @@ UNREACHED = "Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di
 MOST_REFUSALS = 2
 
 _subscriptions = PushSubscription.__table__.c
-_subscription = sa.select(
-    _subscriptions.user_id,
-    _subscriptions.endpoint,
-    _subscriptions.p256dh,
-    _subscriptions.auth,
-    _subscriptions.is_verified,
-    _subscriptions.refusals,
-    sa.func.clock_timestamp().label("now"),
-    # Whether their messages do not reach the person, as far as anybody can tell.
-    sa.func.coalesce(
-        sa.or_(User.phone_invalid_at.is_not(None), phone_numbers.c.silent_at.is_not(None)), sa.false()
-    ).label("is_unreached"),
-)
-_subscription = (
-    _subscription.outerjoin(User, User.id == _subscriptions.user_id)
-    .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
-    .where(_subscriptions.id == sa.bindparam("id"))
-)
+
+
+@lru_cache(maxsize=4)
+def _subscription(_: Config) -> AnySelect:
+    """Build the statement that reads a subscription; cached, because building takes longer than reading."""
+    selected = sa.select(
+        _subscriptions.user_id,
+        _subscriptions.endpoint,
+        _subscriptions.p256dh,
+        _subscriptions.auth,
+        _subscriptions.is_verified,
+        _subscriptions.refusals,
+        sa.func.clock_timestamp().label("now"),
+        sa.or_(_subscriptions.session_id.is_(None), sessions.is_alive()).label("is_signed_in"),
+        # Whether their messages do not reach the person, as far as anybody can tell.
+        sa.func.coalesce(
+            sa.or_(User.phone_invalid_at.is_not(None), phone_numbers.c.silent_at.is_not(None)), sa.false()
+        ).label("is_unreached"),
+    )
+    return (
+        selected.outerjoin(User, User.id == _subscriptions.user_id)
+        .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
+        .outerjoin(LoginSession, LoginSession.id == _subscriptions.session_id)
+        .where(_subscriptions.id == sa.bindparam("id"))
+    )
 
 
 def fan_out(delivery: Claimed) -> None:
@@ -105,18 +119,20 @@ def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.Draft:
 def send(delivery: Claimed) -> str | None:
     """Send one push; returns the push service's reference.
 
+    A verified browser whose session has expired counts as unverified until the sweep deletes the session.
     A subscription that has ended, or whose keys did not fit ours `MOST_REFUSALS` times in a row, is deleted. Raises
     `ProviderError` or `UndeliverableError`, that also where the browser has become another person's since.
     """
     subscription_id = int(delivery.target or 0)
     with autocommit() as connection:
-        row = connection.execute(_subscription, {"id": subscription_id}).one_or_none()
+        row = connection.execute(_subscription(current()), {"id": subscription_id}).one_or_none()
     # Whoever sits at that browser by now: what was for somebody else is not theirs.
     if row is None or (delivery.user_id is not None and row.user_id != delivery.user_id):
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
     content: Mapping[str, object] = {name: delivery.payload[name] for name in SHOWN if delivery.payload.get(name)}
-    if not row.is_verified and delivery.kind != ANYBODYS:
+    is_proven = row.is_verified and (row.is_signed_in or delivery.kind in IMPERSONAL)
+    if not is_proven and delivery.kind != ANYBODYS:
         if delivery.kind not in HINTED_AT:
             raise UnwantedError(UNPROVEN)
         content = NEUTRAL

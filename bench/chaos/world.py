@@ -28,7 +28,7 @@ from flask_migrate import upgrade
 from app import create_app
 from app.cli import seed_all
 from app.core.database.session import db, unit_of_work
-from app.identity import users
+from app.identity import sessions, users
 from app.pengingat import service
 from app.pengingat.schemas import NewPengingat
 from app.providers import vapid
@@ -158,7 +158,10 @@ class World:
         for user_id in ids:
             browser = self.sim.push.subscribe(self.settings["VAPID_PUBLIC_KEY"])
             with unit_of_work():
-                push.subscribe({**browser, "user_id": None}, caller_id=user_id)
+                token = sessions.begin(users.get(user_id)).access_token
+            caller = sessions.reader_of(token).ask()
+            with unit_of_work():
+                push.subscribe({**browser, "user_id": None}, caller)
         return ids
 
     # --- workers ---

@@ -21,7 +21,7 @@ from app.identity.care import Scope
 from app.identity.models import RoleName, User
 from tests.caregivers.conftest import PATH, invite
 from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
+from tests.factories import PASSWORD, make_user, signed_in
 from tests.language import assert_readable
 from tests.overlap import done_twice_at_once
 
@@ -242,8 +242,9 @@ def _people(*roles: RoleName) -> list[int]:
 
 def test_of_two_who_take_an_invitation_at_once_one_gets_it(committed: Flask) -> None:
     siti_id, *caregivers = _people(RoleName.PASIEN, RoleName.PENDAMPING, RoleName.PENDAMPING)
+    caller = signed_in(siti_id).ask()
     with unit_of_work():
-        code = invitations.create(siti_id, ["manage"])["code"]
+        code = invitations.create(caller, ["manage"])["code"]
     left = list(caregivers)
     second = done_twice_at_once(committed, lambda: invitations.redeem(left.pop(), code))
     with pytest.raises(NotFound):
@@ -253,8 +254,9 @@ def test_of_two_who_take_an_invitation_at_once_one_gets_it(committed: Flask) -> 
 
 def test_of_many_who_take_an_invitation_at_once_one_gets_it(committed: Flask) -> None:
     siti_id, *caregivers = _people(RoleName.PASIEN, *[RoleName.PENDAMPING] * 6)
+    caller = signed_in(siti_id).ask()
     with unit_of_work():
-        code = invitations.create(siti_id, ["history"])["code"]
+        code = invitations.create(caller, ["history"])["code"]
     with unit_of_work():
         tokens = [sessions.begin(db.session.get_one(User, user_id)).access_token for user_id in caregivers]
 

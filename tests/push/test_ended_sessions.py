@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from types import NoneType
 from typing import Any
 from uuid import UUID
 
@@ -12,14 +13,18 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
+from app.core.errors import Unauthorized
+from app.forum.service import cases
 from app.identity import jobs as identity_jobs
 from app.identity import sessions, users
 from app.identity.models import LoginSession, RoleName
 from app.notifications import jobs
+from app.push import service
 from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
+from tests.factories import PASSWORD, make_user, signed_in
+from tests.overlap import done_twice_at_once
 from tests.push.pushes import remind, shown
 
 NEUTRAL = [{"title": "Pengingat", "body": "Anda punya pengingat"}]
@@ -205,10 +210,10 @@ def test_a_moderator_hears_of_a_case_after_the_idle_time(client: Client, sim: Se
     device = sign_in(client, user_id)
     subscribe(device, browser)
     idle(id_of(device), hours=3)
-    push(user_id, "moderation")
+    push(user_id, cases.KIND)
     assert shown(sim, browser) == TEXT
     device.post("/logout")
-    push(user_id, "moderation")
+    push(user_id, cases.KIND)
     assert shown(sim, browser) == TEXT
 
 
@@ -216,7 +221,7 @@ def test_a_moderator_hears_of_a_case_after_the_idle_time(client: Client, sim: Se
 def test_a_proven_subscription_without_a_session_ends_with_all_sessions(
     client: Client, sim: Server, user_id: int, browser: dict[str, Any], end: Callable[[Client, Client], None]
 ) -> None:
-    """It was made before sessions were noted, by whichever session."""
+    """The subscription was stored before sessions were noted."""
     owner, other = sign_in(client, user_id), sign_in(client, user_id)
     subscribe(owner, browser)
     db.session.execute(sa.text("UPDATE push_subscriptions SET session_id = NULL"))
@@ -233,4 +238,19 @@ def test_nobody_subscribes_with_a_session_that_has_ended(client: Client, user_id
     device = sign_in(client, user_id)
     device.post("/logout")
     assert_error(device.post("/push/subscribe", browser), 401, "session_ended")
+    assert endpoints() == []
+
+
+@pytest.mark.parametrize("is_subscribed_first", [True, False])
+def test_a_subscription_that_meets_the_end_of_its_session_does_not_stay(
+    committed: Flask, user_id: int, browser: dict[str, Any], is_subscribed_first: bool
+) -> None:
+    caller = signed_in(user_id).ask()
+    steps: list[Callable[[], object]] = [
+        lambda: service.subscribe({**browser, "user_id": None}, caller),
+        lambda: sessions.end(caller),
+    ]
+    left = iter(steps if is_subscribed_first else reversed(steps))
+    second = done_twice_at_once(committed, lambda: next(left)())
+    assert isinstance(second.exception(), NoneType if is_subscribed_first else Unauthorized)
     assert endpoints() == []

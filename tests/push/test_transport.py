@@ -140,7 +140,7 @@ def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
     assert shown(sim, browser) == [{"title": "Pengingat", "body": "Anda punya pengingat"}]
 
 
-@pytest.mark.parametrize("kind", ["security_notice", "forum_case", "broadcast"])
+@pytest.mark.parametrize("kind", ["security_notice", "moderation", "broadcast"])
 def test_a_claimed_browser_learns_nothing_else(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
 ) -> None:

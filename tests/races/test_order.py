@@ -12,8 +12,9 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.clock import now
+from app.identity import jobs as identity_jobs
 from app.identity import sessions
-from app.identity.models import User
+from app.identity.models import LoginSession, User
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery
@@ -26,7 +27,7 @@ from app.push.models import PushSubscription
 from dev.stack.waiting import wait_until
 from tests.overlap import IS_WAITING, done_twice_at_once
 from tests.races.browsers import browser, subscribe
-from tests.races.meeting import Scene, serving
+from tests.races.meeting import Response, Scene, serving
 from tests.races.reminders import fall_due, forget_plans, hours_waiting, remind
 
 
@@ -89,6 +90,30 @@ def test_fanning_out_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -
         assert job.result() is None
 
 
+def test_sweeping_sessions_does_not_wait_for_somebody_who_is_being_deleted(scene: Scene) -> None:
+    leaving, _ = scene.person(), scene.person()
+    scene.send(subscribe(leaving, browser(scene)))
+    scene.change("UPDATE sessions SET last_used_at = now() - interval '8 days'")
+    with being_deleted(leaving.id), running(scene.app, identity_jobs.drop_dead_sessions) as sweep:
+        assert sweep.done()
+        assert db.session.scalars(sa.select(LoginSession.user_id)).all() == [leaving.id]
+        db.session.rollback()
+    identity_jobs.drop_dead_sessions()  # the deletion was given up
+    assert scene.sql("SELECT count(*) FROM sessions") == 0
+
+
+def test_a_logout_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
+    leaving = scene.person()
+    scene.send(subscribe(leaving, browser(scene)))
+    with being_deleted(leaving.id) as deletion, running(scene.app, lambda: scene.send(leaving.post("/logout"))) as out:
+        for table in (LoginSession, PushSubscription):
+            held = sa.select(table.id).where(table.user_id == leaving.id).with_for_update(nowait=True)
+            assert len(deletion.execute(held).all()) == 1
+        deletion.rollback()
+        assert out.result() == Response(200, {"message": "Berhasil keluar."})
+    assert scene.sql("SELECT count(*) FROM push_subscriptions") == 0
+
+
 def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving = scene.person()
     far = (now().hour + 12) % 24  # no next occurrence within the half hour that is asked for
@@ -140,11 +165,10 @@ def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
 
 def test_of_two_browsers_at_once_the_second_counts_the_first(scene: Scene) -> None:
     person = scene.person()
+    caller = sessions.reader_of(str(person.token)).ask()
     for _ in range(push.MOST_A_USER - 1):
         with unit_of_work():
-            push.subscribe({**browser(scene), "user_id": None}, caller_id=person.id)
-    done_twice_at_once(
-        scene.app, lambda: push.subscribe({**browser(scene), "user_id": None}, caller_id=person.id)
-    ).result()
+            push.subscribe({**browser(scene), "user_id": None}, caller)
+    done_twice_at_once(scene.app, lambda: push.subscribe({**browser(scene), "user_id": None}, caller)).result()
     count = sa.select(sa.func.count()).select_from(PushSubscription).where(PushSubscription.user_id == person.id)
     assert db.session.scalar(count) == push.MOST_A_USER

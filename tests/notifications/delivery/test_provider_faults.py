@@ -15,7 +15,7 @@ from app.notifications.models import Channel, State
 from app.push import service as push
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
-from tests.factories import make_user
+from tests.factories import make_user, signed_in
 from tests.notifications.conftest import add, reread
 from tests.push.conftest import keys
 
@@ -38,7 +38,9 @@ def subscribed(sim: Server, public_key: str) -> int:
     browser = sim.push.subscribe(public_key)
     with unit_of_work():
         user_id = make_user().id
-        row, _ = push.subscribe({**browser, "user_id": None}, caller_id=user_id)
+    caller = signed_in(user_id).ask()
+    with unit_of_work():
+        row, _ = push.subscribe({**browser, "user_id": None}, caller)
         return row.id
 
 
