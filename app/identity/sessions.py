@@ -17,7 +17,6 @@ from app.core.database.session import autocommit, db
 from app.core.errors import NotFound, Unauthorized
 from app.core.lib.clock import now
 from app.core.settings import current, settings
-from app.core.web.pagination import Listing, Page, paginate
 from app.identity import tokens
 from app.identity.models import (
     PRIVILEGED,
@@ -134,10 +133,10 @@ def _lock_person(user_id: int) -> None:
     db.session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
 
 
-def list_own(caller: Caller, page: Page) -> Listing[LoginSession]:
-    """Where the caller is signed in now, the latest login first."""
-    own = sa.select(LoginSession).where(LoginSession.user_id == caller.id, is_alive())
-    return paginate(own.order_by(LoginSession.created_at.desc(), LoginSession.id), page)
+def own(caller: Caller) -> sa.Select[LoginSession]:
+    """Select the sessions that the caller is signed in with now, the latest login first."""
+    alive = sa.select(LoginSession).where(LoginSession.user_id == caller.id, is_alive())
+    return alive.order_by(LoginSession.created_at.desc(), LoginSession.id)
 
 
 def is_alive() -> sa.ColumnElement[bool]:

@@ -117,6 +117,7 @@ class Device(Schema):
     created_at = Timestamp()
     last_used_at = Timestamp(metadata={"description": "When the access token was last refreshed"})
     current = fields.Boolean(metadata={"description": "Whether it is the session of this request"})
+    notifications = fields.Boolean(metadata={"description": "Whether pushes come to a browser on this device"})
 
 
 class Access(Schema):

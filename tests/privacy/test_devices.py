@@ -25,6 +25,14 @@ ANDROID = (
     "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Mobile Safari/537.36"
 )
 
+SUBSCRIPTION = {
+    "endpoint": "https://push.example.com/send/abc",
+    "keys": {
+        "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+        "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+    },
+}
+
 
 @pytest.fixture
 def user(app: Flask) -> User:
@@ -50,8 +58,16 @@ def log_in(client: Client, path: str = "/login", **headers: str) -> tuple[Client
 def test_a_login_is_listed_by_the_plain_name_of_its_device(client: Client, user: User) -> None:
     phone, _ = log_in(client, **{"User-Agent": ANDROID})
     [row] = listed(phone)
-    assert set(row) == {"id", "name", "created_at", "last_used_at", "current"}
+    assert set(row) == {"id", "name", "created_at", "last_used_at", "current", "notifications"}
     assert (row["name"], row["current"]) == ("Chrome di Android", True)
+
+
+def test_a_device_that_takes_notifications_says_so(client: Client, siti: Client, user: User) -> None:
+    phone, _ = log_in(client)
+    phone.post("/push/subscribe", SUBSCRIPTION)
+    assert {row["current"]: row["notifications"] for row in listed(phone)} == {True: True, False: False}
+    siti.post("/push/subscribe", SUBSCRIPTION)
+    assert {row["current"]: row["notifications"] for row in listed(phone)} == {True: False, False: True}
 
 
 def test_a_registration_is_a_session_with_a_name_too(client: Client, app: Flask) -> None:

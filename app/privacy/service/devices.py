@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.core.web.pagination import Listing, Page
+import sqlalchemy as sa
+
+from app.core.web.pagination import Listing, Page, paginate_rows
 from app.identity import devices, sessions
+from app.identity.models import LoginSession
 from app.identity.sessions import Caller
+from app.push.models import PushSubscription
 
 
 @dataclass(frozen=True)
@@ -18,13 +22,23 @@ class Device:
     created_at: datetime
     last_used_at: datetime
     current: bool
+    #: True if a browser has subscribed to pushes in this session.
+    notifications: bool
 
 
 def list_own(caller: Caller, page: Page) -> Listing[Device]:
     """The caller's sessions that still live, the latest login first."""
-    listing = sessions.list_own(caller, page)
+    has_browser = sa.exists().where(PushSubscription.session_id == LoginSession.id)
+    listing = paginate_rows(sessions.own(caller).add_columns(has_browser), page)
     rows = [
-        Device(row.id, row.device or devices.UNKNOWN, row.created_at, row.last_used_at, row.id == caller.session_id)
-        for row in listing.rows
+        Device(
+            id=session.id,
+            name=session.device or devices.UNKNOWN,
+            created_at=session.created_at,
+            last_used_at=session.last_used_at,
+            current=session.id == caller.session_id,
+            notifications=notifications,
+        )
+        for session, notifications in listing.rows
     ]
     return Listing(rows, listing.total, page)
