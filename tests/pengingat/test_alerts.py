@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import time, timedelta
 from typing import Any
 from unittest import mock
 
@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.identity import care
 from app.identity.models import User
+from app.identity.notification_settings import save
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.alert_texts import REQUESTS, News
@@ -200,6 +201,36 @@ def test_the_night_is_that_of_the_caregiver(
     assert (len(told(caregiver=budi)), len(told(caregiver=east))) == (1, 0)
     tick(moment, "21:00")
     assert len(told(caregiver=east)) == 1
+
+
+def test_an_important_alert_waits_for_the_caregivers_own_quiet_hours(
+    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+) -> None:
+    save(budi, quiet_start=time(22), quiet_end=time(5))
+    make(siti, obat, "14:10", "15:00", penting=True)  # missed at 22.10 and 23.00 in Jakarta
+    tick(moment, "15:10")
+    tick(moment, "16:00")
+    tick(moment, "21:59")
+    assert told() == []
+    tick(moment, "22:00")
+    assert told() == [
+        "Siti belum menandai obat kemarin pukul 21.10 WIB.\n"
+        "Siti belum menandai obat kemarin pukul 22.00 WIB.\n"
+        "Mohon ditanyakan."
+    ]
+
+
+def test_a_caregiver_with_quiet_hours_of_their_own_has_no_other_night(
+    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+) -> None:
+    save(budi, quiet_start=time(8), quiet_end=time(15))  # who works at night
+    make(siti, obat, "04:00", "14:10")  # missed at 12.00 and 22.10 in Jakarta
+    tick(moment, "05:00")
+    assert told() == []
+    tick(moment, "08:00")
+    assert len(told()) == 1
+    tick(moment, "15:10")
+    assert told()[1:] == ["Siti belum menandai obat pukul 21.10 WIB. Mohon ditanyakan."]
 
 
 def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) -> None:

@@ -164,7 +164,7 @@ def test_what_waits_for_a_channel_that_is_off_will_not_come(siti: Client, user: 
     assert (push["status"], push["reason"]) == ("waiting", None)
 
 
-def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_dose_does_not(siti: Client, user: User) -> None:
+def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_reminder_does_not(siti: Client, user: User) -> None:
     now = database_clock.now()
     local = now.astimezone(notification_settings.zone_of(user.domicile))
     hours = {
@@ -173,10 +173,11 @@ def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_dose_does_not(siti:
     }
     notification_settings.save(user.id, **hours)
     add(user, due_at=now - timedelta(minutes=1))
-    add(user, kind="reminder", occurrence_id=occurrence(user), due_at=now - timedelta(minutes=2))
+    for minute, tipe in enumerate(("obat", "makan", "terapi", "kontrol"), 2):
+        add(user, kind="reminder", occurrence_id=occurrence(user, tipe=tipe), due_at=now - timedelta(minutes=minute))
     add(user, due_at=now + timedelta(minutes=5))
     reasons = [row["channels"][0]["reason"] for row in siti.get("/pengiriman").json]
-    assert reasons == [None, words.QUIET, None]
+    assert reasons == [None, words.QUIET, None, None, None, None]
 
 
 def test_rows_are_paged_the_latest_due_first(siti: Client, user: User) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-import sqlalchemy as sa
 from flask import Flask, current_app
 
 from app.core.database import clock as database_clock
@@ -98,39 +97,53 @@ def test_outside_of_quiet_hours_everything_leaves(user_id: int, gateway: Server)
     assert drained(add(user_id=user_id, target=None)).state == State.SENT
 
 
-def test_a_dose_at_its_own_time_goes_through(user_id: int, gateway: Server) -> None:
+TIPES = ("obat", "makan", "terapi", "kontrol")
+
+
+@pytest.mark.parametrize("tipe", TIPES)
+def test_a_reminder_of_any_type_leaves_in_quiet_hours(user_id: int, gateway: Server, tipe: str) -> None:
     quiet(user_id)
-    assert drained(dose(user_id)).state == State.SENT
+    assert drained(dose(user_id, tipe=tipe)).state == State.SENT
 
 
-def test_a_dose_put_off_goes_through_when_the_person_said(user_id: int, gateway: Server) -> None:
+@pytest.mark.parametrize("tipe", TIPES)
+def test_a_snoozed_reminder_leaves_in_quiet_hours(user_id: int, gateway: Server, tipe: str) -> None:
     quiet(user_id)
     now = database_clock.now()
-    row = dose(user_id, due_at=now - timedelta(minutes=30), snoozed_until=now)
-    with unit_of_work():
-        db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(due_at=now))
+    row = dose(user_id, tipe=tipe, due_at=now - timedelta(minutes=30), snoozed_until=now)
     assert drained(row).state == State.SENT
 
 
-@pytest.mark.parametrize("tipe", ["makan", "terapi", "kontrol"])
-def test_no_other_reminder_does(user_id: int, gateway: Server, tipe: str) -> None:
-    quiet(user_id)
-    row = drained(dose(user_id, tipe=tipe))
-    assert (row.state, gateway.messaging.sent) == (State.PENDING, [])
-
-
-def test_a_dose_that_is_told_of_again_waits(user_id: int, gateway: Server) -> None:
+def test_a_dose_that_is_asked_about_again_leaves_in_quiet_hours(user_id: int, gateway: Server) -> None:
     quiet(user_id)
     row = dose(user_id, due_at=database_clock.now() - timedelta(minutes=20))
+    assert drained(row).state == State.SENT
+
+
+def test_a_reminder_that_could_not_be_sent_at_its_time_is_retried_in_quiet_hours(user_id: int, gateway: Server) -> None:
+    row = dose(user_id, tipe="makan")
+    gateway.fault("messaging", "status", status=500)
     assert drained(row).state == State.PENDING
-
-
-def test_what_quiet_hours_outlast_is_missed_and_not_sent_after_them(user_id: int, gateway: Server) -> None:
     quiet(user_id)
-    row = drained(add(user_id=user_id, target=None, expires_at=database_clock.now() + timedelta(minutes=30)))
+    age(60, of=row)
+    assert drained(row).state == State.SENT
+
+
+@pytest.mark.parametrize("kind", ["stock", "forum_reply", "moderation"])
+def test_news_does_not_expire_before_quiet_hours_end(user_id: int, gateway: Server, kind: str) -> None:
+    end = quiet(user_id)
+    expires_at = database_clock.now() + timedelta(minutes=30)
+    row = drained(add(user_id=user_id, target=None, kind=kind, expires_at=expires_at))
+    assert (row.state, row.next_try_at) == (State.PENDING, end)
     noisy(user_id)
-    age(3600, of=row)
-    assert (drained(row).state, gateway.messaging.sent) == (State.MISSED, [])
+    age((end - database_clock.now()).total_seconds() + 60, of=row)
+    assert drained(row).state == State.SENT
+
+
+def test_news_with_time_enough_expires_when_it_did(user_id: int, gateway: Server) -> None:
+    quiet(user_id)
+    expires_at = database_clock.now() + timedelta(hours=24)
+    assert drained(add(user_id=user_id, target=None, expires_at=expires_at)).expires_at == expires_at
 
 
 def test_a_channel_that_is_switched_off_gets_nothing_of_what_is_queued_already(user_id: int, gateway: Server) -> None:

@@ -182,17 +182,17 @@ def test_with_all_answered_nothing_leaves(grouping: Server, three: list[int], si
     assert sent(grouping) == []
 
 
-def test_in_quiet_hours_a_dose_leaves_without_what_waits(grouping: Server, three: list[int], siti_id: int) -> None:
+def test_in_quiet_hours_all_reminders_of_a_minute_leave_together(
+    grouping: Server, three: list[int], siti_id: int
+) -> None:
     with unit_of_work():
         db.session.execute(sa.update(Occurrence).where(Occurrence.reminder_id == three[0]).values(tipe="makan"))
         local = database_clock.now().astimezone(clock.JAKARTA)
         around = {"quiet_start": local - timedelta(hours=1), "quiet_end": local + timedelta(hours=1)}
         notification_settings.save(siti_id, **{name: at.time() for name, at in around.items()})
     outbox_jobs.drain("urgent")
-    assert [named(text) for text in sent(grouping)] == [["Amlodipin", "Simvastatin"]]
-    waiting, *left = messages(*three)
-    assert [(row.state, row.attempts) for row in (waiting, *left)] == [("pending", 0), ("sent", 1), ("sent", 1)]
-    assert waiting.next_try_at > clock.now()
+    assert [named(text) for text in sent(grouping)] == [list(ALL)]
+    assert states(*three) == [State.SENT] * 3
 
 
 def test_one_that_is_answered_during_the_call_counts_as_sent(grouping: Server, three: list[int], siti_id: int) -> None:
