@@ -91,7 +91,6 @@ ROUTING = Routing(
         occurrences.KIND: sending.check,
         alerts.KIND: alerts.check,
     },
-    at_any_hour={occurrences.KIND: occurrences.is_dose_at_its_time},
     joint={occurrences.KIND: texts.joint},
     throttles={URGENT: sender_health.may_send, BULK: broadcast_sending.take_slot},
     taken_back=alerts.note_undelivered,

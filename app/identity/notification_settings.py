@@ -76,6 +76,12 @@ def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]
     return sa.func.coalesce(leaving, said, type_=sa.JSON)
 
 
+def wishes(user_id: int) -> Wishes:
+    """Return a person's settings as plain values."""
+    values = db.session.scalar(sa.select(wishes_of(sa.literal(user_id))))
+    return Wishes(*values) if isinstance(values, list) else Wishes()
+
+
 def get(user_id: int) -> NotificationSettings:
     """A person's settings, those of whoever never said included; nothing is stored by asking."""
     row = db.session.get(NotificationSettings, user_id, populate_existing=True)

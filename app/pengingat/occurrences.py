@@ -7,11 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import sqlalchemy as sa
-
-from app.core.database.session import autocommit
 from app.notifications import outbox
-from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel
 from app.pengingat import ledger, texts, tokens
 from app.pengingat.models import LATE, Occurrence, Pengingat, State, Tipe
@@ -31,16 +27,6 @@ KIND = "reminder"
 
 def subject(pengingat_id: int) -> str:
     return f"pengingat:{pengingat_id}"
-
-
-def is_dose_at_its_time(delivery: Claimed) -> bool:
-    """Whether a delivery tells of a medicine at the time that the person set for it, or has put it off to."""
-    dose = sa.select(Occurrence.due_at, Occurrence.snoozed_until).where(
-        Occurrence.id == delivery.occurrence_id, Occurrence.tipe == Tipe.OBAT
-    )
-    with autocommit() as connection:
-        row = connection.execute(dose).one_or_none()
-    return row is not None and delivery.due_at in row
 
 
 @dataclass(frozen=True)

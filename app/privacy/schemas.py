@@ -80,7 +80,7 @@ class NotificationSettings(Schema):
         allow_none=True,
         metadata={
             "description": "Times of day in the zone of the domicile; an `end` before `start` is of the next day. "
-            "Doses at their own time, password resets and security notices go through, all else waits for the end"
+            "Reminders, password resets and security notices come at any hour; news waits for the end"
         },
     )
     broadcasts = fields.Boolean(

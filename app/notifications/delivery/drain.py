@@ -41,8 +41,6 @@ class Routing:
     transports: Mapping[Channel, Transport]
     #: By kind, asked before a delivery is sent; raises as a transport does when now is not the time.
     checks: Mapping[str, Callable[[Claimed], None]]
-    #: By kind, whether a delivery leaves in its person's quiet hours too.
-    at_any_hour: Mapping[str, Callable[[Claimed], bool]]
     #: By kind, the payload of one message out of those of several, see `groups`.
     joint: Mapping[str, Callable[[Sequence[Mapping[str, object]]], Mapping[str, object]]]
     #: By queue, asked before the next row of a channel is claimed: whether it may be.
@@ -181,7 +179,7 @@ class Lane:
     def _send(self, delivery: Claimed) -> Outcome:
         """Call the transport; returns what came of it."""
         try:
-            wishes.check(delivery, self.channel, routing().at_any_hour.get(delivery.kind))
+            wishes.check(delivery, self.channel)
             if check := routing().checks.get(delivery.kind):
                 check(delivery)
             ref = routing().transports[self.channel](delivery)

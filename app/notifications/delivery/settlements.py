@@ -120,6 +120,11 @@ def settle_postponed(delivery: Claim, until: datetime | timedelta, reason: str =
     _settle(delivery, state=State.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
 
 
+def extend(delivery: Claim, until: datetime) -> None:
+    """Let a claimed delivery expire at `until`, or later if it does already."""
+    _settle(delivery, expires_at=sa.func.greatest(_rows.expires_at, until))
+
+
 def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:
     """2^attempts seconds with jitter, at most 30 minutes; a longer `Retry-After` wins."""
     backoff = min(2.0 ** min(attempts, 20), MAX_RETRY_S)

@@ -8,15 +8,14 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from app.core.database import clock as database_clock
-from app.core.database.session import db
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.identity import notification_settings
 from app.identity.notification_settings import Wishes
 from app.identity.sessions import Caller
-from app.notifications.delivery.wishes import ALWAYS_WANTED, SWITCHED_OFF
+from app.notifications.delivery.wishes import ALWAYS_WANTED, AT_ANY_HOUR, SWITCHED_OFF
 from app.notifications.models import OPEN, Channel, Delivery, Receipt, State
 from app.pengingat import stock
-from app.pengingat.models import Occurrence, Pengingat, Tipe
+from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.models import State as Answer
 from app.privacy.schemas import Status
 from app.privacy.service import words
@@ -56,7 +55,7 @@ def list_own(caller: Caller, page: Page) -> Listing[Sent]:
 def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing[Sent]:
     """What was or will be sent to a person, the latest due first; of the deliveries that meet `which` alone."""
     listing = paginate_rows(_things(user_id, *which), page)
-    wishes, now = _wishes(user_id), database_clock.now()
+    wishes, now = notification_settings.wishes(user_id), database_clock.now()
     rows = [
         Sent(row.id, row.kind, words.title_of(row.kind, row.judul), row.due_at, _parts(row, wishes, now))
         for row in listing.rows
@@ -82,18 +81,13 @@ def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[ob
         .subquery()
     )
     judul = sa.func.coalesce(Occurrence.judul, Pengingat.judul).label("judul")
-    told = (judul, Occurrence.tipe, Occurrence.state.label("answer"))
+    told = (judul, Occurrence.state.label("answer"))
     return (
         sa.select(things.c.id, things.c.kind, things.c.due_at, things.c.rows, *told)
         .outerjoin(Occurrence, Occurrence.id == things.c.occurrence_id)
         .outerjoin(Pengingat, Pengingat.id == stock.reminder_of(things.c.kind, things.c.subject))
         .order_by(things.c.due_at.desc(), things.c.id.desc())
     )
-
-
-def _wishes(user_id: int) -> Wishes:
-    values = db.session.scalar(sa.select(notification_settings.wishes_of(sa.literal(user_id))))
-    return Wishes(*values) if isinstance(values, list) else Wishes()
 
 
 def _parts(row: sa.Row[*tuple[object, ...]], wishes: Wishes, now: datetime) -> list[Part]:
@@ -125,8 +119,8 @@ def _open(row: sa.Row[*tuple[object, ...]], name: str, error: str | None, wishes
     """What is still to come, unless the person has switched its channel off (`wishes` None)."""
     if wishes is None:
         return Part(name, Status.CANCELLED, None, words.REASONS[SWITCHED_OFF])
-    is_quiet = row.due_at <= now and row.tipe != Tipe.OBAT and wishes.quiet_until(now) is not None
-    reason = words.QUIET if is_quiet and row.kind not in ALWAYS_WANTED else words.TRIED if error else None
+    is_held = row.due_at <= now and row.kind not in AT_ANY_HOUR and wishes.quiet_until(now) is not None
+    reason = words.QUIET if is_held else words.TRIED if error else None
     return Part(name, Status.WAITING, None, reason)
 
 
