@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -16,11 +17,11 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
-from app.identity import care, consents, erasure
+from app.identity import care, consents, erasure, notification_settings
 from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
 from app.identity.models import User
-from app.identity.notification_settings import zone_of
+from app.identity.notification_settings import Wishes, zone_of
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.models import deliveries
@@ -151,7 +152,8 @@ def tell(link_id: int, now: datetime) -> None:
         lines = {}
     forgotten = [alert.id for alert, *_ in waiting if alert not in lines]
     db.session.execute(sa.delete(CaregiverAlert).where(CaregiverAlert.id.in_(forgotten)))
-    told = _Telling(link, people[link.caregiver_id], people[link.patient_id].nama_ktp, now)
+    wishes = notification_settings.wishes(link.caregiver_id)
+    told = _Telling(link, people[link.caregiver_id], wishes, people[link.patient_id].nama_ktp, now)
     outbox.add_all(list(told.drafts(lines)))
 
 
@@ -168,14 +170,15 @@ class _Telling:
 
     link: CaregiverLink
     caregiver: _Person
+    wishes: Wishes
     patient: str
     now: datetime
 
     def drafts(self, lines: dict[CaregiverAlert, Line]) -> Iterator[outbox.Draft]:
         zone = zone_of(self.caregiver.domicile)
-        if night_ends := pacing.night_until(zone, self.now):
-            for alert in [alert for alert, line in lines.items() if not _is_important(line)]:
-                alert.due_at = night_ends
+        for alert, ends in [(alert, self._quiet_until(line, zone)) for alert, line in lines.items()]:
+            if ends is not None:
+                alert.due_at = ends
                 del lines[alert]
         follow_ups = {alert: line for alert, line in lines.items() if alert.about != About.MISSED}
         paced = {alert: line for alert, line in lines.items() if alert.about == About.MISSED}
@@ -191,6 +194,15 @@ class _Telling:
         else:
             for alert in paced:
                 alert.due_at = step
+
+    def _quiet_until(self, line: Line, zone: ZoneInfo) -> datetime | None:
+        """Return when the hours end that hold this alert now: the caregiver's own, else the night.
+
+        What is important leaves at night, but never in the caregiver's own quiet hours.
+        """
+        if self.wishes.quiet_start is not None:
+            return self.wishes.quiet_until(self.now)
+        return None if _is_important(line) else pacing.night_until(zone, self.now)
 
     def _message(self, lines: dict[CaregiverAlert, Line], way: Way) -> Iterator[outbox.Draft]:
         """One message and one push. Where medicines are named, beside it is what to say when that is not allowed."""

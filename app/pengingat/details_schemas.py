@@ -62,7 +62,10 @@ class OfReminder(Details):
     """What the details of each type may hold."""
 
     penting = fields.Boolean(
-        allow_none=True, metadata={"description": "Caregivers with the scope alerts are told at night too"}
+        allow_none=True,
+        metadata={
+            "description": "Caregivers with the scope alerts are told at night too, but not in quiet hours of their own"
+        },
     )
 
 
