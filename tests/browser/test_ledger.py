@@ -51,7 +51,7 @@ def test_a_reminder_is_made_told_of_answered_by_a_tap_and_looked_back_at(client:
     expect(tab.get_by_role("heading", name=re.compile(r"^Terapi pukul \d\d\.\d\d WIB$"))).to_be_visible()
     assert TITLE not in tab.content()
     tab.get_by_role("button", name="Sudah").click()
-    expect(tab.get_by_role("status")).to_have_text("Sudah dicatat: selesai. Terima kasih.")
+    expect(tab.get_by_role("status")).to_have_text("Tercatat, terima kasih.")
 
     (row,) = client.call("GET", f"/pengingat/{made['id']}/riwayat")["answer"]
     assert (row["judul"], row["state"], row["answered_via"], row["late"]) == (TITLE, "done", "link", False)

@@ -301,7 +301,9 @@ def test_a_button_that_is_too_old_says_so(phone: Phone, sent: Sent, moment: Time
     (row,) = sent("Metformin")
     moment.move(hours=25)
     assert phone.write("Sudah", pressed=f"T:{token(row)}").text == "Tautan ini sudah tidak berlaku."
-    assert phone.write("Sudah", pressed=f"T:{'x' * 22}").text == "Tautan ini tidak dikenal."
+    assert phone.write("Sudah", pressed=f"T:{'x' * 22}").text == (
+        "Tautan ini tidak kami temukan. Coba buka lagi dari pesan kami yang terbaru."
+    )
 
 
 def test_times_are_those_of_the_reminders_zone(phone: Phone, sent: Sent, siti: User) -> None:

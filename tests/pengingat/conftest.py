@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,6 +24,7 @@ from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence
 from tests.client import Client
 from tests.factories import make_user
+from tests.pengingat.links import ADDRESS, payloads
 
 #: A Monday, 08:00 in Jakarta.
 NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
@@ -81,6 +84,22 @@ def kontrol() -> dict[str, Any]:
 @pytest.fixture
 def siti(client: Client) -> Client:
     return client.as_(make_user(nama_ktp="Siti Aminah"))
+
+
+@pytest.fixture
+def public(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is an address for links."""
+    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=ADDRESS))
+
+
+@pytest.fixture
+def token(public: None, siti: Client, moment: Time, obat: dict[str, Any]) -> str:
+    """That of the dose of 19:00 in Jakarta (12:00 UTC), which fell due five minutes ago."""
+    siti.post("/pengingat/obat", obat)
+    moment.move(hours=11, minutes=5)
+    text = str(payloads("messaging")[0]["text"])
+    (found,) = re.findall(rf"{ADDRESS}/k/([A-Za-z0-9_-]{{22}})\Z", text)
+    return str(found)
 
 
 @pytest.fixture

@@ -3,51 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.core.database.session import db
-from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
 from tests.client import Client, assert_error
 from tests.factories import PASSWORD
 from tests.pengingat.conftest import Time, ledger, texts, waiting
+from tests.pengingat.links import ADDRESS, page, payloads, said, tap
 
-ADDRESS = "https://sehat.example.org"
-
-
-@pytest.fixture
-def public(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=ADDRESS))
-
-
-@pytest.fixture
-def token(public: None, siti: Client, moment: Time, obat: dict[str, Any]) -> str:
-    """That of the dose of 19:00 in Jakarta (12:00 UTC), which fell due five minutes ago."""
-    siti.post("/pengingat/obat", obat)
-    moment.move(hours=11, minutes=5)
-    text = str(payloads("messaging")[0]["text"])
-    (found,) = re.findall(rf"{ADDRESS}/k/([A-Za-z0-9_-]{{22}})\Z", text)
-    return str(found)
-
-
-def payloads(channel: str) -> Sequence[dict[str, object]]:
-    return db.session.scalars(sa.select(Delivery.payload).filter_by(channel=channel).order_by(Delivery.due_at)).all()
-
-
-def page(client: Client, token: str) -> TestResponse:
-    return client.get(f"/k/{token}")
-
-
-def tap(client: Client, token: str, status: str) -> TestResponse:
-    return client.post(f"/k/{token}", data={"status": status})
+MISSED = 'Belum ada jawaban dari Anda. Kalau sudah, tekan "Sudah" sekarang.'
 
 
 def test_a_message_ends_with_its_link(token: str) -> None:
@@ -116,8 +86,8 @@ def test_a_tap_answers_and_works_twice(token: str, client: Client, siti: Client)
         response = tap(client, token, "done")
         assert (response.status_code, response.headers["Location"]) == (303, f"/k/{token}")
     text = page(client, token).text
-    assert "Sudah dicatat: selesai. Terima kasih." in text
-    assert re.findall(r'value="(\w+)"', text) == ["skipped"]
+    assert "Tercatat, terima kasih." in text
+    assert re.findall(r'value="(\w+)">([^<]*)<', unescape(text)) == [("skipped", 'Salah tekan? Ganti ke "Lewati"')]
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
     assert row.answered_via == "link"
     assert siti.get("/pengingat").json[0]["is_done"] is True
@@ -154,7 +124,7 @@ def test_a_wrong_answer_shows_the_page_again(token: str, client: Client) -> None
 def test_a_link_is_of_use_for_a_day(token: str, client: Client, moment: Time) -> None:
     moment.move(hours=11)
     jobs.miss_overdue()
-    assert re.findall(r'value="(\w+)"', page(client, token).text) == ["done"]
+    assert said(client, token) == (MISSED, ["done"])
     moment.move(hours=12, minutes=55)
     assert page(client, token).status_code == 200
     moment.move(minutes=1)
@@ -167,6 +137,11 @@ def test_a_link_is_of_use_for_a_day(token: str, client: Client, moment: Time) ->
 def test_an_unknown_token_is_no_record(token: str, client: Client, unknown: str) -> None:
     assert page(client, unknown).status_code == 404
     assert_error(client.post(f"/konfirmasi/{unknown}", {"status": "done"}), 404)
+
+
+def test_the_page_of_an_unknown_link_says_what_to_do(client: Client) -> None:
+    sentence = "Tautan ini tidak kami temukan. Coba buka lagi dari pesan kami yang terbaru."
+    assert f"<h1>{sentence}</h1>" in page(client, "x" * 22).text
 
 
 def test_what_was_deleted_can_be_looked_at_and_not_answered(token: str, siti: Client, client: Client) -> None:
@@ -214,13 +189,6 @@ def test_a_link_of_somebody_who_is_leaving_shows_nothing(
     assert_error(client.post(f"/konfirmasi/{token}", {"status": "done"}), 404, "not_found")
 
 
-def said(client: Client, token: str) -> tuple[str, list[str]]:
-    """What a link's page says, and the buttons that it shows."""
-    text = page(client, token).text
-    (words,) = re.findall(r'class="said" role="status">([^<]*)<', text)
-    return words, re.findall(r'value="(\w+)"', text)
-
-
 def test_one_of_two_that_is_still_to_be_noted_is_asked_for(
     token: str, client: Client, siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
@@ -230,13 +198,16 @@ def test_one_of_two_that_is_still_to_be_noted_is_asked_for(
     siti.post(f"/pengingat/{other}/konfirmasi", {"status": "done"})
     moment.move(hours=1)
     jobs.miss_overdue()
-    assert said(client, token) == ("Belum dijawab dalam satu jam. Anda masih dapat mencatatnya.", ["done"])
+    assert said(client, token) == (
+        "Obat pukul 19.00 WIB: belum dijawab.\nObat pukul 19.00 WIB: sudah kami catat.",
+        ["done"],
+    )
     tap(client, token, "done")
-    assert said(client, token) == ("Sudah dicatat: selesai. Terima kasih.", ["skipped"])
+    assert said(client, token) == ("Tercatat, terima kasih.", ["skipped"])
 
 
 def test_what_can_be_noted_no_more_has_no_button(token: str, client: Client, moment: Time) -> None:
     moment.move(hours=12)
     jobs.miss_overdue()
-    assert said(client, token) == ("Tidak dijawab sampai jadwal berikutnya tiba, jadi tidak dapat dicatat lagi.", [])
+    assert said(client, token) == ("Waktu untuk menjawab pengingat ini sudah lewat.", [])
     assert tap(client, token, "done").status_code == 409

@@ -1,0 +1,35 @@
+"""The page of a link, as a person opens and taps it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import unescape
+
+import sqlalchemy as sa
+from werkzeug.test import TestResponse
+
+from app.core.database.session import db
+from app.notifications.models import Delivery
+from tests.client import Client
+
+ADDRESS = "https://sehat.example.org"
+
+
+def payloads(channel: str) -> Sequence[dict[str, object]]:
+    return db.session.scalars(sa.select(Delivery.payload).filter_by(channel=channel).order_by(Delivery.due_at)).all()
+
+
+def page(client: Client, token: str) -> TestResponse:
+    return client.get(f"/k/{token}")
+
+
+def tap(client: Client, token: str, status: str) -> TestResponse:
+    return client.post(f"/k/{token}", data={"status": status})
+
+
+def said(client: Client, token: str) -> tuple[str, list[str]]:
+    """What a link's page says, line by line, and the buttons that it shows."""
+    text = page(client, token).text
+    (words,) = re.findall(r'class="said" role="status">(.*)</p>', text)
+    return unescape(words.replace("<br>", "\n")), re.findall(r'value="(\w+)"', text)

@@ -1,0 +1,99 @@
+"""A link of several times in different states: its page says what became of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.pengingat import jobs
+from tests.client import Client
+from tests.pengingat.conftest import Time
+from tests.pengingat.links import page, said, tap
+
+DUE_AT = "2026-03-02T12:00:00Z"
+
+
+class Beside:
+    """A meal and a medicine more at the minute of a link, and what becomes of each."""
+
+    def __init__(self, siti: Client, obat: dict[str, Any]) -> None:
+        meal = {"tipe": "makan", "judul": "M", "waktu": DUE_AT, "details": {"makan_malam": {"jam": "12:00"}}}
+        self.siti = siti
+        self.meal = siti.post("/pengingat/", meal).json["id"]
+        self.medicine = siti.post("/pengingat/obat", obat).json["id"]
+
+    def say(self, reminder_id: int, status: str, **more: Any) -> None:
+        body = {"status": status, "due_at": DUE_AT, **more}
+        assert self.siti.post(f"/pengingat/{reminder_id}/konfirmasi", body).status_code == 200
+
+
+@pytest.fixture
+def beside(token: str, siti: Client, moment: Time, obat: dict[str, Any]) -> Beside:
+    moment.move(minutes=-10)
+    made = Beside(siti, obat)
+    moment.move(minutes=10)
+    return made
+
+
+def test_the_page_says_what_became_of_each_time_of_its_link(token: str, client: Client, beside: Beside) -> None:
+    beside.say(beside.medicine, "done")
+    beside.say(beside.meal, "snooze", minutes=20)
+    assert said(client, token) == (
+        "Obat pukul 19.00 WIB: belum dijawab.\n"
+        "Makan pukul 19.00 WIB: ditunda sampai pukul 19.25 WIB.\n"
+        "Obat pukul 19.00 WIB: sudah kami catat.",
+        ["done", "snooze", "skipped"],
+    )
+    tap(client, token, "skipped")
+    assert said(client, token) == (
+        "Obat pukul 19.00 WIB: kali ini dilewati.\n"
+        "Makan pukul 19.00 WIB: kali ini dilewati.\n"
+        "Obat pukul 19.00 WIB: sudah kami catat.",
+        ["done", "skipped"],
+    )
+    text = page(client, token).text
+    assert "<h1>Obat dan makan, pukul 19.00 WIB</h1>" in text
+    assert [label for label in ("Semua sudah", "Semua dilewati") if f">{label}<" in text] == [
+        "Semua sudah",
+        "Semua dilewati",
+    ]
+    assert "Metformin" not in text
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"), [("done", "Tercatat, terima kasih."), ("skipped", "Tercatat: kali ini dilewati.")]
+)
+def test_what_became_of_all_times_is_said_once(
+    token: str, client: Client, beside: Beside, status: str, sentence: str
+) -> None:
+    tap(client, token, status)
+    assert said(client, token)[0] == sentence
+
+
+def test_many_times_of_one_state_are_counted(
+    token: str, client: Client, siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    moment.move(minutes=-10)
+    made = [siti.post("/pengingat/obat", obat).json["id"] for _ in range(11)]
+    moment.move(minutes=10)
+    for reminder_id in made:
+        siti.post(f"/pengingat/{reminder_id}/konfirmasi", {"status": "skipped"})
+    assert said(client, token)[0] == "Obat pukul 19.00 WIB: belum dijawab.\n11 obat pukul 19.00 WIB: kali ini dilewati."
+    assert len(page(client, token).get_data()) < 6000
+
+
+def test_a_missed_time_is_answered_and_the_skipped_one_beside_it_stays(
+    token: str, client: Client, beside: Beside, moment: Time
+) -> None:
+    beside.say(beside.medicine, "skipped")
+    moment.move(hours=1)
+    jobs.miss_overdue()
+    tap(client, token, "done")
+    assert said(client, token)[0] == (
+        "Obat pukul 19.00 WIB: sudah kami catat.\n"
+        "Makan pukul 19.00 WIB: sudah kami catat.\n"
+        "Obat pukul 19.00 WIB: kali ini dilewati."
+    )
+    assert client.post(f"/konfirmasi/{token}", {"status": "done"}).json["state"] == "done"
+    assert said(client, token)[0] == "Tercatat, terima kasih."
