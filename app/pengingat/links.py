@@ -24,7 +24,7 @@ from app.pengingat.tokens import hash_of, link_token_of
 #: How long after an occurrence fell due its link is of use.
 LIFETIME = timedelta(hours=24)
 
-NOT_FOUND = "Tautan ini tidak dikenal."
+NOT_FOUND = "Tautan ini tidak kami temukan. Coba buka lagi dari pesan kami yang terbaru."
 EXPIRED = "Tautan ini sudah tidak berlaku."
 
 
@@ -51,7 +51,7 @@ def too_late(asked: Asked) -> set[int]:
 
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:
-    """Answer all that is open of a token, else what may still be said otherwise. The same twice is as good as once."""
+    """Answer what is open of a token, as `answer_all` does. The same answer again changes nothing."""
     now = database_clock.now()
     first = answer_all(_asked(token, now), data, now)[0]
     return {
@@ -64,22 +64,26 @@ def answer(token: str, data: QuickAnswer) -> LinkAnswer:
 
 
 def answer_all(asked: Asked, data: QuickAnswer, now: datetime) -> list[Occurrence]:
-    """Answer what is open of it, else what may still be said otherwise; returns what is answered, one at least.
+    """Answer what is open, else what was missed, else change the answers there are. Return the answered occurrences.
 
-    Raises the first refusal where nothing is.
+    Raise the first refusal if none could be answered.
     """
     reminders = _locked(asked.occurrences)
     rows = [(reminders[row.reminder_id], row) for row in asked.occurrences if row.reminder_id in reminders]
+    is_open = [each for each in rows if each[1].state == State.PENDING]
+    missed = [each for each in rows if each[1].state == State.MISSED]
     said = NewAnswer(data.status, data.minutes)
-    answered, refusals = [], []
-    for pengingat, row in [each for each in rows if each[1].state == State.PENDING] or rows:
-        try:
-            answered.append(answers.answer(pengingat, row, said, asked.via, now))
-        except Conflict as refusal:  # what else falls due at this minute may still be open
-            refusals.append(refusal)
-    if not answered:
-        raise refusals[0] if refusals else AlreadyClosed
-    return answered
+    refusals: list[Conflict] = []
+    for which in [is_open] if is_open else [missed, rows]:
+        answered = []
+        for pengingat, row in which:
+            try:
+                answered.append(answers.answer(pengingat, row, said, asked.via, now))
+            except Conflict as refusal:  # what else falls due at this minute may still be open
+                refusals.append(refusal)
+        if answered:
+            return answered
+    raise refusals[0] if refusals else AlreadyClosed
 
 
 def _asked(token: str, now: datetime) -> Asked:
