@@ -6,7 +6,10 @@ nothing.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from http import HTTPStatus
+from zoneinfo import ZoneInfo
 
 from flask import Response, redirect, request, url_for
 from marshmallow import ValidationError
@@ -17,31 +20,43 @@ from app.pengingat import links
 from app.pengingat.ledger_schemas import QuickAnswerCreate
 from app.pengingat.link_routes import limit_answers
 from app.pengingat.models import Occurrence, State, Tipe
-from app.pengingat.texts import calendar_day, clock_time
+from app.pengingat.texts import begun_large, calendar_day, clock_time
 
 bp = SmallPages("konfirmasi_page", __name__)
 
-KINDS = {Tipe.OBAT: "Obat", Tipe.MAKAN: "Makan", Tipe.TERAPI: "Terapi", Tipe.KONTROL: "Kontrol"}
+KINDS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "kontrol"}
 #: Beside the states of the ledger: missed, and the next one has fallen due.
 TOO_LATE = "too_late"
-#: What has become of it so far, by state.
+#: Sentence for a state that all times of the link share.
 SAID = {
-    State.DONE: "Sudah dicatat: selesai. Terima kasih.",
-    State.SKIPPED: "Sudah dicatat: dilewati.",
-    State.MISSED: "Belum dijawab dalam satu jam. Anda masih dapat mencatatnya.",
-    TOO_LATE: "Tidak dijawab sampai jadwal berikutnya tiba, jadi tidak dapat dicatat lagi.",
+    State.PENDING: "",
+    State.DONE: "Tercatat, terima kasih.",
+    State.SKIPPED: "Tercatat: kali ini dilewati.",
+    State.MISSED: 'Belum ada jawaban dari Anda. Kalau sudah, tekan "Sudah" sekarang.',
+    TOO_LATE: "Waktu untuk menjawab pengingat ini sudah lewat.",
     State.VOID: "Jadwal ini sudah diubah atau dihapus.",
 }
+#: Words for the state of one time, if the times of the link differ.
+SAID_OF_ONE = {
+    State.PENDING: "belum dijawab",
+    State.DONE: "sudah kami catat",
+    State.SKIPPED: "kali ini dilewati",
+    State.MISSED: "belum dijawab",
+    TOO_LATE: "waktu untuk menjawab sudah lewat",
+    State.VOID: "sudah diubah atau dihapus",
+}
 DONE, LATER, SKIPPED = ("done", "Sudah"), ("snooze", "Tunda 30 menit"), ("skipped", "Lewati")
-#: What may still be said, by state; of several in one link the first of these counts.
+#: Answers that are still possible, by state. The first state that a time of the link has decides.
 BUTTONS = {
     State.PENDING: (DONE, LATER, SKIPPED),
     State.MISSED: (DONE,),
-    State.DONE: (("skipped", "Ubah menjadi dilewati"),),
-    State.SKIPPED: (("done", "Ubah menjadi sudah"),),
+    State.DONE: (("skipped", 'Salah tekan? Ganti ke "Lewati"'),),
+    State.SKIPPED: (("done", 'Ternyata sudah? Ganti ke "Sudah"'),),
     TOO_LATE: (),
     State.VOID: (),
 }
+#: Answers if some times are done and others are skipped. Each button changes all of them.
+CHANGE_ALL = (("done", "Semua sudah"), ("skipped", "Semua dilewati"))
 
 
 @bp.get("/k/<token>")
@@ -70,23 +85,51 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
     except AppError as error:
         return small_page("konfirmasi.html", error.status, title=error.message)
     too_late = links.too_late(asked)
-    states = {row.id: TOO_LATE if row.id in too_late else State(row.state) for row in asked.occurrences}
-    first = min(asked.occurrences, key=lambda row: list(BUTTONS).index(states[row.id]))
-    state, local = states[first.id], first.due_at.astimezone(asked.zone)
-    kinds = dict.fromkeys(KINDS[Tipe(row.tipe)] for row in asked.occurrences)
-    times = dict.fromkeys(clock_time(row.due_at.astimezone(asked.zone)) for row in asked.occurrences)
-    said = " ".join(filter(None, [message, SAID.get(state) or _put_off(first, asked)]))
+    times = [_Time(row, TOO_LATE if row.id in too_late else State(row.state), asked.zone) for row in asked.occurrences]
+    states = {time.state for time in times}
+    first = min(states, key=list(BUTTONS).index)
     return small_page(
         "konfirmasi.html",
         status,
-        title=f"{', '.join(kinds)} pukul {', '.join(times)}",
-        when=calendar_day(local),
-        said=said,
-        buttons=BUTTONS[state],
+        title=_title(times),
+        when=_joined(calendar_day(time.due_at) for time in times),
+        said=_said(times, message),
+        buttons=CHANGE_ALL if first == State.DONE and State.SKIPPED in states else BUTTONS[first],
     )
 
 
-def _put_off(occurrence: Occurrence, asked: links.Asked) -> str:
-    if occurrence.snoozed_until is None:
-        return ""
-    return f"Ditunda sampai pukul {clock_time(occurrence.snoozed_until.astimezone(asked.zone))}."
+class _Time:
+    """One time of a link, in words that name neither the person nor the medicine."""
+
+    def __init__(self, row: Occurrence, state: str, zone: ZoneInfo) -> None:
+        self.state, self.kind, self.due_at = state, KINDS[Tipe(row.tipe)], row.due_at.astimezone(zone)
+        self.sentence, self.words = SAID[state], SAID_OF_ONE[state]
+        if state == State.PENDING and row.snoozed_until is not None:
+            self.words = f"ditunda sampai pukul {clock_time(row.snoozed_until.astimezone(zone))}"
+            self.sentence = f"{begun_large(self.words)}."
+
+
+def _title(times: list[_Time]) -> str:
+    """`Obat pukul 06.30 WIB`, `Makan dan obat, pukul 06.30 WIB`"""
+    kinds = _joined(time.kind for time in times)
+    comma = "," if len({time.kind for time in times}) > 1 else ""
+    return f"{begun_large(kinds)}{comma} pukul {_joined(clock_time(time.due_at) for time in times)}"
+
+
+def _said(times: list[_Time], message: str | None) -> list[str]:
+    """Return the lines of the status: one sentence if it is the same for all times, else a line for each time."""
+    if len({time.sentence for time in times}) == 1:
+        sentence = " ".join(filter(None, [message, times[0].sentence]))
+        return [sentence] if sentence else []
+    counts = Counter((time.kind, clock_time(time.due_at), time.words) for time in times)
+    lines = [
+        begun_large(f"{f'{count} ' if count > 1 else ''}{kind} pukul {at}: {words}.")
+        for (kind, at, words), count in counts.items()
+    ]
+    return [message, *lines] if message else lines
+
+
+def _joined(words: Iterable[str]) -> str:
+    """Join each word once: `makan`, `makan dan obat`, `makan, obat dan terapi`."""
+    *first, last = dict.fromkeys(words)
+    return f"{', '.join(first)} dan {last}" if first else last

@@ -102,7 +102,7 @@ def parts_of(payload: Mapping[str, Any]) -> Parts:
 def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """One message out of several of one person: a numbered list, and the link of the first, see `shared_links`."""
     parts = [parts_of(payload) for payload in payloads]
-    lines = [f"{n}. {_begun_large(part['sentence'])}" for n, part in enumerate(parts, 1)]
+    lines = [f"{n}. {begun_large(part['sentence'])}" for n, part in enumerate(parts, 1)]
     text = "\n".join([f"Halo{_after_blank(parts[0]['name'])}, ada {len(lines)} pengingat:", *lines])
     link = tokens.link_of(parts[0]["token"])
     tipe = {part["tipe"] for part in parts}
@@ -118,7 +118,7 @@ def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool
 
 
 def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]:
-    body = _begun_large(_sentence(pengingat, due, recipient))
+    body = begun_large(_sentence(pengingat, due, recipient))
     if len(body) > PUSH_CHARACTERS:
         body = body[: PUSH_CHARACTERS - 1] + "…"
     title = recipient.line(pengingat.judul)
@@ -181,7 +181,7 @@ def _contains(text: str, words: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text.casefold()) is not None
 
 
-def _begun_large(sentence: str) -> str:
+def begun_large(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
