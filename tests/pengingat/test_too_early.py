@@ -1,0 +1,133 @@
+"""A time more than 60 minutes ahead cannot be answered yet, by whichever way the answer comes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.core.errors import AppError
+from app.identity.models import User
+from app.pengingat import replies, tokens
+from app.pengingat.ledger_schemas import QuickAnswer
+from tests.client import Client, assert_error
+from tests.pengingat.conftest import Time, caregiver_of, ledger, waiting
+from tests.pengingat.links import page, payloads, tap
+
+SENTENCE = "Belum waktunya. Pengingat ini bisa dijawab mulai satu jam sebelumnya."
+STATUSES = ["done", "skipped", "snooze"]
+#: Of the dose at 19:00 in Jakarta, 11 hours ahead.
+DUE_AT = "2026-03-02T12:00:00Z"
+
+
+@pytest.fixture
+def path(siti: Client, moment: Time, obat: dict[str, Any]) -> str:
+    return f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+
+
+def say(client: Client, path: str, status: str = "done", **named: Any) -> Any:
+    return client.post(f"{path}/konfirmasi", {"status": status, **named})
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_dose_far_ahead_cannot_be_answered(siti: Client, moment: Time, path: str, status: str) -> None:
+    before = (ledger(), waiting(), waiting("push_fan_out"), siti.get(path).json)
+    assert_error(say(siti, path, status, due_at=DUE_AT), 409, "too_early")
+    assert_error(say(siti, path, status, due_at=DUE_AT, slot="1"), 409, "too_early")
+    moment.move(hours=9, minutes=59, seconds=59)
+    assert_error(say(siti, path, status, due_at=DUE_AT), 409, "too_early")
+    moment.move(hours=-9, minutes=-59, seconds=-59)
+    assert (ledger(), waiting(), waiting("push_fan_out"), siti.get(path).json) == before
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_exactly_an_hour_ahead_it_can(siti: Client, moment: Time, path: str, status: str) -> None:
+    moment.move(hours=10)
+    assert say(siti, path, status, due_at=DUE_AT).status_code == 200
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("due_at", ["2026-03-06T12:00:00Z", "2026-03-06T19:00:00.75+07:00", "9000-12-30T12:00:00Z"])
+def test_a_dose_beyond_the_ledger_cannot_be_answered(siti: Client, path: str, status: str, due_at: str) -> None:
+    before = ledger()
+    assert_error(say(siti, path, status, due_at=due_at), 409, "too_early")
+    assert_error(say(siti, path, status, due_at=due_at, slot="1"), 409, "too_early")
+    assert ledger() == before
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"due_at": "2026-03-02T12:01:00Z"},
+        {"due_at": "2026-03-06T12:01:00Z"},
+        {"due_at": "2026-03-06T12:00:00Z", "slot": "0"},
+        {"due_at": "2020-03-06T12:00:00Z"},
+        {"due_at": "9000-12-30T12:01:00Z"},
+    ],
+)
+def test_what_is_no_time_of_the_reminder_is_no_record(siti: Client, path: str, named: dict[str, str]) -> None:
+    assert_error(say(siti, path, **named), 404, "not_found")
+
+
+@pytest.mark.parametrize("due_at", ["2026-03-09T03:00:00Z", "2026-03-16T03:00:00Z"])
+def test_a_weekly_session_cannot_be_answered_days_ahead(siti: Client, moment: Time, due_at: str) -> None:
+    details = {"jadwal": [{"hari": "senin", "jam": "03:00"}]}
+    made = siti.post("/pengingat/", {"tipe": "terapi", "judul": "Terapi", "details": details}).json
+    assert_error(say(siti, f"/pengingat/{made['id']}", due_at=due_at), 409, "too_early")
+
+
+def test_a_notice_of_a_visit_cannot_be_answered_a_day_ahead(
+    siti: Client, moment: Time, kontrol: dict[str, Any]
+) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/', kontrol).json['id']}"
+    assert_error(say(siti, path, due_at="2026-03-03T02:00:00Z", slot="1h"), 409, "too_early")
+    assert_error(say(siti, path, due_at="2026-03-03T03:00:00Z"), 404)  # of the visit itself there is no notice
+
+
+def test_what_was_edited_away_is_closed_and_not_early(siti: Client, path: str, obat: dict[str, Any]) -> None:
+    dose = {"jam": "05:00", "jumlah": 2, "satuan": "tablet"}
+    siti.put(path, {"details": {**obat["details"], "frekuensi": 1, "jadwal": [dose]}})
+    assert_error(say(siti, path, due_at=DUE_AT), 409, "already_closed")
+
+
+def test_a_caregiver_is_too_early_as_well(client: Client, siti_id: int, path: str) -> None:
+    budi = db.session.get_one(User, caregiver_of(siti_id, "manage"))
+    answer = {"status": "done", "due_at": DUE_AT}
+    assert_error(client.as_(budi).post(f"{path}/konfirmasi?patient_id={siti_id}", answer), 409, "too_early")
+    assert ledger()[0] == "02 12:00 1 pending"
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_link_and_a_push_are_too_early(public: None, client: Client, siti: Client, path: str, status: str) -> None:
+    push = str(payloads("push_fan_out")[0]["token"])
+    link = tokens.link_token_of(push)
+    before = (ledger(), waiting())
+    for token in (push, link):
+        assert_error(client.post(f"/konfirmasi/{token}", {"status": status}), 409, "too_early")
+    refused = tap(client, link, status)
+    assert (refused.status_code, SENTENCE in refused.text) == (409, True)
+    assert page(client, link).status_code == 200
+    assert (ledger(), waiting()) == before
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_message_is_too_early(app: Flask, siti: Client, siti_id: int, path: str, status: str) -> None:
+    link = tokens.link_token_of(str(payloads("push_fan_out")[0]["token"]))
+    before = (ledger(), waiting())
+    with pytest.raises(AppError) as refused, unit_of_work():
+        replies.answer_button(siti_id, link, QuickAnswer(status))
+    assert (refused.value.code, refused.value.message) == ("too_early", SENTENCE)
+    assert (ledger(), waiting()) == before
+
+
+def test_is_done_is_still_said_of_the_current_one_however_far_ahead(siti: Client, moment: Time, path: str) -> None:
+    assert siti.put(path, {"is_done": True}).json["is_done"] is True
+    assert ledger()[0] == "02 12:00 1 done"
+    assert waiting() == ["03 00:00", "03 12:00"]
+    for status in STATUSES:
+        assert_error(say(siti, path, status, due_at=DUE_AT), 409, "too_early")
+    assert siti.get(path).json["is_done"] is True
+    assert siti.put(path, {"is_done": False}).json["is_done"] is False
+    assert ledger()[0] == "02 12:00 1 pending"
