@@ -77,6 +77,7 @@ ERROR_CODES = (
     "superadmin_only",
     "superuser_role",
     "token_expired",
+    "too_early",
     "too_many_reminders",
     "too_many_requests",
     "too_many_rows",

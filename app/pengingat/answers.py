@@ -27,6 +27,11 @@ class AlreadyClosed(Conflict):
     message = "Jadwal ini sudah ditutup, jadi tidak dapat dijawab lagi."
 
 
+class TooEarly(Conflict):
+    code = "too_early"
+    message = "Belum waktunya. Pengingat ini bisa dijawab mulai satu jam sebelumnya."
+
+
 class CannotSnooze(Conflict):
     code = "cannot_snooze"
     message = "Pengingat ini tidak dapat ditunda lagi."
@@ -46,13 +51,18 @@ def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia =
     """As `confirm_own`, whatever it takes, and also for a caregiver in the person's place."""
     now = database_clock.now()
     pengingat = own.locked_after_person(user_id, pengingat_id)
-    return answer(pengingat, _asked(pengingat_id, data, now), data, via, now)
+    return answer(pengingat, _asked(pengingat, data, now), data, via, now)
 
 
 def answer(
     pengingat: Pengingat, occurrence: Occurrence, data: NewAnswer, via: AnsweredVia, now: datetime
 ) -> Occurrence:
-    """Note an answer, or put the question off. The same answer twice is as good as once; the reminder is locked."""
+    """Record an answer, or put the question off. The same answer again changes nothing. The reminder is locked.
+
+    Raise `TooEarly` more than 60 minutes before the occurrence falls due.
+    """
+    if occurrence.state != State.VOID and occurrence.due_at > now + AHEAD:
+        raise TooEarly
     if data.status == "snooze":
         return _snooze(pengingat, occurrence, timedelta(minutes=data.minutes), now)
     state = State(data.status)
@@ -67,15 +77,17 @@ def answer(
     return answered
 
 
-def _asked(pengingat_id: int, data: NewAnswer, now: datetime) -> Occurrence:
-    """The occurrence that an answer names, else the one that a person means now."""
-    rows = sa.select(Occurrence).where(Occurrence.reminder_id == pengingat_id)
+def _asked(pengingat: Pengingat, data: NewAnswer, now: datetime) -> Occurrence:
+    """The occurrence that an answer names, else the one that a person means now. `TooEarly` beyond the ledger."""
+    rows = sa.select(Occurrence).where(Occurrence.reminder_id == pengingat.id)
     if data.slot:
         rows = rows.where(Occurrence.slot == data.slot)
     if data.due_at:
         second = data.due_at.replace(microsecond=0)
         rows = rows.where(Occurrence.due_at >= second, Occurrence.due_at < second + timedelta(seconds=1))
         found = db.session.scalars(rows.order_by(Occurrence.state != State.PENDING, Occurrence.slot)).first()
+        if found is None and second > now + AHEAD and _is_due(pengingat, second, data.slot):
+            raise TooEarly
     else:
         rows = rows.where(Occurrence.state != State.VOID, Occurrence.due_at <= now + AHEAD)
         latest = rows.order_by(Occurrence.due_at.desc(), Occurrence.slot.desc()).limit(ledger.LATEST)
@@ -83,6 +95,13 @@ def _asked(pengingat_id: int, data: NewAnswer, now: datetime) -> Occurrence:
     if found is None:
         raise NotFound(NOT_FOUND)
     return found
+
+
+def _is_due(pengingat: Pengingat, second: datetime, slot: str | None) -> bool:
+    """Return whether the reminder falls due within this second, by its schedule."""
+    before = timedelta(microseconds=1)
+    dues = pengingat.schedule.dues(second - before, second + timedelta(seconds=1) - before)
+    return any(not slot or slot == due.slot for due in dues)
 
 
 def _meant(latest: Sequence[Occurrence], now: datetime) -> Occurrence | None:

@@ -63,7 +63,9 @@ class QuickAnswerCreate(Schema):
 class AnswerCreate(QuickAnswerCreate):
     """An answer to one occurrence, by default to the one that a person means now."""
 
-    due_at = Timestamp(metadata={"description": "Which occurrence, by the moment that it falls due"})
+    due_at = Timestamp(
+        metadata={"description": "Which occurrence, by the moment that it falls due; 60 minutes ahead at most"}
+    )
     slot = Text(50, example="0", metadata={"description": "Which of several that fall due at one moment"})
     note = Text(200)
 

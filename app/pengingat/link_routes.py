@@ -38,5 +38,9 @@ bp = Blueprint("konfirmasi", __name__, url_prefix="/konfirmasi", description="An
 @bp.alt_response(409, "CONFLICT")
 @bp.alt_response(410, "GONE")
 def answer_link(data: QuickAnswer, token: str) -> LinkAnswer:
-    """Answer all that is open of a link or push; 410 a day after it fell due."""
+    """Answer all that is open of a link or push; 410 a day after it fell due.
+
+    Without open times it answers the missed ones, else it changes the answers. 409 `too_early`, `already_closed` and
+    `cannot_snooze` as for the answer of somebody who is signed in.
+    """
     return links.answer(token, data)

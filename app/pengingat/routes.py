@@ -115,7 +115,8 @@ def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> dict[st
     """Answer an occurrence: done, skipped, or snooze.
 
     Without `due_at` it is the last one that is due and unanswered, else the next within 60 minutes. 409
-    `already_closed` for answers that come too late, `cannot_snooze` after three times or past the next occurrence.
+    `too_early` more than 60 minutes before `due_at`, `already_closed` for answers that come too late, `cannot_snooze`
+    after three times or past the next occurrence.
     """
     by = required_reader()
     if acting.is_own(by, whose):

@@ -1,4 +1,4 @@
-"""What is said of a dose long before it: it counts as done from its own moment on, and not before."""
+"""A dose that is done up to an hour ahead: it counts as done from its own moment on, and not before."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from tests.client import Client
 from tests.pengingat.conftest import Time, ledger, waiting
 from tests.pengingat.stock import left, make
 
-#: The dose of last evening, at 19:00 WIB, and the next two, at 07:00 and 19:00; it is 05:00.
-LAST, NEXT, SECOND = "2026-03-02T12:00:00Z", "2026-03-03T00:00:00Z", "2026-03-03T12:00:00Z"
+#: The doses of this evening, at 19:00, 19:40 and 20:10 WIB, and the first of tomorrow; it is 19:15.
+LAST, NEXT, SECOND = "2026-03-02T12:00:00Z", "2026-03-02T12:40:00Z", "2026-03-02T13:10:00Z"
+TOMORROW = "2026-03-03T12:00:00Z"
 
 
 @pytest.fixture
 def path(siti: Client, moment: Time, obat: dict[str, Any]) -> str:
-    made = siti.post("/pengingat/obat", obat).json
-    moment.move(hours=21)
+    path = make(siti, at(obat, "12:00", "12:40", "13:10"), 10)
+    moment.move(hours=11, minutes=15)
     jobs.top_up()
-    return f"/pengingat/{made['id']}"
+    return path
+
+
+def at(obat: dict[str, Any], *times: str) -> dict[str, Any]:
+    """The medicine at these times of day in UTC."""
+    jadwal = [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in times]
+    return {**obat, "details": {**obat["details"], "frekuensi": len(jadwal), "jadwal": jadwal}}
 
 
 def say(siti: Client, path: str, status: str, due_at: str) -> None:
@@ -39,11 +46,10 @@ def shown(siti: Client, path: str) -> tuple[bool, str]:
 def test_a_dose_done_ahead_is_done_when_its_time_comes(siti: Client, moment: Time, path: str) -> None:
     say(siti, path, "done", NEXT)
     assert shown(siti, path) == (False, SECOND)  # of the last one nobody said anything
-    moment.move(hours=3)
+    moment.move(minutes=30)
     assert shown(siti, path) == (True, SECOND)
-    moment.move(hours=12)
-    jobs.top_up()
-    assert shown(siti, path) == (False, "2026-03-04T00:00:00Z")
+    moment.move(minutes=30)
+    assert shown(siti, path) == (False, TOMORROW)
 
 
 def test_after_one_that_is_done_it_goes_on_being_done(siti: Client, moment: Time, path: str) -> None:
@@ -51,23 +57,23 @@ def test_after_one_that_is_done_it_goes_on_being_done(siti: Client, moment: Time
     for due_at in (NEXT, SECOND):
         say(siti, path, "done", due_at)
         assert shown(siti, path)[0]
-    assert shown(siti, path)[1] == "2026-03-04T00:00:00Z"
-    moment.move(hours=25)
+    assert shown(siti, path)[1] == TOMORROW
+    moment.move(hours=23, minutes=44)
     jobs.top_up()
     assert shown(siti, path)[0]
-    moment.move(hours=1)
+    moment.move(minutes=1)
     assert not shown(siti, path)[0]
 
 
 def test_what_is_between_two_that_are_done_is_asked_for(siti: Client, moment: Time, path: str) -> None:
     siti.put(path, {"is_done": True})
     say(siti, path, "done", SECOND)
-    assert "03 00:00" in waiting()
+    assert "02 12:40" in waiting()
     assert shown(siti, path) == (True, NEXT)
-    moment.move(hours=3)
+    moment.move(minutes=30)
     assert not shown(siti, path)[0]
     say(siti, path, "skipped", NEXT)
-    moment.move(hours=12)
+    moment.move(minutes=30)
     assert shown(siti, path)[0]
 
 
@@ -76,7 +82,7 @@ def test_a_change_of_mind_about_it_is_heard(siti: Client, moment: Time, path: st
     say(siti, path, "done", NEXT)
     say(siti, path, "skipped", NEXT)
     assert shown(siti, path) == (True, NEXT)
-    moment.move(hours=3)
+    moment.move(minutes=30)
     assert not shown(siti, path)[0]
 
 
@@ -84,8 +90,8 @@ def test_the_last_one_not_done_after_all_leaves_it(siti: Client, moment: Time, p
     siti.put(path, {"is_done": True})
     say(siti, path, "done", NEXT)
     assert siti.put(path, {"is_done": False}).json["is_done"] is False
-    assert ledger()[:2] == ["02 12:00 1 pending", "03 00:00 0 done"]
-    moment.move(hours=3)
+    assert ledger()[:2] == ["02 12:00 0 pending", "02 12:40 1 done"]
+    moment.move(minutes=30)
     assert shown(siti, path) == (True, SECOND)
 
 
@@ -95,36 +101,31 @@ def test_the_last_one_skipped_after_all_leaves_it(siti: Client, moment: Time, pa
         say(siti, path, "done", NEXT)
         say(siti, path, status, LAST)
         assert shown(siti, path) == (status == "done", SECOND)
-    moment.move(hours=3)
+    moment.move(minutes=30)
     assert shown(siti, path)[0]
 
 
-def test_in_the_hour_before_it_not_done_is_said_of_it(siti: Client, moment: Time, path: str) -> None:
+def test_nearer_to_it_than_to_the_last_one_not_done_is_said_of_it(siti: Client, moment: Time, path: str) -> None:
     siti.put(path, {"is_done": True})
     say(siti, path, "done", NEXT)
-    moment.move(hours=2, minutes=30)
+    moment.move(minutes=15)
     assert siti.put(path, {"is_done": False}).json["is_done"] is False
-    assert ledger()[:2] == ["02 12:00 1 done", "03 00:00 0 pending"]
-    assert "03 00:00" in waiting()
+    assert ledger()[:2] == ["02 12:00 0 done", "02 12:40 1 pending"]
+    assert "02 12:40" in waiting()
 
 
 def test_another_schedule_knows_nothing_of_it(siti: Client, moment: Time, path: str, obat: dict[str, Any]) -> None:
     say(siti, path, "done", NEXT)
-    jadwal = [{**dose, "jam": jam} for dose, jam in zip(obat["details"]["jadwal"], ("23:00", "15:00"), strict=True)]
-    siti.put(path, {"details": {**obat["details"], "jadwal": jadwal}})
-    moment.move(hours=1, minutes=30)
-    say(siti, path, "skipped", "2026-03-02T23:00:00Z")
-    moment.move(minutes=45)
-    assert shown(siti, path) == (False, "2026-03-03T15:00:00Z")
+    siti.put(path, {"details": at(obat, "12:20", "15:00", "20:00")["details"]})
+    moment.move(minutes=10)
+    say(siti, path, "skipped", "2026-03-02T12:20:00Z")
+    moment.move(minutes=20)
+    assert shown(siti, path) == (False, "2026-03-02T15:00:00Z")
 
 
-def test_its_stock_is_taken_once(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    path = make(siti, obat, 10)
-    moment.move(hours=21)
-    jobs.top_up()
-    before = left(siti, path)
+def test_its_stock_is_taken_once(siti: Client, moment: Time, path: str) -> None:
     for _ in range(2):
         say(siti, path, "done", NEXT)
-    moment.move(hours=3)
-    assert left(siti, path) == before - obat["details"]["jadwal"][0]["jumlah"]
+    moment.move(minutes=30)
+    assert left(siti, path) == 9
     assert shown(siti, path)[0]

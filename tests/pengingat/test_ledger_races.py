@@ -137,11 +137,12 @@ def test_an_answer_against_the_clocks_planning(committed: Flask, owned: tuple[in
 def test_answers_at_once_leave_the_stock_right_to_the_unit(
     committed: Flask, moment: Time, obat: dict[str, Any]
 ) -> None:
-    stocked = {**obat, "details": {**obat["details"], "persediaan": {"sisa": 100}}}
+    doses = [{**dose, "jam": jam} for dose, jam in zip(obat["details"]["jadwal"], ("12:50", "12:00"), strict=True)]
+    stocked = {**obat, "details": {**obat["details"], "jadwal": doses, "persediaan": {"sisa": 100}}}
     user_id, ids = make_reminders(5, stocked)
     moment.move(hours=11, minutes=5)
     by = signed_in(user_id)
-    dues: list[datetime | None] = [None, NOW.replace(day=2, hour=12), NOW.replace(day=3, hour=0)]
+    dues: list[datetime | None] = [None, NOW.replace(hour=12), NOW.replace(hour=12, minute=50)]
 
     def answering_all(status: str) -> Callable[[], None]:
         def work() -> None:

@@ -21,15 +21,18 @@ from tests.pengingat.stock import answer, left, make
 
 def test_a_dose_that_is_done_goes_out_of_the_stock_once(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 10)
+    moment.move(hours=11, minutes=5)
     for _ in range(3):
         answer(siti, path, "done")
     assert left(siti, path) == 9.5
+    moment.move(hours=11)  # an hour before it
     answer(siti, path, "done", "2026-03-03T00:00:00Z")
     assert left(siti, path) == 8.5
 
 
 def test_a_dose_that_is_not_done_after_all_comes_back(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 10)
+    moment.move(hours=11, minutes=5)
     for status, sisa in (("done", 9.5), ("skipped", 10), ("skipped", 10), ("done", 9.5), ("skipped", 10)):
         answer(siti, path, status)
         assert left(siti, path) == sisa
@@ -71,16 +74,20 @@ def test_a_dose_of_a_temporary_schedule_takes_its_own_amount(siti: Client, momen
     other = [{"jam": "11:00", "jumlah": 3, "satuan": "tablet"}, {"jam": "21:00", "jumlah": 1, "satuan": "tablet"}]
     temporary = {"mulai": "2026-03-02", "selesai": "2026-03-02", "jadwal": other}
     path = make(siti, obat, 10, jadwal_sementara=temporary)
+    moment.move(hours=10)
     answer(siti, path, "done", "2026-03-02T11:00:00Z")
     assert left(siti, path) == 7
+    moment.move(hours=25)
     answer(siti, path, "done", "2026-03-03T12:00:00Z")
     assert left(siti, path) == 6.5
 
 
 def test_an_empty_stock_stays_at_0_and_holds_up_no_reminder(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 0.25)
+    moment.move(hours=11, minutes=5)
     answer(siti, path, "done")
     assert left(siti, path) == 0
+    moment.move(hours=11)
     answer(siti, path, "done", "2026-03-03T00:00:00Z")
     assert left(siti, path) == 0
     answer(siti, path, "skipped", "2026-03-03T00:00:00Z")
@@ -93,6 +100,7 @@ def test_an_empty_stock_stays_at_0_and_holds_up_no_reminder(siti: Client, moment
 def test_tenths_add_up(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     obat["details"]["jadwal"][1]["jumlah"] = 0.1
     path = make(siti, obat, 0.3)
+    moment.move(hours=11, minutes=5)
     for _ in range(3):
         answer(siti, path, "done")
         answer(siti, path, "skipped")
@@ -125,6 +133,7 @@ def test_the_last_dose_of_a_course_takes_too_however_late_it_is_answered(
 
 def test_without_a_stock_nothing_is_counted(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    moment.move(hours=11, minutes=5)
     answer(siti, path, "done")
     assert "persediaan" not in siti.get(path).json["details"]
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 5}}})
@@ -136,6 +145,7 @@ def test_a_stock_of_what_is_no_medicine_is_nobodys_business(siti: Client, moment
     details = {"sarapan": {"jam": "12:00"}, "persediaan": {"sisa": 5}}
     record = siti.post("/pengingat", {"tipe": "makan", "judul": "M", "details": details}).json
     path = f"/pengingat/{record['id']}"
+    moment.move(hours=11, minutes=5)
     answer(siti, path, "done")
     assert siti.get(path).json["details"] == details
     assert_error(siti.post(f"{path}/persediaan", {"tambah": 1}), 409, "stock_not_tracked")
@@ -165,6 +175,7 @@ def test_what_was_bought_is_added(siti: Client, moment: Time, obat: dict[str, An
 
 def test_details_set_the_stock(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 10)
+    moment.move(hours=11, minutes=5)
     answer(siti, path, "done")
     details = siti.get(path).json["details"]
     assert siti.put(path, {"details": {**details, "persediaan": {"sisa": 24}}}).status_code == 200
@@ -220,5 +231,6 @@ def test_nothing_is_added_to_what_nobody_counts(siti: Client, moment: Time, obat
 
 def test_the_ledger_says_what_a_dose_took(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 10)
+    moment.move(hours=11, minutes=5)
     answer(siti, path, "done")
     assert db.session.scalars(sa.select(Occurrence.taken).filter_by(slot="1", state="done")).one() == 0.5

@@ -174,13 +174,15 @@ def test_a_row_of_before_an_edit_is_no_dose_that_the_next_one_waits_for(
     for reminder_id in both:
         with unit_of_work():
             service.update(user_id, reminder_id, {"is_done": True})
-        assert is_corrected or say(by, reminder_id, "skipped", due_at=sunday).startswith("skipped")
+        if not is_corrected:
+            skip_ahead(reminder_id, sunday, moment.now)
     moment.move(minutes=5)
     days: Any = {"jadwal": [{"hari": day, "jam": "03:00"} for day in ("senin", "kamis")]}
     for reminder_id in both:
         with unit_of_work():
             service.update(user_id, reminder_id, {"details": days})
-        assert not is_corrected or say(by, reminder_id, "skipped", due_at=sunday).startswith("skipped")
+        if is_corrected:
+            skip_ahead(reminder_id, sunday, moment.now)
     moment.move(hours=2)
     answer_both(monkeypatch, by, *both)
     thursday = moment.now.replace(day=5, hour=3, minute=0)
@@ -223,7 +225,7 @@ def test_a_dose_of_before_a_withdrawal_is_asked_about_again_after_it(
     midnight = moment.now.replace(hour=0, minute=0)
     for reminder_id in both:
         say(by, reminder_id, "skipped", due_at=midnight)
-        assert say(by, reminder_id, "skipped", due_at=midnight.replace(hour=12)).startswith("skipped 2")
+        skip_ahead(reminder_id, midnight.replace(hour=12), moment.now)
     with unit_of_work():
         withdrawal.stop(user_id)
     moment.move(minutes=5)
@@ -232,6 +234,18 @@ def test_a_dose_of_before_a_withdrawal_is_asked_about_again_after_it(
         withdrawal.resume(user_id)
     assert left_by(both[0]) == left_by(both[1])
     assert db.session.get_one(Pengingat, both[0]).done_until == midnight.replace(minute=50)
+
+
+def skip_ahead(reminder_id: int, due_at: datetime, now: datetime) -> None:
+    """Skip an occurrence far ahead, as people could before `too_early`."""
+    with unit_of_work():
+        skipped = sa.update(Occurrence).where(Occurrence.reminder_id == reminder_id, Occurrence.due_at == due_at)
+        db.session.execute(skipped.values(state="skipped", answered_at=now, answered_via="app"))
+        db.session.execute(
+            sa.update(Delivery)
+            .where(Delivery.subject == f"pengingat:{reminder_id}", Delivery.due_at == due_at)
+            .values(state="cancelled")
+        )
 
 
 def answer_both(monkeypatch: pytest.MonkeyPatch, by: Reader, swiftly: int, slowly: int, **named: Any) -> None:
