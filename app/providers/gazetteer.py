@@ -1,6 +1,6 @@
 """Every village of Indonesia, and the towns around it, in five megabytes: which place is nearest?
 
-`dev/geodata.py` derives the data, `data/ATTRIBUTION.md` says from what. The places lie in a grid; a cell is
+`dev/generators/geodata.py` derives the data, `data/ATTRIBUTION.md` says from what. The places lie in a grid; a cell is
 a run of the same arrays, so that a look-up reads a few cells and 85,000 places cost no object each.
 """
 

@@ -1,4 +1,4 @@
-"""The fonts in the repository are those that `dev.fonts` made, and they are licensed and small."""
+"""The fonts in the repository are those that `dev.generators.fonts` made, and they are licensed and small."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from app.core.exports import fonts
-from dev.fonts import SOURCES
+from dev.generators.fonts import SOURCES
 
 FILES = sorted(fonts.FOLDER.glob("*.woff"))
 

@@ -1,4 +1,4 @@
-"""The pictures of the documentation, taken anew: `python -m dev.screenshots` while `make run` runs.
+"""The pictures of the documentation, taken anew: `python -m dev.generators.screenshots` while `make run` runs.
 
 Chromium and poppler's `pdftoppm` take them; they go to docs/ as WebP, a few dozen KiB each.
 """

