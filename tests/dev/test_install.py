@@ -69,6 +69,16 @@ def test_a_python_without_venv_and_pip_is_told_what_to_install(
     assert not (folder / "stamp").exists()
 
 
+def test_a_folder_in_which_nothing_can_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "dev").symlink_to(ROOT / "dev")
+    (tmp_path / ".venv").touch()  # a file, because root may write to a folder that nobody may write to
+    command = ["dev/bootstrap", "stamp", "requirements.txt"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "ensurepip" not in result.stderr
+    assert f"{tmp_path}/.venv" in result.stderr
+
+
 def test_a_python_that_is_too_old_is_refused_by_name() -> None:
     command = [ROOT / "dev" / "bootstrap", "stamp", "requirements.txt"]
     env = {"PYTHON": "/bin/false", "PATH": "/usr/bin:/bin"}
