@@ -8,11 +8,12 @@ EVERYTHING := .venv/everything-installed
 PY := .venv/bin/python
 
 $(SERVICE): requirements.txt dev/requirements.txt
-	@dev/bootstrap $@ dev/requirements.txt
+	@dev/bootstrap dev/requirements.txt
+	@touch $@
 
 $(EVERYTHING): requirements-dev.txt requirements-s3.txt requirements.txt dev/requirements.txt
-	@dev/bootstrap $@ requirements-dev.txt
-	@touch $(SERVICE)
+	@dev/bootstrap requirements-dev.txt
+	@touch $@ $(SERVICE)
 
 .PHONY: help run test test-browser client lint format migrate migration worker openapi bench chaos load fuzz clean
 

@@ -1,0 +1,60 @@
+"""`make` before there is a `.venv`: it finds a Python, and says what is in the way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from config import ROOT
+
+#: Stands in for Python: writes what it is asked for into `calls`, and makes a `.venv` that does the same.
+PYTHON = """\
+#!/bin/sh
+echo "$*" >> calls
+case "$*" in
+*venv*) mkdir -p .venv/bin && cp python .venv/bin/python ;;
+*install*) exit {code} ;;
+esac
+"""
+
+
+def bootstrap(folder: Path, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
+    command = [ROOT / "dev" / "bootstrap", "requirements.txt"]
+    env = {**os.environ, "PYTHON": python}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_it_makes_a_venv_once_and_ends_as_pip_does(tmp_path: Path, code: int) -> None:
+    (tmp_path / "python").write_text(PYTHON.format(code=code))
+    (tmp_path / "python").chmod(0o755)
+    for _ in range(2):
+        assert bootstrap(tmp_path, "./python").returncode == code
+    calls = [call.split() for call in (tmp_path / "calls").read_text().splitlines()]
+    assert [words[1] for words in calls if words[0] == "-m"] == ["venv", "pip", "pip"]
+    assert calls[-1][-2:] == ["-r", "requirements.txt"]
+
+
+def test_a_folder_in_which_nothing_can_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".venv").touch()  # a file, because root may write to a folder that nobody may write to
+    result = bootstrap(tmp_path)
+    assert result.returncode == 1
+    assert "ensurepip" not in result.stderr
+    assert f"{tmp_path}/.venv" in result.stderr
+
+
+def test_a_python_that_is_too_old_is_refused_by_name(tmp_path: Path) -> None:
+    result = bootstrap(tmp_path, "/bin/false")
+    assert result.returncode == 1
+    assert result.stderr == "PYTHON=/bin/false is no Python 3.11 or newer.\n"
+
+
+def test_make_alone_lists_every_command() -> None:
+    listed = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = {line.split()[1] for line in listed.splitlines()}
+    phony = next(line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY:"))
+    assert names == set(phony.split()[1:]) - {"help"}
