@@ -7,15 +7,15 @@ SERVICE := .venv/service-installed
 EVERYTHING := .venv/everything-installed
 PY := .venv/bin/python
 
-$(SERVICE): requirements.txt dev/requirements.txt
-	@dev/bootstrap dev/requirements.txt
+$(SERVICE): requirements-run.txt requirements.txt
+	@dev/bootstrap requirements-run.txt
 	@touch $@
 
-$(EVERYTHING): requirements-dev.txt requirements-s3.txt requirements.txt dev/requirements.txt
+$(EVERYTHING): requirements-dev.txt requirements-s3.txt requirements-run.txt requirements.txt
 	@dev/bootstrap requirements-dev.txt
 	@touch $@ $(SERVICE)
 
-.PHONY: help run test test-browser client lint format migrate migration worker openapi bench chaos load fuzz clean
+.PHONY: help run test test-browser client lint lock format migrate migration worker openapi bench chaos load fuzz clean
 
 help: # the list, from the comments behind the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -36,12 +36,15 @@ client: $(EVERYTHING) ## lint the OpenAPI document, and compile and run a strict
 	@$(PY) -m dev.node_packages
 	@$(PY) -m pytest -rs tests/e2e/test_typed_client.py
 
-lint: $(EVERYTHING) ## style, types, import directions, pinned requirements
+lint: $(EVERYTHING) ## style, types, import directions, requirements files
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports
-	@$(PY) -m dev.check_requirements
+	@$(PY) -m dev.lock --check
+
+lock: $(EVERYTHING) ## write requirements*.txt from pyproject.toml (ARGS="--upgrade-package alembic")
+	@$(PY) -m dev.lock $(ARGS)
 
 format: $(EVERYTHING) ## put the code in order
 	@$(PY) -m ruff check --fix

@@ -1,0 +1,85 @@
+"""`make lock`: write the requirements files, with versions and hashes, from the direct ones in `pyproject.toml`.
+
+`python -m dev.lock --check` is a part of `make lint`. It needs no network, and a newer release does not make it fail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from config import ROOT
+
+#: Each file, uv's options for its requirements, and the files that it includes.
+FILES: dict[str, tuple[list[str], list[str]]] = {
+    "requirements.txt": ([], []),
+    "requirements-s3.txt": (["--group", "s3"], ["requirements.txt"]),
+    "requirements-run.txt": (["--group", "run"], ["requirements.txt"]),
+    "requirements-dev.txt": (["--group", "dev"], ["requirements-s3.txt", "requirements-run.txt"]),
+}
+
+UV = "-m uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes"
+
+ENTRY = re.compile(r"^\w.*(?:\n .*)*\n", re.MULTILINE)
+LOCKED = re.compile(r"[\w.-]+==\S+(?: ; .+)? \\\n(?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+")
+
+
+def lock(options: list[str]) -> None:
+    """Write every file. Versions change only where `pyproject.toml` or one of uv's options asks for it."""
+    for name, (selection, includes) in FILES.items():
+        included = [entry for file in _all_included(includes) for entry in entries(file)]
+        with TemporaryDirectory() as folder:
+            output = Path(folder) / name
+            output.write_text("".join(included + entries(name)))  # uv keeps the versions of its output file
+            command = [sys.executable, *UV.split(), *selection, *options, "--output-file", str(output)]
+            subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+            compiled = ENTRY.findall(output.read_text())
+        known = {_without_comments(entry) for entry in included}
+        own = [entry for entry in compiled if _without_comments(entry) not in known]
+        head = [f"# Written by `make lock` from pyproject.toml, {_digest()}\n", *(f"-r {file}\n" for file in includes)]
+        (ROOT / name).write_text("".join(head + own))
+
+
+def faults() -> Iterator[str]:
+    """Yield a sentence for each outdated file, and for each requirement without a version or a hash."""
+    for name in FILES:
+        if _digest() not in (ROOT / name).read_text():
+            yield f"{name} is not up to date with pyproject.toml. Run: make lock"
+        for entry in entries(name):
+            if not LOCKED.match(entry):
+                yield f"{name}: no version or hash: {entry.splitlines()[0]}"
+
+
+def entries(name: str) -> list[str]:
+    """Return the requirements in a file, each with its hashes and comments."""
+    file = ROOT / name
+    return ENTRY.findall(file.read_text()) if file.exists() else []
+
+
+def _all_included(files: list[str]) -> list[str]:
+    return list(dict.fromkeys(each for file in files for each in [*_all_included(FILES[file][1]), file]))
+
+
+def _without_comments(entry: str) -> str:
+    """Leave out the comments: they say which requirements of one file need this one."""
+    return entry.partition("    #")[0]
+
+
+def _digest() -> str:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    direct = json.dumps([project["project"]["dependencies"], project["dependency-groups"]], sort_keys=True)
+    return f"sha256 {hashlib.sha256(direct.encode()).hexdigest()}"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--check"]:
+        lock(sys.argv[1:])
+    elif found := list(faults()):
+        sys.exit("\n".join(found))

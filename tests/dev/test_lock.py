@@ -1,0 +1,47 @@
+"""`make lint` refuses requirements files that `make lock` would write in another way."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from config import ROOT
+from dev import lock
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("pyproject.toml", *lock.FILES):
+        shutil.copy(ROOT / name, tmp_path)
+    monkeypatch.setattr(lock, "ROOT", tmp_path)
+    return tmp_path
+
+
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_ours_are_up_to_date() -> None:
+    assert list(lock.faults()) == []
+
+
+def test_a_changed_direct_requirement_makes_the_files_outdated(folder: Path) -> None:
+    change(folder / "pyproject.toml", '"Flask==', '"Flask>=')
+    assert list(lock.faults()) == [
+        f"{name} is not up to date with pyproject.toml. Run: make lock" for name in lock.FILES
+    ]
+
+
+@pytest.mark.parametrize("line", ["six", "six>=1.17", "six==1.17.0", "six @ https://example.org/six.whl"])
+def test_a_requirement_without_a_version_or_a_hash_is_named(folder: Path, line: str) -> None:
+    with (folder / "requirements-s3.txt").open("a") as file:
+        file.write(f"{line}\n")
+    assert list(lock.faults()) == [f"requirements-s3.txt: no version or hash: {line}"]
+
+
+def test_no_file_names_a_registry() -> None:
+    assert [name for name in lock.FILES if "://" in (ROOT / name).read_text()] == []
