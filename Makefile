@@ -1,11 +1,13 @@
-# Every command of the project. `make` alone lists them. What each needs is installed on its first use.
+# Every command of the project. `make` alone lists them. Each installs the Python packages that it needs on its first use.
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
 SERVICE := .venv/service-installed
 EVERYTHING := .venv/everything-installed
+NODE := dev/client/node_modules/.package-lock.json
 PY := .venv/bin/python
+PYTEST := $(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 $(SERVICE): requirements-run.txt requirements.txt
 	@dev/bootstrap requirements-run.txt
@@ -15,7 +17,13 @@ $(EVERYTHING): requirements-dev.txt requirements-s3.txt requirements-run.txt req
 	@dev/bootstrap requirements-dev.txt
 	@touch $@ $(SERVICE)
 
-.PHONY: help run test test-browser client lint lock format migrate migration worker openapi bench chaos load fuzz clean
+$(NODE): dev/client/package-lock.json
+	@npm ci --prefix dev/client --ignore-scripts --no-audit --no-fund --loglevel=error
+
+needs-%: $(EVERYTHING)
+	@$(PY) -m dev.system_packages $*
+
+.PHONY: help run test test-all test-browser coverage client lint lock format migrate migration worker openapi bench chaos load fuzz clean
 
 help: # the list, from the comments behind the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -23,18 +31,20 @@ help: # the list, from the comments behind the targets
 run: $(SERVICE) ## serve it here, with its own PostgreSQL and Valkey (PORT=8000, SIMULATE=1)
 	@$(PY) -m dev.run
 
-test: $(EVERYTHING) ## all tests, on servers of their own (ARGS="-k forum")
-	@$(PY) -m dev.system_packages test
-	@$(PY) -m dev.node_packages
-	@$(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not browser" $(ARGS)
+test: $(EVERYTHING) ## the quick tests, on servers of their own (ARGS="-k forum")
+	@$(PYTEST) -m "not browser and not processes" $(ARGS)
 
-test-browser: $(EVERYTHING) ## the tests that need Chromium
-	@$(PY) -m dev.system_packages test-browser
+test-all: needs-test-all $(NODE) ## all tests without a browser: also processes, nginx, PgBouncer, replicas, outages
+	@$(PYTEST) -m "not browser" $(ARGS)
+
+test-browser: needs-test-browser ## the tests that need Chromium
 	@$(PY) -m pytest -m browser $(ARGS)
 
-client: $(EVERYTHING) ## lint the OpenAPI document, and compile and run a strict TypeScript client (needs npm)
-	@$(PY) -m dev.node_packages
-	@$(PY) -m pytest -rs tests/e2e/test_typed_client.py
+coverage: needs-test-all $(NODE) ## make test-all, with a report of lines and branches
+	@$(PYTEST) -m "not browser" --cov $(ARGS)
+
+client: needs-client $(NODE) ## lint the OpenAPI document, and compile and run a strict TypeScript client (needs npm)
+	@$(PY) -m pytest -rs tests/e2e/test_typed_client.py $(ARGS)
 
 lint: $(EVERYTHING) ## style, types, import directions, requirements files
 	@$(PY) -m ruff check
@@ -65,16 +75,13 @@ worker: $(SERVICE) ## one more worker (QUEUE=urgent or bulk)
 openapi: $(SERVICE) ## write openapi.json
 	@ENVIRONMENT=development $(PY) -m flask openapi write --format=json openapi.json
 
-bench: $(EVERYTHING) ## measure, and compare with the targets (T=forum for one)
-	@$(PY) -m dev.system_packages bench
+bench: needs-bench ## measure, and compare with the targets (T=forum for one)
 	@$(PY) -m bench $(T)
 
-chaos: $(EVERYTHING) ## reminders while all kinds of things go wrong (ARGS=--short, ARGS="kills freezes")
-	@$(PY) -m dev.system_packages chaos
+chaos: needs-chaos ## reminders while all kinds of things go wrong (ARGS=--short, ARGS="kills freezes")
 	@$(PY) -m bench.chaos $(ARGS)
 
-load: $(EVERYTHING) ## mixed traffic through the whole stack
-	@$(PY) -m dev.system_packages load
+load: needs-load ## mixed traffic through the whole stack
 	@$(PY) -m bench.load $(ARGS)
 
 fuzz: $(EVERYTHING) ## 20,000 requests made from the OpenAPI document, and 10,000 malformed ones

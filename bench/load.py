@@ -36,7 +36,7 @@ from dev.demo import crowd
 from dev.demo.people import PASSWORD
 from dev.simulators import simulators
 from dev.stack.site import DeployedStack
-from dev.system_packages import find
+from dev.system_packages import require
 
 CLIENTS = 24
 LOOKS = 12
@@ -193,8 +193,7 @@ def memory_mib(site: DeployedStack) -> float:
 
 
 def main(minutes: float = 3, rate: float = 60) -> int:
-    if find("nginx") is None:
-        raise SystemExit("Without nginx there is no stack: `make load` installs it as root on Debian")
+    require("nginx")
     seen, bad = Seen(), Counter[str]()
     with simulators() as outside, environment(outside.env) as bench, tempfile.TemporaryDirectory() as folder:
         with bench.app.app_context(), unit_of_work():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from dev.system_packages import find
+from dev.system_packages import require
 
 #: `wrk` asks the requests of a target one after the other, each connection from its own place in the list.
 SCRIPT = """
@@ -49,10 +49,8 @@ class Target:
 
 
 def command(url: str, script: Path, *, seconds: int, connections: int, threads: int = 1) -> list[str]:
-    wrk = find("wrk")
-    if wrk is None:
-        raise SystemExit("Without wrk there is no load: `make bench` installs it as root on Debian")
-    return [str(wrk), f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s", "-s", str(script), url]
+    wrk = str(require("wrk"))
+    return [wrk, f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s", "-s", str(script), url]
 
 
 def rate(url: str, target: Target, *, seconds: int = 2, connections: int = 16) -> float:

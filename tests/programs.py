@@ -10,7 +10,7 @@ from dev.system_packages import require
 
 
 def needed(package: str) -> Path:
-    """Where the program of a Debian package is. Without it the test is skipped: `make test` installs, no test does."""
+    """Return the program of a Debian package. Skip the test without it: `make test-all` asks for it beforehand."""
     try:
         return require(package)
     except LookupError as error:

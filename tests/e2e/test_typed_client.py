@@ -1,6 +1,6 @@
 """What others make of the OpenAPI document: two linters without a finding, a strict TypeScript client that works.
 
-`make` installs the programs (`dev/node_packages.py`); without them all of this is skipped.
+`make client` and `make test-all` install the packages of npm; without them all of this is skipped.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ import pytest
 from flask import Flask
 
 from app.core.web.blueprint import api
-from dev.node_packages import CLIENT, are_installed
+from config import ROOT
 from dev.simulators import Server
 from dev.stack.processes import Stack
 
+CLIENT = ROOT / "dev" / "client"
+
 pytestmark = [
-    pytest.mark.skipif(not are_installed(), reason="dev/client is not installed: `make client` does it where npm is"),
+    pytest.mark.processes,
+    pytest.mark.skipif(not (CLIENT / "node_modules").exists(), reason="dev/client is not installed: `make client`"),
     pytest.mark.takes(seconds=40),
 ]
 

@@ -13,8 +13,8 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from config import ROOT
-from dev import system_packages
 from tests.client import Client
+from tests.programs import needed
 
 RULES, TROUBLES = ROOT / "deploy/prometheus/alerts.yml", ROOT / "deploy/prometheus/alerts_test.yml"
 DASHBOARD = ROOT / "deploy/grafana/dashboard.json"
@@ -99,9 +99,7 @@ def test_every_alert_has_a_trouble_that_fires_it_and_is_silent_when_all_is_well(
 
 
 def test_the_alerts_fire() -> None:
-    if system_packages.find("prometheus") is None:
-        pytest.skip("promtool is not here")
-    promtool = str(system_packages.require("prometheus"))
+    promtool = str(needed("prometheus"))
     for words in (["check", "rules", str(RULES)], ["test", "rules", str(TROUBLES)]):
         done = subprocess.run([promtool, *words], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
