@@ -17,6 +17,9 @@ from dev.supervisor import CrashError, Supervisor, end_orphans
 
 SLEEP = ["/bin/sleep", "60"]
 
+#: Needs two seconds of a processor, which may be long on a busy machine.
+WORK = "import time\nwhile time.process_time() < 2: pass\nprint('ready', flush=True)"
+
 #: Starts one child that sleeps, tells its process number, and waits to be killed.
 STARTER = """
 import sys, time
@@ -79,6 +82,13 @@ def test_a_crash_is_told_with_its_exit_code_and_last_words(tmp_path: Path) -> No
 def test_waiting_for_a_child_ends_when_the_child_does(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor, pytest.raises(CrashError, match="exit code 1 while it started"):
         supervisor.wait_until(lambda: False, supervisor.spawn("web", ["/bin/false"]))
+
+
+def test_a_child_is_waited_for_as_long_as_it_works(tmp_path: Path) -> None:
+    with Supervisor(tmp_path) as supervisor:
+        child = supervisor.spawn("busy", [sys.executable, "-c", f"{WORK}\ntime.sleep(60)"])
+        supervisor.wait_until(lambda: "ready" in child.log.read_text(), child, patience=1)
+        supervisor.complete(supervisor.spawn("work", [sys.executable, "-c", WORK]), patience=1)
 
 
 def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
