@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from config import ROOT, ConfigError
 from dev.run import LOGS, SERVERS, SERVICE, RunsAlreadyError, only_one_here, read_settings, start_servers
 from dev.supervisor import Supervisor, ToolError, end_orphans
-from dev.terminal import say, stop_signals
+from dev.terminal import say, stop_signals, waiting
 
 
 def main(words: Sequence[str]) -> int:
@@ -19,7 +19,7 @@ def main(words: Sequence[str]) -> int:
             _, env = read_settings()
             end_orphans(SERVICE)
             end_orphans(SERVERS)
-            with Supervisor(LOGS, register=SERVERS, pause=pause) as servers:
+            with Supervisor(LOGS, register=SERVERS, pause=pause, tell=waiting) as servers:
                 env |= start_servers(servers, env)
                 return subprocess.run(command, cwd=ROOT, env=env, check=False).returncode
     except RunsAlreadyError:

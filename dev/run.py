@@ -23,7 +23,7 @@ from dev.servers import start_postgres, start_valkey
 from dev.settings import defaults, given, known_to_config, secrets_of, write_private
 from dev.simulators import webhooks
 from dev.supervisor import Child, Supervisor, ToolError, end_orphans
-from dev.terminal import Stopped, Warnings, say, step, stop_signals
+from dev.terminal import Stopped, Warnings, say, step, stop_signals, waiting
 
 LOGS = INSTANCE / "logs"
 SERVERS, SERVICE = INSTANCE / "servers.processes", INSTANCE / "service.processes"
@@ -69,9 +69,14 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
     """Start everything and watch over it; ends by an exception alone."""
     end_orphans(SERVICE)
     end_orphans(SERVERS)
+
+    def watch(seconds: float) -> None:
+        servers.check()
+        pause(seconds)
+
     with (
-        Supervisor(LOGS, register=SERVERS, pause=pause) as servers,
-        Supervisor(LOGS, register=SERVICE, pause=pause) as service,
+        Supervisor(LOGS, register=SERVERS, pause=pause, tell=waiting) as servers,
+        Supervisor(LOGS, register=SERVICE, pause=watch, tell=waiting) as service,
     ):
         try:
             say(f"Starting in {ROOT}")
@@ -85,9 +90,8 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
             warnings = Warnings({child.name: child.log for child in service.children})
             while True:
                 warnings.show()
-                servers.check()
                 service.check()
-                pause(0.3)
+                watch(0.3)
         except ToolError as error:
             say(f"\n{error}")
             say("Ending the rest.")

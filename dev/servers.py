@@ -154,7 +154,7 @@ def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) ->
         )
         child = supervisor.spawn("valkey", [valkey_server(), conf.name], cwd=data)
         try:
-            supervisor.wait_until(lambda: _pongs(port, password), child, patience=120)  # noqa: B023 - waited for here
+            supervisor.wait_until(lambda: _pongs(port, password), child)  # noqa: B023 - waited for here
         except CrashError:
             # Between our look and its bind, somebody else took the port.
             if attempt == 4 or "Address already in use" not in child.log.read_text(errors="replace"):

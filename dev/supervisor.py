@@ -24,6 +24,11 @@ import psutil
 TAIL_LINES = 15
 LOG_MODE = 0o600
 
+#: Seconds without any use of a processor after which a child that starts is taken for hung.
+PATIENCE_S = 60.0
+#: Seconds between two lines that say what is waited for.
+TELL_EVERY_S = 15.0
+
 #: A program of util-linux, which every Linux has and macOS lacks.
 SETPRIV = shutil.which("setpriv")
 
@@ -69,15 +74,21 @@ class Supervisor:
     """Starts children, watches them, and ends them all when its `with` block is left, however it is left.
 
     `register` is a file that remembers the children, so that `end_orphans` finds them should even their
-    starter be killed. `pause` sleeps for some seconds; it may raise to break off any waiting. `afterwards`
-    takes what is to be cleaned up when all have ended.
+    starter be killed. `pause` sleeps for some seconds; it may raise to break off any waiting. `tell` takes a
+    sentence when waiting takes long. `afterwards` takes what is to be cleaned up when all have ended.
     """
 
     def __init__(
-        self, logs: Path, *, register: Path | None = None, pause: Callable[[float], None] = time.sleep
+        self,
+        logs: Path,
+        *,
+        register: Path | None = None,
+        pause: Callable[[float], None] = time.sleep,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.logs = logs
         self.pause = pause
+        self.tell = tell
         self.children: list[Child] = []
         self.afterwards = contextlib.ExitStack()
         self._register = register
@@ -127,25 +138,39 @@ class Supervisor:
         self._remember(child)
         return child
 
-    def complete(self, child: Child, *, patience: float = 600) -> None:
-        """Wait for the end of a child that has one of its own; raise `CrashError` when it was a bad one."""
-        deadline = time.monotonic() + patience
-        while child.process.poll() is None:
-            if time.monotonic() > deadline:
-                raise CrashError(child, f"was not done after {patience:.0f} s")
-            self.pause(0.02)
+    def complete(self, child: Child, *, patience: float = PATIENCE_S) -> None:
+        """Wait for a child that ends by itself. Raise `CrashError` when it fails or hangs."""
+        self._wait(lambda: child.ended() is not None, child, patience)
         self.children.remove(child)
         if child.process.returncode != 0:
             raise CrashError(child, f"{child.ended()}")
 
-    def wait_until(self, ready: Callable[[], bool], child: Child, *, patience: float = 60) -> None:
-        """Wait until `ready()`; raise `CrashError` when the child ends before, or takes too long."""
-        deadline = time.monotonic() + patience
-        while not ready():
+    def wait_until(self, ready: Callable[[], bool], child: Child, *, patience: float = PATIENCE_S) -> None:
+        """Wait until `ready()`. Raise `CrashError` when the child ends before or hangs."""
+
+        def is_done() -> bool:
+            if ready():
+                return True
             if ended := child.ended():
                 raise CrashError(child, f"{ended} while it started")
-            if time.monotonic() > deadline:
-                raise CrashError(child, f"was not ready after {patience:.0f} s")
+            return False
+
+        self._wait(is_done, child, patience)
+
+    def _wait(self, is_done: Callable[[], bool], child: Child, patience: float) -> None:
+        """Wait as long as the child works, which may be long on a busy machine."""
+        start = told = looked = worked = time.monotonic()
+        used = 0.0
+        while not is_done():
+            now = time.monotonic()
+            if now - looked >= min(1, patience / 4):
+                looked, before, used = now, used, _processor_seconds(child)
+                worked = now if used != before else worked
+            if now - worked > patience:
+                raise CrashError(child, f"did nothing for {patience:.0f} s")
+            if now - told >= TELL_EVERY_S:
+                told = now
+                self.tell(f"waiting for {child.name}, {now - start:.0f} s so far ({_short(child.log)})")
             self.pause(0.03)
 
     def check(self) -> None:
@@ -193,6 +218,16 @@ def end_orphans(register: Path, *, patience: float = 10) -> None:
             leader.wait(patience)
         kill_session(pid)
     register.unlink()
+
+
+def _processor_seconds(child: Child) -> float:
+    """Return the processor time that a child and its descendants have used."""
+    used = 0.0
+    with contextlib.suppress(psutil.Error):
+        leader = psutil.Process(child.process.pid)
+        for process in (leader, *leader.children(recursive=True)):
+            used += sum(process.cpu_times())
+    return used
 
 
 def _setpriv(stop_with: signal.Signals, *, as_nobody: bool) -> list[str]:

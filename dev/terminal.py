@@ -38,6 +38,11 @@ def step(what: str) -> Iterator[None]:
     say(f"{time.monotonic() - started:.1f} s")
 
 
+def waiting(what: str) -> None:
+    """Say what a step waits for, below its own line."""
+    say(f"\n    {what} ... ", end="")
+
+
 @contextlib.contextmanager
 def stop_signals() -> Iterator[Callable[[float], None]]:
     """Gives a `pause(seconds)` that raises `Stopped` at once when a signal asks to stop, or has asked before.

@@ -91,6 +91,19 @@ def test_a_child_is_waited_for_as_long_as_it_works(tmp_path: Path) -> None:
         supervisor.complete(supervisor.spawn("work", [sys.executable, "-c", WORK]), patience=1)
 
 
+def test_a_child_that_hangs_is_given_up(tmp_path: Path) -> None:
+    with Supervisor(tmp_path) as supervisor, pytest.raises(CrashError, match="hung did nothing for 1 s"):
+        supervisor.wait_until(lambda: False, supervisor.spawn("hung", SLEEP), patience=1)
+
+
+def test_a_long_wait_says_for_whom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dev.supervisor.TELL_EVERY_S", 0)
+    said: list[str] = []
+    with Supervisor(tmp_path, tell=said.append) as supervisor:
+        supervisor.wait_until(lambda: len(said) == 2, supervisor.spawn("web", SLEEP))
+    assert said[0] == f"waiting for web, 0 s so far ({tmp_path}/web.log)"
+
+
 def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
     for word in ("first", "second"):
         with Supervisor(tmp_path) as supervisor:
