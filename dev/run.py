@@ -16,13 +16,12 @@ import socket
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from config import DEVELOPMENT_ENV, INSTANCE, ROOT, Config, ConfigError, environment
-from dev.servers import start_postgres, start_valkey
+from dev.servers import programs, start_postgres, start_valkey
 from dev.settings import defaults, given, known_to_config, secrets_of, write_private
 from dev.simulators import webhooks
-from dev.supervisor import Child, Supervisor, ToolError, end_orphans
+from dev.supervisor import Child, Supervisor, ToolError, end_orphans, short
 from dev.terminal import Stopped, Warnings, say, step, stop_signals, waiting
 
 LOGS = INSTANCE / "logs"
@@ -40,6 +39,7 @@ The service runs.
 
   Demo logins        superadmin, admin, siti (pasien), budi (pendamping); password rahasia123
   Commands           .venv/bin/flask --help
+  Backup             needs pg_dump: PATH={programs}:$PATH .venv/bin/flask backup FOLDER
   Logs               {logs}
 
 Warnings appear below. Ctrl-C ends everything.
@@ -86,7 +86,8 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
             write_private(DEVELOPMENT_ENV, known_to_config(env))
             start_service(service, config.port, env)
             let_simulators_call(env, config.port)
-            say(WELCOME.format(here=f"http://127.0.0.1:{config.port}", logs=shown(LOGS)))
+            here = f"http://127.0.0.1:{config.port}"
+            say(WELCOME.format(here=here, programs=short(programs()), logs=short(LOGS)))
             warnings = Warnings({child.name: child.log for child in service.children})
             while True:
                 warnings.show()
@@ -220,11 +221,6 @@ def reserved(port: int) -> Iterator[None]:
 
 
 # --- parts ----------------------------------------------------------------------------------------------------
-
-
-def shown(path: Path) -> str:
-    """As a person in the checkout would write it."""
-    return str(path.relative_to(ROOT))
 
 
 def _free_port_after(port: int) -> int:

@@ -49,7 +49,7 @@ class CrashError(ToolError):
         self.child = child
         lines = child.log.read_text(errors="replace").splitlines()[-TAIL_LINES:]
         quoted = "".join(f"\n  | {line}" for line in lines) or "\n  | (it wrote nothing)"
-        super().__init__(f"{child.name} {what}. Its last lines, from {_short(child.log)}:{quoted}")
+        super().__init__(f"{child.name} {what}. Its last lines, from {short(child.log)}:{quoted}")
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Supervisor:
                 raise CrashError(child, f"did nothing for {patience:.0f} s")
             if now - told >= TELL_EVERY_S:
                 told = now
-                self.tell(f"waiting for {child.name}, {now - start:.0f} s so far ({_short(child.log)})")
+                self.tell(f"waiting for {child.name}, {now - start:.0f} s so far ({short(child.log)})")
             self.pause(0.03)
 
     def check(self) -> None:
@@ -247,7 +247,8 @@ def _with_log_mode(path: str, flags: int) -> int:
     return os.open(path, flags, LOG_MODE)
 
 
-def _short(path: Path) -> Path:
+def short(path: Path) -> Path:
+    """Return a path as a person in this folder would write it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 

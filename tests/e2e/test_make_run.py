@@ -57,6 +57,8 @@ def test_everything_it_prints_is_there(running: Launcher) -> None:
         assert requests.get(running.url + page, timeout=PATIENCE_S).status_code == 200, page
     for name in re.findall(r"superadmin|admin|siti|budi", running.output):
         assert login(running, name) == 200, name
+    (folder,) = re.findall(r"PATH=(\S+):\$PATH", running.output)
+    assert (running.checkout / folder / "pg_dump").exists()
 
 
 def test_who_finds_it_ready_can_log_in_at_once(tmp_path: Path) -> None:
