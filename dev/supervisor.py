@@ -1,7 +1,7 @@
-"""Processes that are started together and end together, whatever happens to the one who started them.
+"""Start processes together and end them together, even when the process that started them is killed.
 
-Each child leads a session of its own, so that a Ctrl-C at the terminal reaches its starter alone, who then
-ends the children in order; and all that a child started can be found by that session, even after its death.
+Each child leads its own session. A Ctrl-C at the terminal therefore reaches the starter alone, which ends the children
+in order. The session also finds the processes that a child has started, after the child itself has died.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ import psutil
 TAIL_LINES = 15
 LOG_MODE = 0o600
 
-#: Seconds without any use of a processor after which a child that starts is taken for hung.
+#: Seconds that a starting child may use no processor time before it counts as hung.
 PATIENCE_S = 60.0
-#: Seconds between two lines that say what is waited for.
+#: Seconds between two lines that name the child being waited for.
 TELL_EVERY_S = 15.0
 
 #: A program of util-linux, which every Linux has and macOS lacks.
 SETPRIV = shutil.which("setpriv")
 
-#: Lets a child of root that is no longer root enter the folders of root, for example a checkout in root's home.
+#: Options of setpriv that let the user nobody enter root's folders, because a checkout may lie in root's home.
 ENTER_FOLDERS = ("--securebits=+no_setuid_fixup", "--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override")
 
 NO_SETPRIV = "Root needs `setpriv` of util-linux for this. Work as an ordinary user, or set DATABASE_URL."
 
 
 class ToolError(Exception):
-    """What a person must know, in words that need no traceback."""
+    """A problem that a person can solve. The message needs no traceback."""
 
 
 class CrashError(ToolError):
-    """A child ended, or did not get ready; the message shows its last lines."""
+    """A child that failed or hangs. The message shows the last lines of its log."""
 
     def __init__(self, child: Child, what: str) -> None:
         self.child = child
@@ -61,7 +61,7 @@ class Child:
     patience: float
 
     def ended(self) -> str | None:
-        """How it ended, in words; `None` while it runs."""
+        """Return how the child ended, in words, or None while it runs."""
         code = self.process.poll()
         if code is None:
             return None
@@ -71,11 +71,11 @@ class Child:
 
 
 class Supervisor:
-    """Starts children, watches them, and ends them all when its `with` block is left, however it is left.
+    """A context manager that starts children, checks that they run, and ends them all on exit.
 
-    `register` is a file that remembers the children, so that `end_orphans` finds them should even their
-    starter be killed. `pause` sleeps for some seconds; it may raise to break off any waiting. `tell` takes a
-    sentence when waiting takes long. `afterwards` takes what is to be cleaned up when all have ended.
+    `register` is a file that lists the children, so that `end_orphans` finds them after the starter was killed.
+    `pause` sleeps for some seconds. It may raise an exception to stop waiting. `tell` receives a sentence when a wait
+    is long. `afterwards` holds the cleanup that follows the end of the last child.
     """
 
     def __init__(
@@ -112,12 +112,11 @@ class Supervisor:
         stop_with: signal.Signals = signal.SIGTERM,
         patience: float = 20,
     ) -> Child:
-        """Start a child whose output goes to `<logs>/<name>.log`; that of the run before stays as `.log.1`.
+        """Start a child that writes to `<logs>/<name>.log`. The log of the run before becomes `<name>.log.1`.
 
-        Nobody but the starter reads either: a server's log may quote what people wrote.
-
-        `stop_with` is the signal that ends it orderly, `patience` the seconds that it gets for that. `never_root` is
-        for a program that refuses to run as root: nobody runs it then.
+        Only the starter can read the logs, because a server's log may quote what people wrote. `stop_with` is the
+        signal that ends the child, `patience` the seconds until it is killed. `never_root` is for a program that
+        refuses to run as root: the user nobody runs it instead.
         """
         log = self.logs / f"{name}.log"
         if log.exists():
@@ -158,7 +157,7 @@ class Supervisor:
         self._wait(is_done, child, patience)
 
     def _wait(self, is_done: Callable[[], bool], child: Child, patience: float) -> None:
-        """Wait as long as the child works, which may be long on a busy machine."""
+        """Wait while the child uses processor time, because a start can take minutes on a busy machine."""
         start = told = looked = worked = time.monotonic()
         used = 0.0
         while not is_done():
@@ -174,13 +173,13 @@ class Supervisor:
             self.pause(0.03)
 
     def check(self) -> None:
-        """Raise `CrashError` when a child ended on its own."""
+        """Raise `CrashError` if a child has ended."""
         for child in self.children:
             if ended := child.ended():
                 raise CrashError(child, f"{ended}, unexpectedly")
 
     def end(self) -> None:
-        """End every child: asked first, all at once, then forced; and whatever they had started with them."""
+        """End every child and the processes that it started: by its signal, then by SIGKILL."""
         for child in self.children:
             if child.process.poll() is None:
                 child.process.send_signal(child.stop_with)
@@ -195,25 +194,25 @@ class Supervisor:
 
     def _remember(self, child: Child) -> None:
         if self._register:
-            # A child that is gone already needs no remembering.
+            # A child that has ended already needs no entry.
             with contextlib.suppress(psutil.NoSuchProcess), self._register.open("a") as file:
                 started = psutil.Process(child.process.pid).create_time()
                 file.write(json.dumps([child.process.pid, started, child.stop_with.value]) + "\n")
 
 
 def end_orphans(register: Path, *, patience: float = 10) -> None:
-    """End what is left of a supervisor whose starter was killed."""
+    """End the children of a supervisor that was killed."""
     if not register.exists():
         return
     for line in register.read_text().splitlines():
         try:
             pid, started, stop_with = json.loads(line)
-        except ValueError:  # cut short by the kill
+        except ValueError:  # the supervisor was killed while it wrote
             continue
         with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
             leader = psutil.Process(pid)
             if abs(leader.create_time() - started) > 1:
-                continue  # the number belongs to somebody else now, so the session is long gone
+                continue  # another process has this number now
             leader.send_signal(stop_with)
             leader.wait(patience)
         kill_session(pid)
@@ -231,7 +230,7 @@ def _processor_seconds(child: Child) -> float:
 
 
 def _setpriv(stop_with: signal.Signals, *, as_nobody: bool) -> list[str]:
-    """Return the words before a command that let the kernel end it when its starter dies, even by SIGKILL."""
+    """Return the command prefix that makes the kernel end the child when its starter dies, even by SIGKILL."""
     if SETPRIV is None:
         if as_nobody:
             raise ToolError(NO_SETPRIV)

@@ -1,6 +1,6 @@
-"""Programs of the system that some `make` targets need: `python -m dev.system_packages test-all`.
+"""System programs that some `make` targets need.
 
-It prints the programs that are missing and the line that installs them, and then ends with 1. It installs nothing.
+`python -m dev.system_packages test-all` prints the missing packages and the line that installs them, and exits with 1.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ INSTALL = "apt-get install --no-install-recommends"
 
 
 def find(package: str) -> Path | None:
-    """Return the program of a package; of several versions the newest."""
+    """Return the path of a package's program, of the newest version if there are several."""
     path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
     for program in PACKAGES[package].programs:
         if program.startswith("/"):
@@ -67,7 +67,7 @@ def missing(targets: list[str]) -> list[str]:
 
 
 def report(target: str) -> str | None:
-    """Return what to tell a person whose machine lacks programs, or None."""
+    """Return the missing packages of a target as a text with the line that installs them, or None."""
     names = missing([target])
     if not names:
         return None

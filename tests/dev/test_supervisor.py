@@ -17,7 +17,7 @@ from dev.supervisor import CrashError, Supervisor, end_orphans
 
 SLEEP = ["/bin/sleep", "60"]
 
-#: Needs two seconds of a processor, which may be long on a busy machine.
+#: A program that ends after two seconds of processor time.
 WORK = "import time\nwhile time.process_time() < 2: pass\nprint('ready', flush=True)"
 
 #: Starts one child that sleeps, tells its process number, and waits to be killed.

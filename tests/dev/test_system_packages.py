@@ -1,4 +1,4 @@
-"""What a `make` target needs of the system and does not find is named, with the line that installs it."""
+"""A `make` target names the system packages that are missing, with the line that installs them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add(programs: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(("user", "sudo"), [(0, ""), (1000, "sudo ")])
-def test_what_is_missing_is_named_with_the_line_that_installs_it(
+def test_a_missing_package_is_named_with_the_line_that_installs_it(
     programs: Path, monkeypatch: pytest.MonkeyPatch, user: int, sudo: str
 ) -> None:
     monkeypatch.setattr(system_packages.os, "geteuid", lambda: user)
@@ -44,12 +44,12 @@ def test_what_is_missing_is_named_with_the_line_that_installs_it(
     )
 
 
-def test_nothing_is_said_where_all_is_there(programs: Path) -> None:
+def test_nothing_is_said_if_nothing_is_missing(programs: Path) -> None:
     add(programs, "server")
     assert system_packages.report("test-all") is None
 
 
-def test_several_targets_together_need_what_each_of_them_needs(programs: Path) -> None:
+def test_several_targets_need_the_packages_of_each(programs: Path) -> None:
     assert system_packages.missing(["test-all", "bench"]) == ["server", "other"]
 
 
