@@ -15,6 +15,8 @@ from dev.stack.waiting import PATIENCE_S
 from tests.client import Client
 from tests.factories import PASSWORD, make_user
 
+pytestmark = pytest.mark.processes
+
 LOGINS = 5
 
 

@@ -22,6 +22,8 @@ from dev.stack.waiting import PATIENCE_S
 from dev.testing import empty_database
 from tests.client import Client
 
+pytestmark = pytest.mark.processes
+
 PATH = f"{programs()}:{os.environ['PATH']}"
 
 

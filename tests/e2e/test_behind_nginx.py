@@ -21,7 +21,7 @@ from tests.e2e.walk import walk
 from tests.factories import PASSWORD, make_admin, make_user
 from tests.programs import needed
 
-pytestmark = pytest.mark.takes(seconds=10)
+pytestmark = [pytest.mark.takes(seconds=10), pytest.mark.processes]
 
 
 @pytest.fixture(scope="module")

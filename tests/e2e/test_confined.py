@@ -19,7 +19,7 @@ from tests.e2e.walk import walk
 from tests.factories import PASSWORD, make_superadmin
 from tests.programs import needed
 
-pytestmark = pytest.mark.takes(seconds=15)
+pytestmark = [pytest.mark.takes(seconds=15), pytest.mark.processes]
 
 UNITS = {"gunicorn": "health-web@.service", "rq": "health-worker@.service"}
 

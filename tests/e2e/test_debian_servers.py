@@ -16,7 +16,7 @@ from dev.supervisor import Supervisor
 from tests.e2e.walk import walk
 from tests.programs import needed
 
-pytestmark = pytest.mark.takes(seconds=15)
+pytestmark = [pytest.mark.takes(seconds=15), pytest.mark.processes]
 
 
 class DebianSite(DeployedStack):

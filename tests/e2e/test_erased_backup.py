@@ -28,7 +28,7 @@ from tests.factories import PASSWORD, make_user
 from tests.personal_data.leaving import MARKS, PERSON
 from tests.personal_data.traces import fill
 
-pytestmark = pytest.mark.takes(seconds=30)
+pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 
 
 def erase(app: Flask, user_id: int) -> None:

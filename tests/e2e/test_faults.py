@@ -15,7 +15,7 @@ from PIL import Image
 from dev.stack.outages import LOG, READ, IsolatedStack, Load
 from dev.stack.waiting import PATIENCE_S, eventually, wait_until
 
-pytestmark = pytest.mark.takes(seconds=30)
+pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 
 #: So many answers of each kind an outage has to meet.
 SEEN = 60

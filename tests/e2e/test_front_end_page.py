@@ -14,7 +14,7 @@ from tests.client import Client
 from tests.e2e.launcher import Launcher, copy_checkout
 from tests.programs import needed
 
-pytestmark = pytest.mark.takes(seconds=20)
+pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]
 
 PAGE = (ROOT / "docs/front-end.md").read_text()
 #: An example, and what it shows as its answer, if anything.

@@ -22,7 +22,7 @@ from dev.stack.processes import Stack, free_port
 from dev.stack.waiting import eventually
 from tests.programs import needed
 
-pytestmark = pytest.mark.takes(seconds=12)
+pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 
 PERSON = {
     "username": "siti",

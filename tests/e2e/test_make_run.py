@@ -16,7 +16,7 @@ from dev.run import is_ready
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.e2e.launcher import Launcher, copy_checkout
 
-pytestmark = pytest.mark.takes(seconds=60)
+pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 
 @pytest.fixture(scope="module")

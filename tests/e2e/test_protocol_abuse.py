@@ -12,6 +12,8 @@ import requests
 from dev.stack.processes import Stack, WebOnly
 from dev.stack.waiting import PATIENCE_S
 
+pytestmark = pytest.mark.processes
+
 HOST = b"Host: localhost\r\n"
 POST = b"POST /api/log/user-log HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
 

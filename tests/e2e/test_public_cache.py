@@ -30,7 +30,7 @@ from tests.architecture.test_caching import NOT_KEPT, PUBLIC_READS
 from tests.factories import make_article, make_user, make_video
 from tests.programs import needed
 
-pytestmark = pytest.mark.takes(seconds=60)
+pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 KEPT = PUBLIC_READS - set(NOT_KEPT)
 MARKER = "penanda"

@@ -23,7 +23,7 @@ from dev.stack.waiting import wait_until
 from dev.supervisor import Supervisor
 from tests.factories import make_user
 
-pytestmark = pytest.mark.takes(seconds=60)
+pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 KATEGORI = ("GET", "/kategori", {})
 

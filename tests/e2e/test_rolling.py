@@ -23,7 +23,7 @@ from tests.conftest import _migrate
 from tests.e2e.walk import PERSON
 from tests.programs import needed
 
-pytestmark = pytest.mark.takes(seconds=35)
+pytestmark = [pytest.mark.takes(seconds=35), pytest.mark.processes]
 
 NEXT = "next"
 #: What the next version's migration does to the busiest tables.

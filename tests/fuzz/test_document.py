@@ -19,7 +19,7 @@ from dev.simulators import Server
 from tests.client import Client
 from tests.conftest import config_for_tests, create_patient_app
 
-pytestmark = pytest.mark.takes(seconds=20)
+pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]
 
 METHODS = ("get", "post", "put", "delete")
 

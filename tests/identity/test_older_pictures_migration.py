@@ -11,7 +11,7 @@ from tests.core.operations.test_migrating import database, flask, output, scalar
 
 __all__ = ["database"]
 
-pytestmark = pytest.mark.takes(seconds=40)
+pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 #: Of Siti a profile, a thread and a reply with pictures, of which the last alone was noted; a reply of nobody any more.
 STORED = """

@@ -12,6 +12,8 @@ import pytest
 from dev.stack.waiting import wait_until
 from tests.core.operations.test_migrating import database, flask, output, scalar
 
+pytestmark = pytest.mark.processes
+
 __all__ = ["database"]
 
 COUNT = "SELECT count(*) FROM activity_logs"

@@ -21,6 +21,8 @@ from tests.factories import make_user, signed_in
 from tests.pengingat.conftest import Time
 from tests.pengingat.test_races import run_together
 
+pytestmark = pytest.mark.processes
+
 PATIENTS = 12
 
 #: Patient, caregiver and reminder.

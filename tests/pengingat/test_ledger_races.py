@@ -24,6 +24,8 @@ from tests.factories import signed_in
 from tests.pengingat.conftest import NOW, Time
 from tests.pengingat.test_races import make_reminders, run_together
 
+pytestmark = pytest.mark.processes
+
 COUNT = 30
 
 #: What an answer met: the state that it left, or the name of its error.

@@ -6,6 +6,7 @@ from datetime import timedelta
 from threading import Barrier, Thread
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from flask import Flask
 
@@ -17,6 +18,8 @@ from app.pengingat.models import Pengingat
 from tests.client import Client
 from tests.factories import make_user
 from tests.pengingat.conftest import Time, waiting
+
+pytestmark = pytest.mark.processes
 
 
 def run_together(app: Flask, *works: Any) -> None:

@@ -15,6 +15,8 @@ import pytest
 from config import ROOT
 from dev.stack.waiting import wait_until
 
+pytestmark = pytest.mark.processes
+
 BUDGET_S = 4.0
 
 CALL = f"""

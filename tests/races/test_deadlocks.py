@@ -16,6 +16,8 @@ from dev.stack.waiting import wait_until
 from tests.races.forum import thread, write
 from tests.races.meeting import Response, Scene, serving
 
+pytestmark = pytest.mark.processes
+
 CATEGORY = "SELECT FROM forum_categories WHERE id = :id FOR UPDATE"
 THREAD = "SELECT FROM forum_threads WHERE id = :id FOR UPDATE"
 #: Whether the backend `pid` has waited for a lock longer than PostgreSQL waits before it looks for a deadlock.

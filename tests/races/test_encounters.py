@@ -28,7 +28,7 @@ from tests.races import (  # noqa: F401
 )
 from tests.races.meeting import ENCOUNTERS, Registered, Scene, play, serving
 
-pytestmark = pytest.mark.takes(seconds=60)
+pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 ROUNDS = int(environment().get("RACE_ROUNDS", "3"))
 

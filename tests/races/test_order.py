@@ -30,6 +30,8 @@ from tests.races.browsers import browser, subscribe
 from tests.races.meeting import Response, Scene, serving
 from tests.races.reminders import fall_due, forget_plans, hours_waiting, remind
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def scene(committed: Flask) -> Iterator[Scene]:

@@ -20,7 +20,7 @@ from app.superadmin.service import console
 from dev.stack.waiting import eventually, wait_until
 from tests.client import Client, assert_error
 
-pytestmark = pytest.mark.takes(seconds=48)  # it measures memory, and time runs out on purpose
+pytestmark = [pytest.mark.takes(seconds=48), pytest.mark.processes]  # it measures memory, and time runs out on purpose
 
 MEBIBYTE = 1024 * 1024
 

@@ -12,6 +12,8 @@ from flask import Flask
 from app.core.database.session import db
 from tests.client import Client, assert_error
 
+pytestmark = pytest.mark.processes
+
 Create = Callable[..., None]
 
 

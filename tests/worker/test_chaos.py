@@ -10,7 +10,7 @@ from bench.chaos.__main__ import ROWS, main
 from bench.chaos.kills import FAULTS, play
 from bench.chaos.outcome import Alerts, Outcome, Plan
 
-pytestmark = pytest.mark.takes(seconds=47)
+pytestmark = [pytest.mark.takes(seconds=47), pytest.mark.processes]
 
 
 def test_reminders_survive_one_of_each_fault() -> None:

@@ -21,7 +21,7 @@ from tests.factories import make_user
 from tests.programs import needed
 from tests.worker.conftest import RunningWorker
 
-pytestmark = pytest.mark.takes(seconds=12)
+pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 
 Start = Callable[..., RunningWorker]
 

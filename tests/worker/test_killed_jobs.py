@@ -28,7 +28,7 @@ from tests.factories import PASSWORD, make_user
 from tests.personal_data.traces import MARK, fill, found
 from tests.worker.conftest import RunningWorker
 
-pytestmark = pytest.mark.takes(seconds=30)
+pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 
 NIK = "3273014502907788"
 

@@ -12,7 +12,7 @@ from bench.chaos.world import World, opened
 from bench.outages import through
 from dev.stack.waiting import wait_until
 
-pytestmark = pytest.mark.takes(seconds=50)
+pytestmark = [pytest.mark.takes(seconds=50), pytest.mark.processes]
 
 AWAY_S = 5.0
 

@@ -29,7 +29,7 @@ from tests.notifications.conftest import add, age, reread
 from tests.notifications.senders.looks import sends_of_fonnte
 from tests.worker.conftest import RunningWorker, processes
 
-pytestmark = pytest.mark.takes(seconds=70)
+pytestmark = [pytest.mark.takes(seconds=70), pytest.mark.processes]
 
 Start = Callable[..., RunningWorker]
 

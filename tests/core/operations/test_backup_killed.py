@@ -23,6 +23,8 @@ from dev.stack.waiting import wait_until
 from dev.testing import empty_database, name_of
 from tests.factories import make_article
 
+pytestmark = pytest.mark.processes
+
 PATH = f"{programs()}:{os.environ['PATH']}"
 RUNNING = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND datname = %s"
 

@@ -14,7 +14,7 @@ from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.testing import empty_database
 from tests.core.test_config import GOOD
 
-pytestmark = pytest.mark.takes(seconds=40)
+pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 MIGRATION_LOCK = 7_263_545
 

@@ -11,6 +11,8 @@ from flask import Flask
 from app.core.database.session import db
 from tests.client import Client, assert_error
 
+pytestmark = pytest.mark.processes
+
 REVISION = sa.text("UPDATE alembic_version SET version_num = :revision")
 
 

@@ -15,6 +15,8 @@ from dev.stack.processes import free_port
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.programs import needed
 
+pytestmark = pytest.mark.processes
+
 #: The address is what the request says, as if a trusted proxy said it; the second request of a network is too many.
 CONF = """
 daemon off;

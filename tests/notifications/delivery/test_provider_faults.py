@@ -21,7 +21,7 @@ from tests.push.conftest import keys
 
 __all__ = ["keys"]
 
-pytestmark = pytest.mark.takes(seconds=30)
+pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 
 FAULTS: list[tuple[str, dict[str, Any]]] = [
     ("down", {}),

@@ -12,7 +12,7 @@ import requests
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.core.web.nginx_cache.conftest import Edge
 
-pytestmark = pytest.mark.takes(seconds=40)
+pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 
 def age_s(response: requests.Response) -> float:

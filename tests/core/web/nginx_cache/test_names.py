@@ -8,6 +8,8 @@ import requests
 from dev.stack.waiting import PATIENCE_S
 from tests.core.web.nginx_cache.conftest import Edge
 
+pytestmark = pytest.mark.processes
+
 OUR_PAGE = "https://app.example.org"
 
 

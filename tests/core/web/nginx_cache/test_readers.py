@@ -6,6 +6,8 @@ import pytest
 
 from tests.core.web.nginx_cache.conftest import FRESH_FOR_LONG, Edge
 
+pytestmark = pytest.mark.processes
+
 
 def test_the_second_reader_gets_the_copy_and_sees_that(edge: Edge, thread: str) -> None:
     first, second = edge.get(thread), edge.get(thread)
