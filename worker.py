@@ -9,7 +9,7 @@ from app.core.operations.startup import loading
 from config import Config
 
 # What jobs count goes to Redis. In the folder of gunicorn's processes each job would leave a file behind.
-os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
+os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # it is prometheus-client that reads it
 
 with loading():
     import pywebpush  # noqa: F401  # before the fork: else every job that sends a push imports it, for 0.1 to 0.3 s
