@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-import pytest
+from tests.architecture.modules import TESTS, modules_of
+from tests.offenders import assert_none
 
-from config import ROOT
-
-TESTS = ROOT / "tests"
 INSTALLS = re.compile(r"apt-get|pip3? install|npm (i|ci|install)\b|playwright install")
 #: They try the installers themselves, on fake programs, or quote what an operator reads.
 SUBJECTS = {
-    TESTS / "dev" / "test_system_packages.py",
-    TESTS / "architecture" / "test_installing.py",
-    TESTS / "core" / "test_config.py",
+    "dev/test_system_packages.py",
+    "architecture/test_installing.py",
+    "core/test_config.py",
 }
 
 
-@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.relative_to(TESTS).as_posix())
-def test_no_test_installs_anything(path: Path) -> None:
-    assert path in SUBJECTS or not INSTALLS.search(path.read_text(encoding="utf-8"))
+def test_no_test_installs_anything() -> None:
+    assert_none(
+        (
+            f"{module.at(number)} {line.strip()}"
+            for module in modules_of(TESTS)
+            if module.name not in SUBJECTS
+            for number, line in enumerate(module.text.splitlines(), start=1)
+            if INSTALLS.search(line)
+        ),
+        "Name the package in dev/system_packages.py, and ask for it with tests.programs.needed():",
+    )

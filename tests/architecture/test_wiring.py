@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -12,7 +11,8 @@ from flask import Flask
 from app import wiring
 from app.core.jobs import schedule
 from app.identity import jobs as identity
-from tests.architecture.test_rules import APP, SOURCES, relative
+from tests.architecture.modules import APP, Module
+from tests.offenders import assert_none
 
 #: Decorators of ours that mark or wrap what stands below them, and put it into no list.
 MARKS = {
@@ -33,26 +33,23 @@ MARKS = {
     "command",
 }
 
-#: The worker's jobs and the clock's ticks.
-JOBS = [path for path in SOURCES if path.name == "jobs.py"]
 
-
-def self_registrations(source: str) -> list[str]:
-    """The statements by which a module changes another one, or calls something, while it is imported.
+def self_registrations(tree: ast.Module) -> list[tuple[int, str]]:
+    """Lines and statements by which a module changes another one, or calls something, while it is imported.
 
     Its own blueprint, command group or enumeration is its own affair; so is a name that it defines.
     """
-    tree = ast.parse(source)
     imported = {
         (alias.asname or alias.name).split(".")[0]: node.module or ""
         for node in tree.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    return [ast.unparse(line).splitlines()[0] for node in tree.body for line in _effects(node, imported)]
+    effects = (effect for node in tree.body for effect in _effects(node, imported))
+    return [(effect.lineno, ast.unparse(effect).splitlines()[0]) for effect in effects]
 
 
-def _effects(node: ast.stmt, imported: dict[str, str]) -> Iterator[ast.AST]:
+def _effects(node: ast.stmt, imported: dict[str, str]) -> Iterator[ast.stmt | ast.expr]:
     match node:
         case ast.Expr(value=ast.Call()):
             yield node
@@ -84,10 +81,16 @@ def _root(node: ast.AST) -> str:
     return node.id
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_no_module_registers_itself_by_being_imported(path: Path) -> None:
-    if relative(path) != "superadmin/runner/__main__.py":  # a program, not a module
-        assert self_registrations(path.read_text(encoding="utf-8")) == []
+def test_no_module_registers_itself_by_being_imported(modules: list[Module]) -> None:
+    assert_none(
+        (
+            f"{module.at(line)} {effect}"
+            for module in modules
+            if module.name != "superadmin/runner/__main__.py"  # a program, not a module
+            for line, effect in self_registrations(module.tree)
+        ),
+        "An import changes nothing elsewhere. What runs by itself stands in app/wiring.py:",
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,19 +105,26 @@ def test_no_module_registers_itself_by_being_imported(path: Path) -> None:
     ],
 )
 def test_the_ways_of_registering_oneself_are_seen(line: str) -> None:
-    assert self_registrations(line)
+    assert self_registrations(ast.parse(line))
 
 
-@pytest.mark.parametrize("path", JOBS, ids=relative)
-def test_every_job_is_wired_or_called(path: Path) -> None:
-    jobs = {node.name for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)}
+def test_every_job_is_wired_or_called(modules: list[Module]) -> None:
     used = {
         node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", getattr(node, "name", ""))
-        for source in SOURCES
-        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        for module in modules
+        for node in module.nodes
         if isinstance(node, (ast.Attribute, ast.Name, ast.alias))
     }
-    assert not jobs - used, "nobody calls them, and app/wiring.py does not name them"
+    assert_none(
+        (
+            f"{module.at(node.lineno)} {node.name}"
+            for module in modules
+            if module.path.name == "jobs.py"
+            for node in module.tree.body
+            if isinstance(node, ast.FunctionDef) and node.name not in used
+        ),
+        "Nobody calls the job, and app/wiring.py does not name it:",
+    )
 
 
 def test_the_application_runs_what_the_wiring_says(real_app: Flask) -> None:

@@ -1,0 +1,50 @@
+"""Python modules as their rules see them: text and syntax tree."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from config import ROOT
+
+APP = ROOT / "app"
+TESTS = ROOT / "tests"
+
+
+@dataclass(frozen=True)
+class Module:
+    path: Path
+    #: The path below `app` or `tests`.
+    name: str
+
+    @cached_property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
+    @property
+    def calls(self) -> Iterator[ast.Call]:
+        return (node for node in self.nodes if isinstance(node, ast.Call))
+
+    def at(self, line: int) -> str:
+        """Return `app/core/errors.py:12`."""
+        return f"{self.path.relative_to(ROOT).as_posix()}:{line}"
+
+
+def modules_of(folder: Path) -> list[Module]:
+    return [Module(path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*.py"))]
+
+
+def called(call: ast.Call) -> str:
+    """Return the last name of what is called: `commit` of `db.session.commit()`."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
