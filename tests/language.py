@@ -25,11 +25,17 @@ ENGLISH = frozenset(
 QUOTED = re.compile(r"(salah satu dari: |tidak dikenal: )[^.]*")
 
 
-def assert_readable(text: str) -> None:
-    """Fail for a word of English, and for a sentence that is too long."""
+def faults(text: str) -> list[str]:
+    """Return the English words and the sentences that are too long."""
     prose = QUOTED.sub(r"\1", text)
     english = {word for word in re.findall(r"[a-z-]+", prose.lower()) if word in ENGLISH}
-    assert not english, f"{', '.join(sorted(english))} in {text!r}"
-    for sentence in re.split(r"(?<=[.!?])\s+", text):
-        words = len(sentence.split())
-        assert words <= MAX_WORDS, f"{words} words: {sentence!r}"
+    sentences = ((len(sentence.split()), sentence) for sentence in re.split(r"(?<=[.!?])\s+", text))
+    return [
+        *([f"{', '.join(sorted(english))} in {text!r}"] if english else ()),
+        *(f"{words} words: {sentence!r}" for words, sentence in sentences if words > MAX_WORDS),
+    ]
+
+
+def assert_readable(text: str) -> None:
+    """Fail for a word of English, and for a sentence that is too long."""
+    assert not (found := faults(text)), "; ".join(found)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
 from marshmallow import Schema, ValidationError, fields, validate
 
 from app import sections
@@ -16,7 +15,8 @@ from app.core.lib.sentences import for_a_person
 from app.core.web.fields import Items
 from app.identity.schemas import UserCreate
 from app.pengingat.details_schemas import DETAILS
-from tests.language import assert_readable
+from tests.language import faults
+from tests.offenders import assert_none
 
 #: Names that need no label, because a person knows their words.
 PLAIN = frozenset(
@@ -38,9 +38,13 @@ WRONG = [
 class Place:
     """A field of a schema, and how a value gets there."""
 
+    schema: Schema
     path: tuple[str, ...]
     field: fields.Field[Any]
     wrap: Callable[[object], object]
+
+    def __str__(self) -> str:
+        return f"{type(self.schema).__name__}.{'.'.join(self.path)}"
 
 
 def schemas() -> Iterator[Schema]:
@@ -64,7 +68,7 @@ def places(schema: Schema) -> Iterator[Place]:
             yield from of_field(field, (*path, key), lambda value, key=key: wrap({key: value}))  # type: ignore[misc]
 
     def of_field(field: fields.Field[Any], path: tuple[str, ...], wrap: Callable[[object], object]) -> Iterator[Place]:
-        yield Place(path, field, wrap)
+        yield Place(schema, path, field, wrap)
         if isinstance(field, fields.Nested):
             yield from inside(field.schema, path, wrap)
         if isinstance(field, fields.List):
@@ -75,7 +79,11 @@ def places(schema: Schema) -> Iterator[Place]:
 
 SCHEMAS = list(schemas())
 
-each_schema = pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: type(schema).__name__)
+#: Each field of each of them.
+PLACES = [place for schema in SCHEMAS for place in places(schema)]
+
+#: What a client can send that is no object of fields.
+NO_OBJECTS: tuple[object, ...] = ([], None, "teks", 7)
 
 
 def refusal(schema: Schema, sent: object) -> ValidationFailed | None:
@@ -86,43 +94,65 @@ def refusal(schema: Schema, sent: object) -> ValidationFailed | None:
     return None
 
 
+def wrong_in(error: ValidationFailed) -> Iterator[str]:
+    """What a person cannot read in a refusal, or a program: each sentence goes on after its field's name."""
+    yield from faults(error.message)
+    if not error.errors:
+        yield "it names no field"
+    for path, sentences in error.errors.items():
+        for sentence in sentences:
+            yield from faults(for_a_person({path: [sentence]}) or "")
+            if not sentence[0].islower() or not sentence.endswith("."):
+                yield f"{sentence!r} begins with a capital, or has no full stop"
+
+
 def test_the_walk_sees_every_section() -> None:
     assert len(SCHEMAS) > 50
-    assert sum(1 for schema in SCHEMAS for _ in places(schema)) > 250
+    assert len(PLACES) > 250
 
 
-@each_schema
-def test_a_field_has_a_name_that_a_person_knows(schema: Schema) -> None:
-    for place in places(schema):
-        for part in place.path:
-            assert part.isdigit() or part in LABELS or set(part.split("_")) <= PLAIN, f"{part} has no label"
-        assert_readable(label(place.path))
+def test_every_field_has_a_name_that_a_person_knows() -> None:
+    def is_known(part: str) -> bool:
+        return part.isdigit() or part in LABELS or set(part.split("_")) <= PLAIN
+
+    assert_none(
+        (f"{place} {part}" for place in PLACES for part in place.path if not is_known(part)),
+        "Give it a label in app/core/lib/labels.py, for the sentence that says what is wrong with it:",
+    )
+    assert_none(
+        (f"{place} {fault}" for place in PLACES for fault in faults(label(place.path))), "A label is Indonesian:"
+    )
 
 
-@each_schema
-def test_each_wrong_value_is_refused_in_indonesian(schema: Schema) -> None:
-    for place in places(schema):
-        for error in filter(None, (refusal(schema, place.wrap(value)) for value in WRONG)):
-            assert_readable(error.message)
-            assert error.errors
-            for path, sentences in error.errors.items():
-                for sentence in sentences:
-                    assert_readable(for_a_person({path: [sentence]}) or "")
-                    assert sentence[0].islower(), f"{sentence} goes on after the label"
-                    assert sentence.endswith(".")
+def test_every_wrong_value_is_refused_in_indonesian() -> None:
+    assert_none(
+        (
+            f"{place} {fault}"
+            for place in PLACES
+            for error in filter(None, (refusal(place.schema, place.wrap(value)) for value in WRONG))
+            for fault in wrong_in(error)
+        ),
+        "Give its validator an Indonesian `error`:",
+    )
 
 
-@each_schema
-def test_a_wrong_whole_is_refused_in_indonesian(schema: Schema) -> None:
-    for sent in ({}, [], None, "teks", 7):
-        error = refusal(schema, sent)
-        assert error is not None or sent == {}
-        if error is not None:
-            assert_readable(error.message)
+def test_every_wrong_whole_is_refused_in_indonesian() -> None:
+    refusals = [(type(each).__name__, sent, refusal(each, sent)) for each in SCHEMAS for sent in ({}, *NO_OBJECTS)]
+    assert_none((f"{name} {sent!r}" for name, sent, error in refusals if not error and sent != {}), "It is accepted:")
+    assert_none(
+        (f"{name} {fault}" for name, _, error in refusals if error for fault in faults(error.message)),
+        "Say in Indonesian what is wrong with the whole:",
+    )
 
 
-@each_schema
-def test_how_long_a_list_may_be_is_not_told_in_characters(schema: Schema) -> None:
-    lists = [place.field for place in places(schema) if isinstance(place.field, fields.List)]
-    for validator in (each for field in lists for each in field.validators):
-        assert isinstance(validator, Items) or not isinstance(validator, validate.Length)
+def test_how_long_a_list_may_be_is_not_told_in_characters() -> None:
+    assert_none(
+        (
+            f"{place} {validator!r}"
+            for place in PLACES
+            if isinstance(place.field, fields.List)
+            for validator in place.field.validators
+            if isinstance(validator, validate.Length) and not isinstance(validator, Items)
+        ),
+        "A list has items, no characters: validate it with app.core.web.fields.Items:",
+    )

@@ -6,17 +6,15 @@ import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from marshmallow import ValidationError
 
 from app.core.errors import HTTP_ERRORS, AppError
 from app.superadmin.runner.__main__ import Refused
-from config import ROOT
-from tests.language import assert_readable
-
-APP = ROOT / "app"
+from tests.architecture.modules import Module, called
+from tests.language import faults
+from tests.offenders import assert_none
 
 #: What only operators and programs read.
 FOR_OPERATORS = ("cli.py", "core/operations/")
@@ -34,28 +32,21 @@ INDONESIAN = re.compile(
     re.IGNORECASE,
 )
 
-SOURCES = [
-    path
-    for path in sorted(APP.rglob("*.py"))
-    if not path.relative_to(APP).as_posix().startswith(FOR_OPERATORS) and path.name != "__init__.py"
-]
-
-
-def relative(path: Path) -> str:
-    return path.relative_to(APP).as_posix()
+#: Where a word of English stands, or more than 20 words in a sentence.
+ADVICE = "People read it: plain Indonesian, at most 20 words a sentence, a full stop at the end of an error:"
 
 
 def is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def literals(node: ast.AST) -> Iterator[str]:
-    """Every text below a node, of an f-string with a number for what is not known yet; no documentation."""
+def literals(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and text of each literal, an f-string with a number for what is not known yet; no documentation."""
     if isinstance(node, ast.JoinedStr):
-        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
+        yield node.lineno, "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
         node = ast.Tuple([part.value for part in node.values if isinstance(part, ast.FormattedValue)], ast.Load())
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
+        yield node.lineno, node.value
     for child in ast.iter_child_nodes(node):
         described = isinstance(child, ast.keyword) and child.arg in ("metadata", "description", "example", "comment")
         if not is_docstring(child) and not described:
@@ -64,18 +55,16 @@ def literals(node: ast.AST) -> Iterator[str]:
 
 def goes_to_people(call: ast.Call, names: dict[str, object]) -> bool:
     """Whether what is called raises something that is told, or sends a message."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    called = names.get(name)
-    raises = isinstance(called, type) and issubclass(called, (AppError, ValidationError, Refused))
-    return raises or name in SENDERS
+    meant = names.get(called(call))
+    raises = isinstance(meant, type) and issubclass(meant, (AppError, ValidationError, Refused))
+    return raises or called(call) in SENDERS
 
 
-def told(path: Path) -> Iterator[str]:
-    """The texts of a module that people read."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = vars(import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)))
-    yield from (text for text in literals(tree) if relative(path) in MESSAGES or INDONESIAN.search(text))
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+def told(module: Module) -> Iterator[tuple[int, str]]:
+    """The texts of a module that people read, each with its line."""
+    names = vars(import_module(f"app.{module.name.removesuffix('.py').replace('/', '.')}"))
+    yield from (each for each in literals(module.tree) if module.name in MESSAGES or INDONESIAN.search(each[1]))
+    for call in module.calls:
         sentences = [
             *(call.args if goes_to_people(call, names) else ()),
             *(keyword.value for keyword in call.keywords if keyword.arg == "error"),  # of marshmallow's validators
@@ -83,26 +72,29 @@ def told(path: Path) -> Iterator[str]:
         for node in sentences:
             yield from literals(node)
             if isinstance(node, ast.Name) and isinstance(text := names.get(node.id), str):
-                yield text
+                yield node.lineno, text
 
 
-def prose(texts: Iterator[str]) -> list[str]:
-    """What has words: no key of a dictionary, no path, no statement for the database."""
+@pytest.fixture(scope="module")
+def prose(modules: list[Module]) -> list[tuple[str, str]]:
+    """Place and text of what has words: no key of a dictionary, no path, no statement for the database."""
     statement = re.compile(r"\b(SELECT|FROM|INSERT|UPDATE|WITH|LOCK|ALTER|GRANT|redis\.call)\b|<.*>")
-    return [text for text in texts if " " in text.strip() and not statement.search(text)]
+    speaking = (m for m in modules if not m.name.startswith(FOR_OPERATORS) and m.path.name != "__init__.py")
+    return [
+        (module.at(line), text)
+        for module in speaking
+        for line, text in told(module)
+        if " " in text.strip() and not statement.search(text)
+    ]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_a_module_speaks_plain_indonesian_to_people(path: Path) -> None:
-    for text in prose(told(path)):
-        assert_readable(text)
+def test_every_module_speaks_plain_indonesian_to_people(prose: list[tuple[str, str]]) -> None:
+    assert_none((f"{place} {fault}" for place, text in prose for fault in faults(text)), ADVICE)
 
 
-def test_the_walk_hears_what_the_modules_say() -> None:
-    heard = {text for path in SOURCES for text in prose(told(path))}
-    assert "Nama pengguna atau kata sandi salah." in heard
-    assert "Utas tidak ditemukan." in heard
-    assert "Video baru: {title}" in heard
+def test_the_walk_hears_what_the_modules_say(prose: list[tuple[str, str]]) -> None:
+    heard = {text for _, text in prose}
+    assert {"Nama pengguna atau kata sandi salah.", "Utas tidak ditemukan.", "Video baru: {title}"} <= heard
     assert len(heard) > 150
 
 
@@ -112,14 +104,16 @@ def errors(base: type[AppError] = AppError) -> Iterator[type[AppError]]:
         yield from errors(each)
 
 
-@pytest.mark.parametrize("error", sorted(set(errors()), key=lambda each: each.__name__), ids=lambda each: each.__name__)
-def test_an_error_says_of_itself_what_it_is_in_indonesian(error: type[AppError]) -> None:
-    assert_readable(error.message)
-    assert error.message.endswith(".")
-
-
-@pytest.mark.parametrize("status", sorted(HTTP_ERRORS))
-def test_what_the_framework_raises_is_told_in_indonesian(status: int) -> None:
-    _, message = HTTP_ERRORS[status]
-    assert_readable(message)
-    assert message.endswith(".")
+def test_every_error_says_what_it_is_in_indonesian() -> None:
+    messages = {
+        **{error.__qualname__: error.message for error in errors()},
+        **{f"HTTP {status}": message for status, (_, message) in HTTP_ERRORS.items()},
+    }
+    assert_none(
+        (
+            f"{name} {fault}"
+            for name, message in messages.items()
+            for fault in (*faults(message), *(() if message.endswith(".") else (f"no full stop: {message!r}",)))
+        ),
+        ADVICE,
+    )
