@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import pytest
 from flask import Flask
 
 from app.core.web.blueprint import Blueprint
 from app.identity import sessions
 from app.identity.access import authenticated_reader
-from app.identity.models import RoleName
 from tests.architecture.table import ACCESS
 from tests.client import Client
 from tests.factories import make_user
+from tests.offenders import assert_none
 
 #: Whom each word of the table lets in; everybody else gets 401 without a token, 403 with one.
 LETS_IN = {
@@ -28,10 +31,6 @@ LETS_IN = {
 IDENTITIES = ("nobody", "pasien", "pendamping", "admin", "superadmin", "superadmin console")
 
 
-#: The OpenAPI document, its page, and where a program begins.
-NO_SECTION = ("api-docs.", "swagger_ui.", "list_entry_points")
-
-
 def routes(app: Flask) -> set[str]:
     return {
         f"{method} {rule.rule.removeprefix('/api')}"
@@ -46,44 +45,57 @@ def test_the_table_names_every_route_and_no_other(real_app: Flask) -> None:
     assert set(ACCESS) == routes(real_app)
 
 
-def _concrete(path: str) -> str:
-    """The path with values that no record has."""
-    import re
+def _status(client: Client, route: str) -> int:
+    """The status of a call whose path names no record, with an empty body.
 
-    return re.sub(r"<int:\w+>", "999999999", re.sub(r"<(?!int:)[^>]*>", "tidak-ada", path))
-
-
-@pytest.mark.parametrize("route", ACCESS)
-def test_a_route_lets_in_whom_the_table_names(client: Client, route: str) -> None:
+    Whoever is let in gets 400 or 404 at the worst, and nothing happens.
+    """
     method, path = route.split(" ")
-    clients = {"nobody": client}
-    for role in RoleName:
-        clients[role.value] = client.as_(make_user(role))
-    clients["superadmin console"] = client.as_superadmin(make_user(RoleName.SUPERADMIN))
-    for identity in IDENTITIES:
-        # An empty body: whoever is let in gets 400 or 404 at the worst, and nothing happens.
-        status = clients[identity].open(method, _concrete(path), None if method == "GET" else {}).status_code
-        if identity in LETS_IN[ACCESS[route]]:
-            assert status not in (401, 403) or (status == 403 and ACCESS[route] == "anybody"), (identity, status)
-        else:
-            assert status == (401 if identity == "nobody" else 403), (identity, status)
+    path = re.sub(r"<int:\w+>", "999999999", re.sub(r"<(?!int:)[^>]*>", "tidak-ada", path))
+    return client.open(method, path, None if method == "GET" else {}).status_code
 
 
-@pytest.mark.parametrize("route", ACCESS)
-def test_a_bad_token_is_refused_wherever_tokens_count(client: Client, route: str) -> None:
-    method, path = route.split(" ")
-    status = client.with_token("bad").open(method, _concrete(path), None if method == "GET" else {}).status_code
-    assert (status == 401) is (ACCESS[route] != "public"), status
+def _login(client: Client, identity: str) -> Callable[[], Client]:
+    """Return what begins a session of a new person of this kind: routes end sessions, so each is called in its own."""
+    if identity == "nobody":
+        return lambda: client
+    user = make_user(identity.removesuffix(" console"))
+    return lambda: client.as_superadmin(user) if identity.endswith("console") else client.as_(user)
 
 
-@pytest.mark.parametrize("route", ACCESS)
-def test_a_session_that_has_ended_is_refused_wherever_tokens_count(client: Client, route: str) -> None:
-    method, path = route.split(" ")
-    pair = sessions.begin(make_user())
-    token = client.with_token(pair.access_token)
-    assert token.post("/logout").status_code == 200
-    status = token.open(method, _concrete(path), None if method == "GET" else {}).status_code
-    assert (status == 401) is (ACCESS[route] != "public"), status
+def _is_right(identity: str, access: str, status: int) -> bool:
+    if identity not in LETS_IN[access]:
+        return status == (401 if identity == "nobody" else 403)
+    return status not in (401, 403) or (status == 403 and access == "anybody")
+
+
+@pytest.mark.parametrize("identity", IDENTITIES)
+def test_every_route_lets_in_whom_the_table_names(client: Client, identity: str) -> None:
+    login = _login(client, identity)
+    statuses = {route: _status(login(), route) for route in ACCESS}
+    assert_none(
+        (
+            f"{route} is for {ACCESS[route]}, and answers {identity} with {status}"
+            for route, status in statuses.items()
+            if not _is_right(identity, ACCESS[route], status)
+        ),
+        "Mend the decorator above the view, or its row in tests/architecture/table.py:",
+    )
+
+
+@pytest.mark.parametrize("kind", ["bad", "of a session that has ended"])
+def test_a_wrong_token_is_refused_wherever_tokens_count(client: Client, kind: str) -> None:
+    wrong = client.with_token("bad" if kind == "bad" else sessions.begin(make_user()).access_token)
+    assert kind == "bad" or wrong.post("/logout").status_code == 200
+    statuses = {route: _status(wrong, route) for route in ACCESS}
+    assert_none(
+        (
+            f"{route} is for {ACCESS[route]}, and answers a token {kind} with {status}"
+            for route, status in statuses.items()
+            if (status == 401) is (ACCESS[route] == "public")
+        ),
+        "A wrong token is a 401 everywhere but on public routes, which read none:",
+    )
 
 
 def test_a_create_asks_for_its_caller_before_the_view(app: Flask) -> None:
