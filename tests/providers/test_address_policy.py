@@ -24,16 +24,14 @@ NOT_PUBLIC = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", PUBLIC)
-def test_addresses_of_the_internet_may_be_called(address: str) -> None:
-    assert AddressPolicy.PUBLIC.allows(address)
-    assert AddressPolicy.PUBLIC_OR_LOOPBACK.allows(address)
+def test_addresses_of_the_internet_may_be_called() -> None:
+    for policy in (AddressPolicy.PUBLIC, AddressPolicy.PUBLIC_OR_LOOPBACK):
+        assert [address for address in PUBLIC if not policy.allows(address)] == []
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
-def test_private_shared_and_reserved_addresses_may_not(address: str) -> None:
-    assert not AddressPolicy.PUBLIC.allows(address)
-    assert AddressPolicy.ANYWHERE.allows(address)
+def test_private_shared_and_reserved_addresses_may_not() -> None:
+    assert [address for address in NOT_PUBLIC if AddressPolicy.PUBLIC.allows(address)] == []
+    assert [address for address in NOT_PUBLIC if not AddressPolicy.ANYWHERE.allows(address)] == []
 
 
 def test_loopback_and_nothing_else_private_is_allowed_for_the_simulators() -> None:

@@ -23,6 +23,7 @@ from app.providers.gazetteer import Area, Gazetteer
 from app.providers.http import AddressPolicy, Http
 from config import ROOT, Config
 from dev.simulators import Server
+from tests.offenders import assert_none
 from tests.providers.known_places import INSIDE, OUTSIDE
 from tests.providers.patience import patience_with
 
@@ -43,14 +44,16 @@ def service(sim: Server, name: str, url: str | None = None, fault: str = "") -> 
 # --- offline ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "at", "province"), INSIDE_CASES, ids=[case[0] for case in INSIDE_CASES])
-def test_a_known_place_is_in_its_province(name: str, at: tuple[float, float], province: str) -> None:
-    assert geocoding.Offline().province_at(*at) == province
+def test_every_known_place_is_in_its_province() -> None:
+    offline = geocoding.Offline()
+    found = {(name, province): offline.province_at(*at) for name, at, province in INSIDE_CASES}
+    wrong = (f"{name}, {province}: {at}" for (name, province), at in found.items() if at != province)
+    assert_none(wrong, "Found in another province:")
 
 
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_a_place_outside_indonesia_has_no_province(name: str) -> None:
-    assert geocoding.Offline().province_at(*OUTSIDE[name]) is None
+def test_no_place_outside_indonesia_has_a_province() -> None:
+    found = {name: geocoding.Offline().province_at(*at) for name, at in OUTSIDE.items()}
+    assert_none((f"{name}: {at}" for name, at in found.items() if at), "Found in a province:")
 
 
 def test_the_known_places_are_many_and_leave_no_province_out() -> None:

@@ -32,13 +32,13 @@ def test_all_of_it_takes_less_than_four_megabytes() -> None:
     assert sum(path.stat().st_size for path in fonts.FOLDER.iterdir()) < 4_000_000
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_font_says_whose_it_is_and_its_licence_lies_beside_it(path: Path) -> None:
-    with TTFont(BytesIO(path.read_bytes())) as font:
-        names = font["name"]
-        assert "copyright" in names.getDebugName(0).lower()
-        _, _, address = names.getDebugName(14).partition("://")
-    assert "Version" in (fonts.FOLDER / LICENCES[address]).read_text(encoding="utf-8")
+def test_a_font_says_whose_it_is_and_its_licence_lies_beside_it(subtests: pytest.Subtests) -> None:
+    for path in FILES:
+        with subtests.test(path.stem), TTFont(BytesIO(path.read_bytes())) as font:
+            names = font["name"]
+            assert "copyright" in names.getDebugName(0).lower()
+            _, _, address = names.getDebugName(14).partition("://")
+            assert "Version" in (fonts.FOLDER / LICENCES[address]).read_text(encoding="utf-8")
 
 
 def test_no_font_shows_a_control_character() -> None:

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from app.core.lib.addresses import without_addresses
+from tests.offenders import assert_none
 
 CASES = [
     # addresses
@@ -55,10 +56,16 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES)
-def test_addresses_go_and_names_stay(text: str, expected: str) -> None:
-    assert without_addresses(text) == expected
-    assert without_addresses(expected) == expected
+def test_addresses_go_and_names_stay() -> None:
+    assert_none(
+        (
+            f"{text!r}: {left!r}"
+            for given, expected in CASES
+            for text in (given, expected)
+            if (left := without_addresses(text)) != expected
+        ),
+        "Something else is left:",
+    )
 
 
 @pytest.mark.parametrize("text", ["a." * 20_000, "a@" * 20_000, "1." * 20_000, "a-" * 20_000 + ".", "www." * 10_000])
