@@ -79,22 +79,22 @@ def test_outside_indonesia_there_is_no_province_and_no_number(client: Client, qu
     assert response.json == {"province": None, "phones": []}
 
 
-@pytest.mark.parametrize("path", ["/emergency/nearby", "/dokter/nearby", "/province-config/nearby", "/faskes/nearby"])
-@pytest.mark.parametrize(
-    ("lat", "lng", "field"),
-    [
-        (None, "107", "lat"), ("-6.8", None, "lng"), ("", "107", "lat"), ("north", "107", "lat"),
-        ("nan", "107", "lat"), ("-6.8", "NaN", "lng"), ("inf", "107", "lat"), ("-6.8", "-Infinity", "lng"),
-        ("90.01", "107", "lat"), ("-90.01", "107", "lat"), ("-6.8", "180.01", "lng"), ("-6.8", "-181", "lng"),
-        ("1_0", "107", "lat"), ("0x10", "107", "lat"), ("-6,8", "107", "lat"), ("1e999", "107", "lat"),
-        ("-6.8;", "107", "lat"), ("٣", "1e400", "lng"), ("-6.8", "true", "lng"),
-    ],
+#: Latitude, longitude, and which of them is wrong.
+BAD_POSITIONS = (
+    (None, "107", "lat"), ("-6.8", None, "lng"), ("", "107", "lat"), ("north", "107", "lat"),
+    ("nan", "107", "lat"), ("-6.8", "NaN", "lng"), ("inf", "107", "lat"), ("-6.8", "-Infinity", "lng"),
+    ("90.01", "107", "lat"), ("-90.01", "107", "lat"), ("-6.8", "180.01", "lng"), ("-6.8", "-181", "lng"),
+    ("1_0", "107", "lat"), ("0x10", "107", "lat"), ("-6,8", "107", "lat"), ("1e999", "107", "lat"),
+    ("-6.8;", "107", "lat"), ("٣", "1e400", "lng"), ("-6.8", "true", "lng"),
 )  # fmt: skip
-def test_a_bad_position_is_400_everywhere(
-    client: Client, path: str, lat: str | None, lng: str | None, field: str
-) -> None:
-    query = {name: value for name, value in (("lat", lat), ("lng", lng)) if value is not None}
-    assert_error(client.get(path, query_string=query), 400, "validation_error", field)
+
+
+@pytest.mark.parametrize("path", ["/emergency/nearby", "/dokter/nearby", "/province-config/nearby", "/faskes/nearby"])
+def test_every_bad_position_is_400_everywhere(client: Client, path: str, subtests: pytest.Subtests) -> None:
+    for lat, lng, field in BAD_POSITIONS:
+        query = {name: value for name, value in (("lat", lat), ("lng", lng)) if value is not None}
+        with subtests.test(query=query):
+            assert_error(client.get(path, query_string=query), 400, "validation_error", field)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -168,15 +169,14 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("endpoint", HOSTILE)
 def test_an_endpoint_that_is_no_public_push_service_is_refused(
-    client: Client, browser: dict[str, Any], endpoint: str, app: Flask, monkeypatch: pytest.MonkeyPatch
+    client: Client, browser: dict[str, Any], app: Flask, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    from dataclasses import replace
-
     production = replace(app.extensions["config"], environment="production")
     monkeypatch.setitem(app.extensions, "config", production)
-    assert_error(client.post("/push/subscribe", {**browser, "endpoint": endpoint}), 400, field="endpoint")
+    for endpoint in HOSTILE:
+        with subtests.test(endpoint):
+            assert_error(client.post("/push/subscribe", {**browser, "endpoint": endpoint}), 400, field="endpoint")
 
 
 @pytest.mark.parametrize(
