@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 
 import orjson
 
+from app.core.lib import clock
+
 #: Characters of a person's text that are kept, and of any other one.
 MOST_TEXT, MOST_NAME = 1000, 200
 #: Bytes of what a provider says of our account, and how deep that may lie.
@@ -177,7 +179,7 @@ def read_fonnte_status(body: object) -> Iterator[Event]:
 def read_fonnte_device(body: object) -> Iterator[Event]:
     """Whether our phone is connected. It says no time: the same within a minute is the same event."""
     if isinstance(body, dict) and _text(body.get("status")):
-        minute = f"{datetime.now(UTC):%Y%m%d%H%M}"
+        minute = f"{clock.now():%Y%m%d%H%M}"
         yield Event(FONNTE, _key("fo", "device", minute, _digest(body)), "device", payload=_plain_object(body))
 
 
