@@ -70,7 +70,7 @@ def test_nobody_commits_but_the_edge(modules: list[Module]) -> None:
             for call in module.calls
             if commits(module, call)
         ),
-        "A service flushes. Only requests, jobs and commands open a `unit_of_work`, and only that one commits:",
+        "A service flushes. Requests, jobs and commands open the `unit_of_work`, and it alone commits:",
     )
 
 
@@ -106,7 +106,7 @@ def test_private_names_of_libraries_are_those_of_the_list(modules: list[Module])
     }
     assert_none(
         (used[each] for each in used.keys() - PRIVATE.keys()),
-        "A release of the library may change what is private. Use what it documents:",
+        "Any release of a library may change its private names. Use what it documents:",
     )
     assert_none(PRIVATE.keys() - used.keys(), "No longer used, so take it out of the list:")
 
