@@ -1,4 +1,4 @@
-"""`make` installs what the tests use before the first of them begins (`dev/system_packages.py`); no test does."""
+"""No test installs anything: `dev/system_packages.py` names what is missing, and the line that installs it."""
 
 from __future__ import annotations
 
