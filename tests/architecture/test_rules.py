@@ -34,16 +34,15 @@ EDGES = (
 )
 
 
-#: Names that begin with an underscore and are public: of named tuples, of `os`, and marshmallow's two ways to extend a
-#: field. `_typeshed` holds types alone.
+#: Documented names that begin with an underscore: of named tuples, `os`, marshmallow's fields and type stubs.
 PUBLIC = {"_asdict", "_exit", "_serialize", "_deserialize", "_typeshed"}
 
-#: What takes a name as a string.
+#: Functions that take the name of an attribute as a string.
 BY_NAME = {"getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller"}
 
 #: The private names of libraries that the service uses, and why there is no public one. The list may only shrink.
 PRIVATE = {
-    "providers/sockets.py _new_conn": "urllib3 opens a connection there, and asks nobody about the address",
+    "providers/sockets.py _new_conn": "urllib3 looks up the address there, and has no hook to check it",
     "providers/sockets.py _dns_host": "the host whose address `_new_conn` looks up",
     "core/web/idempotency.py _apidoc": "flask-smorest keeps the documented statuses of a view there",
     "core/web/openapi/operations.py _apidoc": "flask-smorest keeps the documented arguments of a view there",
@@ -55,7 +54,7 @@ def is_edge(module: Module) -> bool:
 
 
 def commits(module: Module, call: ast.Call) -> bool:
-    """Whether the call commits, or opens something that is committed, where nothing may be."""
+    """Return whether the call commits, or opens a transaction that commits, outside the edge."""
     if called(call) == "unit_of_work":
         return not is_edge(module)
     is_session = ast.unparse(call.func) == "orm.Session"
@@ -81,7 +80,7 @@ def test_little_is_of_any_type(modules: list[Module]) -> None:
 
 
 def private_names(module: Module) -> Iterator[tuple[int, str]]:
-    """Line and name of what is private elsewhere and used here, in code or as a string. Ruff (SLF001) sees the rest."""
+    """Yield line and name of private attributes that ruff (SLF001) misses: inherited, imported, or in a string."""
     own = {node.name for node in module.nodes if isinstance(node, ast.FunctionDef)}
     own |= {node.id for node in module.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     own |= {node.attr for node in module.nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
