@@ -109,6 +109,23 @@ def test_an_older_backup_brings_nobody_back(
     assert name not in {stored for stored, _ in pictures.store().names()}
 
 
+def test_a_backup_beside_the_pictures_is_restored(
+    committed: Flask, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", PATH)
+    with unit_of_work():
+        siti_id = make_user(**PERSON).id
+    older = tmp_path / "older"
+    backup.backup(older)
+    erase(committed, siti_id)
+    shutil.copytree(committed.extensions["config"].media_root, tmp_path / "media")
+
+    url = empty_database(variables["DATABASE_URL"])
+    stack = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH}, tmp_path)
+    assert "1 people who had been erased" in stack.flask("restore", str(older))
+    assert traces(url) == []
+
+
 def test_tombstones_that_lie_nowhere_but_in_the_database_are_laid_beside_the_pictures(committed: Flask) -> None:
     with unit_of_work():
         siti_id = make_user(**PERSON).id
