@@ -81,9 +81,10 @@ def restore(source: Path) -> str:
     for part, store in _picture_stores().items():
         for path in sorted((source / part).glob("*")):  # backups of before have no hidden ones
             store.put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
-    # And tombstones before people: killed from here on, the service itself erases whom the dump brings back.
+    # Restore tombstones before the dump. If the restore is killed later, the service erases these people again.
     for path in sorted(source.absolute().parent.glob(f"*/{TOMBSTONES}/*")):
-        storage.room(Room.TOMBSTONES).put(path.name, path.read_bytes(), "text/plain")
+        if path.is_file():  # `MEDIA_ROOT` may lie next to the backup; its tombstones are one folder deeper
+            storage.room(Room.TOMBSTONES).put(path.name, path.read_bytes(), "text/plain")
     with (source / DUMP).open("rb") as dump:
         _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", source=dump)
     return f"Restored the backup of {manifest['made_at']}: {manifest['pictures']} pictures, migrations as of then."
