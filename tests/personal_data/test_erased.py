@@ -16,12 +16,12 @@ from app.core.database.session import Base, db, unit_of_work
 from app.core.media import pictures, storage
 from app.core.media.storage import Room
 from app.forum.models import ForumReply, ForumThread
-from app.identity import audit, own_pictures
+from app.identity import audit, erasure, own_pictures
 from app.identity.models import AuditEntry, User
 from app.logs import jobs as log_jobs
 from app.notifications import outbox
 from app.notifications.delivery import claims, settlements
-from app.notifications.models import Broadcast, Channel, Delivery, State
+from app.notifications.models import Broadcast, Channel, Delivery, State, deliveries
 from app.personal_data import erasers, jobs
 from tests.client import Client, assert_error
 from tests.core.media.samples import plain
@@ -138,6 +138,17 @@ def test_a_person_with_many_posts_is_erased_in_small_transactions(
     assert sum(n for n in most if n > 0) >= 1200
     assert commits.call_count > 5
     assert db.session.scalar(sa.select(sa.func.count()).where(ForumReply.user_id.is_(None))) == 1200
+
+
+def test_a_batch_is_no_larger_whatever_plan_the_database_chooses(app: Flask, siti: User) -> None:
+    values = {"queue": "urgent", "channel": Channel.PUSH, "kind": "x", "user_id": siti.id, "payload": {}}
+    times = dict.fromkeys(("due_at", "expires_at", "next_try_at"), datetime.now(UTC))
+    rows = [{**values, **times, "dedupe_key": str(n)} for n in range(1200)]
+    db.session.execute(sa.insert(Delivery), rows)
+    for way in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
+        db.session.execute(sa.text(f"SET LOCAL enable_{way} = off"))
+    erasers._delete(deliveries, Delivery.__personal__, erasure.leaving(siti))
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1200 - erasers.BATCH
 
 
 def test_the_audit_log_keeps_the_fact_without_the_person(
