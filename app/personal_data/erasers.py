@@ -132,9 +132,13 @@ def _detach(table: sa.Table, name: str, clears: tuple[str, ...], person: Leaving
 
 
 def _batch(table: sa.Table, which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
-    """So many of the rows, in no order: with one the planner would walk a whole table along its key."""
+    """So many of the rows, in no order: with one the planner would walk a whole table along its key.
+
+    A CTE with locks runs once. A subquery may run anew for each row of the table, and find other rows each time.
+    """
     key = list(table.primary_key)
-    return sa.tuple_(*key).in_(sa.select(*key).where(which).limit(BATCH).with_for_update())
+    batch = sa.select(*key).where(which).limit(BATCH).with_for_update().cte("batch")
+    return sa.tuple_(*key).in_(sa.select(batch))
 
 
 def _count(statement: sa.Delete | sa.Update) -> int:
