@@ -69,6 +69,7 @@ def linked(link: CaregiverLink, caregiver: User) -> None:
         kind=SECURITY_NOTICE,
         dedupe_key=f"{SUBJECT}:{link.id}:{occasion}",
         expires_in=LIFETIME,
+        about=[link.caregiver_id],
     )
 
 

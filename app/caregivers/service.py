@@ -103,8 +103,8 @@ def delete_own(caller_id: int, other_id: int) -> None:
         delete(other_id, caller_id)
 
 
-def delete_last_told(patient_id: int, within: timedelta) -> str | None:
-    """Cut the link that the patient was told of last, within so long; returns the caregiver's name.
+def delete_last_told(patient_id: int, within: timedelta) -> sa.Row[int, str] | None:
+    """Cut the link that the patient was told of last, within so long; returns the caregiver's id and name.
 
     None where that one is cut already, for who says it twice does not mean the one before. `NotFound` where they were
     told of none.
@@ -122,7 +122,7 @@ def delete_last_told(patient_id: int, within: timedelta) -> str | None:
     if link is None:
         return None
     delete(link.caregiver_id, patient_id)
-    return str(link.nama_ktp)
+    return link
 
 
 def list_patients(caregiver_id: int, search: Search) -> Listing[LinkedPerson]:

@@ -87,7 +87,12 @@ def in_order(scopes: Collection[str]) -> list[str]:
 
 def subject(caregiver_id: int, patient_id: int) -> str:
     """What a caregiver is told of a patient has this subject in the outbox: a cut link cancels what is not sent yet."""
-    return f"care:{patient_id}:{caregiver_id}"
+    return f"{subjects_about(patient_id)}{caregiver_id}"
+
+
+def subjects_about(patient_id: int) -> str:
+    """The beginning of each `subject` by which caregivers are told of this patient."""
+    return f"care:{patient_id}:"
 
 
 def _links(caregiver_id: int, patient_id: int, scope: Scope) -> sa.Select[int]:

@@ -54,6 +54,8 @@ class Reply:
 
     outcome: str
     text: str | None
+    #: The id of another person whom the text names.
+    about: int | None = None
 
 
 def handle(row: Inbound) -> str:
@@ -78,7 +80,15 @@ def handle(row: Inbound) -> str:
         reply = ACTIONS[command.word](sender, command)
     if reply.text is None or not budget.is_left:
         return reply.outcome
-    message_user(None, reply.text, kind=KIND, dedupe_key=f"{KIND}:{row.id}", expires_in=LIFETIME, only_to=sender.phone)
+    message_user(
+        None,
+        reply.text,
+        kind=KIND,
+        dedupe_key=f"{KIND}:{row.id}",
+        expires_in=LIFETIME,
+        only_to=sender.phone,
+        about=[sender.user_id, reply.about],
+    )
     return f"{limits.ANSWERED}{reply.outcome}"
 
 
@@ -180,12 +190,13 @@ def _wrong_number(sender: Sender, _: Command) -> Reply:
 def _cut(sender: Sender, _: Command) -> Reply:
     """The link that the person was told of last."""
     try:
-        name = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
+        caregiver = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
     except NotFound:
         return Reply("nothing to cut", texts.NOTHING_TO_CUT)
-    if name is None:
+    if caregiver is None:
         return Reply("cut already", texts.CUT_ALREADY)
-    return Reply("cut", texts.cut(name))
+    caregiver_id, name = caregiver
+    return Reply("cut", texts.cut(name), about=caregiver_id)
 
 
 def _reset(sender: Sender, *, may_send: bool) -> str:

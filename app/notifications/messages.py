@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -30,17 +31,18 @@ def message_user(
     dedupe_key: str,
     expires_in: timedelta,
     only_to: str | None = None,
+    about: Sequence[int | None] = (),
 ) -> None:
     """Send a text to a person, at the number that they have when it is sent, or `only_to` this one.
 
-    Equal `dedupe_key`s are one message.
+    Equal `dedupe_key`s are one message. `about` are the ids of the people whom the text names.
     """
     outbox.add(
         outbox.Draft(
             kind=kind,
             channel=Channel.MESSAGING,
             dedupe_key=dedupe_key,
-            payload={"text": text},
+            payload={"text": text, **outbox.naming(*about)},
             expires_at=database_clock.now() + expires_in,
             user_id=user_id,
             target=only_to,
@@ -49,11 +51,19 @@ def message_user(
 
 
 def tell_user(
-    user_id: int, *, text: str, title: str, body: str, kind: str, dedupe_key: str, expires_in: timedelta
+    user_id: int,
+    *,
+    text: str,
+    title: str,
+    body: str,
+    kind: str,
+    dedupe_key: str,
+    expires_in: timedelta,
+    about: Sequence[int] = (),
 ) -> None:
     """Tell a person by message, the `text`, and by push, of `title` and `body`: one of them may not arrive.
 
-    The deliveries' keys are `dedupe_key` with the channel behind it.
+    The deliveries' keys are `dedupe_key` with the channel behind it. `about` are the ids of the people who are named.
     """
     payloads = {Channel.MESSAGING: {"text": text}, Channel.PUSH_FAN_OUT: {"title": title, "body": body}}
     outbox.add_all(
@@ -62,7 +72,7 @@ def tell_user(
                 kind=kind,
                 channel=channel,
                 dedupe_key=f"{dedupe_key}:{channel}",
-                payload=payload,
+                payload={**payload, **outbox.naming(*about)},
                 expires_at=database_clock.now() + expires_in,
                 user_id=user_id,
             )

@@ -15,6 +15,15 @@ from app.core.jobs.queue import URGENT
 from app.notifications.delivery.settlements import final
 from app.notifications.models import OPEN, Channel, Delivery, State
 
+#: In a payload: the ids of the people whom the text names. When one of them is erased, the payload is emptied.
+ABOUT = "about"
+
+
+def naming(*user_ids: int | None) -> dict[str, list[int]]:
+    """Return the part of a payload that lists the people whom its text names; empty without an id."""
+    about = [user_id for user_id in user_ids if user_id is not None]
+    return {ABOUT: about} if about else {}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
@@ -58,19 +67,19 @@ def cancel(subject: str, *, due_after: datetime | None = None) -> None:
 
 def reword(subject: str, text: str) -> None:
     """Let what belongs to `subject` and is not sent yet say this."""
-    _reword(Delivery.subject == subject, text)
+    _reword(Delivery.subject == subject, {"text": text})
 
 
-def reword_one(dedupe_key: str, text: str) -> None:
+def reword_one(dedupe_key: str, payload: Mapping[str, object]) -> None:
     """Let one delivery say this, if it is not sent yet."""
-    _reword(Delivery.dedupe_key == dedupe_key, text)
+    _reword(Delivery.dedupe_key == dedupe_key, payload)
 
 
-def _reword(which: sa.ColumnElement[bool], text: str) -> None:
+def _reword(which: sa.ColumnElement[bool], payload: Mapping[str, object]) -> None:
     db.session.execute(
         sa.update(Delivery)
         .where(which, Delivery.state.in_(OPEN))
-        .values(payload=Delivery.payload.concat(sa.cast({"text": text}, JSONB)))
+        .values(payload=Delivery.payload.concat(sa.cast(payload, JSONB)))
         .execution_options(synchronize_session=False)
     )
 
@@ -83,18 +92,6 @@ def cancel_one(dedupe_key: str) -> bool:
 def cancel_all_to(user_id: int) -> None:
     """Cancel whatever is on its way to a person."""
     _cancel(Delivery.user_id == user_id)
-
-
-def forget_texts(words: Collection[str]) -> None:
-    """Empty what was sent long enough to be kept only for looking, where one of these words is in it."""
-    text = sa.cast(Delivery.payload, sa.Text)
-    said = sa.or_(sa.false(), *(text.icontains(word, autoescape=True) for word in words))
-    db.session.execute(
-        sa.update(Delivery)
-        .where(Delivery.state.not_in(OPEN), Delivery.payload != sa.literal({}, JSONB), said)
-        .values(payload={})
-        .execution_options(synchronize_session=False)
-    )
 
 
 def cancel_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> None:

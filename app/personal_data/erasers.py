@@ -6,10 +6,12 @@ finds less to do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.personal import Custom, Detach, Personal, is_of, personal_tables
 from app.core.database.session import Base, db
@@ -17,11 +19,12 @@ from app.core.media import pictures, storage
 from app.core.media.storage import Room
 from app.core.web import idempotency
 from app.forum.service import erasure as forum
-from app.forum.service import toggles
-from app.identity import audit
+from app.forum.service import notices, toggles
+from app.identity import audit, care
 from app.identity.erasure import Leaving
 from app.identity.models import OwnPicture, User
 from app.notifications import outbox
+from app.notifications.models import OPEN, Delivery, deliveries
 from app.personal_data.models import DataExport
 
 #: Rows of one transaction.
@@ -87,7 +90,8 @@ def steps(person: Leaving) -> Iterator[Step]:
         for name in declaration.mentions:
             yield partial(_detach, table, name, (), person)
         yield from _steps_of(table, declaration, person)
-    yield partial(_forget_texts, person)
+    yield partial(_empty_deliveries, person)
+    yield partial(_empty_answers, person)
 
 
 def finish(person: Leaving) -> None:
@@ -146,9 +150,39 @@ def _count(statement: sa.Delete | sa.Update) -> int:
     return int(result.rowcount)  # type: ignore[attr-defined]  # a changing statement's result counts rows
 
 
-def _forget_texts(person: Leaving) -> bool:
-    """What was sent to others, or would be answered to administrators again, and names the person."""
-    outbox.forget_texts([*person.identifiers, *person.names])
+def _empty_deliveries(person: Leaving) -> bool:
+    """Empty the payloads of settled deliveries to others that are about the person."""
+    is_kept = sa.and_(Delivery.state.not_in(OPEN), Delivery.payload != sa.literal({}, JSONB))
+    statement = sa.update(deliveries).where(_batch(deliveries, sa.and_(is_kept, _is_about(person))))
+    return _count(statement.values(payload={})) == BATCH
+
+
+def _is_about(person: Leaving) -> sa.ColumnElement[bool]:
+    """Return whether a delivery is about the person: by its payload or subject, or by a number, e-mail or NIK in it.
+
+    A name alone is not enough, because it may be another person's, or any word. Only reply notices that are older
+    than `ABOUT` are found by name.
+    """
+    text, words = sa.cast(Delivery.payload, sa.Text), Delivery.payload["text"].astext
+    return sa.or_(
+        Delivery.payload.contains({outbox.ABOUT: [person.id]}),
+        Delivery.subject.startswith(care.subjects_about(person.id), autoescape=True),
+        *(text.regexp_match(_whole(identifier), flags="i") for identifier in person.identifiers),
+        sa.and_(
+            Delivery.kind == notices.REPLY_KIND,
+            ~Delivery.payload.has_key(outbox.ABOUT),
+            sa.or_(sa.false(), *(words.regexp_match(_whole(name)) for name in person.names)),
+        ),
+    )
+
+
+def _whole(text: str) -> str:
+    """A regular expression of PostgreSQL that finds the text as a whole word. A number may begin with 0, 62 or +62."""
+    return rf"(?<![\w.+-])(\+?62|0)?{re.escape(text)}(?![\w-])"
+
+
+def _empty_answers(person: Leaving) -> bool:
+    """Empty the answers that are kept for repeated requests of administrators and name the person."""
     for blueprint in ABOUT_PEOPLE:
         idempotency.forget_texts(blueprint, person.identifiers, values=person.names)
     return False

@@ -35,7 +35,8 @@ def test_author_of_a_thread_is_notified_of_a_reply(client: Client, siti: User, b
     thread = write_thread(client.as_(siti), title="Menu")
     write_reply(client.as_(budi), thread["id"], content="rahasia dokter")
     (delivery,) = deliveries()
-    assert delivery.payload == {"text": "Budi Hartono membalas utas Anda “Menu” di forum."}
+    text = "Budi Hartono membalas utas Anda “Menu” di forum."
+    assert delivery.payload == {"text": text, "about": [budi.id]}
     assert (delivery.user_id, delivery.kind, delivery.channel, delivery.queue) == (
         siti.id, "forum_reply", "messaging", "urgent",
     )  # fmt: skip

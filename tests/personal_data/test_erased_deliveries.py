@@ -13,13 +13,14 @@ from app.identity import care
 from app.identity.models import RoleName, User
 from app.notifications import outbox
 from app.notifications.broadcasts import fan_out
+from app.notifications.messages import message_user
 from app.notifications.models import Broadcast, Channel, Delivery, State
 from app.personal_data import erasers, jobs
 from tests.client import Client
 from tests.factories import PASSWORD, make_user
 from tests.forum.posts import category_id, write_reply, write_thread
 from tests.inbox.conftest import Phone
-from tests.personal_data.leaving import OBAT, leave, let_the_grace_pass
+from tests.personal_data.leaving import OBAT, PERSON, leave, let_the_grace_pass
 
 #: Longer than a message shows it.
 LONG_NAME = "Jejakqx Wulandari Kusumaningrum Prawirodirdjo"
@@ -129,3 +130,25 @@ def test_many_deliveries_are_emptied_in_small_transactions(client: Client) -> No
     event.remove(connection, "after_cursor_execute", count)
     assert max(emptied) <= erasers.BATCH
     assert set(map(str, payloads().values())) == {"{}"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_emptied"),
+    [
+        ("Hubungi 081277660044.", True),
+        ("Hubungi +6281277660044, ya", True),
+        ("Nomor 6281277660044", True),
+        ("Tulis ke JEJAKQX@contoh.id.", True),
+        ("Nomor 0812776600445", False),
+        ("Nomor 90081277660044", False),
+        ("Tulis ke x.jejakqx@contoh.id", False),
+    ],
+)
+def test_a_number_or_an_address_is_found_as_a_whole_word(client: Client, text: str, is_emptied: bool) -> None:
+    leaver, rina = make_user(**PERSON), make_user()
+    leaver_id, rina_id, theirs = leaver.id, rina.id, client.as_(leaver)
+    with unit_of_work():
+        message_user(rina_id, text, kind="answer", dedupe_key="said", expires_in=timedelta(hours=1))
+    sent()
+    erased(theirs, leaver_id)
+    assert payloads() == {"said": {} if is_emptied else {"text": text}}

@@ -169,13 +169,13 @@ def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = Fals
     key = waiting.get(first_id)
     if key is None and only_waiting:
         return
-    text = _text(thread, first_id, before_id)
-    if key == second_form.key_of(_reply(first_id)) and text is not None:
-        outbox.reword_one(key, text)
+    payload = _payload(thread, first_id, before_id)
+    if key == second_form.key_of(_reply(first_id)) and payload is not None:
+        outbox.reword_one(key, payload)
         return
     if key is not None:
         outbox.cancel_one(key)
-    if text is None:
+    if payload is None:
         return
     due_at = (thread.notice_due_at if is_latest else None) or database_clock.now()
     outbox.add(
@@ -183,7 +183,7 @@ def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = Fals
             kind=REPLY_KIND,
             channel=Channel.MESSAGING,
             dedupe_key=_reply(first_id),
-            payload={"text": text},
+            payload=payload,
             due_at=due_at,
             expires_at=due_at + REPLY_EXPIRES,
             user_id=thread.user_id,
@@ -225,10 +225,10 @@ def _is_unwanted(thread: ForumThread, reply: ForumReply) -> bool:
     return db.session.scalar(blocked) is not None
 
 
-def _text(thread: ForumThread, first_id: int, before_id: int | None) -> str | None:
+def _payload(thread: ForumThread, first_id: int, before_id: int | None) -> dict[str, object] | None:
     """The message about the replies of others from `first_id` on, up to `before_id`; None when all are deleted."""
     row = db.session.execute(
-        sa.select(ForumReply.use_pseudonym, User.nama_samaran, User.nama_ktp, sa.func.count().over())
+        sa.select(User.id, ForumReply.use_pseudonym, User.nama_samaran, User.nama_ktp, sa.func.count().over())
         .join(User, User.id == ForumReply.user_id)
         .where(
             ForumReply.thread_id == thread.id,
@@ -244,12 +244,13 @@ def _text(thread: ForumThread, first_id: int, before_id: int | None) -> str | No
     ).one_or_none()
     if row is None:
         return None
-    use_pseudonym, nama_samaran, nama_ktp, count = row
+    user_id, use_pseudonym, nama_samaran, nama_ktp, count = row
     name = without_addresses((nama_samaran if use_pseudonym else nama_ktp) or ANONYMOUS) or SOMEBODY
     place = f"utas Anda{_quoted(thread.title)}"
-    if count == 1:
-        return f"{name} membalas {place} di forum."
-    return f"Ada balasan dari {name} dan {count - 1} balasan lain di {place} di forum."
+    text = f"{name} membalas {place} di forum."
+    if count > 1:
+        text = f"Ada balasan dari {name} dan {count - 1} balasan lain di {place} di forum."
+    return {"text": text, **outbox.naming(user_id)}
 
 
 def pseudonym_lifted(user_id: int, case_id: int) -> None:
