@@ -86,11 +86,10 @@ def test_exports_hold_what_is_documented(traces: Traces) -> None:
 
 
 def test_our_logs_hold_nobody(traces: Traces) -> None:
-    """But for the statements of super-admins, which are written there so that nobody can delete their own."""
-    lines = [line for line in traces.log if CARELESS not in line]
-    assert len(lines) == len(traces.log) - 1
-    assert not [line for line in lines if seen(line, traces.endpoint)]
-    assert any("Traceback" in line for line in lines)
+    """That a super-admin ran a statement is there, and not the statement."""
+    assert not [line for line in traces.log if CARELESS in line or seen(line, traces.endpoint)]
+    assert any("app.audit" in line for line in traces.log)
+    assert any("Traceback" in line for line in traces.log)
 
 
 def test_the_log_of_postgresql_holds_nobody(traces: Traces) -> None:

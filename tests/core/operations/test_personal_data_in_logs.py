@@ -84,7 +84,22 @@ def test_a_broken_statement_leaves_nobodys_data_in_a_log(committed: Flask, log: 
     text = server_log(committed).read_bytes()[written:].decode()
     assert "null value in column" in text
     assert "null value in column" in log.getvalue()
-    assert MARKER not in text + log.getvalue()
+    for word in (MARKER, "INSERT INTO"):
+        assert word not in text + log.getvalue()
+
+
+@pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
+@pytest.mark.parametrize("statement", ["SELECT '{}'", "SELECT '{}'::integer", "SELEC '{}'"])
+def test_a_statement_of_the_sql_console_is_in_no_log(
+    committed: Flask, path: str, statement: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    boss = Client(committed).as_superadmin(make_superadmin())
+    written = server_log(committed).stat().st_size
+    boss.post(path, {"query": statement.format(MARKER)})
+    logged = [str(vars(record)) for record in caplog.records]
+    assert any("'app.audit'" in line for line in logged)
+    assert MARKER not in str(logged) + server_log(committed).read_bytes()[written:].decode()
 
 
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
