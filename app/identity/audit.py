@@ -75,11 +75,14 @@ def is_recorded() -> bool:
 def record_now(by: Caller, action: Action, subject: str, **details: object) -> None:
     """Commit an entry at once, in a transaction of its own: what follows may fail, the entry stays.
 
-    It goes to the log stream too: a statement of the SQL console can delete its own row.
+    The log stream gets a line too, because a statement of the SQL console can delete its own entry. The line has no
+    details: a statement may name somebody, and an erasure changes entries, but no log.
     """
     with own_transaction() as session:
-        session.add(_entry(by, action, subject, details))
-    extra = {"actor_id": by.id, "action": action.value, "subject": subject, "details": details, "ip": by.ip}
+        entry = _entry(by, action, subject, details)
+        session.add(entry)
+        session.flush()
+        extra = {"entry_id": entry.id, "actor_id": by.id, "action": action.value, "subject": subject, "ip": by.ip}
     logger.warning("audit", extra=extra)
 
 

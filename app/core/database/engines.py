@@ -46,10 +46,12 @@ def _options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _keep_values_out_of_errors(*engines: sa.Engine) -> None:
-    """An error's DETAIL quotes the row that it is about, and whatever logs the error would log a person's data."""
+    """Cut an error's DETAIL, which quotes a row, and its statement: whatever logs the error would log personal data."""
 
     def cut(context: sa.ExceptionContext) -> None:
         without_detail(context.original_exception)
+        if isinstance(context.sqlalchemy_exception, sa.exc.StatementError):
+            context.sqlalchemy_exception.statement = None
         if isinstance(context.sqlalchemy_exception, sa.exc.DBAPIError):
             text = f"({type(context.original_exception).__name__}) {context.original_exception}"
             context.sqlalchemy_exception.args = (text,)
