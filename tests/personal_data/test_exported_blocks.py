@@ -1,0 +1,63 @@
+"""Whom a person has blocked in the forum is in their export, and says of nobody who is behind an alias."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.models import User
+from app.personal_data import jobs
+from tests.client import Client
+from tests.factories import make_admin, make_user
+from tests.forum.posts import moderate, write_thread
+from tests.personal_data.exports import ask, opened, rows
+
+
+def exported(client: Client) -> list[dict[str, object]]:
+    export_id = ask(client)
+    jobs.make_export(export_id)
+    with opened(client, export_id) as file:
+        return rows(file, "forum_blocks")
+
+
+def block(who: Client, author: Client, *, use_pseudonym: bool) -> int:
+    """Block the author of a new thread; returns its id."""
+    thread_id = int(write_thread(author, use_pseudonym=use_pseudonym)["id"])
+    assert who.post(f"/forum/threads/{thread_id}/blokir").status_code == 200
+    return thread_id
+
+
+@pytest.mark.parametrize("first", [("Ani", "Zebra"), ("Zul", "Apel")])
+def test_blocks_are_exported_without_ids_and_in_an_order_that_pairs_nobody(
+    client: Client, mine: Client, first: tuple[str, str]
+) -> None:
+    for nama_ktp, nama_samaran in sorted((("Ani", "Zebra"), ("Zul", "Apel")), key=lambda names: names != first):
+        author = client.as_(make_user(nama_ktp=nama_ktp, nama_samaran=nama_samaran))
+        block(mine, author, use_pseudonym=False)
+        block(mine, author, use_pseudonym=True)
+    assert exported(mine) == [
+        {"kind": "alias", "shown_as": "Apel"},
+        {"kind": "alias", "shown_as": "Zebra"},
+        {"kind": "name", "shown_as": "Ani"},
+        {"kind": "name", "shown_as": "Zul"},
+    ]
+
+
+def test_who_has_blocked_the_person_is_not_exported(client: Client, mine: Client) -> None:
+    block(client.as_(make_user()), mine, use_pseudonym=False)
+    assert exported(mine) == []
+
+
+@pytest.mark.parametrize("how", ["deleted", "hidden"])
+def test_a_name_that_no_post_shows_any_more_is_not_told(client: Client, mine: Client, how: str) -> None:
+    author = make_user(nama_samaran="Melati")
+    author_id, theirs = author.id, client.as_(author)
+    thread_id = block(mine, theirs, use_pseudonym=True)
+    write_thread(theirs)
+    if how == "deleted":
+        assert theirs.delete(f"/forum/threads/{thread_id}").status_code == 200
+    else:
+        moderate(client.as_(make_admin()), "hide", thread_id=thread_id)
+    db.session.execute(sa.update(User).where(User.id == author_id).values(nama_samaran="Kenanga"))
+    assert exported(mine) == [{"kind": "alias", "shown_as": None}]
