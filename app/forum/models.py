@@ -12,7 +12,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Custom, Delete, Detach, Nothing, Personal, Rows
+from app.core.database.personal import Custom, Delete, Detach, Personal, Rows
 from app.core.database.session import Base, Created, trigrams
 
 #: Levels of replies; a reply to one on the last level hangs beside it. A deeper tree is hard to read, and costs stack.
@@ -226,7 +226,9 @@ class ForumBlock(Base):
     __tablename__ = "forum_blocks"
     __personal__ = Personal(
         of=("user_id", "blocked_id"),
-        export=Nothing("A row names who is behind a pseudonym, and who does not want to read whom"),
+        export=Custom(
+            "An id names who is behind a pseudonym, and a row of somebody else who does not want to read whom"
+        ),
         erase=Delete(),
     )
 

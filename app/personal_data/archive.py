@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import base64
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import orjson
 import sqlalchemy as sa
 
-from app.core.database.personal import Person, Personal, Rows, is_of, personal_tables
+from app.core.database.personal import Custom, Person, Rows, is_of, personal_tables
 from app.core.database.session import Base
 from app.core.errors import NotFound
 from app.core.lib import clock
 from app.core.lib.formulas import guarded
 from app.core.media import pictures
+from app.forum.service import blocks
 from app.identity import nik
 from app.identity.models import OwnPicture, User
 from app.personal_data.words import CONTENTS, README
@@ -37,6 +38,7 @@ BYTE_ORDER_MARK = "\ufeff"
 UNREADABLE = "tidak dapat dibaca"
 
 Row = Mapping[str, object]
+Query = sa.Select[*tuple[Any, ...]]
 
 
 def write(path: Path, user: User, connection: sa.Connection) -> None:
@@ -49,28 +51,30 @@ def write(path: Path, user: User, connection: sa.Connection) -> None:
     person = Person(user.id, numbers, user.phone_changed_at or user.created_at)
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         counts = {}
-        for table, declaration, export in _exported():
-            rows = _rows(connection, table, declaration, export, person)
+        for table, query in _exported(person):
+            rows = _rows(connection, table, query, person)
             counts[table.name] = _add_table(archive, table, rows, path.with_suffix(".csv"))
         _add_pictures(archive, connection, user.id)
         archive.writestr("README.txt", _readme(user, counts))
 
 
-def _exported() -> list[tuple[sa.Table, Personal, Rows]]:
-    tables = sorted(personal_tables(Base.metadata), key=lambda entry: entry[0].name)
-    return [
-        (table, declaration, declaration.export)
-        for table, declaration in tables
-        if isinstance(declaration.export, Rows)
-    ]
+#: What tables that declare `Custom` export: a statement, by the id of the person.
+EXPORTS: Mapping[str, Callable[[int], Query]] = {"forum_blocks": blocks.exported}
 
 
-def _rows(
-    connection: sa.Connection, table: sa.Table, declaration: Personal, export: Rows, person: Person
-) -> Iterator[Row]:
-    columns = [column for column in table.columns if column.name not in export.without]
-    query = sa.select(*columns).where(is_of(table, declaration, person)).order_by(*table.primary_key)
-    names = [str(column.name) for column in columns]  # what quotes a name in SQL is no key of JSON
+def _exported(person: Person) -> Iterator[tuple[sa.Table, Query]]:
+    """The tables of an export, and the rows of each."""
+    for table, declaration in sorted(personal_tables(Base.metadata), key=lambda entry: entry[0].name):
+        match declaration.export:
+            case Rows(without):
+                columns = [column for column in table.columns if column.name not in without]
+                yield table, sa.select(*columns).where(is_of(table, declaration, person)).order_by(*table.primary_key)
+            case Custom():
+                yield table, EXPORTS[table.name](person.id)
+
+
+def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: Person) -> Iterator[Row]:
+    names = [str(column.name) for column in query.selected_columns]  # what quotes a name in SQL is no key of JSON
     for values in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
         row = dict(zip(names, values, strict=True))
         yield {**row, "nik": _nik(row["nik"], person.id)} if table is User.__table__ else row

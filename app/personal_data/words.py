@@ -15,6 +15,7 @@ CONTENTS: Mapping[str, str] = {
     "consents": "Persetujuan yang Anda berikan atau cabut",
     "data_exports": "Permintaan Anda atas salinan data ini",
     "deliveries": "Pesan yang dikirim kepada Anda",
+    "forum_blocks": "Nama dan nama samaran yang Anda blokir di forum",
     "forum_cases": "Pemeriksaan moderator atas tulisan Anda",
     "forum_replies": "Balasan Anda di forum",
     "forum_reply_marks": "Balasan yang Anda sukai atau simpan",

@@ -43,7 +43,9 @@ class Detach:
 
 @dataclass(frozen=True)
 class Custom:
-    """A function does it, which `ERASERS` in `app.personal_data.erasers` names; `why`: it takes more than a DELETE."""
+    """A function does it, for the reason in `why`: `ERASERS` in `app.personal_data.erasers` names it, or `EXPORTS` in
+    `app.personal_data.archive`.
+    """
 
     why: str
 
@@ -60,7 +62,7 @@ class Personal:
     phones: tuple[str, ...] = ()
     #: Columns with a text such as `user:12`.
     subjects: tuple[str, ...] = ()
-    export: Rows | Nothing
+    export: Rows | Nothing | Custom
     erase: Delete | Detach | Custom
 
 

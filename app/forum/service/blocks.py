@@ -14,7 +14,8 @@ from app.core.errors import Conflict, NotFound
 from app.forum.models import ForumBlock, ForumReply, ForumThread
 from app.forum.service import notices
 from app.forum.service.posts import Post
-from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
+from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND, author_name
+from app.identity.models import User
 from app.identity.sessions import Caller
 
 
@@ -32,6 +33,32 @@ def unblock_author_of_thread(thread_id: int, caller: Caller) -> None:
 
 def unblock_author_of_reply(reply_id: int, caller: Caller) -> None:
     _unblock(_reply(reply_id), caller)
+
+
+def exported(user_id: int) -> sa.Select[str, str | None]:
+    """Select a person's blocks for their export: kind (`name` or `alias`), and the name that posts show now.
+
+    Without a post that shows the name it is null, because the name may be another one since. No id is selected, and
+    rows are ordered by what they show: both would show that a name and an alias are one person.
+    """
+    kind = sa.case((ForumBlock.use_pseudonym, "alias"), else_="name").label("kind")
+    shown_as = sa.case((_is_shown(), author_name(ForumBlock.use_pseudonym))).label("shown_as")
+    blocks = sa.select(kind, shown_as).join(User, User.id == ForumBlock.blocked_id)
+    return blocks.where(ForumBlock.user_id == user_id).order_by(kind, shown_as)
+
+
+def _is_shown() -> sa.ColumnElement[bool]:
+    """Whether any post shows what a row of the blocks names."""
+    return sa.or_(
+        *(
+            sa.exists().where(
+                post.user_id == ForumBlock.blocked_id,
+                post.use_pseudonym == ForumBlock.use_pseudonym,
+                post.hidden_reason.is_(None),
+            )
+            for post in (ForumThread, ForumReply)
+        )
+    )
 
 
 def _thread(thread_id: int) -> ForumThread:
