@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import secrets
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ GOOD = {
     "VAPID_PUBLIC_KEY": "x",
     "VAPID_PRIVATE_KEY": "a-private-key",
     "VAPID_SUBJECT": "mailto:a@example.org",
+    "MESSAGING_PROVIDER": "outbox",
 }
 
 
@@ -93,6 +95,13 @@ def test_what_goes_together_is_asked_for_together() -> None:
     assert "MESSAGING_SENDER_ID" in problems(MESSAGING_PROVIDER="whatsapp_cloud", MESSAGING_TOKEN="x")
     assert "GEOCODER_KEY" in problems(GEOCODER="google")
     assert "VAPID" in problems(VAPID_PRIVATE_KEY="")
+
+
+def test_production_chooses_its_sender() -> None:
+    (line,) = [line for line in problems(MESSAGING_PROVIDER="").splitlines() if "MESSAGING_PROVIDER is missing" in line]
+    assert {"fonnte", "whatsapp_cloud", "outbox"} <= set(re.findall(r"\w+", line))
+    assert Config.from_env(GOOD).messaging_provider == "outbox"
+    assert Config.from_env({"ENVIRONMENT": "testing"}).messaging_provider == "outbox"
 
 
 def test_a_secret_may_come_from_a_file(tmp_path: Path) -> None:

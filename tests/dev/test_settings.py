@@ -24,7 +24,7 @@ def test_secrets_are_made_once_for_the_owner_alone_and_satisfy_production(tmp_pa
     assert secrets_of(file) == made
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     servers = {"DATABASE_URL": "postgresql://db/health", "REDIS_URL": "redis://queue", "FRONTEND_URL": "https://x.id"}
-    config = Config.from_env({"ENVIRONMENT": "production", **servers, **made})
+    config = Config.from_env({"ENVIRONMENT": "production", "MESSAGING_PROVIDER": "outbox", **servers, **made})
     assert config.secret_key == made["SECRET_KEY"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from threading import Condition
 
@@ -221,6 +222,21 @@ def test_without_a_provider_there_is_no_sender(app: Flask) -> None:
     assert health.current() is None
     assert Client(app).get("/readyz").json["checks"]["sender"] == "none"
     assert "outbox" in app.test_cli_runner().invoke(args=["messaging", "status"]).output
+
+
+def test_a_production_that_chose_no_provider_says_so(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is ready, and its workers are well: somebody chose it."""
+    monkeypatch.setattr(delivery_metrics, "worker_problems", list)
+    said, runner = "MESSAGING_PROVIDER is outbox", app.test_cli_runner()
+    assert said not in runner.invoke(args=["worker-health"]).output
+    production = replace(app.extensions["config"], environment="production")
+    monkeypatch.setitem(app.extensions, "config", production)
+    ready = Client(app).get("/readyz")
+    assert (ready.status_code, ready.json["status"]) == (200, "ready")
+    assert said in ready.json["checks"]["sender"]
+    health_of_workers = runner.invoke(args=["worker-health"])
+    assert health_of_workers.exit_code == 0
+    assert said in health_of_workers.output
 
 
 def test_since_is_the_moment_of_the_change_and_not_of_the_last_check(
