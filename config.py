@@ -309,9 +309,8 @@ class Config:
 
     # messaging
     messaging_provider: str = setting(
-        "`fonnte`, `whatsapp_cloud`, or `outbox`: stored, sent nowhere",
+        "`fonnte`, `whatsapp_cloud`, or `outbox`: messages are stored and never sent",
         _choice("fonnte", "whatsapp_cloud", "outbox"),
-        default="outbox",
     )
     messaging_url: str | None = setting("Base address in place of the provider's own", _url, default=None)
     messaging_token: str | None = setting("Token of the messaging provider", default=None, secret=True)
@@ -488,6 +487,7 @@ def development_defaults() -> dict[str, str]:
         "DATABASE_URL": "postgresql://localhost/health",
         "REDIS_URL": "redis://localhost:6379/0",
         "FRONTEND_URL": "http://localhost:5173",
+        "MESSAGING_PROVIDER": "outbox",
         "SECRET_KEY": "development-only-secret-key-not-for-production",
         "JWT_SECRET_KEYS": "development-only-jwt-secret-that-no-production-service-ever-accepts",
         "NIK_KEYS": "dev:" + base64.b64encode(b"development-only-nik-key-32-byte").decode(),

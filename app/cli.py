@@ -243,7 +243,7 @@ def worker_health() -> None:
         problems = [f"out of reach: {type(error).__name__}"]
     if problems:
         raise click.ClickException("; ".join(problems))
-    click.echo("Workers and clock are going, nothing is late.")
+    click.echo(" ".join(filter(None, ["Workers and clock are going, nothing is late.", sender_report.notice()])))
 
 
 broadcast = CommandGroup("broadcast", help="Broadcasts: hold them, let them go on, look.")

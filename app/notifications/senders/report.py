@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from app.core.lib.clock import now
+from app.core.settings import settings
 from app.notifications.senders import health
 from app.notifications.senders.models import Sender, SenderState
+
+NOT_SENT = "MESSAGING_PROVIDER is outbox: messages are stored and never sent."
+
+
+def notice() -> str | None:
+    """Return what an operator of a production reads that has chosen to send no messages."""
+    return NOT_SENT if settings.is_production and health.key() is None else None
 
 
 def problem() -> str | None:
@@ -22,7 +30,7 @@ def problem() -> str | None:
 def check_sender() -> str:
     """For information: web processes serve as well while no message leaves."""
     if health.key() is None:
-        return "none"
+        return notice() or "none"
     sender = health.current()
     return "not known yet" if sender is None else _state(sender)
 
@@ -31,7 +39,7 @@ def status() -> list[str]:
     """The sender for an operator, one line each."""
     which = health.key()
     if which is None:
-        return ["MESSAGING_PROVIDER is outbox: messages are stored and leave for nowhere."]
+        return [NOT_SENT]
     sender = health.current()
     if sender is None:
         return [f"{which['provider']}: nothing is known yet; workers ask once a minute."]
