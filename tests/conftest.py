@@ -20,10 +20,10 @@ from app.core.media import storage
 from app.core.web.rate_limits import RateLimits
 from config import Config, environment
 from dev.stack.waiting import PATIENCE_S, wait_until
-from tests.client import Client
-from tests.statements import Statements
+from tests.helpers.client import Client
+from tests.helpers.statements import Statements
 
-pytest_plugins = ["dev.pytest_servers", "tests.simulated"]
+pytest_plugins = ["dev.pytest_servers", "tests.helpers.simulated"]
 
 
 def config_for_tests(**overrides: str) -> Config:

@@ -11,8 +11,8 @@ from flask import Flask
 from app.core.database.session import db
 from app.identity.models import User
 from tests.accounts.test_register import SITI
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 ABROAD = "+65 9123 4567"
 

@@ -12,9 +12,9 @@ import pytest
 from flask import Flask
 
 from config import ROOT
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_superadmin, make_user
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_superadmin, make_user
+from tests.helpers.statements import Statements
 
 
 def guess(client: Client, username: str = "siti", address: str = "10.0.0.1") -> object:

@@ -6,8 +6,8 @@ import pytest
 
 from app.core.database.session import db
 from app.identity.models import LoginSession, RoleName
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_superadmin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_superadmin, make_user
 
 
 def log_in(client: Client, username: str, password: str = PASSWORD) -> dict[str, str]:

@@ -12,8 +12,8 @@ from app.core.database.session import db, unit_of_work
 from app.identity import passwords, users
 from app.identity.models import RoleName
 from dev.stack.waiting import PATIENCE_S
-from tests.client import Client
-from tests.factories import PASSWORD, make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import PASSWORD, make_user
 
 pytestmark = pytest.mark.processes
 

@@ -18,9 +18,9 @@ from app.core.database.session import db, unit_of_work
 from app.identity import jobs, nik, second_factor, sessions
 from app.identity.models import User
 from app.identity.second_factor import SecondFactor
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.overlap import done_twice_at_once
 
 NOON = datetime(2026, 11, 22, 5, tzinfo=UTC)
 

@@ -11,8 +11,8 @@ from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import PasswordReset, User
 from app.notifications.models import Delivery, State
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
 
 PHONE = "081234567890"
 

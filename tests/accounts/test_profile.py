@@ -13,9 +13,9 @@ from PIL import Image
 from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import Role, RoleName, User
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import PASSWORD, make_admin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_user
 
 FIELDS = {
     "id", "username", "email", "nama_ktp", "nama_samaran", "nomor_hp", "role", "roles", "role_ids", "nik", "domicile",

@@ -12,8 +12,8 @@ from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import Role, RoleName, User
 from dev.simulators import Server, simulators
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 SITI: dict[str, Any] = {
     "username": "siti",

@@ -13,8 +13,8 @@ from app.core.database.session import db
 from app.identity import users
 from app.identity.models import User
 from app.notifications.models import Delivery, State
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
 
 PHONE, NEW_PHONE, NEWER_PHONE = "+6281234567890", "+6281311112222", "+6281333334444"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.client import Client
-from tests.factories import make_admin
+from tests.helpers.client import Client
+from tests.helpers.factories import make_admin
 
 
 @pytest.fixture

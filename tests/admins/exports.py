@@ -10,7 +10,7 @@ import openpyxl
 import pypdf
 from werkzeug.test import TestResponse
 
-from tests.client import Client
+from tests.helpers.client import Client
 
 
 def get(admin: Client, report: str, **query: Any) -> TestResponse:

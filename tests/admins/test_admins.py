@@ -13,10 +13,10 @@ from app.admins.service import admins
 from app.core.database.session import db, unit_of_work
 from app.identity.models import RoleName, SessionKind, User
 from app.identity.sessions import Caller
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.overlap import done_twice_at_once
 
 FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}
 

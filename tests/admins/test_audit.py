@@ -10,8 +10,8 @@ from app.core.database.session import db
 from app.identity import audit
 from app.identity.models import RoleName
 from app.roles import service as roles
-from tests.client import Client, assert_error
-from tests.factories import make_superadmin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_superadmin, make_user
 
 
 @pytest.mark.parametrize(

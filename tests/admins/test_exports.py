@@ -21,8 +21,8 @@ from app.logs import buffer
 from dev.stack.waiting import wait_until
 from tests.admins.exports import get, read_csv, read_pdf, read_xlsx
 from tests.admins.test_overview import record
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 REPORTS = ("users", "admins", "activity-logs", "domicile")
 

@@ -15,9 +15,9 @@ from app.forum.models import ForumCategory, ForumReply
 from app.identity.models import RoleName, User
 from app.logs import buffer
 from app.logs.models import ActivityLog
-from tests.client import Client, assert_error
-from tests.factories import make_user
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 
 
 def get_overview(admin: Client, **query: Any) -> dict[str, Any]:

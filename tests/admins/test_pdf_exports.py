@@ -12,8 +12,8 @@ from app.core.database.session import db
 from app.core.exports import fonts, pdf
 from app.core.exports.charts import Chart
 from tests.admins.exports import get, read_csv, read_pdf, read_xlsx
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 
 def test_a_pdf_has_title_range_headings_and_page_numbers_on_every_page(admin: Client) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.identity.models import RoleName, User
-from tests.client import Client, assert_error
-from tests.factories import make_user
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 
 PATH = "/admins/caregiver-patient"
 

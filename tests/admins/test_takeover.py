@@ -14,9 +14,9 @@ from app.identity.models import Role, RoleName, SessionKind, User
 from app.identity.sessions import Caller
 from app.notifications.models import Delivery
 from app.roles import service as roles
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.overlap import done_twice_at_once
 
 REGISTRATION = {"username": "siti", "password": "milik-siti", "nama_ktp": "Siti", "nama_samaran": "Melati",
                 "nomor_hp": "081234567890"}  # fmt: skip

@@ -19,10 +19,10 @@ from app.core.web.pagination import Page
 from app.core.web.search import MOST_COUNTED
 from app.identity.models import LoginSession, RoleName, User
 from app.logs.models import ActivityLog
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
-from tests.plans import analyse, plan_of
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
+from tests.helpers.plans import analyse, plan_of
+from tests.helpers.statements import Statements
 
 
 @pytest.fixture

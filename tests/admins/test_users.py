@@ -11,9 +11,9 @@ from app.core.database.session import db
 from app.core.lib.clock import now
 from app.identity.models import RoleName, User, UserDay
 from app.identity.roles import roles_named
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_superadmin, make_user
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_superadmin, make_user
+from tests.helpers.statements import Statements
 
 NIK = "3273014502900001"
 

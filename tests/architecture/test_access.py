@@ -12,9 +12,9 @@ from app.core.web.blueprint import Blueprint
 from app.identity import sessions
 from app.identity.access import authenticated_reader
 from tests.architecture.table import ACCESS
-from tests.client import Client
-from tests.factories import make_user
-from tests.offenders import assert_none
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.helpers.offenders import assert_none
 
 #: Whom each word of the table lets in; everybody else gets 401 without a token, 403 with one.
 LETS_IN = {

@@ -12,7 +12,7 @@ from app.core.web.caching import cached
 from app.identity.access import authenticated, optional, public
 from config import ROOT
 from tests.architecture.table import ACCESS
-from tests.client import Client
+from tests.helpers.client import Client
 
 #: Public reads of which no copy is kept, and why.
 NOT_KEPT = {

@@ -15,8 +15,8 @@ from app.core.lib.sentences import for_a_person
 from app.core.web.fields import Items
 from app.identity.schemas import UserCreate
 from app.pengingat.details_schemas import DETAILS
-from tests.language import faults
-from tests.offenders import assert_none
+from tests.helpers.language import faults
+from tests.helpers.offenders import assert_none
 
 #: Names that need no label, because a person knows their words.
 PLAIN = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.architecture.modules import TESTS, modules_of
-from tests.offenders import assert_none
+from tests.helpers.offenders import assert_none
 
 INSTALLS = re.compile(r"apt-get|pip3? install|npm (i|ci|install)\b|playwright install")
 #: They try the installers themselves, on fake programs, or quote what an operator reads.
@@ -25,5 +25,5 @@ def test_no_test_installs_anything() -> None:
             for number, line in enumerate(module.text.splitlines(), start=1)
             if INSTALLS.search(line)
         ),
-        "Name the package in dev/system_packages.py, and ask for it with tests.programs.needed():",
+        "Name the package in dev/system_packages.py, and ask for it with tests.helpers.programs.needed():",
     )

@@ -13,8 +13,8 @@ from marshmallow import ValidationError
 from app.core.errors import HTTP_ERRORS, AppError
 from app.superadmin.runner.__main__ import Refused
 from tests.architecture.modules import Module, called
-from tests.language import faults
-from tests.offenders import assert_none
+from tests.helpers.language import faults
+from tests.helpers.offenders import assert_none
 
 #: What only operators and programs read.
 FOR_OPERATORS = ("cli.py", "core/operations/")

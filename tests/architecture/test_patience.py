@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from tests.architecture.modules import TESTS, called, modules_of
-from tests.offenders import assert_none
+from tests.helpers.offenders import assert_none
 
 #: Names of what waits, and at which place they take the longest time that they do so.
 WAITING = {"wait_until": 1, "eventually": 1, "wait": 0, "join": 0, "result": 0, "communicate": 1}

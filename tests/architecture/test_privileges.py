@@ -12,8 +12,8 @@ from app.core.database.session import db
 from app.forum.models import ForumThread
 from app.identity.models import Role, RoleName, User, user_roles
 from app.pengingat.models import Pengingat
-from tests.client import Client
-from tests.factories import make_admin, make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_admin, make_user
 
 REGISTRATION = {
     "username": "ani",

@@ -16,7 +16,7 @@ from app.core.database.migrations import is_declared
 from app.core.database.session import db
 from config import ROOT
 from tests.architecture.modules import Module, called
-from tests.offenders import assert_none
+from tests.helpers.offenders import assert_none
 
 #: The edges of the service, which alone may commit: requests, jobs, commands, and the unit of work itself.
 EDGES = (

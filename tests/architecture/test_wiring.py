@@ -12,7 +12,7 @@ from app import wiring
 from app.core.jobs import schedule
 from app.identity import jobs as identity
 from tests.architecture.modules import APP, Module
-from tests.offenders import assert_none
+from tests.helpers.offenders import assert_none
 
 #: Decorators of ours that mark or wrap what stands below them, and put it into no list.
 MARKS = {

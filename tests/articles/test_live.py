@@ -11,10 +11,10 @@ from flask import Flask
 from app.core.lib import clock
 from app.providers import cache, ministry
 from dev.simulators import Server
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 from tests.providers.test_ministry_addresses import HOSTILE
-from tests.statements import Statements
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from flask import Flask
 from app.articles import service
 from app.articles.models import SavedArticle
 from app.core.database.session import db, unit_of_work
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_article, make_user
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_article, make_user
+from tests.helpers.statements import Statements
 
 ONE = {"url": "https://contoh.id/satu", "title": "Satu"}
 TWO = {"url": "https://contoh.id/dua", "title": "Dua"}

@@ -14,10 +14,10 @@ from app.core.database.session import db
 from app.core.lib import clock
 from app.kategori.models import Kategori
 from app.notifications.models import Broadcast
-from tests.client import Client, assert_error
 from tests.core.media import samples as pictures
-from tests.factories import make_admin, make_article, make_user
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_article, make_user
+from tests.helpers.statements import Statements
 
 NEW = {"title": "Gizi Anak", "url": "https://contoh.id/gizi?utm_source=x#a", "content": "<p>Isi</p>"}
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from config import ROOT
 from dev.stack.waiting import PATIENCE_S
 from tests.e2e.launcher import Launcher, copy_checkout
-from tests.programs import needed
+from tests.helpers.programs import needed
 
 expect.set_options(timeout=PATIENCE_S * 1000)
 

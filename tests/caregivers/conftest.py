@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.identity.models import RoleName, User
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
 PATH = "/patient/invitations"
 

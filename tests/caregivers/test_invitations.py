@@ -20,10 +20,10 @@ from app.identity import care, sessions
 from app.identity.care import Scope
 from app.identity.models import RoleName, User
 from tests.caregivers.conftest import PATH, invite
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user, signed_in
-from tests.language import assert_readable
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user, signed_in
+from tests.helpers.language import assert_readable
+from tests.helpers.overlap import done_twice_at_once
 
 ADDRESS = "https://sehat.example.org"
 

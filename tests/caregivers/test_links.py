@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.identity.models import RoleName, User
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 PERSON = {"id", "username", "nama_ktp", "image", "domicile"}
 

@@ -14,9 +14,9 @@ from app.identity.care import Scope
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from tests.caregivers.conftest import invite
-from tests.client import Client
-from tests.factories import make_user
-from tests.language import assert_readable
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
 
 
 def told(patient: User) -> dict[str, dict[str, Any]]:

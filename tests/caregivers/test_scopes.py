@@ -13,8 +13,8 @@ from app.identity import care
 from app.identity.care import Scope
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery, State
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 from tests.notifications.conftest import add
 
 

@@ -18,9 +18,9 @@ from app.core.web.search import containing
 from app.identity import users
 from app.identity.models import RoleName, SessionKind, User
 from app.identity.sessions import Caller
-from tests.client import Client
-from tests.factories import make_user
-from tests.plans import analyse, plan_of, plans_of_all
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.helpers.plans import analyse, plan_of, plans_of_all
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ from app.notifications.delivery import metrics
 from app.notifications.models import Broadcast, Delivery, State
 from app.notifications.senders import health
 from app.notifications.senders.models import Sender
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
 from tests.forum.posts import moderate, write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from flask import Flask
 
-from tests.client import Client
+from tests.helpers.client import Client
 
 
 def settings(app: Flask, monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:

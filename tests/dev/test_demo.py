@@ -13,7 +13,7 @@ from app.forum.jobs import repair
 from app.identity.models import User
 from dev import demo
 from dev.demo.people import LOGINS
-from tests.client import Client
+from tests.helpers.client import Client
 
 
 def counts() -> dict[str, int | None]:

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.notifications.models import Broadcast
 from dev import demo
-from tests.client import Client
+from tests.helpers.client import Client
 
 
 def test_every_list_has_something_to_show_and_a_second_run_adds_nothing(client: Client) -> None:

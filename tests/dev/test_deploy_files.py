@@ -22,7 +22,7 @@ from app.core.errors import NotFound, TooManyRequests, Unavailable
 from app.core.jobs.queue import BULK, JOB_TIMEOUT_S, URGENT
 from app.core.web.parsing import MAX_MULTIPART_BYTES
 from config import ROOT, Config
-from tests.programs import needed
+from tests.helpers.programs import needed
 
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))

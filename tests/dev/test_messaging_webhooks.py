@@ -21,7 +21,7 @@ from app.providers import messaging as provider
 from config import Config
 from dev.simulators import Server, webhooks
 from dev.stack.waiting import wait_until
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 from tests.notifications.conftest import add, age, reread
 
 PHONE = "+6281234567890"

@@ -22,8 +22,8 @@ from app.notifications.senders.models import PhoneNumber
 from config import Config
 from dev.application import create_development_app
 from tests.conftest import config_for_tests
-from tests.factories import make_user
-from tests.language import assert_readable
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
 
 
 @pytest.fixture

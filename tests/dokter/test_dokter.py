@@ -14,11 +14,11 @@ from flask import Flask
 from app.core.database.session import db
 from app.dokter import service
 from app.dokter.models import Dokter
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import make_admin, make_user
 from tests.faskes.places import CIMAHI, make_faskes
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
+from tests.helpers.statements import Statements
 
 AT = {"lat": CIMAHI[0], "lng": CIMAHI[1]}
 

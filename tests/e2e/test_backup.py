@@ -20,7 +20,7 @@ from dev.servers import programs
 from dev.stack.processes import WebOnly
 from dev.stack.waiting import PATIENCE_S
 from dev.testing import empty_database
-from tests.client import Client
+from tests.helpers.client import Client
 
 pytestmark = pytest.mark.processes
 

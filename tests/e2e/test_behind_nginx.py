@@ -18,8 +18,8 @@ from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.core.media.samples import plain
 from tests.e2e.walk import walk
-from tests.factories import PASSWORD, make_admin, make_user
-from tests.programs import needed
+from tests.helpers.factories import PASSWORD, make_admin, make_user
+from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=10), pytest.mark.processes]
 

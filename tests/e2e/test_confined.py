@@ -16,8 +16,8 @@ from config import ROOT
 from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from tests.e2e.walk import walk
-from tests.factories import PASSWORD, make_superadmin
-from tests.programs import needed
+from tests.helpers.factories import PASSWORD, make_superadmin
+from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=15), pytest.mark.processes]
 

@@ -14,7 +14,7 @@ from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from dev.supervisor import Supervisor
 from tests.e2e.walk import walk
-from tests.programs import needed
+from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=15), pytest.mark.processes]
 

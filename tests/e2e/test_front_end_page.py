@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from config import ROOT
-from tests.client import Client
 from tests.e2e.launcher import Launcher, copy_checkout
-from tests.programs import needed
+from tests.helpers.client import Client
+from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]
 

@@ -20,7 +20,7 @@ from app.logs.models import ActivityLog
 from dev.servers import valkey_server
 from dev.stack.processes import Stack, free_port
 from dev.stack.waiting import eventually
-from tests.programs import needed
+from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 

@@ -27,8 +27,8 @@ from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.architecture.table import ACCESS
 from tests.architecture.test_caching import NOT_KEPT, PUBLIC_READS
-from tests.factories import make_article, make_user, make_video
-from tests.programs import needed
+from tests.helpers.factories import make_article, make_user, make_video
+from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 

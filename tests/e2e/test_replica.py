@@ -21,7 +21,7 @@ from dev.stack.outages import Load, frozen
 from dev.stack.processes import WebOnly
 from dev.stack.waiting import wait_until
 from dev.supervisor import Supervisor
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 

@@ -21,7 +21,7 @@ from dev.stack.waiting import wait_until
 from dev.testing import DATABASE_VARIABLE, own_database
 from tests.conftest import _migrate
 from tests.e2e.walk import PERSON
-from tests.programs import needed
+from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=35), pytest.mark.processes]
 

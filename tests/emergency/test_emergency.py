@@ -13,10 +13,10 @@ from app.core.lib.provinces import PROVINCES
 from app.emergency import service
 from app.emergency.models import EmergencyNumber
 from dev.simulators import Server
-from tests.client import Client, assert_error
 from tests.conftest import config_for_tests
-from tests.factories import make_admin, make_user
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
+from tests.helpers.statements import Statements
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
 SINGAPORE = {"lat": "1.2903", "lng": "103.8520"}

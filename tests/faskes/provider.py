@@ -9,8 +9,8 @@ from typing import Any
 from app.providers import places
 from app.providers.http import Http
 from dev.simulators import Server
-from tests.client import Client
 from tests.conftest import config_for_tests
+from tests.helpers.client import Client
 from tests.providers.patience import patience_with
 
 JAYAPURA = (-2.533, 140.718)

@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
 from tests.faskes.places import make_faskes
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
+from tests.helpers.statements import Statements
 
 RECORD = {"id", "nama", "alamat", "lat", "lng", "jenis", "telepon", "province", "rating", "source"}
 

@@ -12,9 +12,9 @@ from app.core.database.session import db
 from app.core.lib.geo import distance_km
 from app.faskes.models import Faskes
 from app.faskes.service import reads
-from tests.client import Client, assert_error
 from tests.faskes.places import CIMAHI, make_faskes
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.statements import Statements
 
 
 def nearby(client: Client, lat: float, lng: float, radius: int | None = None) -> list[dict[str, float | str]]:

@@ -13,9 +13,9 @@ from app.faskes.service import lookup, search_coverage
 from app.providers import places
 from app.providers.places import Place
 from dev.simulators import Server
-from tests.client import Client, assert_error
 from tests.faskes.places import CIMAHI, make_faskes
 from tests.faskes.provider import HOSPITAL, JAYAPURA, around, failing, ids
+from tests.helpers.client import Client, assert_error
 
 
 def test_the_provider_is_asked_where_the_database_holds_nothing(client: Client, provider: Server) -> None:

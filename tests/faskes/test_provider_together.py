@@ -14,9 +14,9 @@ from flask import Flask
 from app.faskes.service import lookup, search_coverage
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
-from tests.client import Client
-from tests.factories import make_admin
 from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
+from tests.helpers.client import Client
+from tests.helpers.factories import make_admin
 
 
 def at_once(*calls: Callable[[], object]) -> None:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import ForumCategory
-from tests.client import Client
+from tests.helpers.client import Client
 
 
 def category_id(name: str = "Medis") -> int:

@@ -19,9 +19,9 @@ from app.forum.service.reads.posts import BLOCKED
 from app.identity.models import User
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.models import Delivery
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
 from tests.forum.posts import moderate, read_thread, write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 NAME, ALIAS = "Qwertyana Rahasia", "Melati"
 

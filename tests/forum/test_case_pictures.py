@@ -9,10 +9,10 @@ import pytest
 
 from app.core.errors import Unavailable
 from app.core.media import pictures, storage
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import make_user
 from tests.forum.posts import cases, moderate, write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 
 def add_picture(writer: Client, path: str) -> str:

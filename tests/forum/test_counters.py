@@ -20,7 +20,7 @@ from app.forum.schemas import NewReply, NewThread
 from app.forum.service import replies, threads, toggles
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 
 CLEAN = {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
 

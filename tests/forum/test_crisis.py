@@ -11,11 +11,11 @@ from app.core.database.session import db
 from app.forum.models import CrisisPhrase, ForumCase
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
 from tests.forum.posts import cases, category_id, moderate, read_thread, write_reply, write_thread
-from tests.language import assert_readable
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
+from tests.helpers.language import assert_readable
+from tests.helpers.statements import Statements
 
 CRY = "Aku pengen mati aja."
 

@@ -14,10 +14,10 @@ from app.forum.service.reads.posts import HIDDEN
 from app.forum.service.reads.replies import FEW_REPLIES
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
-from tests.client import Client, assert_error
-from tests.factories import make_user
 from tests.forum.posts import category_id, moderate, read_thread, write_reply, write_thread
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 
 MARK = "Penawarajaib"
 LISTS = (

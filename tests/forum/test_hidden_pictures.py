@@ -21,10 +21,10 @@ from app.forum import jobs
 from app.identity.models import User
 from app.personal_data import archive
 from app.personal_data import jobs as personal_data
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import PASSWORD, make_admin, make_user
 from tests.forum.posts import category_id, moderate
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_user
 
 
 def picture() -> dict[str, Any]:

@@ -9,9 +9,9 @@ from app.core.database.session import db
 from app.identity.access_log import AccessLogEntry
 from app.identity.models import AuditEntry, User
 from app.notifications.models import Delivery
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
 from tests.forum.posts import cases, moderate, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 from app.core.web.pagination import Listing
 from app.forum.service import threads
 from app.forum.service.toggles import take_back_all
-from tests.client import Client, assert_error
-from tests.factories import make_user
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 
 
 @pytest.fixture

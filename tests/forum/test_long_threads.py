@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread
-from tests.client import Client, assert_error
 from tests.forum.posts import write_reply, write_thread
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.statements import Statements
 
 MAX_BYTES = 2_000_000
 

@@ -13,10 +13,10 @@ from app.forum.models import ForumCase
 from app.forum.service.reads.posts import HIDDEN
 from app.identity.models import AuditEntry, User
 from app.notifications.models import Delivery
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
 from tests.forum.posts import cases, moderate, read_thread, write_reply, write_thread
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
+from tests.helpers.statements import Statements
 
 #: Whatever a case says, and nothing else.
 CASE = {

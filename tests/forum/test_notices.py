@@ -11,9 +11,9 @@ from app.core.database.session import db
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications.models import Broadcast, Delivery
-from tests.client import Client
-from tests.factories import make_user
 from tests.forum.posts import category_id, write_reply, write_thread
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
 
 @pytest.fixture

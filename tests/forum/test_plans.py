@@ -15,7 +15,7 @@ from app.forum.service import toggles
 from app.forum.service.reads.replies import select_first_replies, select_replies, select_reply_page
 from app.forum.service.reads.thread_list import select_page
 from app.forum.service.reads.threads import select_thread
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 
 DETAILS = (select_thread, select_replies, select_first_replies, select_reply_page)
 

@@ -13,10 +13,10 @@ from flask import Flask
 from app.core.database.session import db
 from app.identity.models import User
 from app.notifications.models import Broadcast, Delivery
-from tests.client import Client, assert_error
 from tests.core.media.samples import with_metadata
-from tests.factories import make_admin, make_superadmin, make_user
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_superadmin, make_user
 
 #: No other text holds it; it is in every field that names the person.
 MARKER = "Qwertyana"

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import MAX_DEPTH, ForumReply
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
 from tests.forum.posts import read_thread, write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 
 @pytest.fixture

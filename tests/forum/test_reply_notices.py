@@ -12,9 +12,9 @@ from app.core.database.session import db
 from app.forum.models import ForumThread
 from app.identity.models import User
 from app.notifications.models import Broadcast, Delivery
-from tests.client import Client
-from tests.factories import make_user
 from tests.forum.posts import write_reply, write_thread
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
 
 @pytest.fixture

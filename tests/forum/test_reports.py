@@ -12,9 +12,9 @@ from app.forum.models import ForumReport
 from app.forum.service.hiding import REPORTED
 from app.forum.service.reads.posts import HIDDEN
 from app.identity.models import User
-from tests.client import Client, assert_error
-from tests.factories import make_user
 from tests.forum.posts import cases, moderate, read_thread, write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 REASONS = ("misinformation", "spam", "hate", "privacy", "self_harm", "other")
 

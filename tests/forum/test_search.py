@@ -11,11 +11,11 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.forum.service.reads import thread_list
 from app.forum.service.reads.thread_list import TextSearch, select_page
-from tests.client import Client, assert_error
-from tests.factories import make_user
 from tests.forum.posts import category_id, write_thread
-from tests.plans import analyse, plan_of
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.plans import analyse, plan_of
+from tests.helpers.statements import Statements
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
-from tests.client import Client, assert_error
 from tests.core.media.samples import HOSTILE, plain
-from tests.factories import make_admin, make_user
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 
 @pytest.fixture

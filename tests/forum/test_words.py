@@ -11,7 +11,7 @@ from app.forum import seed
 from app.forum.models import CrisisPhrase
 from app.forum.seed import PHRASES
 from app.forum.service.words import finds, plain, says_too_little
-from tests.offenders import assert_none
+from tests.helpers.offenders import assert_none
 
 CRIES = (
     # as the list has them

@@ -16,8 +16,8 @@ from bench.fuzz import WHO, Identity, fuzz
 from bench.malformed import ask
 from dev import demo
 from dev.simulators import Server
-from tests.client import Client
 from tests.conftest import config_for_tests, create_patient_app
+from tests.helpers.client import Client
 
 pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]
 

@@ -13,8 +13,8 @@ from app.identity import access_log
 from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
 from app.identity.models import RoleName, SessionKind, User
 from app.identity.sessions import Caller
-from tests.client import Client
-from tests.factories import make_admin, make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_admin, make_user
 
 
 def as_caller(user: User) -> Caller:

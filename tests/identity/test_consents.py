@@ -10,7 +10,7 @@ from app.core.database.session import db
 from app.identity import consents
 from app.identity.consents import Consent, Purpose, Way
 from app.identity.models import User
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.identity.devices import MOST, UNKNOWN, name_of
-from tests.language import assert_readable
+from tests.helpers.language import assert_readable
 
 WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)"

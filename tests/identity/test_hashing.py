@@ -9,8 +9,8 @@ import pytest
 
 from app.core.errors import Unavailable
 from app.identity import passwords
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
 
 
 class Slow:

@@ -18,7 +18,7 @@ from app.identity.models import User
 from config import ROOT
 from dev.stack.waiting import wait_until
 from tests.conftest import config_for_tests
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 
 pytestmark = pytest.mark.takes(seconds=15)
 

@@ -14,8 +14,8 @@ from app.core.database.session import db
 from app.identity import consents, notification_settings
 from app.identity.consents import Purpose, Way
 from app.identity.models import User
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
 JAKARTA, JAYAPURA = ZoneInfo("Asia/Jakarta"), ZoneInfo("Asia/Jayapura")
 

@@ -16,10 +16,10 @@ from app.core.web.rate_limits import RateLimits
 from app.identity import own_pictures
 from app.identity.models import OwnPicture, RoleName, User
 from app.identity.own_pictures import PicturesFull
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import make_user
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.overlap import done_twice_at_once
 
 
 def picture() -> dict[str, Any]:

@@ -10,8 +10,8 @@ from flask import Flask
 from app.identity import credentials, passwords
 from app.identity.models import User
 from tests.accounts.test_password_reset import ask
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
 
 PHONE = "+6281234567890"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.identity import credentials, phones
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
 
 #: A number and something else beside it, which the normaliser used to skip.
 NO_NUMBERS = ["siti081311112222", "<b>081311112222", "081311112222 ext. 5", "tel:081311112222", "081311112222;ext=5",

@@ -12,8 +12,8 @@ from app.core.lib.clock import now
 from app.identity import sessions
 from app.identity.models import LoginSession, RoleName, User
 from app.identity.roles import roles_named
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_superadmin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_superadmin, make_user
 
 
 def aged(user: User, *, age: timedelta, idle: timedelta) -> str:

@@ -16,9 +16,9 @@ from flask import Flask
 from app.core.settings import settings
 from app.identity import sessions, tokens
 from app.identity.models import RoleName, User
-from tests.client import Client, assert_error
 from tests.conftest import config_for_tests
-from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from io import BytesIO
 import pytest
 
 from app.identity.models import RoleName
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 
 def upload(client: Client, path: str = "/profile") -> int:

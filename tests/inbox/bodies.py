@@ -10,7 +10,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.inbox.conftest import APP_SECRET, FONNTE_TOKEN
 
 _numbers = count(1)

@@ -13,8 +13,8 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.inbox import conversation, jobs
 from app.notifications.models import Delivery, Heard, Inbound
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
 APP_SECRET = "app-secret-of-the-tests"
 VERIFY_TOKEN = "verify-token-of-the-tests"

@@ -16,8 +16,8 @@ from app.notifications.models import Delivery, Receipt, State
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat import ledger, tokens
 from app.pengingat.models import Occurrence, Pengingat
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 from tests.inbox.conftest import Phone
 from tests.pengingat.conftest import NOW, Time, moment, obat
 

@@ -19,7 +19,7 @@ from app.core.lib import clock
 from app.inbox import jobs
 from app.inbox.hearing import Hearing
 from app.notifications.models import Heard, Inbound, inbound
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.inbox.conftest import rows
 from tests.notifications.delivery.test_receipts import sent
 

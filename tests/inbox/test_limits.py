@@ -12,7 +12,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.inbox import conversation, jobs, limits
 from app.notifications.models import Delivery
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 from tests.inbox.conftest import Phone, rows
 from tests.inbox.test_people import age
 

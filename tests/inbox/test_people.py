@@ -20,9 +20,9 @@ from app.notifications import jobs as delivery_jobs
 from app.notifications.messages import message_user
 from app.notifications.models import Delivery, Heard, Inbound, Receipt, State
 from dev.simulators import Server
-from tests.factories import make_user
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
 from tests.inbox.conftest import Phone, rows
-from tests.language import assert_readable
 from tests.notifications.conftest import gateway
 
 __all__ = ["gateway"]

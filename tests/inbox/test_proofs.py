@@ -9,10 +9,10 @@ from flask import Flask
 from app.core.database.session import db
 from app.identity.models import User
 from app.inbox import texts
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
 from tests.inbox.conftest import Phone
-from tests.language import assert_readable
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, status, whatsapp
 from tests.inbox.conftest import rows
 

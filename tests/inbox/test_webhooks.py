@@ -11,10 +11,10 @@ import pytest
 from flask import Flask
 
 from app.core.web.parsing import MAX_JSON_BYTES
-from tests.client import Client, assert_error
+from tests.helpers.client import Client, assert_error
+from tests.helpers.statements import Statements
 from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, sign, status, whatsapp
 from tests.inbox.conftest import FONNTE_TOKEN, VERIFY_TOKEN, rows
-from tests.statements import Statements
 
 WISH = {"wa_id": "6281200000001", "value": "stop"}
 

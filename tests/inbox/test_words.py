@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.inbox.words import Command, Word, read
-from tests.offenders import assert_none
+from tests.helpers.offenders import assert_none
 
 TOKEN = "A" * 22
 

@@ -9,10 +9,10 @@ import pytest
 
 from app.core.database.session import db
 from app.kategori.models import Kategori
-from tests.client import Client, assert_error
 from tests.core.media import samples as pictures
-from tests.factories import make_admin, make_user
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
+from tests.helpers.statements import Statements
 
 NEW = {
     "nama": "Sahabat Diabetes",

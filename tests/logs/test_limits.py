@@ -9,8 +9,8 @@ from prometheus_client import REGISTRY
 from app.core.jobs import queue
 from app.core.jobs.redis import WEB, connect
 from app.logs import buffer
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 from tests.logs.test_logs import RECORD, rows, waiting
 
 

@@ -16,8 +16,8 @@ from app.core.jobs.redis import WEB, connect
 from app.core.lib import clock
 from app.logs import buffer, jobs
 from app.logs.models import ActivityLog, LogDay, LogDayUser
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 RECORD = {
     "event_type": "click",

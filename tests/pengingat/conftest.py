@@ -22,8 +22,8 @@ from app.notifications.models import Delivery
 from app.pengingat import swift
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 from tests.pengingat.links import ADDRESS, payloads
 
 #: A Monday, 08:00 in Jakarta.

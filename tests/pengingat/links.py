@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.core.database.session import db
 from app.notifications.models import Delivery
-from tests.client import Client
+from tests.helpers.client import Client
 
 ADDRESS = "https://sehat.example.org"
 

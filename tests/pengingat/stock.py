@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.client import Client
+from tests.helpers.client import Client
 
 
 def make(siti: Client, obat: dict[str, Any], sisa: float, **details: Any) -> str:

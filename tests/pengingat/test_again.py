@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.notifications.models import Delivery
-from tests.client import Client, assert_error
+from tests.helpers.client import Client, assert_error
 from tests.pengingat.conftest import Time, ledger, settle, texts, waiting
 
 

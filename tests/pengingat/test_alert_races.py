@@ -17,7 +17,7 @@ from app.notifications.models import Delivery
 from app.pengingat import answers, jobs, service
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import CaregiverAlert, Occurrence
-from tests.factories import make_user, signed_in
+from tests.helpers.factories import make_user, signed_in
 from tests.pengingat.conftest import Time
 from tests.pengingat.test_races import run_together
 

@@ -18,7 +18,7 @@ from app.notifications.models import Delivery
 from app.pengingat import alerts, jobs, occurrences, service, stock
 from app.push.transport import HINTED_AT
 from dev.simulators import Server
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 from tests.notifications.conftest import gateway  # noqa: F401  # a fixture
 from tests.pengingat.conftest import Time
 

@@ -18,9 +18,9 @@ from app.pengingat import jobs
 from app.pengingat.alert_texts import REQUESTS, News
 from app.pengingat.alerts import FRESH
 from app.pengingat.models import Occurrence
-from tests.client import Client
-from tests.factories import make_user
-from tests.language import assert_readable
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
 from tests.pengingat.alerts import MISSED, make, tick, told
 from tests.pengingat.conftest import Time, allow, caregiver_of
 

@@ -14,8 +14,8 @@ from app.identity.models import LoginSession
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 from tests.pengingat.conftest import Time, ledger, waiting
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.pengingat import jobs
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.pengingat.conftest import Time, ledger, waiting
 from tests.pengingat.stock import left, make
 

@@ -10,10 +10,10 @@ import pytest
 from app.core.database.session import db
 from app.pengingat import jobs
 from app.pengingat.models import OccurrenceDay
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 from tests.pengingat.conftest import NOW, Time, past
-from tests.statements import Statements
 
 
 def rows(client: Client, query: str = "", path: str = "/pengingat/riwayat") -> list[tuple[str, str]]:

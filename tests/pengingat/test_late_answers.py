@@ -10,7 +10,7 @@ from app.core.database.session import db, unit_of_work
 from app.notifications.models import Delivery
 from app.pengingat import alerts, jobs
 from app.pengingat.models import Occurrence
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.pengingat.alerts import MISSED, done, make, tick, told
 from tests.pengingat.conftest import Time, settle
 

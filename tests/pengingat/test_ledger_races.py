@@ -20,7 +20,7 @@ from app.notifications.models import Delivery
 from app.pengingat import answers, jobs, service
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence, Pengingat, State
-from tests.factories import signed_in
+from tests.helpers.factories import signed_in
 from tests.pengingat.conftest import NOW, Time
 from tests.pengingat.test_races import make_reminders, run_together
 

@@ -13,7 +13,7 @@ from app.core.database.session import db
 from app.notifications.models import Delivery
 from app.pengingat import jobs, service
 from app.pengingat.models import Occurrence, Pengingat
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 from tests.pengingat.conftest import Time
 
 ZONES = [

@@ -17,11 +17,11 @@ from app.pengingat import limits, service
 from app.pengingat.limits import MOST, MOST_A_DAY, TooManyReminders, busiest_day
 from app.pengingat.models import Pengingat
 from app.pengingat.schedule import Schedule, Slot, Temporary
-from tests.client import Client, assert_error
-from tests.factories import make_user
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.overlap import done_twice_at_once
+from tests.helpers.statements import Statements
 from tests.pengingat.conftest import NOW, Time, waiting
-from tests.statements import Statements
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
 #: NOW is a Monday.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.pengingat import jobs
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.pengingat.conftest import Time
 from tests.pengingat.links import page, said, tap
 

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD
 from tests.pengingat.conftest import Time, ledger, texts, waiting
 from tests.pengingat.links import ADDRESS, page, payloads, said, tap
 

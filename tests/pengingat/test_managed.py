@@ -22,10 +22,10 @@ from app.pengingat import acting
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import Whose
 from tests.architecture.table import ACCESS
-from tests.client import Client, assert_error
-from tests.factories import make_user
-from tests.offenders import assert_none
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.offenders import assert_none
+from tests.helpers.overlap import done_twice_at_once
 from tests.pengingat.conftest import Time
 
 READ = {

@@ -12,8 +12,8 @@ from app.core.database.session import db
 from app.core.lib import clock
 from app.notifications.models import Delivery
 from app.pengingat import jobs
-from tests.client import Client
-from tests.factories import PASSWORD
+from tests.helpers.client import Client
+from tests.helpers.factories import PASSWORD
 from tests.pengingat.conftest import Time, ledger, texts, waiting
 
 

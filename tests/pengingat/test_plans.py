@@ -18,7 +18,7 @@ from app.pengingat import alerts, history, jobs, ledger, links, service
 from app.pengingat.ledger_schemas import Days, HistoryQuery
 from app.pengingat.models import LATE
 from app.pengingat.schemas import Query
-from tests.plans import plan_of, plans_of_all
+from tests.helpers.plans import plan_of, plans_of_all
 
 #: 400 people with 50 reminders each, all planned, and one answered occurrence of each.
 FILL = (

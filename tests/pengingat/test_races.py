@@ -15,8 +15,8 @@ from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat import jobs, service
 from app.pengingat.models import Pengingat
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 from tests.pengingat.conftest import Time, waiting
 
 pytestmark = pytest.mark.processes

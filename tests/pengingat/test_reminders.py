@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 from tests.pengingat.conftest import Time
 
 

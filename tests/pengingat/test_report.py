@@ -12,10 +12,10 @@ import pypdf
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 from tests.pengingat.conftest import Time, past
-from tests.statements import Statements
 
 FEBRUARY = "start=2026-02-01&end=2026-02-28"
 

@@ -24,7 +24,7 @@ from app.push import transport
 from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.conftest import config_for_tests
-from tests.factories import make_user, signed_in
+from tests.helpers.factories import make_user, signed_in
 from tests.pengingat.groups.conftest import medicine
 
 FIRST = "Halo Siti, waktunya minum"

@@ -11,8 +11,8 @@ from app.core.database.session import db, unit_of_work
 from app.pengingat import jobs, service
 from app.pengingat.jobs import tell_of_stock
 from app.pengingat.models import Occurrence, Pengingat
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 from tests.pengingat.conftest import Time, ledger
 from tests.pengingat.stock import answer, left, make
 

@@ -17,7 +17,7 @@ from app.notifications.models import Delivery
 from app.pengingat import answers, jobs, ledger_schemas, service, swift, withdrawal
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence, Pengingat
-from tests.factories import make_user, signed_in
+from tests.helpers.factories import make_user, signed_in
 from tests.pengingat.conftest import Time
 
 DETAILS: dict[str, dict[str, Any]] = {

@@ -11,10 +11,10 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.pengingat import filters
 from app.pengingat.models import Pengingat
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.plans import analyse, plan_of
 from tests.pengingat.conftest import NOW, Time
-from tests.plans import analyse, plan_of
 
 SENIN = {"jenis_terapi": "Fisioterapi", "jadwal": [{"hari": "senin", "jam": "02:00"}]}
 SARAPAN = {"sarapan": {"jam": "23:00", "karbohidrat": "nasi"}}

@@ -12,7 +12,7 @@ from app.core.errors import AppError
 from app.identity.models import User
 from app.pengingat import replies, tokens
 from app.pengingat.ledger_schemas import QuickAnswer
-from tests.client import Client, assert_error
+from tests.helpers.client import Client, assert_error
 from tests.pengingat.conftest import Time, caregiver_of, ledger, waiting
 from tests.pengingat.links import page, payloads, tap
 

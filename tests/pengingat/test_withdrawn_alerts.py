@@ -15,8 +15,8 @@ from app.pengingat import jobs, links
 from app.pengingat.ledger_schemas import QuickAnswer
 from app.pengingat.links import Asked
 from app.pengingat.models import AnsweredVia, CaregiverAlert, Occurrence
-from tests.client import Client
-from tests.factories import PASSWORD
+from tests.helpers.client import Client
+from tests.helpers.factories import PASSWORD
 from tests.pengingat.alerts import make, tick, told
 from tests.pengingat.conftest import Time, allow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.pengingat import jobs
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.pengingat.conftest import NOW, Time, texts, waiting
 
 

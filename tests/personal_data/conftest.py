@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 
 from app.identity.models import User
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 from tests.personal_data.leaving import PERSON
 
 

@@ -10,8 +10,8 @@ import orjson
 
 from app.core.media import storage
 from app.core.media.storage import Room
-from tests.client import Client
-from tests.factories import PASSWORD
+from tests.helpers.client import Client
+from tests.helpers.factories import PASSWORD
 
 
 def ask(client: Client) -> int:

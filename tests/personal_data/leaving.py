@@ -6,8 +6,8 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.models import User
-from tests.client import Client
-from tests.factories import PASSWORD
+from tests.helpers.client import Client
+from tests.helpers.factories import PASSWORD
 from tests.personal_data.traces import MARK
 
 PERSON = {

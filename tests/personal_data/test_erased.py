@@ -23,9 +23,9 @@ from app.notifications import outbox
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import Broadcast, Channel, Delivery, State, deliveries
 from app.personal_data import erasers, jobs
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import make_admin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 from tests.personal_data.leaving import MARKS, OBAT, PERSON, leave, let_the_grace_pass
 from tests.personal_data.traces import MARK, fill, found
 

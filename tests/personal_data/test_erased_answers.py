@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.web.idempotency import IdempotencyKey
 from app.identity.models import User
-from tests.client import Client, assert_error
-from tests.factories import make_admin
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin
 from tests.personal_data.leaving import MARKS, PERSON
 
 KEY = {"Idempotency-Key": "kunci-sekali"}

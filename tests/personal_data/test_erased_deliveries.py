@@ -16,9 +16,9 @@ from app.notifications.broadcasts import fan_out
 from app.notifications.messages import message_user
 from app.notifications.models import Broadcast, Channel, Delivery, State
 from app.personal_data import erasers, jobs
-from tests.client import Client
-from tests.factories import PASSWORD, make_user
 from tests.forum.posts import category_id, write_reply, write_thread
+from tests.helpers.client import Client
+from tests.helpers.factories import PASSWORD, make_user
 from tests.inbox.conftest import Phone
 from tests.personal_data.leaving import OBAT, PERSON, leave, let_the_grace_pass
 

@@ -15,8 +15,8 @@ from app.pengingat import jobs as pengingat_jobs
 from app.pengingat.models import Occurrence
 from app.pengingat.models import State as DoseState
 from app.personal_data import jobs
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.personal_data.leaving import OBAT, PERSON, leave, let_the_grace_pass, log_in
 
 # --- asking -----------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from app.identity.models import User
 from app.pengingat.models import Occurrence, Tipe
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
-from tests.client import Client, assert_error
+from tests.helpers.client import Client, assert_error
 from tests.personal_data.exports import ask, opened, rows, stored
 
 

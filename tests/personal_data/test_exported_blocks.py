@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.identity.models import User
 from app.personal_data import jobs
-from tests.client import Client
-from tests.factories import make_admin, make_user
 from tests.forum.posts import moderate, write_thread
+from tests.helpers.client import Client
+from tests.helpers.factories import make_admin, make_user
 from tests.personal_data.exports import ask, opened, rows
 
 

@@ -21,10 +21,10 @@ from app.notifications.models import Delivery
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
 from app.personal_data.words import CONTENTS
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import PASSWORD, make_user
-from tests.language import assert_readable
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.language import assert_readable
 from tests.personal_data.exports import ask, opened, rows
 from tests.personal_data.leaving import PERSON
 from tests.personal_data.traces import MARK, fill

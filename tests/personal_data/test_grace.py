@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.identity.models import RoleName, User
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
 from tests.forum.posts import write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
 
 NAME = "Qwertyana Rahasia"
 

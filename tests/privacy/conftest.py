@@ -13,8 +13,8 @@ from app.core.web.rate_limits import RateLimits
 from app.providers import messaging, vapid, webpush
 from dev.simulators import Server
 from tests.conftest import config_for_tests, empty
+from tests.helpers.server_log import postgres_log
 from tests.privacy.walk import Traces, Walk
-from tests.server_log import postgres_log
 
 
 class Records(logging.Handler):

@@ -20,14 +20,14 @@ from app.identity.roles import roles_named
 from app.logs.models import ActivityLog
 from app.privacy.service import access
 from tests.architecture.table import ACCESS
-from tests.client import Client, assert_error
-from tests.document import answer_fields
-from tests.factories import make_admin, make_superadmin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.document import answer_fields
+from tests.helpers.factories import make_admin, make_superadmin, make_user
+from tests.helpers.language import assert_readable
+from tests.helpers.offenders import assert_none
+from tests.helpers.statements import Statements
 from tests.identity.test_access_log import as_caller
-from tests.language import assert_readable
-from tests.offenders import assert_none
 from tests.pengingat import test_managed
-from tests.statements import Statements
 
 ROUTE = "/profile/akses"
 

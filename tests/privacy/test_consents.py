@@ -19,9 +19,9 @@ from app.notifications.models import Delivery
 from app.pengingat import jobs as pengingat_jobs
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 from app.privacy import jobs
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.statements import Statements
 
 ROUTE = "/profile/persetujuan"
 PURPOSES = ["service", "health_data", "broadcasts", "caregivers"]

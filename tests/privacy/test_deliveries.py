@@ -25,10 +25,10 @@ from app.pengingat.models import Occurrence
 from app.privacy.service import words
 from app.push import transport as push
 from config import ROOT
-from tests.client import Client, assert_error
-from tests.factories import make_user
-from tests.language import assert_readable
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
+from tests.helpers.statements import Statements
 
 OBAT = {
     "judul": "Obat diabetes",

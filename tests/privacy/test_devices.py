@@ -16,10 +16,10 @@ from app.core.lib.clock import now
 from app.identity import sessions
 from app.identity.models import LoginSession, RoleName, SessionKind, User
 from app.identity.sessions import Caller
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
-from tests.overlap import done_twice_at_once
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.overlap import done_twice_at_once
+from tests.helpers.statements import Statements
 
 ANDROID = (
     "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Mobile Safari/537.36"

@@ -19,10 +19,10 @@ from app.pengingat import service as pengingat
 from app.privacy.schemas import NotificationChanges
 from app.privacy.service import notifications
 from app.privacy.service.notifications import ChannelNeeded
-from tests.client import Client, assert_error
-from tests.factories import make_user
-from tests.overlap import done_twice_at_once
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.overlap import done_twice_at_once
+from tests.helpers.statements import Statements
 
 ROUTE = "/profile/notifikasi"
 DEFAULTS = {"messages": True, "push": True, "quiet_hours": None, "broadcasts": True}

@@ -21,8 +21,8 @@ from app.notifications import jobs
 from app.notifications.models import Delivery
 from dev.simulators import Server
 from tests.architecture.table import ACCESS
-from tests.client import Client
-from tests.factories import make_admin, make_superadmin, make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.privacy.marks import MARKS, PERSON
 
 #: A statement that PostgreSQL refuses with words of the row itself, as somebody might type it by mistake.

@@ -23,7 +23,7 @@ from app.providers.gazetteer import Area, Gazetteer
 from app.providers.http import AddressPolicy, Http
 from config import ROOT, Config
 from dev.simulators import Server
-from tests.offenders import assert_none
+from tests.helpers.offenders import assert_none
 from tests.providers.known_places import INSIDE, OUTSIDE
 from tests.providers.patience import patience_with
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
 SECTIONS = [{"id": "video", "enabled": True}, {"id": "articles", "enabled": False}, {"id": "menu-1", "enabled": True}]

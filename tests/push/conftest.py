@@ -11,7 +11,7 @@ from flask import Flask
 from app.core.database.session import unit_of_work
 from app.providers import vapid, webpush
 from dev.simulators import Server
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from app.core.database.session import db
 from app.notifications.models import Channel
 from app.push.models import PushSubscription
 from dev.simulators import Server
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.notifications.conftest import add
 
 PAYLOAD = {"title": "Halo", "body": "Ada kabar ☺", "url": "/forum/5"}

@@ -22,9 +22,9 @@ from app.notifications import jobs
 from app.push import service
 from app.push.models import PushSubscription
 from dev.simulators import Server
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user, signed_in
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user, signed_in
+from tests.helpers.overlap import done_twice_at_once
 from tests.push.pushes import remind, shown
 
 NEUTRAL = [{"title": "Pengingat", "body": "Anda punya pengingat"}]

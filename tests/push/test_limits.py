@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dev.simulators import Server
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 pytestmark = pytest.mark.usefixtures("limited")
 

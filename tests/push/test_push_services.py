@@ -15,7 +15,7 @@ from app.notifications import jobs
 from app.notifications.models import Channel, State
 from app.push.models import PushSubscription
 from dev.simulators import Server
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.notifications.conftest import add, age, reread
 from tests.push.pushes import PAYLOAD, shown, subscribe
 

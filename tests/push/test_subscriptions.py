@@ -15,9 +15,9 @@ from app.providers import webpush
 from app.push import service
 from app.push.models import PushSubscription
 from dev.simulators import Server
-from tests.client import Client, assert_error
 from tests.conftest import config_for_tests
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 
 def endpoints(user_id: int | None) -> list[str]:

@@ -17,8 +17,8 @@ from app.notifications import jobs
 from app.notifications.models import Channel, Delivery
 from app.notifications.senders.models import PhoneNumber
 from dev.simulators import Server
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 from tests.notifications.conftest import add
 from tests.push.pushes import PAYLOAD, remind, shown, subscribe
 

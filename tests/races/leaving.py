@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from app.personal_data import jobs
-from tests.factories import PASSWORD
+from tests.helpers.factories import PASSWORD
 from tests.races.meeting import Call, Job, Person, Scene, Script, encounter
 
 OBAT = {

@@ -25,7 +25,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity import sessions
 from app.identity.models import RoleName
 from dev.stack.waiting import PATIENCE_S
-from tests.factories import PASSWORD, make_user
+from tests.helpers.factories import PASSWORD, make_user
 
 #: What any call may be answered where it loses nothing by it.
 FINE = frozenset({200, 201, 202, 204})

@@ -25,7 +25,7 @@ from app.push import service as push
 from app.push import transport
 from app.push.models import PushSubscription
 from dev.stack.waiting import wait_until
-from tests.overlap import IS_WAITING, done_twice_at_once
+from tests.helpers.overlap import IS_WAITING, done_twice_at_once
 from tests.races.browsers import browser, subscribe
 from tests.races.meeting import Response, Scene, serving
 from tests.races.reminders import fall_due, forget_plans, hours_waiting, remind

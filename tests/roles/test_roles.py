@@ -8,8 +8,8 @@ import pytest
 
 from app.core.database.session import db
 from app.identity.models import Role, RoleName
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 
 SEEDED = ["superadmin", "admin", "pendamping", "pasien"]
 

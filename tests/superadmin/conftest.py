@@ -9,8 +9,8 @@ from app.core.database.session import db
 from app.identity.models import RoleName
 from app.superadmin.service import console
 from dev.stack.waiting import PATIENCE_S
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.superadmin.service import console
-from tests.client import Client
+from tests.helpers.client import Client
 
 
 def test_the_console_runs_at_whichever_of_two_hosts_answers(

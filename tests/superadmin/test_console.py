@@ -12,8 +12,8 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity.models import AuditEntry, RoleName, User
-from tests.client import Client, assert_error
-from tests.factories import make_superadmin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_superadmin, make_user
 
 
 def run(client: Client, sql: str) -> Any:

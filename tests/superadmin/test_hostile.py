@@ -18,7 +18,7 @@ from app.core.database.session import db
 from app.superadmin.runner.frames import Kind
 from app.superadmin.service import console
 from dev.stack.waiting import eventually, wait_until
-from tests.client import Client, assert_error
+from tests.helpers.client import Client, assert_error
 
 pytestmark = [pytest.mark.takes(seconds=48), pytest.mark.processes]  # it measures memory, and time runs out on purpose
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from tests.client import Client, assert_error
+from tests.helpers.client import Client, assert_error
 
 
 @pytest.fixture

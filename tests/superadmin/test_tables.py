@@ -15,8 +15,8 @@ from app.identity.second_factor import SecondFactor
 from app.notifications.models import Inbound
 from app.superadmin.service import tables
 from app.superadmin.service.tables import CatalogueColumn, CatalogueTable
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 
 NIK = "3273014502900001"
 

@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from app.superadmin.runner.values import unique
-from tests.client import Client
-from tests.offenders import assert_none
+from tests.helpers.client import Client
+from tests.helpers.offenders import assert_none
 
 #: What SQL says, and what JSON has for it.
 VALUES: tuple[tuple[str, Any], ...] = (

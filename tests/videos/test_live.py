@@ -14,9 +14,9 @@ from app.providers import cache
 from app.providers import videos as platform
 from app.videos import live
 from dev.simulators import Server
-from tests.client import Client, assert_error
-from tests.factories import make_user, make_video
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user, make_video
+from tests.helpers.statements import Statements
 
 CHANNEL = "UCkemenkesSimulasi0000001"
 ONE = "/videoplatform/videos/hdMaxres001/detail"

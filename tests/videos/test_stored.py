@@ -15,9 +15,9 @@ from app.notifications.models import Broadcast
 from app.videos import service
 from app.videos.models import SavedVideo
 from dev.simulators import Server
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user, make_video
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user, make_video
+from tests.helpers.statements import Statements
 
 MAXRES = "https://i.ytimg.com/vi/hdMaxres001/maxresdefault.jpg"
 SAVE = {"video_id": "abc", "title": "Senam", "channel_title": "Kanal"}

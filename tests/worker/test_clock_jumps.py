@@ -17,8 +17,8 @@ from app.notifications.models import State, deliveries
 from app.pengingat import service
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
-from tests.factories import make_user
-from tests.programs import needed
+from tests.helpers.factories import make_user
+from tests.helpers.programs import needed
 from tests.worker.conftest import RunningWorker
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]

@@ -22,9 +22,9 @@ from app.identity.models import User
 from app.personal_data import jobs
 from app.personal_data.models import DataExport
 from dev.stack.waiting import wait_until
-from tests.client import Client
 from tests.core.media.samples import plain
-from tests.factories import PASSWORD, make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import PASSWORD, make_user
 from tests.personal_data.traces import MARK, fill, found
 from tests.worker.conftest import RunningWorker
 

@@ -24,7 +24,7 @@ from app.providers import messaging
 from dev.simulators import Server
 from dev.stack.outages import frozen
 from dev.stack.waiting import wait_until
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.notifications.conftest import add, age, reread
 from tests.notifications.senders.looks import sends_of_fonnte
 from tests.worker.conftest import RunningWorker, processes

@@ -16,8 +16,8 @@ from app.core.database.session import db, unit_of_work
 from app.identity import sessions, users
 from app.identity.models import PhoneVerification, User
 from app.notifications.models import Delivery
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
 PATH = "/profile/phone/verification"
 OWN, NEW = "081234567890", "081399990000"

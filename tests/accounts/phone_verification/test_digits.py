@@ -12,9 +12,9 @@ from app.core.database.session import db
 from app.identity.models import PhoneVerification, User
 from app.notifications.models import Channel, State
 from tests.accounts.phone_verification.conftest import E164, NEW, PATH, digits, expire, messages
-from tests.client import Client, assert_error
-from tests.factories import make_user
-from tests.language import assert_readable
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
 
 
 def test_six_digits_prove_a_number(as_siti: Client, siti: User) -> None:

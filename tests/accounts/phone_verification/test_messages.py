@@ -16,9 +16,9 @@ from app.accounts.verification import Proof
 from app.core.database.session import db
 from app.identity.models import PHONE_IS_PROVEN, PhoneVerification, User
 from tests.accounts.phone_verification.conftest import E164, NEW, OWN, PATH, ask, digits, expire, messages, write
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.overlap import done_twice_at_once
 
 
 def is_proven(user: User) -> bool:

@@ -15,10 +15,10 @@ from app.identity import credentials, sessions, users
 from app.identity.models import PasswordReset, User
 from app.notifications.models import Channel
 from tests.accounts.phone_verification.conftest import E164, NEW, OWN, PATH, ask, digits, messages, write
-from tests.client import Client, assert_error
-from tests.factories import PASSWORD, make_user
-from tests.language import assert_readable
-from tests.overlap import done_twice_at_once
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.language import assert_readable
+from tests.helpers.overlap import done_twice_at_once
 
 
 @pytest.fixture

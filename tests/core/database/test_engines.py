@@ -11,8 +11,8 @@ from flask import Flask
 from app.core.database import engines
 from app.core.database.session import db, own_connection
 from app.identity.models import RoleName
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
 
 @pytest.fixture

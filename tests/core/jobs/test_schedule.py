@@ -19,7 +19,7 @@ from app.core.jobs.queue import BULK, connection
 from app.core.jobs.schedule import HEARTBEAT, Periodic, Schedule
 from app.identity import jobs
 from app.identity.models import LoginSession
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 
 
 def enqueued() -> list[str]:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from app.core.lib.addresses import without_addresses
-from tests.offenders import assert_none
+from tests.helpers.offenders import assert_none
 
 CASES = [
     # addresses

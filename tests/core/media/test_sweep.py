@@ -12,7 +12,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib.clock import now
 from app.core.media import pictures
 from tests.core.media.samples import plain
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 
 
 def save(app: Flask, *, age_hours: float) -> str:

@@ -13,8 +13,8 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from config import ROOT
-from tests.client import Client
-from tests.programs import needed
+from tests.helpers.client import Client
+from tests.helpers.programs import needed
 
 RULES, TROUBLES = ROOT / "deploy/prometheus/alerts.yml", ROOT / "deploy/prometheus/alerts_test.yml"
 DASHBOARD = ROOT / "deploy/grafana/dashboard.json"

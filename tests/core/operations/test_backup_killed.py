@@ -21,7 +21,7 @@ from config import ROOT, environment
 from dev.servers import programs
 from dev.stack.waiting import wait_until
 from dev.testing import empty_database, name_of
-from tests.factories import make_article
+from tests.helpers.factories import make_article
 
 pytestmark = pytest.mark.processes
 

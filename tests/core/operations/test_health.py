@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from redis import Redis
 
-from tests.client import Client
+from tests.helpers.client import Client
 
 
 def test_the_process_is_healthy(client: Client) -> None:

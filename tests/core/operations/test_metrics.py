@@ -19,7 +19,7 @@ from app.core.jobs.worker import Job
 from app.forum.jobs import repair
 from app.notifications.models import Channel
 from app.providers.http import CALLS
-from tests.client import Client
+from tests.helpers.client import Client
 
 Labels = dict[str, str]
 

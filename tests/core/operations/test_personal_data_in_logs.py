@@ -14,9 +14,9 @@ from flask import Flask
 
 from app.core.database.engines import UNLIMITED, direct
 from app.core.database.session import autocommit, db, own_connection
-from tests.client import Client
-from tests.factories import make_superadmin
-from tests.server_log import postgres_log
+from tests.helpers.client import Client
+from tests.helpers.factories import make_superadmin
+from tests.helpers.server_log import postgres_log
 
 MARKER = "RAHASIA-SITI"
 BROKEN = "INSERT INTO users (username, password_hash, nama_ktp) VALUES (:name, :hash, NULL)"

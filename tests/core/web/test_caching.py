@@ -9,9 +9,9 @@ import pytest
 
 from app.core.web.caching import CHUNK, hash_of
 from config import ROOT
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
 from tests.forum.posts import write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 #: The line of each kind of route.
 PEOPLE = "public, max-age=1, stale-while-revalidate=1, stale-if-error=600"

@@ -1,4 +1,4 @@
-"""No response gets past the test client that the OpenAPI document does not foretell (`tests/document.py`)."""
+"""No response gets past the test client that the OpenAPI document does not foretell (`tests/helpers/document.py`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from app.core.errors import Conflict, TooManyRequests
-from tests.client import Client
+from tests.helpers.client import Client
 
 CATEGORY = {"id": 1, "name": "Umum", "preference_tag": None, "threads_count": 0}
 

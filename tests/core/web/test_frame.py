@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 ORIGIN = {"Origin": "http://localhost:5173"}
 

@@ -18,12 +18,12 @@ from app.core.web.blueprint import api
 from app.core.web.idempotency import IdempotencyKey
 from app.forum.models import ForumThread
 from app.forum.service import threads
-from tests.client import Client, assert_error
 from tests.core.media.samples import plain
-from tests.factories import make_user
 from tests.forum.posts import category_id
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 from tests.races.meeting import Call, Person, Scene, serving, statuses
-from tests.statements import Statements
 
 KEY = "3f0c1d0f-8a5b-4c6e-9d2a-7b1e4f5c6d7e"
 

@@ -24,11 +24,11 @@ from app.komunitas.models import Komunitas
 from app.komunitas.schemas import KomunitasFilter
 from app.videos import service as videos
 from app.videos.schemas import VideoFilter
-from tests.client import Client, assert_error
-from tests.factories import make_article, make_video
 from tests.faskes.places import make_faskes
-from tests.plans import analyse, plans_of_all
-from tests.statements import Statements
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_article, make_video
+from tests.helpers.plans import analyse, plans_of_all
+from tests.helpers.statements import Statements
 
 
 def add(row: Any) -> Any:

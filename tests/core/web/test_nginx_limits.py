@@ -13,7 +13,7 @@ import requests
 from config import ROOT
 from dev.stack.processes import free_port
 from dev.stack.waiting import PATIENCE_S, wait_until
-from tests.programs import needed
+from tests.helpers.programs import needed
 
 pytestmark = pytest.mark.processes
 

@@ -12,8 +12,8 @@ from app.core.errors import ValidationFailed
 from app.core.web.pagination import PageSchema
 from app.core.web.parsing import MAX_KEPT, Parser
 from app.pengingat.ledger_schemas import AnswerCreate
-from tests.client import Client, assert_error
-from tests.factories import make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 LOGIN = b'{"username": "siti", "password": "rahasia123"}'
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, assert_error
-from tests.factories import make_user
 from tests.forum.posts import category_id
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 
 ORIGIN = {"Origin": "http://localhost:5173"}
 REFRESH = {"refresh_token": "x"}

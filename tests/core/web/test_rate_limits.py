@@ -15,8 +15,8 @@ from app import create_app
 from app.core.errors import TooManyRequests
 from app.core.jobs.redis import WEB, connect
 from app.core.web.rate_limits import AWAY_S, RateLimits
-from tests.client import Client, assert_error
 from tests.conftest import config_for_tests
+from tests.helpers.client import Client, assert_error
 
 REFRESH = {"refresh_token": "x"}
 #: The processes of the version before and those of the next one count together while one replaces the other.

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 
 def in_environment(app: Flask, monkeypatch: pytest.MonkeyPatch, environment: str) -> None:

@@ -9,8 +9,8 @@ import pytest
 from marshmallow import Schema, ValidationError, fields
 
 from app.core.web.fields import ListOf
-from tests.client import Client, assert_error
-from tests.factories import make_admin, make_user
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
 
 DOSE = {"jam": "00:00", "jumlah": 1, "satuan": "tablet"}
 OBAT = {"nama_obat": "Metformin", "frekuensi": 2, "aturan": "saat makan", "jadwal": [DOSE, {**DOSE, "jam": "12:00"}]}

@@ -13,7 +13,7 @@ from app.core.jobs import queue
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import Broadcast, BroadcastState, Delivery, State
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
 from tests.notifications.conftest import reread
 

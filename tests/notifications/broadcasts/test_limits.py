@@ -24,8 +24,8 @@ from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import senders as table
 from app.providers.messenger import Health
 from dev.simulators import Server
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 from tests.notifications.conftest import add, age, reread
 from tests.notifications.senders.conftest import Configure, configure, fonnte, whatsapp
 from tests.notifications.senders.looks import sender

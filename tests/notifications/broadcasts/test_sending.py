@@ -17,10 +17,10 @@ from app.notifications.broadcasts import fan_out, sending, service
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
 from app.notifications.models import Channel, Delivery
-from tests.factories import make_user
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
 from tests.notifications.conftest import reread
-from tests.statements import Statements
 
 
 def prepared(app: Flask, moment: Time, subject: str = "article:1") -> Claimed:

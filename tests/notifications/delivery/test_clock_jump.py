@@ -20,7 +20,7 @@ from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import Channel, State
 from app.pengingat import jobs as pengingat_jobs
 from dev.simulators import Server
-from tests.client import Client
+from tests.helpers.client import Client
 from tests.notifications.conftest import add, age, reread
 
 HOURS = 3600.0

@@ -27,8 +27,8 @@ from app.notifications.models import Channel, Delivery, State
 from app.notifications.senders import health, numbers
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 from tests.notifications.conftest import add, age, reread
 from tests.notifications.delivery.test_deaths import die_over
 from tests.notifications.senders.test_numbers import make_invalid, pass_time

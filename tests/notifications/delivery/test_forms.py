@@ -21,9 +21,9 @@ from app.notifications.senders.models import PhoneNumber, phone_numbers
 from app.providers import messaging
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S
-from tests.client import Client
 from tests.conftest import config_for_tests
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 from tests.notifications.conftest import add, age, reread
 from tests.notifications.delivery.test_drain import committed_user
 

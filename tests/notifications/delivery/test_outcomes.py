@@ -13,8 +13,8 @@ from app.notifications.delivery import claims
 from app.notifications.models import Channel, State
 from app.providers import messaging
 from dev.simulators import Server
-from tests.client import Client
 from tests.conftest import config_for_tests
+from tests.helpers.client import Client
 from tests.notifications.conftest import add, age, reread
 from tests.providers.raw_server import raw
 

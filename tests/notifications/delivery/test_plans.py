@@ -15,7 +15,7 @@ from app.core.jobs.queue import URGENT
 from app.notifications import jobs
 from app.notifications.delivery import claims
 from app.notifications.models import Channel
-from tests.plans import plan_of
+from tests.helpers.plans import plan_of
 
 #: A tenth of the rows is open, and these fall due tomorrow.
 ROWS = """

@@ -22,8 +22,8 @@ from app.notifications.models import Broadcast, Channel, Delivery, State
 from app.pengingat import alerts, occurrences, stock
 from app.privacy.service import words
 from dev.simulators import Server
-from tests.factories import make_user
-from tests.language import assert_readable
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
 from tests.notifications.conftest import add, reread
 
 #: What each mode holds back from a number that nobody has shown to be theirs.

@@ -15,7 +15,7 @@ from app.notifications.models import Channel, State
 from app.push import service as push
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
-from tests.factories import make_user, signed_in
+from tests.helpers.factories import make_user, signed_in
 from tests.notifications.conftest import add, reread
 from tests.push.conftest import keys
 

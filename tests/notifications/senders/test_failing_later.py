@@ -23,7 +23,7 @@ from app.pengingat import ledger
 from app.pengingat.models import Occurrence
 from app.providers import webhooks
 from dev.simulators import Server
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 from tests.notifications.conftest import add, reread
 from tests.notifications.delivery.test_forms import REMINDER
 from tests.notifications.senders.conftest import Configure

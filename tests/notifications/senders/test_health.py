@@ -23,12 +23,12 @@ from app.notifications.senders.models import senders as table
 from app.providers.messenger import Health
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
 from tests.notifications.conftest import add, reread
 from tests.notifications.senders.conftest import Configure
 from tests.notifications.senders.looks import pass_time, rows, sender, sends, sends_of_fonnte
-from tests.statements import Statements
 
 
 @pytest.mark.parametrize("fault", ["token_invalid", "no_quota", "disconnected"])

@@ -13,7 +13,7 @@ from app.core.lib import clock
 from app.identity.models import User
 from app.notifications.senders import numbers
 from app.notifications.senders.models import PhoneNumber, phone_numbers
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 
 
 @pytest.fixture

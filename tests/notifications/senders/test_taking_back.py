@@ -15,8 +15,8 @@ from app.notifications.senders import jobs as senders
 from app.pengingat.models import Occurrence
 from app.pengingat.models import State as OccurrenceState
 from dev.simulators import Server
-from tests.client import Client
-from tests.factories import make_user
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 from tests.notifications.conftest import add, reread
 from tests.notifications.senders.conftest import Configure
 from tests.notifications.senders.looks import pass_time

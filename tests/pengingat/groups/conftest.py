@@ -19,7 +19,7 @@ from app.pengingat.models import Occurrence
 from app.providers import messaging as provider
 from dev.simulators import Server
 from tests.conftest import config_for_tests
-from tests.factories import make_user, signed_in
+from tests.helpers.factories import make_user, signed_in
 
 ADDRESS = "https://sehat.example.org"
 ALL = ("Metformin", "Amlodipin", "Simvastatin")

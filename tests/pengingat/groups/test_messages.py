@@ -19,7 +19,7 @@ from app.notifications.delivery import claims, groups, messaging, settlements
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat.models import Occurrence
 from dev.simulators import Server
-from tests.factories import make_user
+from tests.helpers.factories import make_user
 from tests.pengingat.groups.conftest import ADDRESS, ALL, answer, medicine, messages, named, sent, states
 
 pytestmark = pytest.mark.usefixtures("committed")

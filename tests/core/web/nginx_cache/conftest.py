@@ -20,7 +20,7 @@ import requests
 
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
-from tests.programs import needed
+from tests.helpers.programs import needed
 
 FRESH_FOR_LONG = "public, max-age=1000, stale-while-revalidate=1000, stale-if-error=1000"
 

@@ -11,8 +11,8 @@ from werkzeug.test import TestResponse
 from app.core.database.session import db
 from app.identity import sessions
 from app.identity.models import RoleName, User
-from tests import document
-from tests.language import assert_readable
+from tests.helpers import document
+from tests.helpers.language import assert_readable
 
 #: What is not below `/api`.
 AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/console", "/k/", "/undangan/")
