@@ -13,14 +13,17 @@ from psycopg2 import errors as pg
 
 from app import create_app
 from app.core.database import engines, watchdog
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.core.jobs import redis
 from app.core.jobs.clock_jump import verified_time
 from app.core.media import storage
 from app.core.web.rate_limits import RateLimits
+from app.identity.care import CaregiverLink
+from app.identity.models import RoleName
 from config import Config, environment
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.helpers.client import Client
+from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.helpers.statements import Statements
 
 pytest_plugins = ["dev.pytest_servers", "tests.helpers.simulated"]
@@ -178,6 +181,37 @@ def _empty_rooms() -> None:
 def client(app: Flask) -> Client:
     """Nobody's client; `client.as_(user)` is somebody's."""
     return Client(app)
+
+
+@pytest.fixture
+def siti(client: Client) -> Client:
+    """A patient."""
+    return client.as_(make_user(username="siti", nama_ktp="Siti Aminah", nama_samaran="Melati"))
+
+
+@pytest.fixture
+def budi(client: Client) -> Client:
+    """A caregiver who is linked to nobody."""
+    data = {"username": "budi", "nama_ktp": "Budi Hartono", "nama_samaran": "Elang"}
+    return client.as_(make_user(RoleName.PENDAMPING, **data))
+
+
+@pytest.fixture
+def caregiver(siti: Client, budi: Client) -> Client:
+    """Budi, who is Siti's caregiver without any scope."""
+    with unit_of_work():
+        db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id))
+    return budi
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return client.as_(make_admin(username="rina", nama_ktp="Rina Wijaya"))
+
+
+@pytest.fixture
+def superadmin(client: Client) -> Client:
+    return client.as_superadmin(make_superadmin(username="dewi", nama_ktp="Dewi Lestari"))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from app.identity.models import RoleName, SessionKind, User
 from app.identity.sessions import Caller
 from tests.core.media.samples import plain
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.factories import PASSWORD, make_admin, make_user
 from tests.helpers.overlap import done_twice_at_once
 
 FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}
@@ -29,11 +29,6 @@ def me() -> str:
 @pytest.fixture
 def admin(client: Client, me: str) -> Client:
     return client.as_(make_admin(username=me))
-
-
-@pytest.fixture
-def superadmin(client: Client) -> Client:
-    return client.as_superadmin(make_superadmin())
 
 
 def test_administrators_alone_are_listed(admin: Client) -> None:

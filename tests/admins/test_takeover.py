@@ -24,11 +24,6 @@ PHONE = "+6281234567890"
 
 
 @pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin(username="bos"))
-
-
-@pytest.fixture
 def siti(client: Client) -> User:
     """A patient who registered herself."""
     assert client.post("/register", REGISTRATION).status_code == 201

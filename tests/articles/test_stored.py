@@ -16,15 +16,10 @@ from app.kategori.models import Kategori
 from app.notifications.models import Broadcast
 from tests.core.media import samples as pictures
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_article, make_user
+from tests.helpers.factories import make_article, make_user
 from tests.helpers.statements import Statements
 
 NEW = {"title": "Gizi Anak", "url": "https://contoh.id/gizi?utm_source=x#a", "content": "<p>Isi</p>"}
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 def picture() -> tuple[BytesIO, str]:

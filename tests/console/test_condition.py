@@ -23,12 +23,7 @@ from app.notifications.senders import health
 from app.notifications.senders.models import Sender
 from tests.forum.posts import moderate, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
+from tests.helpers.factories import make_user
 
 
 @pytest.fixture

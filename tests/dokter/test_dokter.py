@@ -23,11 +23,6 @@ from tests.helpers.statements import Statements
 AT = {"lat": CIMAHI[0], "lng": CIMAHI[1]}
 
 
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
-
-
 def make_dokter(*faskes_ids: str, **data: Any) -> Dokter:
     created_at = data.pop("created_at", None)
     dokter = service.create({"nama": "dr. Ani", "faskes_ids": list(faskes_ids), **data})

@@ -15,16 +15,11 @@ from app.emergency.models import EmergencyNumber
 from dev.simulators import Server
 from tests.conftest import config_for_tests
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
+from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
 SINGAPORE = {"lat": "1.2903", "lng": "103.8520"}
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 def make_number(**data: Any) -> EmergencyNumber:

@@ -11,15 +11,10 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from tests.faskes.places import make_faskes
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
+from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
 
 RECORD = {"id", "nama", "alamat", "lat", "lng", "jenis", "telepon", "province", "rating", "source"}
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 def ids(response: Any) -> list[str]:

@@ -5,14 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.client import Client
-from tests.helpers.factories import make_admin, make_user
+from tests.helpers.factories import make_user
 
 
 @pytest.fixture
 def siti(client: Client) -> Client:
     return client.as_(make_user())
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())

@@ -19,19 +19,31 @@ AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/co
 
 
 class Client:
-    def __init__(self, app: Flask, token: str | None = None) -> None:
+    def __init__(self, app: Flask, token: str | None = None, user: User | None = None) -> None:
         self.app = app
         self.token = token
+        self._user = user
         self._client: FlaskClient = app.test_client()
 
     def as_(self, user: User) -> Client:
-        """The client of somebody who has just logged in."""
-        return Client(self.app, sessions.begin(user).access_token)
+        """Return the client of a person who has just logged in."""
+        return Client(self.app, sessions.begin(user).access_token, user)
 
     def as_superadmin(self, user: User) -> Client:
-        """The client of somebody who came through `/superadmin/login`."""
+        """Return the client of a person who came through `/superadmin/login`."""
         assert RoleName.SUPERADMIN in user.role_names
-        return Client(self.app, sessions.begin_superadmin(user))
+        return Client(self.app, sessions.begin_superadmin(user), user)
+
+    @property
+    def user(self) -> User:
+        """The person who is logged in."""
+        assert self._user is not None
+        return self._user
+
+    @property
+    def id(self) -> int:
+        """The id of the person who is logged in."""
+        return self.user.id
 
     def with_token(self, token: str) -> Client:
         return Client(self.app, token)

@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
+from tests.helpers.factories import make_user
 
 
 def test_an_admin_adds_renames_and_deletes_and_everybody_reads(client: Client, admin: Client) -> None:

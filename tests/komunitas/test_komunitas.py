@@ -11,7 +11,7 @@ from app.core.database.session import db
 from app.kategori.models import Kategori
 from tests.core.media import samples as pictures
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
+from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
 
 NEW = {
@@ -21,11 +21,6 @@ NEW = {
     "kontak": "0812-3456-7890",
     "province": "jabar",
 }
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 def picture() -> tuple[BytesIO, str]:

@@ -7,15 +7,10 @@ from typing import Any
 import pytest
 
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
+from tests.helpers.factories import make_user
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
 SECTIONS = [{"id": "video", "enabled": True}, {"id": "articles", "enabled": False}, {"id": "menu-1", "enabled": True}]
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 def test_a_saved_layout_is_read_by_everybody(client: Client, admin: Client) -> None:

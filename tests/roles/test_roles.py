@@ -19,11 +19,6 @@ def role_id(name: str) -> int:
 
 
 @pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin(username="bos"))
-
-
-@pytest.fixture
 def relawan(admin: Client) -> int:
     return admin.post("/roles", {"name": "relawan"}).json["id"]
 

@@ -16,16 +16,11 @@ from app.videos import service
 from app.videos.models import SavedVideo
 from dev.simulators import Server
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user, make_video
+from tests.helpers.factories import make_user, make_video
 from tests.helpers.statements import Statements
 
 MAXRES = "https://i.ytimg.com/vi/hdMaxres001/maxresdefault.jpg"
 SAVE = {"video_id": "abc", "title": "Senam", "channel_title": "Kanal"}
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 @pytest.fixture
