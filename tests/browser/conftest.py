@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from config import ROOT
 from dev.stack.waiting import PATIENCE_S
+from dev.system_packages import require
 from tests.e2e.launcher import Launcher, copy_checkout
-from tests.helpers.programs import needed
 
 expect.set_options(timeout=PATIENCE_S * 1000)
 
@@ -29,7 +29,7 @@ CODE = re.compile(r"^## `(\S+)`\n\n```js\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Where the system's Chromium is."""
-    return str(needed("chromium"))
+    return str(require("chromium"))
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from app.core.errors import NotFound, TooManyRequests, Unavailable
 from app.core.jobs.queue import BULK, JOB_TIMEOUT_S, URGENT
 from app.core.web.parsing import MAX_MULTIPART_BYTES
 from config import ROOT, Config
-from tests.helpers.programs import needed
+from dev.system_packages import require
 
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -51,9 +51,10 @@ def test_a_unit_comes_back_always_and_ends_gently(path: Path) -> None:
     assert (service["NoNewPrivileges"], service["ProtectSystem"]) == ("yes", "strict")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
 def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
-    command = [needed("systemd"), "verify", "--man=no", path]
+    command = [require("systemd"), "verify", "--man=no", path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [line for line in done.stderr.splitlines() if path.stem.rstrip("@") in line]
     assert all("is not executable" in line for line in found), done.stderr  # nothing is installed in /opt here
@@ -82,7 +83,7 @@ class _Readiness(BaseHTTPRequestHandler):
 
 def rolling_restart(folder: Path) -> tuple[int, list[str]]:
     """Run the script on the webs whose sockets are in a folder; gives its status and what it asked of systemd."""
-    needed("curl")
+    require("curl")
     asked = folder / "asked"
     systemctl = folder / "systemctl"
     systemctl.write_text(f'#!/bin/sh\necho "$@" >> {asked}\n')
@@ -104,15 +105,18 @@ def rolling_restart_of_two(folder: Path, unready: int) -> tuple[int, list[str]]:
     return done
 
 
+@pytest.mark.processes
 def test_a_new_version_waits_until_each_web_is_ready(tmp_path: Path) -> None:
     webs = ["restart health-web@1", "restart health-web@2"]
     assert rolling_restart_of_two(tmp_path, unready=2) == (0, [*webs, "restart health-worker@*"])
 
 
+@pytest.mark.processes
 def test_a_new_version_stops_at_a_web_that_does_not_get_ready(tmp_path: Path) -> None:
     assert rolling_restart_of_two(tmp_path, unready=99) == (1, ["restart health-web@1", "restart health-web@2"])
 
 
+@pytest.mark.processes
 def test_a_new_version_restarts_nothing_where_no_web_listens(tmp_path: Path) -> None:
     """`health-web@*` would restart all of them at once."""
     assert rolling_restart(tmp_path) == (1, [])

@@ -16,10 +16,10 @@ from app.logs.models import ActivityLog
 from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
+from dev.system_packages import require
 from tests.core.media.samples import plain
 from tests.e2e.walk import walk
 from tests.helpers.factories import PASSWORD, make_admin, make_user
-from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=10), pytest.mark.processes]
 
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.takes(seconds=10), pytest.mark.processes]
 def site(
     variables: dict[str, str], running: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[DeployedStack]:
-    needed("nginx")
+    require("nginx")
     env = {**variables, **running.messaging.env(), "FRONTEND_URL": "https://app.example.org", "RATE_LIMITS": "off"}
     with DeployedStack(env, tmp_path_factory.mktemp("site")) as site:
         yield site

@@ -15,9 +15,9 @@ from app.core.database.session import unit_of_work
 from config import ROOT
 from dev.simulators import Server
 from dev.stack.site import DeployedStack
+from dev.system_packages import require
 from tests.e2e.walk import walk
 from tests.helpers.factories import PASSWORD, make_superadmin
-from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=15), pytest.mark.processes]
 
@@ -35,8 +35,8 @@ class ConfinedStack(DeployedStack):
 def site(
     variables: dict[str, str], running: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ConfinedStack]:
-    needed("nginx")
-    needed("systemd")
+    require("nginx")
+    require("systemd")
     env = {**variables, **running.messaging.env(), "FRONTEND_URL": "https://app.example.org"}
     with ConfinedStack(env, tmp_path_factory.mktemp("confined")) as site:
         yield site

@@ -13,21 +13,21 @@ from dev.servers import start_postgres
 from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from dev.supervisor import Supervisor
+from dev.system_packages import require
 from tests.e2e.walk import walk
-from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=15), pytest.mark.processes]
 
 
 class DebianSite(DeployedStack):
-    redis_server = staticmethod(lambda: needed("redis-server"))
+    redis_server = staticmethod(lambda: require("redis-server"))
 
 
 @pytest.fixture
 def site(sim: Server, tmp_path: Path) -> Iterator[DeployedStack]:
-    folder = needed("postgresql").parent
+    folder = require("postgresql").parent
     for package in ("nginx", "redis-server"):
-        needed(package)
+        require(package)
     with Supervisor(tmp_path / "logs") as supervisor:
         postgres = start_postgres(supervisor, tmp_path / "postgres", durable=False, folder=folder)
         env = {"DATABASE_URL": postgres.url(), **sim.messaging.env(), "FRONTEND_URL": "https://app.example.org"}

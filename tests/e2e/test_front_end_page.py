@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from config import ROOT
+from dev.system_packages import require
 from tests.e2e.launcher import Launcher, copy_checkout
 from tests.helpers.client import Client
-from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]
 
@@ -25,7 +25,7 @@ SEPARATOR = "-- the next example --"
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     """What each example printed, all run in one shell."""
-    needed("curl")
+    require("curl")
     examples = [example.replace("http://127.0.0.1:8000", "$HERE") for example, _, _ in EXAMPLES.findall(PAGE)]
     script = f"echo; echo '{SEPARATOR}'\n".join(examples)
     with Launcher(copy_checkout(tmp_path_factory.mktemp("front-end") / "checkout")) as launcher:

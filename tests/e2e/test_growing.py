@@ -20,7 +20,7 @@ from app.logs.models import ActivityLog
 from dev.servers import valkey_server
 from dev.stack.processes import Stack, free_port
 from dev.stack.waiting import eventually
-from tests.helpers.programs import needed
+from dev.system_packages import require
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 
@@ -61,7 +61,7 @@ class Grown(Stack):
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
         self.folder = folder
-        self.pgbouncer = str(needed("pgbouncer"))
+        self.pgbouncer = str(require("pgbouncer"))
         self.pooler_port, self.sentinel_port = free_port(), free_port()
         self.valkeys = [free_port(), free_port()]
         self.direct_url = env["DATABASE_URL"]

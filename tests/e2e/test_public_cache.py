@@ -25,10 +25,10 @@ from dev.simulators import Server
 from dev.stack.outages import IsolatedStack
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
+from dev.system_packages import require
 from tests.architecture.table import ACCESS
 from tests.architecture.test_caching import NOT_KEPT, PUBLIC_READS
 from tests.helpers.factories import make_article, make_user, make_video
-from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
@@ -66,7 +66,7 @@ def found_by(site: DeployedStack, route: str) -> str:
 
 @pytest.fixture(scope="module")
 def isolated(running: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack]:
-    needed("nginx")
+    require("nginx")
     outside = running.ministry.env() | running.videos.env() | running.places.env() | running.messaging.env()
     env = {**outside, "FRONTEND_URL": "https://app.example.org"}
     with IsolatedStack.opened(tmp_path_factory.mktemp("public"), DeployedStack, **env) as isolated:

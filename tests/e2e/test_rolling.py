@@ -18,10 +18,10 @@ from dev.simulators import Server
 from dev.stack.outages import Load, Request
 from dev.stack.site import DeployedStack, readiness
 from dev.stack.waiting import wait_until
+from dev.system_packages import require
 from dev.testing import DATABASE_VARIABLE, own_database
 from tests.conftest import _migrate
 from tests.e2e.walk import PERSON
-from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=35), pytest.mark.processes]
 
@@ -64,7 +64,7 @@ def next_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def site(process_number: int, variables: Mapping[str, str], running: Server, tmp_path: Path) -> Iterator[DeployedStack]:
     """On a database of its own, which goes ahead of what the other tests know."""
-    needed("nginx")
+    require("nginx")
     database = own_database(environment()[DATABASE_VARIABLE], f"rolling_{process_number}", _migrate)
     env = {"DATABASE_URL": database, **running.messaging.env(), "RATE_LIMITS": "off"}
     with DeployedStack(env, tmp_path) as site:

@@ -19,11 +19,7 @@ from dev.stack.processes import Stack
 
 CLIENT = ROOT / "dev" / "client"
 
-pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.skipif(not (CLIENT / "node_modules").exists(), reason="dev/client is not installed: `make client`"),
-    pytest.mark.takes(seconds=40),
-]
+pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 
 @pytest.fixture(scope="module")

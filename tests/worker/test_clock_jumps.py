@@ -17,8 +17,8 @@ from app.notifications.models import State, deliveries
 from app.pengingat import service
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
+from dev.system_packages import require
 from tests.helpers.factories import make_user
-from tests.helpers.programs import needed
 from tests.worker.conftest import RunningWorker
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
@@ -37,7 +37,7 @@ def clock_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def worker(start_worker: Start, clock_file: Path) -> RunningWorker:
     return start_worker(
-        LD_PRELOAD=str(needed("libfaketime")),
+        LD_PRELOAD=str(require("libfaketime")),
         FAKETIME_TIMESTAMP_FILE=str(clock_file),
         FAKETIME_NO_CACHE="1",
         # The clock on the wall jumps; the one that only counts on does not.

@@ -13,8 +13,8 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from config import ROOT
+from dev.system_packages import require
 from tests.helpers.client import Client
-from tests.helpers.programs import needed
 
 RULES, TROUBLES = ROOT / "deploy/prometheus/alerts.yml", ROOT / "deploy/prometheus/alerts_test.yml"
 DASHBOARD = ROOT / "deploy/grafana/dashboard.json"
@@ -98,8 +98,9 @@ def test_every_alert_has_a_trouble_that_fires_it_and_is_silent_when_all_is_well(
     assert fired == {True: names, False: names}
 
 
+@pytest.mark.processes
 def test_the_alerts_fire() -> None:
-    promtool = str(needed("prometheus"))
+    promtool = str(require("prometheus"))
     for words in (["check", "rules", str(RULES)], ["test", "rules", str(TROUBLES)]):
         done = subprocess.run([promtool, *words], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

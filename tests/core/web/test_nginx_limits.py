@@ -13,7 +13,7 @@ import requests
 from config import ROOT
 from dev.stack.processes import free_port
 from dev.stack.waiting import PATIENCE_S, wait_until
-from tests.helpers.programs import needed
+from dev.system_packages import require
 
 pytestmark = pytest.mark.processes
 
@@ -47,7 +47,7 @@ http {{
 @pytest.fixture
 def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
     """Whether nginx refuses a request from an address."""
-    nginx = needed("nginx")
+    nginx = require("nginx")
     shipped = (ROOT / "deploy/nginx.conf").read_text()
     network = re.search(r"map \$binary_remote_addr \$network \{.*?\n    \}", shipped, re.DOTALL)
     assert network

@@ -20,7 +20,7 @@ import requests
 
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
-from tests.helpers.programs import needed
+from dev.system_packages import require
 
 FRESH_FOR_LONG = "public, max-age=1000, stale-while-revalidate=1000, stale-if-error=1000"
 
@@ -137,7 +137,7 @@ class Edge(DeployedStack):
 
 @pytest.fixture(scope="module")
 def nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
-    needed("nginx")
+    require("nginx")
     with Edge(tmp_path_factory.mktemp("edge")) as edge:
         yield edge
 
