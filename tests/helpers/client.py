@@ -19,31 +19,31 @@ AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/co
 
 
 class Client:
-    def __init__(self, app: Flask, token: str | None = None, user: User | None = None) -> None:
+    def __init__(self, app: Flask, token: str | None = None, user_id: int | None = None) -> None:
         self.app = app
         self.token = token
-        self._user = user
+        self._user_id = user_id
         self._client: FlaskClient = app.test_client()
 
     def as_(self, user: User) -> Client:
         """Return the client of a person who has just logged in."""
-        return Client(self.app, sessions.begin(user).access_token, user)
+        return Client(self.app, sessions.begin(user).access_token, user.id)
 
     def as_superadmin(self, user: User) -> Client:
         """Return the client of a person who came through `/superadmin/login`."""
         assert RoleName.SUPERADMIN in user.role_names
-        return Client(self.app, sessions.begin_superadmin(user), user)
-
-    @property
-    def user(self) -> User:
-        """The person who is logged in."""
-        assert self._user is not None
-        return self._user
+        return Client(self.app, sessions.begin_superadmin(user), user.id)
 
     @property
     def id(self) -> int:
         """The id of the person who is logged in."""
-        return self.user.id
+        assert self._user_id is not None
+        return self._user_id
+
+    @property
+    def user(self) -> User:
+        """The person who is logged in, as the database has them now."""
+        return db.session.get_one(User, self.id)
 
     def with_token(self, token: str) -> Client:
         return Client(self.app, token)
