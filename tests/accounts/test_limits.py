@@ -127,6 +127,7 @@ print(*[client.post("/api/login", json=body).status_code for _ in range(12)])
 """
 
 
+@pytest.mark.processes
 def test_limits_hold_while_redis_is_away(real_app: Flask, variables: dict[str, str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", AWAY % variables], cwd=ROOT, capture_output=True, text=True, check=True

@@ -15,6 +15,8 @@ from config import ROOT
 from dev.stack.waiting import eventually
 from dev.supervisor import CrashError, Supervisor, end_orphans
 
+pytestmark = pytest.mark.processes
+
 SLEEP = ["/bin/sleep", "60"]
 
 #: A program that ends after two seconds of processor time.

@@ -102,6 +102,7 @@ def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: 
     assert repair() == CLEAN
 
 
+@pytest.mark.processes
 def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed: Flask, people: list[Caller]) -> None:
     thread_ids = [start_thread(people[0]) for _ in range(4)]
 

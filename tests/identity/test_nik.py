@@ -86,6 +86,7 @@ def test_verification_names_who_cannot_be_read(committed: Flask) -> None:
     assert jobs.verify_nik() == (1, [broken_id])
 
 
+@pytest.mark.processes
 def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
     committed: Flask, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

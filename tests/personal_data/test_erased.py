@@ -196,6 +196,7 @@ class Killed(Exception):
     """The process ends here: nothing below catches it."""
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
 def test_killed_at_any_transaction_it_goes_on(mine: Client, siti: User, forum: str) -> None:
     siti_id, budi = siti.id, make_user()

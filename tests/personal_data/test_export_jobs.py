@@ -97,6 +97,7 @@ class Killed(Exception):
     """The process ends here: nothing below catches it."""
 
 
+@pytest.mark.processes
 def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> None:
     export_id = ask(mine)
     connection = db.session.connection()

@@ -278,6 +278,7 @@ def test_long_list_of_a_bucket_is_read_to_its_end(endpoint: str, monkeypatch: py
         assert len([name for name in stored(app) if name.startswith("listed-")]) == 5
 
 
+@pytest.mark.processes
 def test_service_with_a_folder_starts_where_boto3_is_not_installed() -> None:
     code = (
         "import sys; sys.modules['boto3'] = sys.modules['botocore'] = None\n"

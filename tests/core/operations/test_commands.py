@@ -11,6 +11,8 @@ from flask import Flask
 
 from config import ROOT
 
+pytestmark = pytest.mark.processes
+
 #: A real address at which nobody listens.
 DEAD_DATABASE = "postgresql://health@127.0.0.1:1/health"
 

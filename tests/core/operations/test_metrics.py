@@ -115,6 +115,7 @@ def test_a_job_does_not_mind_that_its_counts_find_no_redis(committed: Flask, mon
     assert sample(Client(committed), "jobs_provider_call_seconds_count", **labels) == 1.0
 
 
+@pytest.mark.processes
 def test_the_rest_is_told_while_redis_is_away(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.get("/roles")
     monkeypatch.setitem(app.extensions, "redis", Redis(port=1))

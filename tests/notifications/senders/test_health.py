@@ -102,6 +102,7 @@ def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried
     assert len(sim.messaging.sent) == 30
 
 
+@pytest.mark.processes
 @pytest.mark.takes(seconds=30)
 def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
     committed: Flask, sim: Server, fonnte: Configure

@@ -139,6 +139,7 @@ def test_what_several_workers_died_over_is_tried_row_by_row(grouping: Server, th
     assert sorted(map(named, sent(grouping))) == [["Amlodipin"], ["Metformin"], ["Simvastatin"]]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("died", [False, True])
 def test_workers_that_come_at_once_send_one_message_a_person(grouping: Server, committed: Flask, died: bool) -> None:
     with unit_of_work():
