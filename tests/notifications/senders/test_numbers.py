@@ -11,9 +11,11 @@ from flask import Flask
 from app.core.database.session import db
 from app.core.lib import clock
 from app.identity.models import User
+from app.notifications.models import Receipt
 from app.notifications.senders import numbers
 from app.notifications.senders.models import PhoneNumber, phone_numbers
 from tests.helpers.factories import make_user
+from tests.notifications.conftest import add
 
 
 @pytest.fixture
@@ -31,8 +33,7 @@ def row_of(user: User) -> PhoneNumber:
 
 
 def is_invalid(user: User) -> bool:
-    db.session.refresh(user)
-    return user.phone_invalid_at is not None
+    return db.session.scalar(sa.select(User.phone_invalid_at).filter_by(id=user.id)) is not None
 
 
 def pass_time(user: User, **time: float) -> None:
@@ -103,6 +104,25 @@ def test_an_invalid_number_is_tried_once_after_a_week(siti: User) -> None:
     assert not numbers.take_probe(phone_of(siti))
     pass_time(siti, days=30)
     assert not numbers.take_probe(phone_of(siti))
+
+
+def receive(user: User) -> None:
+    """Deliver a message to this person now."""
+    row = add(user_id=user.id, target=None)
+    row.receipt, row.receipt_at = Receipt.DELIVERED, clock.now()
+    db.session.flush()
+
+
+def test_a_dead_number_is_flagged_although_somebody_else_gets_messages(siti: User) -> None:
+    budi = make_user()
+    for user in (siti, budi):
+        numbers.refused(phone_of(user))
+    pass_time(siti, hours=25)
+    receive(budi)
+    assert numbers.refused(phone_of(siti))
+    assert not numbers.refused(phone_of(budi))
+    assert is_invalid(siti)
+    assert not is_invalid(budi)
 
 
 def test_a_valid_number_needs_no_probe(siti: User) -> None:
