@@ -110,13 +110,14 @@ def give_probe_back(phone: str) -> None:
     db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(probed_at=None))
 
 
-#: Whether a message arrived at a number after it was refused.
+#: Whether a message arrived at a number after the number was refused. Names the updated row in plain SQL, because
+#: SQLAlchemy does not correlate a subquery inside ON CONFLICT DO UPDATE.
 _has_arrived_since = sa.exists().where(
-    User.phone == _numbers.phone,
+    User.phone == sa.literal_column("phone_numbers.phone"),
     deliveries.c.user_id == User.id,
     deliveries.c.channel == Channel.MESSAGING,
     deliveries.c.receipt.in_((Receipt.DELIVERED, Receipt.READ)),
-    deliveries.c.receipt_at > _numbers.refused_at,
+    deliveries.c.receipt_at > sa.literal_column("phone_numbers.refused_at"),
 )
 
 
