@@ -5,6 +5,8 @@ from __future__ import annotations
 import getpass
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,12 +17,15 @@ from flask import Flask
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
+from app.identity import sessions
 from app.logs.models import ActivityLog
 from dev.servers import valkey_server
 from dev.stack.processes import Stack, free_port
 from dev.stack.waiting import eventually
 from dev.system_packages import require
+from tests.helpers.factories import make_user
+from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 
@@ -32,6 +37,7 @@ PERSON = {
     "nomor_hp": "0812345678",
 }
 
+POOL_SIZE = 10
 POOLER = """
 [databases]
 pooled = host={host} dbname={dbname} user={user}
@@ -41,7 +47,8 @@ listen_port = {port}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = 4
+default_pool_size = {pool_size}
+query_timeout = 60
 admin_users = boss
 """
 
@@ -68,6 +75,7 @@ class Grown(Stack):
         self.env |= {
             "DATABASE_POOLER_URL": f"postgresql://health@127.0.0.1:{self.pooler_port}/pooled",
             "REDIS_URL": f"sentinel://127.0.0.1:{self.sentinel_port}/health?db=3",
+            "WEB_CONCURRENCY": "3",  # 24 threads, so that requests can use up the pool
         }
 
     def start(self) -> None:
@@ -75,7 +83,13 @@ class Grown(Stack):
         pooler = self.folder / "pgbouncer.ini"
         host = parse_qs(parts.query)["host"][0]
         pooler.write_text(
-            POOLER.format(host=host, dbname=parts.path.strip("/"), user=parts.username, port=self.pooler_port)
+            POOLER.format(
+                host=host,
+                dbname=parts.path.strip("/"),
+                user=parts.username,
+                port=self.pooler_port,
+                pool_size=POOL_SIZE,
+            )
         )
         # It refuses to be root, and the folder of PostgreSQL's socket is its owner's alone.
         owner = ["-u", "nobody"] if os.geteuid() == 0 else ["-u", getpass.getuser()]
@@ -146,3 +160,29 @@ def test_behind_a_pooler_the_role_brings_the_limits_of_a_request(grown: Grown, c
     finally:
         with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
             cursor.execute("ALTER ROLE CURRENT_USER RESET ALL")
+
+
+def test_twenty_people_who_want_one_email_do_not_use_up_the_pool(grown: Grown, committed: Flask) -> None:
+    with unit_of_work():
+        holder_id = make_user().id
+        tokens = [sessions.begin(make_user()).access_token for _ in range(20)]
+
+    def change(token: str) -> int:
+        return grown.call("PUT", "/profile", token, json={"email": "sama@example.org"}).status_code
+
+    # A transaction holds the e-mail until requests that wait for it have every connection of the pool.
+    with closing(psycopg2.connect(grown.direct_url)) as holder, ThreadPoolExecutor(len(tokens)) as threads:
+        holder.cursor().execute("UPDATE users SET email = 'sama@example.org' WHERE id = %s", [holder_id])
+        calls = [threads.submit(change, token) for token in tokens]
+        pool_is_used_up = eventually(lambda: waiting() == POOL_SIZE)
+        holder.rollback()
+    assert pool_is_used_up
+    # A request that waits in vain for a second connection is a 503.
+    assert sorted(call.result() for call in calls) == [200] + [409] * 19
+
+
+def waiting() -> int:
+    """Return how many statements wait for a lock."""
+    db.session.rollback()
+    activity = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    return db.session.scalar(sa.text(activity)) or 0
