@@ -11,14 +11,14 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit
+from app.core.database.session import current_connection
 
 _NOW = PreparedStatement(sa.select(sa.func.clock_timestamp()))
 
 
 def now() -> datetime:
-    """The database's present moment, aware, in UTC."""
-    with autocommit() as connection:
+    """Return the database's present moment, aware, in UTC. Inside a transaction it takes no second connection."""
+    with current_connection() as connection:
         ((moment,),) = _NOW.rows(connection)
     now: datetime = moment
     return now

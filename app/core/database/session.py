@@ -215,6 +215,28 @@ def autocommit() -> AbstractContextManager[sa.Connection]:
 
 
 @contextmanager
+def current_connection() -> Iterator[sa.Connection]:
+    """Give the connection that the open unit of work holds, or one of `autocommit` while it holds none.
+
+    For statements that run both inside and outside of a transaction, such as the question for the time.
+    """
+    if _holds_connection():
+        replica = usable_replica()
+        yield db.session.connection(bind_arguments={"bind": replica and replica.engine})
+    else:
+        with autocommit() as connection:
+            yield connection
+
+
+def _holds_connection() -> bool:
+    """Return whether the open unit of work has begun its transaction: from its first statement or change to its end.
+
+    Its session takes a connection from the pool with the first statement and keeps it, with every lock, until then.
+    """
+    return _open.get() is not None and db.session.registry.has() and db.session().in_transaction()
+
+
+@contextmanager
 def own_connection() -> Iterator[sa.Connection]:
     """A connection opened for this alone, and closed after it: however long it is held, no pool lacks it.
 
