@@ -86,12 +86,18 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 
 
 class _OneConnection:
-    """Stands in for the reading engine, so that reads see what the test has not committed."""
+    """Stands in for the reading engines, so that reads see what the test has not committed.
+
+    It leaves the session alone, so that code under test holds no connection before its own first statement.
+    """
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
 
     @contextmanager
     def connect(self) -> Iterator[sa.Connection]:
         db.session.flush()
-        yield db.session.connection()
+        yield self._connection
 
 
 @pytest.fixture
@@ -103,8 +109,8 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:
             monkeypatch.setitem(db._app_engines[real_app], None, connection)
-            monkeypatch.setitem(real_app.extensions, "autocommit", _OneConnection())
-            monkeypatch.setitem(real_app.extensions, "streams", _OneConnection())
+            monkeypatch.setitem(real_app.extensions, "autocommit", _OneConnection(connection))
+            monkeypatch.setitem(real_app.extensions, "streams", _OneConnection(connection))
             db.session.configure(join_transaction_mode="create_savepoint")
             db.session.remove()
             yield real_app

@@ -263,6 +263,7 @@ def test_where_it_is_required_an_administrator_without_one_can_only_set_one_up(
     assert_error(own.get("/admins/users"), 403, "otp_setup_required")
     own.put("/profile/otp", {"otp": phone.code()})
     assert own.get("/admins/users").status_code == 200
+    assert own.get("/admins/overview").status_code == 200
     siti = client.post("/login", {"username": "siti", "password": PASSWORD})
     assert siti.status_code == 200, "nobody else is asked"
 

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database.session import db, unit_of_work
+from app.inbox import jobs as inbox
 from app.notifications.models import Inbound
 from app.notifications.senders import events, health
 from app.notifications.senders import jobs as senders
@@ -45,6 +48,17 @@ def test_a_ban_stops_the_sender_and_its_end_starts_it(app: Flask, sim: Server, w
     reinstated = {"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": "REINSTATE"}}
     hear(webhooks.read_whatsapp, change("account_update", reinstated))
     assert sender().state == "up"
+
+
+def test_an_event_is_handled_in_the_transaction_of_its_row(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    sim.messaging.ban()
+    with unit_of_work():
+        for each in webhooks.read_whatsapp(sim.messaging.told[-1]):
+            row = Inbound(provider=each.provider, kind=each.kind, payload=dict(each.payload), event_key=each.key)
+            db.session.add(row)
+    inbox.handle()
+    assert db.session.scalars(sa.select(Inbound.outcome)).all() == ["noted"]
+    assert sender().state == "down"
 
 
 def test_a_lower_quality_is_noted_and_stops_nothing(app: Flask, sim: Server, whatsapp: Configure) -> None:

@@ -1,0 +1,70 @@
+"""No code takes a second connection of the pool while its unit of work holds one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database import clock
+from app.core.database.session import autocommit, current_connection, db, own_transaction, unit_of_work
+from app.identity.models import Role
+
+SECOND = pytest.mark.parametrize("connect", [autocommit, own_transaction])
+Connect = Callable[[], AbstractContextManager[object]]
+
+
+@SECOND
+def test_a_second_connection_is_refused_inside_a_transaction(committed: Flask, connect: Connect) -> None:
+    with unit_of_work():
+        db.session.execute(sa.select(1))
+        with pytest.raises(RuntimeError, match="second connection"), connect():
+            pass
+
+
+@SECOND
+def test_a_change_that_is_not_written_yet_counts_as_a_transaction(committed: Flask, connect: Connect) -> None:
+    with unit_of_work():
+        role = Role(name="coba")
+        db.session.add(role)
+        with pytest.raises(RuntimeError, match="second connection"), connect():
+            pass
+        db.session.expunge(role)
+
+
+@SECOND
+def test_there_may_be_another_connection_before_and_after(committed: Flask, connect: Connect) -> None:
+    with unit_of_work():
+        with connect():
+            pass
+        db.session.execute(sa.select(1))
+        db.session.rollback()
+        with connect():
+            pass
+
+
+@SECOND
+def test_production_logs_it_and_goes_on(
+    committed: Flask, connect: Connect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = replace(committed.extensions["config"], environment="production")
+    monkeypatch.setitem(committed.extensions, "config", config)
+    with unit_of_work():
+        db.session.execute(sa.select(1))
+        with connect():
+            pass
+    (record,) = [each for each in caplog.records if "second connection" in each.message]
+    assert __file__ in str(record.stack_info)
+
+
+def test_the_current_connection_is_the_transactions_own(committed: Flask) -> None:
+    backend = sa.select(sa.func.pg_backend_pid())
+    with unit_of_work():
+        own = db.session.scalar(backend)
+        with current_connection() as connection:
+            assert connection.scalar(backend) == own
+        assert clock.now()
