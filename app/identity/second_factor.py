@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Personal, Rows
-from app.core.database.session import Base, Created, db
+from app.core.database.session import Base, Created, current_connection, db
 from app.core.errors import BadRequest, Conflict, Forbidden, NotFound, Unauthorized
 from app.core.lib.clock import now
 from app.core.settings import settings
@@ -148,7 +148,8 @@ def remove(user_id: int) -> bool:
 
 def is_active(user_id: int) -> bool:
     active = sa.exists().where(SecondFactor.user_id == user_id, SecondFactor.confirmed_at.is_not(None))
-    return bool(db.session.scalar(sa.select(active)))
+    with current_connection() as connection:
+        return bool(connection.scalar(sa.select(active)))
 
 
 def encrypt_anew() -> None:

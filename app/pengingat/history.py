@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 
 from app.core.database.prepared import PreparedStatement, as_text
-from app.core.database.session import AnySelect, autocommit
+from app.core.database.session import AnySelect, current_connection
 from app.core.errors import ValidationFailed
 from app.core.lib import clock
 from app.core.web.pagination import Listing, paginate
@@ -82,7 +82,7 @@ def span(days: Days, today: date) -> tuple[date, date]:
 
 def _today(user_id: int, now: datetime) -> date:
     zones = sa.select(Pengingat.timezone).where(Pengingat.user_id == user_id).distinct()
-    with autocommit() as connection:
+    with current_connection() as connection:
         return _latest_day(now, connection.scalars(zones))
 
 
@@ -112,7 +112,7 @@ def adherence(user_id: int, days: Days) -> Adherence:
     A percentage counts neither what waits for an answer nor what we did not get out.
     """
     now = clock.now()
-    with autocommit() as connection:
+    with current_connection() as connection:
         known = _reminders.rows(connection, {"user_id": user_id})
         start, end = span(days, _latest_day(now, {row[3] for row in known}))
         first_at, last_at = _moments(start, end, now)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit
+from app.core.database.session import current_connection
 from app.core.exports import csv
 from app.core.exports.charts import Chart
 from app.core.exports.paper import Paper
@@ -102,7 +102,7 @@ def _columns(sums: sa.Subquery) -> tuple[Column, ...]:
 
 
 def _paper(user_id: int, sums: Adherence, start: date, end: date) -> Paper:
-    with autocommit() as connection:
+    with current_connection() as connection:
         name = connection.scalar(sa.select(User.nama_ktp).where(User.id == user_id)) or ""
     remarks = [name, OWN_WORDS, _summary(sums)]
     if (more := len(sums["reminders"]) - MOST_ROWS) > 0:

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import autocommit, db, unit_of_work
 from app.core.errors import AppError
 from app.forum.jobs import repair
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
@@ -109,7 +109,8 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
     def work(number: int) -> Any:
         choice = random.Random(number)
         thread_id = choice.choice(thread_ids)
-        reply_ids = db.session.scalars(sa.select(ForumReply.id).where(ForumReply.thread_id == thread_id)).all()
+        with autocommit() as connection:
+            reply_ids = connection.scalars(sa.select(ForumReply.id).where(ForumReply.thread_id == thread_id)).all()
         match choice.randrange(12):
             case 0 | 1 | 2 | 3:
                 return reply_to(thread_id, people[0], choice.choice([None, *reply_ids]))

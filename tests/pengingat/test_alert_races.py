@@ -91,6 +91,7 @@ def test_an_answer_while_clocks_tell_is_told_or_is_what_is_told(committed: Flask
             by = signed_in(patient_id)
             with unit_of_work():
                 row = db.session.scalars(sa.select(Occurrence).filter_by(reminder_id=reminder_id, state="missed")).one()
+            with unit_of_work():
                 answers.confirm_own(by, reminder_id, NewAnswer("done", due_at=row.due_at))
 
     run_together(committed, clock, answer_all, clock)

@@ -51,6 +51,7 @@ def make(user_id: int, tipe: str, **details: Any) -> int:
 
 
 def say(by: Reader, reminder_id: int, status: str, **named: Any) -> str:
+    db.session.commit()  # as before a request, which begins without a transaction
     try:
         with unit_of_work():
             row = answers.confirm_own(by, reminder_id, NewAnswer(status, 15, note=f"catatan {status}", **named))

@@ -26,6 +26,7 @@ from sqlalchemy.exc import IntegrityError
 from app.core.database.personal import Declaration
 from app.core.database.replica import Replica
 from app.core.errors import AppError, NotFound
+from app.core.settings import settings
 from config import ROOT
 
 logger = logging.getLogger(__name__)
@@ -175,8 +176,9 @@ def own_transaction() -> Iterator[orm.Session]:
     """A session whose work is committed at the end of the block, whatever becomes of the open unit of work.
 
     For what has to outlive a refusal: a try that counts, an entry of what follows. A rollback does not undo it, so the
-    open unit is never done over.
+    open unit is never done over. Like `autocommit` it comes before the unit's first statement.
     """
+    _refuse_second_connection()
     leave_trace()
     with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
         yield session
@@ -208,7 +210,9 @@ def autocommit() -> AbstractContextManager[sa.Connection]:
     """A connection on which each statement is a transaction of its own, without BEGIN, COMMIT or a reset on return.
 
     For reads, and for what one statement writes. It sees what is committed, not what the open unit of work has written.
+    Inside a transaction use `current_connection`.
     """
+    _refuse_second_connection()
     replica = usable_replica()
     engine: sa.Engine = current_app.extensions["autocommit"] if replica is None else replica.engine
     return engine.connect()
@@ -226,6 +230,19 @@ def current_connection() -> Iterator[sa.Connection]:
     else:
         with autocommit() as connection:
             yield connection
+
+
+def _refuse_second_connection() -> None:
+    """Raise while the open unit of work holds a connection; production logs an error and goes on.
+
+    Requests that hold one connection and wait for another can use up a pool and block each other until they time out.
+    """
+    if not _holds_connection():
+        return
+    if settings.is_production:
+        logger.error("a second connection was taken inside a transaction", stack_info=True)
+    else:
+        raise RuntimeError("a second connection inside a transaction")
 
 
 def _holds_connection() -> bool:

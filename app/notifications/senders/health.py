@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from flask import current_app
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.session import autocommit
+from app.core.database.session import autocommit, current_connection
 from app.core.jobs.queue import QUEUES
 from app.core.settings import settings
 from app.notifications.models import Channel, deliveries
@@ -232,7 +232,7 @@ def _note(
         .on_conflict_do_update(index_elements=[_rows.provider, _rows.number], set_=change, where=only)
         .returning(_rows.state, _rows.reason, (_rows.since == _now).label("is_new"))
     )
-    with autocommit() as connection:
+    with current_connection() as connection:
         row = connection.execute(statement).one_or_none()
     forget_look()
     if row is not None and row.is_new:
