@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -265,12 +266,12 @@ class Reader:
             self.caller = Caller(self.id, frozenset(roles), self.token.session_id, SessionKind(kind), self.ip)
         return self.caller
 
-    def ask(self) -> Caller:
-        """Confirm by a statement of its own, unless that is known."""
+    def ask(self, connection: sa.Connection | None = None) -> Caller:
+        """Confirm by a statement of its own, unless that is known; on `connection` where the caller has one."""
         if self.caller is not None:
             return self.caller
-        with autocommit() as connection:
-            rows = _SESSION.rows(connection, self.session_values)
+        with nullcontext(connection) if connection else autocommit() as held:
+            rows = _SESSION.rows(held, self.session_values)
         return self.confirm(rows[0][0] if rows else None)
 
 

@@ -147,7 +147,7 @@ def ask(
     if rows:
         reader.confirm(rows[0][-1])
     else:
-        reader.ask()
+        reader.ask(connection)
     return [row[:-1] for row in rows]
 
 
