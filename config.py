@@ -254,7 +254,10 @@ class Config:
         secret=True,
     )
     database_pool_size: int = setting(
-        "Connections that each of a process's two pools keeps; under load twice as many", _integer(1, 200), default=8
+        "Connections that each of a process's two pools keeps; under load twice as many. A request holds one at a time:"
+        " a web process with 8 threads uses at most 8",
+        _integer(1, 200),
+        default=8,
     )
     redis_url: str = setting("Redis 7 or Valkey 8, or newer", _redis_url, secret=True)
     media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` is a field
