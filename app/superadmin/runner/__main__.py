@@ -39,18 +39,40 @@ NOT_FOR_A_CURSOR = ("0A000", "42P11", "42601")
 #: Commands whose `row_count` is the rows touched, not those shown.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
-#: Whether the role that logged in is, or may become, one that runs programs or reads and writes files on the server.
+#: Whether the role that logged in can run programs or read and write files on the server, or can become such a role.
+#: Before PostgreSQL 16 CREATEROLE is enough, because its owner may grant every role that is no superuser. A SECURITY
+#: DEFINER function lends the rights of its owner; what a superuser made is trusted. Every name is qualified, because
+#: the role chooses the search path.
 TOO_POWERFUL = """
-SELECT coalesce(bool_or(rolsuper OR rolname IN (
-    'pg_execute_server_program', 'pg_write_server_files', 'pg_read_server_files'
-)), true)
-FROM pg_catalog.pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')
+WITH powerful AS (
+    SELECT oid FROM pg_catalog.pg_roles
+    WHERE rolsuper
+        OR (rolcreaterole AND pg_catalog.current_setting('server_version_num')::int OPERATOR(pg_catalog.<) 160000)
+        OR rolname OPERATOR(pg_catalog.=) ANY (
+            '{pg_execute_server_program, pg_write_server_files, pg_read_server_files}'
+        )
+)
+SELECT EXISTS (SELECT FROM powerful WHERE pg_catalog.pg_has_role(session_user, powerful.oid, 'MEMBER'))
+    OR EXISTS (
+        SELECT FROM pg_catalog.pg_proc AS lent
+        JOIN pg_catalog.pg_roles AS owner ON owner.oid OPERATOR(pg_catalog.=) lent.proowner
+        JOIN powerful ON pg_catalog.pg_has_role(owner.oid, powerful.oid, 'MEMBER')
+        WHERE lent.prosecdef AND NOT owner.rolsuper
+            AND pg_catalog.has_function_privilege(session_user, lent.oid, 'EXECUTE')
+    )
 """
 
 #: An error may quote a value of a row in its first line, and only whoever typed the statement should read that: it
 #: comes back in the response, and stays out of the server's log where the role may say so.
 KEEP_OUT_OF_THE_LOG = """
-SELECT set_config('log_min_messages', 'fatal', false) WHERE has_parameter_privilege('log_min_messages', 'SET')
+SELECT pg_catalog.set_config('log_min_messages', 'fatal', false)
+WHERE pg_catalog.has_parameter_privilege('log_min_messages', 'SET')
+"""
+
+#: Qualified too, or the role could name another backend for the service to end.
+OWN_BACKEND = """
+SELECT pid, backend_start FROM pg_catalog.pg_stat_activity
+WHERE pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()
 """
 
 #: How a text of SQL is read depends on these, and a statement before may have set others than `split` goes by.
@@ -133,6 +155,7 @@ def run(request: Request, out: BinaryIO) -> None:
             cursor.execute(KEEP_OUT_OF_THE_LOG)
             send_backend(cursor, out)
             result = run_all(cursor, statements, out if request["csv"] else None)
+            check_role(cursor)  # the role may have gained rights since
         send(out, Kind.RESULT, result)
     except psycopg2.InterfaceError as error:  # there is no connection left to roll back on; what broke it counts
         raise error.__context__ or error from None
@@ -150,7 +173,7 @@ def check_role(cursor: Cursor) -> None:
 def send_backend(cursor: Cursor, out: BinaryIO) -> None:
     """Tell the service which backend runs the statements."""
     # The query takes a snapshot too: from here on no statement can make a read-only transaction a writing one.
-    cursor.execute("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()")
+    cursor.execute(OWN_BACKEND)
     pid, started = cursor.fetchone() or ("", "")
     send(out, Kind.BACKEND, {"pid": int(pid), "started": started})
 

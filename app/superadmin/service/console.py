@@ -68,12 +68,14 @@ class QueryTimeout(BadRequest):
 
 
 class TooPowerful(Unavailable):
-    """The console does not start with a superuser: from within a DO block COPY would run programs on its server."""
+    """The console's role could run programs on the server of the database, by a COPY inside a DO block."""
 
     code = "superuser_role"
     message = (
-        "Konsol SQL tidak dapat dipakai: peran basis datanya superuser. Operator perlu memberi peran biasa,"
-        " misalnya dengan `flask sql-role create`."
+        "Konsol SQL tidak dapat dipakai: peran basis datanya dapat menjalankan program di server basis data."
+        " Ini berlaku untuk superuser, anggota pg_execute_server_program, dan sebelum PostgreSQL 16 juga CREATEROLE."
+        " Operator perlu memberi konsol peran sendiri dengan `flask sql-role create`,"
+        " atau mencabut haknya, misalnya dengan `ALTER ROLE ... NOCREATEROLE`."
     )
 
 
