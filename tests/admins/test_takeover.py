@@ -178,3 +178,12 @@ def test_who_chooses_their_own_roles_is_not_told(client: Client, siti: User) -> 
     both = [role_id(RoleName.PASIEN), role_id(RoleName.PENDAMPING)]
     assert client.as_(siti).put("/profile", {"role_ids": both}).status_code == 200
     assert texts() == []
+
+
+def test_no_address_leaves_in_the_name_of_a_role(admin: Client, siti: User) -> None:
+    for name in ("relawan klaim.help", "bank.support"):
+        role = admin.post("/roles", {"name": name}).json
+        admin.put(f"/admins/users/{siti.id}", {"role_ids": [role_id(RoleName.PASIEN), role["id"]]})
+    said = [text for user_id, _, text in texts() if user_id == siti.id]
+    assert "Peran yang ditambahkan: relawan." in said[0]
+    assert "Peran yang ditambahkan: tanpa nama." in said[1]

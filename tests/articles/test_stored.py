@@ -184,6 +184,20 @@ def test_an_article_is_announced_by_the_title_that_it_has_then(admin: Client) ->
     assert db.session.scalars(sa.select(Broadcast.text)).one() == "Artikel baru: Gizi Bayi dan Anak"
 
 
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Gizi klaim.help", "Artikel baru: Gizi"),
+        ("Gizi 0812 3456 7890", "Artikel baru: Gizi"),
+        ("evil.рф", "Artikel baru"),
+        ("Gizi, oleh dr. Ani, Sp.GK", "Artikel baru: Gizi, oleh dr. Ani, Sp.GK"),
+    ],
+)
+def test_no_address_and_no_phone_number_leaves_in_an_announcement(admin: Client, title: str, text: str) -> None:
+    assert admin.post("/articles", {**NEW, "title": title}).status_code == 201
+    assert db.session.scalars(sa.select(Broadcast.text)).one() == text
+
+
 def test_a_category_in_use_cannot_be_deleted(admin: Client) -> None:
     kategori = Kategori(nama_kategori="Gizi")
     db.session.add(kategori)

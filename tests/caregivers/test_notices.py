@@ -105,7 +105,8 @@ def test_a_caregiver_links_so_many_a_day(as_budi: Client, siti: User, limited: N
     assert '"200 per 1 day";q=200;w=86400' in answer.headers["RateLimit-Policy"]
 
 
-def test_a_caregivers_name_carries_no_address(client: Client, siti: User) -> None:
-    lure = make_user(RoleName.PENDAMPING, nama_ktp="hadiah-gratis.com")
+@pytest.mark.parametrize("name", ["hadiah-gratis.com", "bank.support", "evil.рф"])
+def test_a_caregivers_name_carries_no_address(client: Client, siti: User, name: str) -> None:
+    lure = make_user(RoleName.PENDAMPING, nama_ktp=name)
     client.as_(lure).post("/caregiver/patients", {"patient_id": siti.id})
     assert told(siti)["messaging"]["text"].startswith("Seseorang kini tercatat")

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib import clock
+from app.forum.models import ForumCategory
 from app.identity.models import User
 from app.notifications.models import Broadcast, Delivery
 from tests.forum.posts import category_id, write_reply, write_thread
@@ -99,6 +100,34 @@ def test_announcement_says_what_its_thread_is_called_now(client: Client, siti: U
         assert mine.put(path, change).status_code == 200
     (broadcast,) = db.session.scalars(sa.select(Broadcast)).all()
     assert (broadcast.text, broadcast.preference_tag) == ("Utas baru di forum Islam: “Menu”", "islam")
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Klaim klaim.help", "Utas baru di forum Medis: “Klaim”"),
+        ("bank.support", "Utas baru di forum Medis"),
+        ("Hubungi 0812-3456-7890 atau +62 812 3456 7890", "Utas baru di forum Medis: “Hubungi atau”"),
+        ("Senam 24.11.2026 pukul 07.00-08.00", "Utas baru di forum Medis: “Senam 24.11.2026 pukul 07.00-08.00”"),
+    ],
+)
+def test_no_address_and_no_phone_number_leaves_in_an_announcement(
+    client: Client, siti: User, title: str, text: str
+) -> None:
+    mine = client.as_(siti)
+    path = f"/forum/threads/{write_thread(mine, title=title)['id']}"
+    assert db.session.scalars(sa.select(Broadcast.text)).one() == text
+    mine.put(path, {"title": "Menu"})
+    mine.put(path, {"title": title})
+    db.session.expire_all()
+    assert db.session.scalars(sa.select(Broadcast.text)).one() == text
+
+
+def test_no_address_leaves_in_the_name_of_a_category(client: Client, siti: User) -> None:
+    category = db.session.get_one(ForumCategory, category_id("Umum"))
+    category.name = "Umum klaim.help"
+    write_thread(client.as_(siti), title="Menu", category_id=category.id)
+    assert db.session.scalars(sa.select(Broadcast.text)).one() == "Utas baru di forum Umum: “Menu”"
 
 
 def test_announcement_goes_with_its_thread(client: Client, siti: User) -> None:

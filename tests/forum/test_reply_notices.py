@@ -172,6 +172,8 @@ def test_what_waits_as_a_template_says_what_holds_now_too(budi: Client, thread_i
     [
         ("Hadiah judi.com", "Menu https://a.zzz/x", "Hadiah membalas utas Anda “Menu” di forum."),
         ("judi.com", "www.judi.zzz", "Seseorang membalas utas Anda di forum."),
+        ("Hadiah judi.help", "Menu judi.support", "Hadiah membalas utas Anda “Menu” di forum."),
+        ("judi.рф", "judi．bank/zzz", "Seseorang membalas utas Anda di forum."),
         ("dr. Ani, Sp.PD", "Menu 1.500 kalori", "dr. Ani, Sp.PD membalas utas Anda “Menu 1.500 kalori” di forum."),
     ],
 )

@@ -314,7 +314,7 @@ def test_times_are_those_of_the_reminders_zone(phone: Phone, sent: Sent, siti: U
     assert phone.write("SUDAH").text == "Terima kasih, Siti. Obat pukul 09.55 WIT dicatat sudah diminum."
 
 
-@pytest.mark.parametrize("name", ["promo.com Siti", "http://jahat.id"])
+@pytest.mark.parametrize("name", ["promo.com Siti", "http://jahat.id", "promo.help Siti", "jahat.рф"])
 def test_no_address_in_a_name_leaves(phone: Phone, sent: Sent, siti: User, name: str) -> None:
     sent("Metformin")
     siti.nama_ktp = name

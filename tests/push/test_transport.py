@@ -49,7 +49,12 @@ def test_nobody_known_and_nobody_subscribed_look_alike(client: Client, user_id: 
 
 
 @pytest.mark.parametrize(
-    ("title", "seen"), [("Menang di judi.com sekarang", "Menang di sekarang"), ("https://judi.com", "Pemberitahuan")]
+    ("title", "seen"),
+    [
+        ("Menang di judi.com sekarang", "Menang di sekarang"),
+        ("https://judi.com", "Pemberitahuan"),
+        ("Klaim klaim.help", "Klaim"),
+    ],
 )
 def test_a_title_shows_no_web_address(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, title: str, seen: str

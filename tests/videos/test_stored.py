@@ -133,6 +133,19 @@ def test_a_video_is_announced_by_the_title_that_it_has_then(
     assert db.session.scalars(sa.select(Broadcast.text)).one() == f"Video baru: {title}"
 
 
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Senam klaim.help", "Video baru: Senam"),
+        ("Senam 0812 3456 7890", "Video baru: Senam"),
+        ("evil.рф", "Video baru"),
+    ],
+)
+def test_no_address_and_no_phone_number_leaves_in_an_announcement(admin: Client, title: str, text: str) -> None:
+    assert admin.post("/videoplatform/video", {**SAVE, "title": title}).status_code == 201
+    assert db.session.scalars(sa.select(Broadcast.text)).one() == text
+
+
 def test_a_save_toggles_with_every_tap(siti: Client) -> None:
     states = [siti.post("/videoplatform/save", SAVE).json for _ in range(3)]
     assert states == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
