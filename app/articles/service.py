@@ -12,7 +12,7 @@ from app.articles.models import Article, SavedArticle, articles
 from app.articles.schemas import ArticleChanges, ArticleToSave
 from app.core.database.session import AnySelect, assign, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
-from app.core.lib.addresses import without_addresses
+from app.core.lib.addresses import without_contacts
 from app.core.media import pictures
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
@@ -136,7 +136,7 @@ def _with_is_saved(user_id: int | None) -> AnySelect:
 
 
 def _announced(article: Article) -> str:
-    return ANNOUNCEMENT.format(title=without_addresses(article.title))
+    return ANNOUNCEMENT.format(title=without_contacts(article.title)).removesuffix(": ")
 
 
 def _subject(article_id: int) -> str:

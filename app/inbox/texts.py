@@ -6,7 +6,6 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from app.accounts.verification import Proof
-from app.core.lib.addresses import without_addresses
 from app.pengingat import occurrences
 from app.pengingat.links import Asked
 from app.pengingat.models import Occurrence, Tipe
@@ -73,16 +72,12 @@ def not_yet(name: str) -> str:
 
 
 def cut(name: str) -> str:
-    return CUT.format(pendamping=_name(name) or "itu")
+    return CUT.format(pendamping=first_name(name) or "itu")
 
 
 def _to(lead: str, name: str) -> str:
-    shown = _name(name)
+    shown = first_name(name)
     return f"{lead}, {shown}." if shown else f"{lead}."
-
-
-def _name(name: str) -> str:
-    return first_name(without_addresses(name))
 
 
 def _each(answered: Asked, said: dict[Tipe, str]) -> str:

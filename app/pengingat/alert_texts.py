@@ -58,7 +58,7 @@ def named_payloads(
 def _payloads(
     lines: Sequence[Line], caregiver: Recipient, patient: str, now: datetime, *, named: bool
 ) -> dict[Channel, dict[str, str]]:
-    name = first_name(caregiver.line(patient)) or "Pasien Anda"
+    name = first_name(patient) or "Pasien Anda"
     sentences = [_sentence(line, caregiver, name, now, named=named) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         sentences.append(f"Masih ada {len(lines) - MOST_LINES} pengingat lain.")

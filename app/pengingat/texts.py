@@ -1,6 +1,7 @@
 """What reminders say: what, how much and when, in Indonesian and in the person's own zone.
 
-Somebody may have given a stranger's number for theirs: until it is proven, no web address leaves in what they wrote.
+Names and titles leave without web addresses. So does everything else that a person wrote while their number is not
+proven, because it may be a stranger's.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _payload(pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *
     title = _title(pengingat, plain, recipient)
     parts: Parts = {
         "tipe": pengingat.tipe,
-        "name": first_name(recipient.line(recipient.name)),
+        "name": first_name(recipient.name),
         "sentence": _lead(again=again) + _sentence(pengingat, due, recipient) + title,
         "token": token,
     }
@@ -113,15 +114,14 @@ def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
 
 def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:
     """`Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
-    name = first_name(recipient.line(recipient.name))
-    return f"Halo{_after_blank(name)}, {_lead(again=again)}{_sentence(pengingat, due, recipient)}"
+    return f"Halo{_after_blank(first_name(recipient.name))}, {_lead(again=again)}{_sentence(pengingat, due, recipient)}"
 
 
 def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]:
     body = begun_large(_sentence(pengingat, due, recipient))
     if len(body) > PUSH_CHARACTERS:
         body = body[: PUSH_CHARACTERS - 1] + "…"
-    title = recipient.line(pengingat.judul)
+    title = without_addresses(pengingat.judul)
     return {"title": (f"Pengingat: {title}" if title else "Pengingat")[:PUSH_CHARACTERS], "body": body}
 
 
@@ -131,9 +131,9 @@ def stock(pengingat: Pengingat, day: date, recipient: Recipient) -> dict[Channel
     Without web addresses: it may wait until the person has another number.
     """
     recipient = replace(recipient, phone_is_proven=False)
-    what = recipient.line(pengingat.details["nama_obat"]) or recipient.line(pengingat.judul) or "obat Anda"
+    what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat Anda"
     sentence = f"{what} diperkirakan habis {calendar_day(day)}."
-    name = first_name(recipient.line(recipient.name))
+    name = first_name(recipient.name)
     return {
         Channel.MESSAGING: {"text": f"Halo{_after_blank(name)}, {sentence}", "parts": {"name": name}},
         Channel.PUSH_FAN_OUT: {"title": "Persediaan obat", "body": sentence[0].upper() + sentence[1:]},
@@ -141,7 +141,9 @@ def stock(pengingat: Pengingat, day: date, recipient: Recipient) -> dict[Channel
 
 
 def first_name(name: str) -> str:
-    return name.split(maxsplit=1)[0] if name.strip() else name
+    """Return the first word of a name that is no abbreviation, without addresses: `Ani` of `dr.Ani, Sp.PD`."""
+    words = [word.strip(",;") for word in without_addresses(name).split()]
+    return next((word for word in words if not word.endswith(".")), words[0] if words else "")
 
 
 def clock_time(moment: datetime) -> str:
@@ -169,7 +171,7 @@ def _lead(*, again: bool) -> str:
 
 def _title(pengingat: Pengingat, said: str, recipient: Recipient) -> str:
     """` Pengingat: Obat diabetes.`, unless it says nothing beyond the sentence or is little more than the medicine."""
-    title = recipient.line(pengingat.judul)
+    title = without_addresses(pengingat.judul)
     medicine = recipient.line(pengingat.details.get("nama_obat") or "") if pengingat.tipe == Tipe.OBAT else ""
     if not title or _contains(said, title) or (medicine and _contains(title, medicine)):
         return ""
@@ -197,7 +199,7 @@ def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
         case Tipe.MAKAN:
             return f"waktunya {MEALS.get(due.slot, 'makan')} {at}.{_menu(details.get(due.slot), recipient)}"
         case Tipe.TERAPI:
-            what = line(details.get("jenis_terapi") or "") or line(pengingat.judul)
+            what = line(details.get("jenis_terapi") or "") or without_addresses(pengingat.judul)
             return f"waktunya terapi{_after_blank(what)}{_at_place(line(details.get('tempat_terapi') or ''))} {at}."
         case Tipe.KONTROL:
             lead = f"{LEADS[due.slot]} " if due.slot in LEADS else ""
@@ -214,7 +216,7 @@ def _visit(pengingat: Pengingat, recipient: Recipient) -> str:
     doctor, field, place = (
         recipient.line(pengingat.details.get(name) or "") for name in ("nama_dokter", "spesialisasi", "nama_faskes")
     )
-    who = f" dengan {doctor}" if doctor else _after_blank(recipient.line(pengingat.judul))
+    who = f" dengan {doctor}" if doctor else _after_blank(without_addresses(pengingat.judul))
     return who + (f" ({field})" if doctor and field else "") + _at_place(place)
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden
+from app.core.lib.addresses import without_addresses
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import roles, users
 from app.identity.models import Role, RoleName, User
@@ -23,6 +24,9 @@ from app.roles.schemas import NewRole, RoleChanges
 CONSTRAINTS: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah dipakai.", code="role_taken")}
 IN_USE = Conflict("Peran masih dimiliki oleh pengguna.", code="role_in_use")
 NOT_FOUND = "Peran tidak ditemukan."
+
+#: Stands for a role whose name is nothing but a web address.
+NAMELESS = "tanpa nama"
 
 #: So long is tried to tell somebody of their roles.
 NOTICE_LIFETIME = timedelta(days=1)
@@ -93,7 +97,11 @@ def _telling(user: User) -> Iterator[None]:
     before = user.role_names
     yield
     changes = {"ditambahkan": user.role_names - before, "dicabut": before - user.role_names}
-    sentences = [f"Peran yang {verb}: {', '.join(sorted(names))}." for verb, names in changes.items() if names]
+    sentences = [
+        f"Peran yang {verb}: {', '.join(without_addresses(name) or NAMELESS for name in sorted(names))}."
+        for verb, names in changes.items()
+        if names
+    ]
     if sentences:
         message_user(
             user.id,

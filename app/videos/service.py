@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from app.core.database.session import AnySelect, assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound
-from app.core.lib.addresses import without_addresses
+from app.core.lib.addresses import without_contacts
 from app.core.lib.urls import canonical
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
@@ -199,7 +199,7 @@ def _platforms_own(address: str | None) -> str | None:
 
 
 def _announced(video: Video) -> str:
-    return ANNOUNCEMENT.format(title=without_addresses(video.title))
+    return ANNOUNCEMENT.format(title=without_contacts(video.title)).removesuffix(": ")
 
 
 def _subject(video_id: int) -> str:

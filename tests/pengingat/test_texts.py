@@ -103,8 +103,22 @@ def test_a_push_is_short_and_starts_large() -> None:
     assert len(push["body"]) == texts.PUSH_CHARACTERS
 
 
-def test_a_name_of_blanks_is_no_crash() -> None:
-    assert texts.first_name("  ") == "  "
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("Siti Aminah", "Siti"),
+        ("Ani, S.Kep", "Ani"),
+        ("dr. Ani, Sp.PD", "Ani"),
+        ("dr.Ani Sp.PD", "Ani"),
+        ("M.Yusuf", "Yusuf"),
+        ("H. M. Yusuf", "Yusuf"),
+        ("judi.help Siti", "Siti"),
+        ("dr.", "dr."),
+        ("  ", ""),
+    ],
+)
+def test_people_are_greeted_by_their_first_name(name: str, short: str) -> None:
+    assert texts.first_name(name) == short
 
 
 LINK = "https://judi.com/menang"

@@ -1,54 +1,156 @@
-"""Web addresses in names and titles that strangers chose: out of them before they leave in a message of ours."""
+"""Web addresses and phone numbers in names and titles: removed before a message of ours carries them.
+
+Any `word.word` is taken for an address, because every word can become a top-level domain. `abbreviations` has the
+exceptions.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
-#: Top-level domains that people use for links. Those that are also endings of degrees or words of an Indonesian
-#: sentence without blanks (M.Si, S.Ag, A.Md, Sp.JP, rumah.ke) are left out: programs make links of them seldom.
-TOP_LEVEL = frozenset(
-    """
-    com net org info biz xyz top site online shop store click link live app dev club vip pro fun icu buzz cloud
-    space website tech page blog chat bio one win bet casino poker games game loan work world today news life
-    digital wiki mobi name tel asia travel jobs edu gov mil int art agency zone run rest surf lol wtf sbs cfd bond
-    cyou quest lat monster beauty hair skin makeup pics autos boats homes yachts motorcycles ac ad ae af ai al am ar
-    at au ba be bg bi br bt by bz ca cc cd cf ch ci cl cm cn co cr cx cy cz de dk do ee es eu fi fm fo fr ga gd ge
-    gg gl gp gq gr gs gy hk hm hn hr hu id ie il im in io ir is it je jo kr kz lc li lk lt lu lv ly me ml mn ms mv
-    mx my mz nf ng nl no nu nz pe ph pl pm pn pr pt pw re ro ru rw sb sg sh sn so st su sx tc tf tg th tj tk tl tm
-    tn to tr tv tw ua ug uk us uy uz vc vg vn vu wf ws za
-    """.split()  # noqa: SIM905  # as a list it would fill pages
+from app.core.lib import abbreviations
+
+#: The full stops that programs read as dots of a domain.
+_DOT = r"[.\u2024\u3002\ufe52\uff0e\uff61]"
+#: A character of a domain's label. Outside ASCII nearly everything is: letters, marks, emoji, invisible characters.
+_LABEL = (
+    r"[^\s!-,./:-@\[-^`{-~"
+    r"\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff20\uff61-\uff65\xa1\xab\xbb\xbf\ufe52]"
 )
-
-_DOT = "[.。．｡]"  # the dots of other scripts are dots of a domain too
-_LABEL = r"[^\W_][\w-]{0,62}"
+_USER = rf"(?:{_LABEL}|{_DOT}|[+%])"
 
 _ADDRESS = re.compile(
     rf"""
-    \b[a-z][a-z0-9+]{{1,15}}://\S*                                     # with a scheme
-    | \bwww{_DOT}\S+
-    | \b\d{{1,3}}(?:\.\d{{1,3}}){{3}}\b(?:[:/]\S*)?                    # a number for a host
-    | (?<![\w-])(?:[\w.+-]{{1,64}}@)?                                  # an e-mail address goes with its domain
-      (?P<labels>{_LABEL}(?:{_DOT}{_LABEL})+)(?::\d+)?(?:[/?\#]\S*)?
+    (?:(?<!{_LABEL}){_LABEL}+)?://\S*
+    | (?<!{_LABEL})(?:mailto|tel|sms|smsto|geo|whatsapp|tg|intent|market):\S+
+    | \[[\da-f:.]*:[\da-f:.]*:[\da-f:.]*\]\S*                           # an IPv6 address, in brackets or with `::`
+    | (?<![\w:.])(?=[\da-f:]*\d)(?:(?=[\da-f:]*::)|(?=(?:[\da-f]+:){{7}}))[\da-f]*:[\da-f:]+\S*
+    | (?<!{_USER}){_USER}+@(?=[^\W\d])(?:{_USER}|@)+
+    | (?<!{_LABEL})(?P<labels>{_LABEL}+(?:{_DOT}{_LABEL}+)+)
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+#: The rest of an address, after its host.
+_REST = re.compile(r"(?::\d+|[/?#\\])\S*")
 _BLANKS = re.compile(r"\s+")
+
+#: No more labels are tried as abbreviations and degrees, because that takes long.
+_MAX_LABELS = 8
+#: A full stop inside a number, after which there is no blank.
+_DECIMALS = re.compile(r"(?<=\d)\. (?=\d)")
+
+_TIME = r"(?:[01]?\d|2[0-4])[.:][0-5]\d"
+_YEAR = r"(?:19|20)\d\d"
+_NUMBER = re.compile(
+    rf"""
+    (?P<honest>
+        (?<!\d)(?:
+            (?:0?[1-9]|[12]\d|3[01])(?P<mark>[./-])(?:0?[1-9]|1[0-2])(?P=mark){_YEAR}    # a date
+            | {_YEAR}-\d\d-\d\d
+            | {_TIME}(?:\s?[-–]\s?{_TIME})?                             # a time, or from one time to another
+            | {_YEAR}(?:(?:\s?[-–/]\s?|\s){_YEAR})*
+            | [1-9]\d{{0,2}}(?:\.\d{{3}})*\.000                         # a sum
+        )
+        | \bRp\.?\s?\d+(?:\.\d{{3}})*(?:,\d+)?
+    )(?![./-]?\d)
+    | (?<!\d)[+(]?\d(?:[\s().–—/-]{{0,3}}\d){{7,}}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 def without_addresses(text: str) -> str:
-    """The text on one line without web addresses, bare domains and e-mail addresses; it may be empty then."""
-    return _BLANKS.sub(" ", _ADDRESS.sub(_kept, text)).strip()
+    """Return the text on one line without web and e-mail addresses. It may be empty."""
+    kept, position = [], 0
+    while match := _ADDRESS.search(text, position):
+        kept.append(text[position : match.start()])
+        rest = _REST.match(text, match.end())
+        honest = _honest(match["labels"], has_path=rest is not None) if match["labels"] else None
+        if honest is None:
+            position = rest.end() if rest else match.end()
+        else:
+            kept.append(honest)
+            position = match.end()
+    return _on_one_line("".join([*kept, text[position:]]))
 
 
-def _kept(match: re.Match[str]) -> str:
-    """What stays of a match: all of it where no label but the first is a top-level domain, as in `Sp.PD`."""
-    labels = match["labels"]
-    if labels is None:
-        return ""
-    first, *others = re.split(_DOT, labels.lower())
-    before = first
-    for label in others:
-        if (label in TOP_LEVEL or label.startswith("xn--")) and not before.isdigit():
-            return ""
-        before = label
-    return match[0]
+def without_contacts(text: str) -> str:
+    """Return the text without web and e-mail addresses and without phone numbers of eight digits or more."""
+    return _on_one_line(_NUMBER.sub(_honest_number, without_addresses(text)))
+
+
+def _on_one_line(text: str) -> str:
+    return _BLANKS.sub(" ", text).strip()
+
+
+def _honest(text: str, *, has_path: bool) -> str | None:
+    """Return words joined by dots as they may leave, or None if they are an address.
+
+    They may leave if no word but the first can be a top-level domain, if they are degrees, and with blanks if they are
+    an abbreviation and a word, or a word and a degree.
+    """
+    labels = re.split(_DOT, text)
+    words = [_plain(label) for label in labels]
+    if any(word.endswith("www") for word in words[:-1]) or _is_ip_address(words):
+        return None
+    if not any(len(word) > 1 and word[:2].isalpha() for word in words[1:]):
+        return text
+    if len(labels) > _MAX_LABELS:
+        return None
+    end = next((n for n in range(len(words)) if abbreviations.is_degree(".".join(words[n:]))), len(words))
+    degrees = [".".join(labels[end:])] if end < len(words) else []
+    if degrees and has_path:
+        return None
+    parts, position = [], 0
+    while position < end and (count := _prefix_labels(labels, words, position)):
+        parts.append(".".join(labels[position : position + count]))
+        position += count
+    if position < end and (parts or degrees):  # one word of any kind
+        parts.append(labels[position])
+        position += 1
+    while position < end and parts and words[position][:1].isdecimal():
+        parts.append(labels[position])
+        position += 1
+    if position < end:
+        return None
+    return _DECIMALS.sub(".", ". ".join([*parts, *degrees]))
+
+
+def _prefix_labels(labels: list[str], words: list[str], n: int) -> int:
+    """Return how many labels from the `n`th on are an abbreviation, an initial or a number before a word: 0, 1 or 2."""
+    for count in (2, 1):
+        if n + count < len(words) and ".".join(words[n : n + count]) in abbreviations.PREFIXES:
+            return count
+    if n + 1 == len(words):
+        return 0
+    label, word, after = labels[n], words[n], words[n + 1]
+    begins_large = len(after) > 2 and after.isalpha() and labels[n + 1][0].isupper()
+    if word.isdecimal():
+        is_prefix = after.isdecimal() or after in abbreviations.UNITS or (len(word) < 3 and begins_large)
+    else:
+        is_initial = len(label) == 1 and label.isupper()
+        is_prefix = is_initial and (begins_large or (len(after) == 1 and labels[n + 1].isupper()))
+    return int(is_prefix)
+
+
+def _plain(label: str) -> str:
+    """Return a label in the letters that programs read: small, of one form, without marks and invisible characters."""
+    decomposed = unicodedata.normalize("NFKD", label)
+    return "".join(each for each in decomposed if unicodedata.category(each)[0] not in "MC").lower()
+
+
+def _is_ip_address(words: list[str]) -> bool:
+    """Return whether four numbers are an IPv4 address. Round sums such as 1.500.000.000 are none."""
+    if len(words) != 4 or not all(word.isdecimal() and len(word) < 4 and int(word) < 256 for word in words):
+        return False
+    return any(len(word) < 3 for word in words[1:]) or int(words[-1]) > 0
+
+
+def _honest_number(match: re.Match[str]) -> str:
+    """Return the digits if they are a date, a time, a sum or no phone number; else nothing."""
+    if match["honest"]:
+        return match[0]
+    groups = re.findall(r"\d+", match[0])
+    is_phone = match[0][0] in "+(08" or groups[0].startswith("62") or all(len(group) > 2 for group in groups)
+    return "" if is_phone else match[0]

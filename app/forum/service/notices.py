@@ -1,7 +1,7 @@
 """Notices of the forum: of a reply to the thread's author, of a new thread to those whom its category concerns.
 
 A text never names who wrote under a pseudonym, and one that waits is cancelled when what it says no longer holds.
-Names and titles are texts of strangers: web addresses do not leave in them.
+Names and titles are texts of strangers: web addresses are removed from both, and phone numbers from titles.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db
-from app.core.lib.addresses import without_addresses
+from app.core.lib.addresses import without_addresses, without_contacts
 from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
@@ -75,7 +75,7 @@ def _category(thread: ForumThread) -> ForumCategory:
 
 
 def _announced(thread: ForumThread, category: ForumCategory) -> str:
-    return f"Utas baru di forum {category.name}:{_quoted(thread.title)}".removesuffix(":")
+    return f"Utas baru di forum {without_contacts(category.name)}:{_quoted(thread.title)}".removesuffix(":")
 
 
 def thread_held(thread_id: int) -> None:
@@ -297,7 +297,7 @@ def _reply(reply_id: int) -> str:
 
 
 def _quoted(title: str) -> str:
-    """` “Menu harian”`: the title without web addresses and not too long; nothing when it has nothing else."""
-    title = without_addresses(title)
+    """Return ` “Menu harian”`: the title without contacts and not too long, or nothing if nothing is left."""
+    title = without_contacts(title)
     short = title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + "…"
     return f" “{short}”" if short else ""
