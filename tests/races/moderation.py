@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from app.identity.models import RoleName
@@ -152,6 +153,47 @@ def reporting_and_blocking_meet_delete_of_who_does_it(scene: Scene) -> Script:
         leaving.post(f"{thread(thread_id)}/blokir"),
         decide(admin, "hide", thread_id=thread_id),
     ]
+
+
+def crowd(scene: Scene, author: Person, thread_id: int) -> list[Call]:
+    """Like, save, answer, edit, report, block, hide and delete in one popular thread."""
+    admin, other, *fans = scene.admin(), *(scene.person() for _ in range(4))
+    first, second = (scene.new(answer(other, thread_id)) for _ in range(2))
+    of_fans: list[Callable[[Person], Call]] = [
+        lambda fan: fan.post(f"{thread(thread_id)}/like"),
+        lambda fan: fan.post(f"{reply(first)}/like"),
+        lambda fan: fan.post(f"{reply(first)}/save"),
+        lambda fan: answer(fan, thread_id, parent_id=first),
+    ]
+    of_reporters: list[Callable[[Person], Call]] = [
+        lambda who: who.post(f"{thread(thread_id)}/save"),
+        lambda who: report(who, thread(thread_id)),
+        lambda who: report(who, reply(first)),
+    ]
+    return [
+        *(call(fan) for call in of_fans for fan in fans),
+        *(call(who) for call in of_reporters for who in reporters(scene)),
+        answer(other, thread_id),
+        author.put(thread(thread_id), title="Lain", category_id=2),
+        other.put(reply(first), content="Lain."),
+        author.post(f"{reply(second)}/blokir"),
+        other.delete(reply(second)),
+        decide(admin, "hide", reply_id=first),
+        decide(admin, "keep", thread_id=thread_id),
+    ]
+
+
+@encounter(200, 201, 400, 404, 409)
+def crowd_meets_in_a_thread(scene: Scene) -> Script:
+    author = scene.person()
+    yield crowd(scene, author, scene.new(write(author)))
+
+
+@encounter(200, 201, 404, 409)
+def crowd_meets_delete_of_the_thread(scene: Scene) -> Script:
+    author = scene.person()
+    thread_id = scene.new(write(author))
+    yield [*crowd(scene, author, thread_id), author.delete(thread(thread_id))]
 
 
 @encounter(201, 409)

@@ -1,4 +1,4 @@
-"""A request that PostgreSQL ends as the victim of a deadlock is done over once; its caller does not notice."""
+"""A popular thread causes no deadlocks; a request that PostgreSQL ends as the victim of one is done over once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from app.core.database.session import db, leave_trace
 from app.forum.service import threads
 from dev.stack.waiting import wait_until
 from tests.races.forum import thread, write
-from tests.races.meeting import Response, Scene, serving
+from tests.races.meeting import ENCOUNTERS, Response, Scene, play, serving
+from tests.races.moderation import crowd_meets_delete_of_the_thread, crowd_meets_in_a_thread
+
+pytestmark = pytest.mark.takes(seconds=60)
 
 pytestmark = pytest.mark.processes
 
@@ -27,6 +30,12 @@ HAS_LOOKED = """
 IS_WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE forum_categories%'"""
+#: Rounds of each encounter in a popular thread.
+ROUNDS = 50
+OTHER_CONNECTIONS = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"""
+DEADLOCKS = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
 
 
 @pytest.fixture
@@ -84,3 +93,20 @@ def test_what_has_left_a_trace_is_not_done_over(scene: Scene, monkeypatch: pytes
     thread_id, response = move_into_a_deadlock(scene)
     assert response.status == 503, response
     assert scene.sql("SELECT category_id FROM forum_threads WHERE id = :id", id=thread_id) == 1
+
+
+def count_deadlocks(scene: Scene) -> int:
+    """Close all connections, because PostgreSQL adds their statistics when they end, and return its counter."""
+    for engine in (db.engine, scene.app.extensions["autocommit"]):
+        engine.dispose()
+    wait_until(lambda: scene.sql(OTHER_CONNECTIONS) == 0)
+    return int(scene.sql(DEADLOCKS))
+
+
+def test_a_popular_thread_causes_no_deadlocks(scene: Scene) -> None:
+    crowds = [each for each in ENCOUNTERS if each.run in (crowd_meets_in_a_thread, crowd_meets_delete_of_the_thread)]
+    before = count_deadlocks(scene)
+    for _ in range(ROUNDS):
+        for each in crowds:
+            play(scene, each)
+    assert count_deadlocks(scene) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
 
 import pytest
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.clock import now
+from app.forum.models import ForumReply
 from app.identity import jobs as identity_jobs
 from app.identity import sessions
 from app.identity.models import LoginSession, User
@@ -27,10 +29,14 @@ from app.push.models import PushSubscription
 from dev.stack.waiting import wait_until
 from tests.helpers.overlap import IS_WAITING, done_twice_at_once
 from tests.races.browsers import browser, subscribe
+from tests.races.forum import answer, write
 from tests.races.meeting import Response, Scene, serving
 from tests.races.reminders import fall_due, forget_plans, hours_waiting, remind
 
 pytestmark = pytest.mark.processes
+
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -48,10 +54,10 @@ def being_deleted(user_id: int) -> Iterator[sa.Connection]:
 
 
 @contextmanager
-def running(app: Flask, work: Callable[[], object]) -> Iterator[Future[object]]:
+def running(app: Flask, work: Callable[[], T]) -> Iterator[Future[T]]:
     """`work` in another thread, which has ended or waits for a lock."""
 
-    def run() -> object:
+    def run() -> T:
         with app.app_context():
             return work()
 
@@ -174,3 +180,15 @@ def test_of_two_browsers_at_once_the_second_counts_the_first(scene: Scene) -> No
     done_twice_at_once(scene.app, lambda: push.subscribe({**browser(scene), "user_id": None}, caller)).result()
     count = sa.select(sa.func.count()).select_from(PushSubscription).where(PushSubscription.user_id == person.id)
     assert db.session.scalar(count) == push.MOST_A_USER
+
+
+def test_an_answer_holds_the_reply_above_it_before_it_refers_to_it(scene: Scene) -> None:
+    leaving, other = scene.person(), scene.person()
+    thread_id = scene.new(write(other))
+    reply_id = scene.new(answer(other, thread_id))
+    below = answer(leaving, thread_id, parent_id=reply_id)
+    with being_deleted(leaving.id) as deletion, running(scene.app, lambda: scene.send(below)) as answering:
+        free = sa.select(ForumReply.id).where(ForumReply.id == reply_id)
+        assert deletion.execute(free.with_for_update(key_share=True, skip_locked=True)).scalar() is None
+        deletion.rollback()
+        assert answering.result().status == 201
