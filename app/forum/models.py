@@ -1,7 +1,6 @@
 """The forum: categories, threads, nested replies, and what each person has liked and saved.
 
-Counters live in the row that they count for and are changed by the statement that changes what they count; whoever
-changes one locks the row from the top down (thread, reply, mark), so that no two ever wait for one another.
+Counters live in the row that they count for. `app.forum.service.posts` defines the order in which rows are locked.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def erase_threads(person: Leaving) -> bool:
         .where(ForumThread.user_id == person.id)
         .order_by(ForumThread.id)
         .limit(BATCH[person.posts])
-        .with_for_update()
+        .with_for_update(key_share=True)
     )
     rows = db.session.scalars(batch).all()
     if person.posts is Posts.DELETE:
@@ -38,14 +38,13 @@ def erase_replies(person: Leaving) -> bool:
     rows = db.session.execute(own.order_by(ForumReply.id).limit(BATCH[person.posts])).all()
     if not rows:
         return False
-    # Threads before replies, as everybody locks them.
     above = sa.select(ForumThread).where(ForumThread.id.in_({row.thread_id for row in rows})).order_by(ForumThread.id)
-    by_id = {thread.id: thread for thread in db.session.scalars(above.with_for_update())}
+    by_id = {thread.id: thread for thread in db.session.scalars(above.with_for_update(key_share=True))}
     here = [row for row in rows if row.thread_id in by_id]  # a thread may have been deleted before it was locked
     ids = [row.id for row in here]
     if person.posts is Posts.DELETE:
         here_still = sa.select(ForumReply).where(ForumReply.id.in_(ids), ~ForumReply.is_deleted)
-        for reply in db.session.scalars(here_still.order_by(ForumReply.id).with_for_update()).all():
+        for reply in db.session.scalars(here_still.order_by(ForumReply.id).with_for_update(key_share=True)).all():
             replies.remove(reply)
         return True
     _leave_without_author(ForumReply, ids)

@@ -202,7 +202,7 @@ def _locked(case_id: int) -> tuple[ForumCase, Post | None]:
         post = lock_thread(row.thread_id) if row.reply_id is None else lock_reply(row.reply_id)
     except NotFound:
         post = None
-    return get_locked_or_404(ForumCase, case_id, NOT_FOUND), post
+    return get_locked_or_404(ForumCase, case_id, NOT_FOUND, key_share=True), post
 
 
 # --- appeals and identities -----------------------------------------------------------------------------------------

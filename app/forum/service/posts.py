@@ -1,4 +1,17 @@
-"""What threads and replies have in common when they are written: whose they are, their picture, their pseudonym."""
+"""Rules that threads and replies share: the order of locks, ownership, pictures and pseudonyms.
+
+A transaction locks rows in this order. Two transactions then never wait for each other.
+
+1. threads, by id
+2. replies, by id
+3. rows that belong to a locked post: its marks, its case, its messages
+4. people
+
+Each lock on a post is FOR NO KEY UPDATE, also before a deletion. Lock a post before you insert a row that refers to
+it. The foreign key alone locks the post FOR KEY SHARE, and PostgreSQL grants that lock while a like holds the post.
+Then the next writer can deadlock with the like. The writer holds the queue of the row's old version and waits for the
+like, and the like waits in that queue.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +32,20 @@ Post = ForumThread | ForumReply
 
 
 def lock_thread(thread_id: int) -> ForumThread:
-    """A thread as it is now, locked before all that belongs to it."""
-    return get_locked_or_404(ForumThread, thread_id, THREAD_NOT_FOUND)
+    """Lock a thread and return it as it is now."""
+    return get_locked_or_404(ForumThread, thread_id, THREAD_NOT_FOUND, key_share=True)
 
 
-def lock_reply(reply_id: int, *, thread_is_locked: bool = False) -> ForumReply:
-    """A reply as it is now, locked after its thread."""
-    if not thread_is_locked:
-        lock_thread(thread_of(reply_id))
-    reply = get_locked_or_404(ForumReply, reply_id, REPLY_NOT_FOUND)
-    if reply.is_deleted:
-        raise NotFound(REPLY_NOT_FOUND)
-    return reply
-
-
-def thread_of(reply_id: int) -> int:
-    """The thread that a reply is in."""
+def lock_reply(reply_id: int) -> ForumReply:
+    """Lock a reply after its thread and return it as it is now."""
     thread_id = db.session.scalar(sa.select(ForumReply.thread_id).where(ForumReply.id == reply_id))
     if thread_id is None:
         raise NotFound(REPLY_NOT_FOUND)
-    return thread_id
+    lock_thread(thread_id)
+    reply = get_locked_or_404(ForumReply, reply_id, REPLY_NOT_FOUND, key_share=True)
+    if reply.is_deleted:
+        raise NotFound(REPLY_NOT_FOUND)
+    return reply
 
 
 def check_pseudonym(use_pseudonym: bool, caller: Caller) -> None:

@@ -14,7 +14,7 @@ from app.forum.schemas import NewReply, ReplyChanges, ReplyQuery
 from app.forum.service import cases, crisis, notices
 from app.forum.service.counters import count_reply
 from app.forum.service.crisis import Help
-from app.forum.service.posts import change, check_owner, check_pseudonym, lock_reply, thread_of
+from app.forum.service.posts import change, check_owner, check_pseudonym, lock_reply
 from app.forum.service.reads.replies import Reply, read_reply
 from app.forum.service.reads.reply_list import ReplyRow, read_list
 from app.identity import own_pictures
@@ -46,10 +46,7 @@ def create(thread_id: int, data: NewReply, caller: Caller) -> Reply:
 def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
     """Change what is sent of an own reply."""
     columns = pictures.columns(data)
-    # The thread first, as its deletion does: then no notice is held here that the deletion is about to cancel.
-    thread = sa.select(ForumThread.id).where(ForumThread.id == thread_of(reply_id))
-    db.session.execute(thread.with_for_update(read=True, key_share=True))
-    reply = lock_reply(reply_id, thread_is_locked=True)
+    reply = lock_reply(reply_id)
     check_owner(reply, caller)
     check_pseudonym(data.get("use_pseudonym", False), caller)
     change(reply, columns, caller)
@@ -96,16 +93,20 @@ def _check_shown(post: ForumThread | ForumReply) -> None:
 
 
 def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
-    """The columns of where a reply hangs: below its parent, or beside it on the last level."""
+    """Return the columns that place a reply, and lock the reply above it.
+
+    A reply hangs below its parent. On the last level it hangs below the parent of its parent.
+    """
     if parent_id is None:
         return {"parent_id": None, "depth": 1}
     parent = db.session.get(ForumReply, parent_id)
     if parent is None or parent.thread_id != thread_id or parent.is_deleted:
         raise ValidationFailed({"parent_id": ["tidak ada di utas ini."]})
     _check_shown(parent)
-    if parent.depth >= MAX_DEPTH:
-        return {"parent_id": parent.parent_id, "depth": MAX_DEPTH}
-    return {"parent_id": parent.id, "depth": parent.depth + 1}
+    is_last = parent.depth >= MAX_DEPTH
+    above_id = parent.parent_id if is_last else parent.id
+    db.session.execute(sa.select(ForumReply.id).where(ForumReply.id == above_id).with_for_update(key_share=True))
+    return {"parent_id": above_id, "depth": MAX_DEPTH if is_last else parent.depth + 1}
 
 
 def _prune(reply: ForumReply) -> None:

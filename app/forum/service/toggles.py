@@ -1,7 +1,6 @@
 """Likes and saves: one statement decides and counts, so it may be a transaction of its own.
 
-The post's row is locked first, then the mark's: a second tap waits there, then toggles what the first one left, and a
-thread that is being deleted never waits for a tap that waits for it.
+The statement locks the post first, then the mark. A second tap waits for the post, and toggles what the first one left.
 """
 
 from __future__ import annotations
