@@ -13,9 +13,10 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.clock import now
-from app.forum.models import ForumReply
+from app.forum.models import ForumCategory, ForumReply
+from app.forum.service import erasure as forum
+from app.identity import erasure, sessions
 from app.identity import jobs as identity_jobs
-from app.identity import sessions
 from app.identity.models import LoginSession, User
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims
@@ -192,3 +193,36 @@ def test_an_answer_holds_the_reply_above_it_before_it_refers_to_it(scene: Scene)
         assert deletion.execute(free.with_for_update(key_share=True, skip_locked=True)).scalar() is None
         deletion.rollback()
         assert answering.result().status == 201
+
+
+def category(category_id: int) -> sa.Select[int]:
+    return sa.select(ForumCategory.id).where(ForumCategory.id == category_id)
+
+
+def test_a_new_thread_holds_no_category_while_it_waits_for_a_deletion(scene: Scene) -> None:
+    leaving = scene.person()
+    with being_deleted(leaving.id) as deletion, running(scene.app, lambda: scene.send(write(leaving, 1))) as writing:
+        free = category(1).with_for_update(key_share=True, skip_locked=True)
+        assert deletion.execute(free).scalar() == 1
+        deletion.rollback()
+        assert writing.result().status == 201
+
+
+def test_erasing_threads_locks_their_categories_in_order(scene: Scene) -> None:
+    leaving = scene.person()
+    for category_id in (2, 1):
+        scene.new(write(leaving, category_id))
+
+    def erase() -> bool:
+        with unit_of_work():
+            user = db.session.get_one(User, leaving.id)
+            user.erasure_posts = erasure.Posts.DELETE
+            return forum.erase_threads(erasure.leaving(user))
+
+    with db.engine.connect() as connection, connection.begin() as counting:
+        connection.execute(category(1).with_for_update(key_share=True))
+        with running(scene.app, erase) as erasing:
+            free = category(2).with_for_update(key_share=True, skip_locked=True)
+            assert connection.execute(free).scalar() == 2
+            counting.rollback()
+            assert erasing.result()
