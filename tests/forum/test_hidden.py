@@ -58,6 +58,12 @@ def everything(reader: Client) -> str:
     return "\n".join(reader.get(path).text for path in paths)
 
 
+def test_a_hidden_thread_does_not_move_to_an_unknown_category(siti: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    moderate(admin, "hide", thread_id=thread_id)
+    assert_error(siti.put(f"/forum/threads/{thread_id}", {"category_id": 999_999}), 400, field="category_id")
+
+
 def test_a_hidden_thread_is_in_no_list_and_no_search(client: Client, siti: Client, budi: Client, admin: Client) -> None:
     shown, hidden = write_thread(siti)["id"], marked_thread(siti)
     reply = write_reply(budi, hidden)
