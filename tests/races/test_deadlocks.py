@@ -17,11 +17,9 @@ from tests.races.forum import thread, write
 from tests.races.meeting import ENCOUNTERS, Response, Scene, play, serving
 from tests.races.moderation import crowd_meets_delete_of_the_thread, crowd_meets_in_a_thread
 
-pytestmark = pytest.mark.takes(seconds=60)
+pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
-pytestmark = pytest.mark.processes
-
-CATEGORY = "SELECT FROM forum_categories WHERE id = :id FOR UPDATE"
+CATEGORY = "SELECT FROM forum_categories WHERE id = :id FOR NO KEY UPDATE"
 THREAD = "SELECT FROM forum_threads WHERE id = :id FOR UPDATE"
 #: Whether the backend `pid` has waited for a lock longer than PostgreSQL waits before it looks for a deadlock.
 HAS_LOOKED = """

@@ -5,22 +5,19 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.errors import NotFound, ValidationFailed
+from app.core.errors import NotFound
 from app.forum.models import ForumCategory, ForumThread
 from app.forum.service.reads.posts import THREAD_NOT_FOUND
 
 
 def count_thread(category_id: int, step: int) -> None:
-    """Add `step` to the number of threads in a category's row. `ValidationFailed` for an unknown category."""
-    counted_id = db.session.scalar(
+    """Add `step` to the number of threads in a category's row."""
+    db.session.execute(
         sa.update(ForumCategory)
         .where(ForumCategory.id == category_id)
         .values(threads_count=ForumCategory.threads_count + step)
-        .returning(ForumCategory.id)
         .execution_options(synchronize_session=False)
     )
-    if counted_id is None:
-        raise ValidationFailed({"category_id": ["tidak dikenal."]})
 
 
 def count_reply(thread_id: int, step: int) -> ForumThread:

@@ -26,7 +26,7 @@ def erase_threads(person: Leaving) -> bool:
     )
     rows = db.session.scalars(batch).all()
     if person.posts is Posts.DELETE:
-        for thread in rows:
+        for thread in sorted(rows, key=lambda thread: thread.category_id):
             threads.remove(thread)
     else:
         _leave_without_author(ForumThread, [thread.id for thread in rows])

@@ -22,24 +22,26 @@ def hide(post: Post, reason: str) -> None:
     db.session.flush()
     if was_shown:
         pictures.hide(post.image)
-        _count(post, -1)
         if isinstance(post, ForumThread):
             notices.thread_hidden(post.id)
         else:
             notices.reply_removed(db.session.get_one(ForumThread, post.thread_id), post.id)
+        _count(post, -1)
 
 
 def show(post: Post) -> None:
     """Show a locked post to everybody, and let go what has waited for that."""
-    if post.hidden_reason is not None:
+    was_hidden = post.hidden_reason is not None
+    if was_hidden:
         post.hidden_reason = None
         db.session.flush()
         pictures.show(post.image)
-        _count(post, 1)
     if isinstance(post, ForumThread):
         notices.thread_released(post.id)
     else:
         notices.reply_changed(post)
+    if was_hidden:
+        _count(post, 1)
 
 
 def _count(post: ForumThread | ForumReply, step: int) -> None:

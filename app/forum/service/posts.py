@@ -6,6 +6,7 @@ A transaction locks rows in this order. Two transactions then never wait for eac
 2. replies, by id
 3. rows that belong to a locked post: its marks, its case, its messages
 4. people
+5. categories, by id: their counters change last, because every writer in a category waits for them
 
 Each lock on a post is FOR NO KEY UPDATE, also before a deletion. Lock a post before you insert a row that refers to
 it. The foreign key alone locks the post FOR KEY SHARE, and PostgreSQL grants that lock while a like holds the post.
@@ -22,7 +23,7 @@ import sqlalchemy as sa
 from app.core.database.session import assign, db, get_locked_or_404
 from app.core.errors import Forbidden, NotFound, ValidationFailed
 from app.core.media import pictures
-from app.forum.models import ForumReply, ForumThread
+from app.forum.models import ForumCategory, ForumReply, ForumThread
 from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 from app.identity import own_pictures
 from app.identity.models import User
@@ -54,6 +55,12 @@ def check_pseudonym(use_pseudonym: bool, caller: Caller) -> None:
         return
     if not db.session.scalar(sa.select(User.nama_samaran).where(User.id == caller.id)):
         raise ValidationFailed({"use_pseudonym": ["membutuhkan nama samaran di profil."]})
+
+
+def check_category(category_id: int) -> None:
+    """Raise `ValidationFailed` for an unknown category."""
+    if db.session.get(ForumCategory, category_id) is None:
+        raise ValidationFailed({"category_id": ["tidak dikenal."]})
 
 
 def check_owner(post: Post, caller: Caller) -> None:

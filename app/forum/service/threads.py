@@ -13,7 +13,7 @@ from app.forum.schemas import NewThread, RepliesQuery, ThreadChanges, ThreadQuer
 from app.forum.service import cases, crisis, notices
 from app.forum.service.counters import count_thread
 from app.forum.service.crisis import Help
-from app.forum.service.posts import change, check_owner, check_pseudonym, lock_thread
+from app.forum.service.posts import change, check_category, check_owner, check_pseudonym, lock_thread
 from app.forum.service.reads.thread_list import read_page
 from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow, read_part, read_thread
 from app.identity import own_pictures
@@ -40,13 +40,14 @@ def create(data: NewThread, caller: Caller) -> Thread:
     """A new thread, and the broadcast that announces it: at once, or once a moderator has seen a cry for help."""
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
-    count_thread(data["category_id"], 1)
+    check_category(data["category_id"])
     own_pictures.keep(caller.id, columns)
     thread = ForumThread(user_id=caller.id, **columns)
     db.session.add(thread)
     db.session.flush()
     help_ = crisis.look_at(thread)
     notices.thread_written(thread, is_held=help_ is not None)
+    count_thread(thread.category_id, 1)
     return _read(thread, help_, caller)
 
 
@@ -56,17 +57,18 @@ def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
     thread = lock_thread(thread_id)
     check_owner(thread, caller)
     check_pseudonym(data.get("use_pseudonym", False), caller)
-    moves_to = data.get("category_id", thread.category_id)
-    if moves_to != thread.category_id and thread.hidden_reason is None:
-        # In one order, so that no two moves wait for one another.
-        for category_id, step in sorted([(thread.category_id, -1), (moves_to, 1)]):
-            count_thread(category_id, step)
+    left_id, moves_to = thread.category_id, data.get("category_id", thread.category_id)
+    if moves_to != left_id:
+        check_category(moves_to)
     change(thread, columns, caller)
     if data.keys() & {"title", "category_id"}:
         notices.thread_changed(thread)
     help_ = crisis.look_at(thread) if data.keys() & {"title", "content"} else None
     if help_ is not None:
         notices.thread_held(thread.id)
+    if moves_to != left_id and thread.hidden_reason is None:
+        for category_id, step in sorted([(left_id, -1), (moves_to, 1)]):
+            count_thread(category_id, step)
     return _read(thread, help_, caller)
 
 
