@@ -1,4 +1,4 @@
-"""A popular thread causes no deadlocks; a request that PostgreSQL ends as the victim of one is done over once."""
+"""Concurrent requests cause no deadlocks. A request that PostgreSQL cancels in a deadlock is run once more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from app.core.database.session import db, leave_trace
 from app.forum.service import threads
 from dev.stack.waiting import wait_until
 from tests.races.forum import thread, write
-from tests.races.meeting import ENCOUNTERS, Response, Scene, play, serving
+from tests.races.leaving import login_meets_the_wish_to_leave
+from tests.races.meeting import ENCOUNTERS, Encounter, Response, Scene, play, serving
 from tests.races.moderation import crowd_meets_delete_of_the_thread, crowd_meets_in_a_thread
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
@@ -101,10 +102,19 @@ def count_deadlocks(scene: Scene) -> int:
     return int(scene.sql(DEADLOCKS))
 
 
-def test_a_popular_thread_causes_no_deadlocks(scene: Scene) -> None:
-    crowds = [each for each in ENCOUNTERS if each.run in (crowd_meets_in_a_thread, crowd_meets_delete_of_the_thread)]
+def play_without_deadlock(scene: Scene, rounds: int, *scripts: Encounter) -> None:
+    """Play the encounters in turn for a number of rounds, and check that no deadlock was counted."""
+    registered = [each for each in ENCOUNTERS if each.run in scripts]
     before = count_deadlocks(scene)
-    for _ in range(ROUNDS):
-        for each in crowds:
+    for _ in range(rounds):
+        for each in registered:
             play(scene, each)
     assert count_deadlocks(scene) == before
+
+
+def test_a_popular_thread_causes_no_deadlocks(scene: Scene) -> None:
+    play_without_deadlock(scene, ROUNDS, crowd_meets_in_a_thread, crowd_meets_delete_of_the_thread)
+
+
+def test_two_logins_of_somebody_who_was_leaving_cause_no_deadlock(scene: Scene) -> None:
+    play_without_deadlock(scene, 3, login_meets_the_wish_to_leave)
