@@ -46,17 +46,16 @@ def authenticate(login: str, password: str) -> User | None:
     user = by_login(login)
     if not passwords.matches(password, user.password_hash if user else None) or user is None:
         return None
-    is_outdated = passwords.is_outdated(user.password_hash)
-    if not _lock_password(user, for_change=is_outdated or user.erasure_due_at is not None):
+    if not _lock_password(user):
         return None
-    if is_outdated:
+    if passwords.is_outdated(user.password_hash):
         user.password_hash = passwords.hash_password(password)
     return user
 
 
 def has_password(user: User, password: str) -> bool:
     """Whether this is the person's password; if so, their row is locked until the unit of work ends."""
-    return passwords.matches(password, user.password_hash) and _lock_password(user, for_change=True)
+    return passwords.matches(password, user.password_hash) and _lock_password(user)
 
 
 def check_password(user: User, password: str) -> None:
@@ -65,12 +64,11 @@ def check_password(user: User, password: str) -> None:
         raise WrongPassword
 
 
-def _lock_password(user: User, *, for_change: bool) -> bool:
+def _lock_password(user: User) -> bool:
     """Lock the person's row, and return whether it still has the password hash that was verified and may log in.
 
     Verifying takes a while, in which the password may have been changed or the person deleted.
     """
     unchanged = sa.select(User.erasure_due_at).where(User.id == user.id, User.password_hash == user.password_hash)
-    # FOR NO KEY UPDATE, or FOR SHARE.
-    row = db.session.execute(unchanged.with_for_update(read=not for_change, key_share=for_change)).one_or_none()
+    row = db.session.execute(unchanged.with_for_update(key_share=True)).one_or_none()
     return row is not None and erasure.may_log_in(user, row.erasure_due_at)
