@@ -44,7 +44,7 @@ def rotate_nik() -> int:
                 .where(User.id > last, User.nik.is_not(None), ~User.nik.startswith(prefix, autoescape=True))
                 .order_by(User.id)
                 .limit(BATCH)
-                .with_for_update()
+                .with_for_update(key_share=True)
             ).all()
             if not rows:
                 return done

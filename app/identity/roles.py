@@ -100,7 +100,7 @@ def keep_last_admin(user: User) -> None:
 
 def keep_last(user: User, name: RoleName) -> None:
     """As `keep_last_admin`, for any role. Who has asked to be erased does not count as one who is left."""
-    role = db.session.scalars(sa.select(Role).where(Role.name == name).with_for_update()).one()
+    role = db.session.scalars(sa.select(Role).where(Role.name == name).with_for_update(key_share=True)).one()
     others = sa.exists().where(
         user_roles.c.role_id == role.id,
         user_roles.c.user_id != user.id,

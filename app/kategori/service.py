@@ -49,7 +49,7 @@ def create(data: NewKategori) -> Kategori:
 
 
 def update(kategori_id: int, data: NewKategori) -> Kategori:
-    kategori = get_locked_or_404(Kategori, kategori_id, NOT_FOUND)
+    kategori = get_locked_or_404(Kategori, kategori_id, NOT_FOUND, key_share=True)
     with translating(CONSTRAINTS):
         return assign(kategori, data)
 

@@ -102,7 +102,7 @@ def _page(
         .where(which, erasure.IS_PRESENT)
         .order_by(order)
         .limit(PAGE)
-        .with_for_update(of=Pengingat, skip_locked=True)
+        .with_for_update(of=Pengingat, key_share=True, skip_locked=True)
     )
     rows = db.session.execute(page).all()
     people = sa.select(User.id).where(User.id.in_({row.user_id for row, *_ in rows}))

@@ -111,7 +111,7 @@ def _locked(occurrences: Sequence[Occurrence]) -> dict[int | None, Pengingat]:
     person = sa.select(User.id).where(User.id == occurrences[0].user_id).with_for_update(key_share=True)
     if db.session.scalar(person) is None:
         raise NotFound(NOT_FOUND)
-    held = sa.select(Pengingat).where(Pengingat.id.in_(ids)).order_by(Pengingat.id).with_for_update()
+    held = sa.select(Pengingat).where(Pengingat.id.in_(ids)).order_by(Pengingat.id).with_for_update(key_share=True)
     reminders = db.session.scalars(held, execution_options={"populate_existing": True}).all()
     again = sa.select(Occurrence).where(Occurrence.id.in_([row.id for row in occurrences]))
     db.session.scalars(again, execution_options={"populate_existing": True}).all()

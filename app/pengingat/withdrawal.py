@@ -48,5 +48,6 @@ def delete_all(user_id: int) -> None:
 
 def _locked(user_id: int) -> list[Pengingat]:
     """The person's reminders, held so that the clock's planning comes before or after."""
-    query = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id).with_for_update()
-    return list(db.session.scalars(query.execution_options(populate_existing=True)))
+    query = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id)
+    lock = query.with_for_update(key_share=True)
+    return list(db.session.scalars(lock.execution_options(populate_existing=True)))

@@ -28,7 +28,7 @@ def update(faskes_id: str, data: FaskesChanges) -> Faskes:
 
     A facility that moves, or whose province is set to null, gets the province of its position unless one is sent.
     """
-    faskes = get_locked_or_404(Faskes, faskes_id, NOT_FOUND)
+    faskes = get_locked_or_404(Faskes, faskes_id, NOT_FOUND, key_share=True)
     assign(faskes, {**data, "source": DB})
     if data.get("province") is None and data.keys() & {"province", "lat", "lng"}:
         faskes.province = geocoding.province_at(faskes.lat, faskes.lng)
