@@ -25,7 +25,6 @@ from dev.stack.processes import Stack, free_port
 from dev.stack.waiting import eventually
 from dev.system_packages import require
 from tests.helpers.factories import make_user
-from tests.helpers.programs import needed
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 

@@ -22,10 +22,10 @@ from app.superadmin.service import console
 from dev.servers import Postgres, start_postgres
 from dev.stack.waiting import wait_until
 from dev.supervisor import Supervisor
-from tests.client import Client, assert_error
-from tests.programs import needed
+from dev.system_packages import require
+from tests.helpers.client import Client, assert_error
 
-pytestmark = pytest.mark.takes(seconds=15)
+pytestmark = [pytest.mark.takes(seconds=15), pytest.mark.processes]
 
 #: The program runs in the server's data folder.
 MARK = "escaped"
@@ -88,7 +88,7 @@ def newest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 @pytest.fixture(scope="module")
 def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    for database in _database(needed("postgresql").parent, tmp_path_factory.mktemp("oldest")):
+    for database in _database(require("postgresql").parent, tmp_path_factory.mktemp("oldest")):
         ((version,),) = database.execute("SELECT current_setting('server_version_num')::int")
         if version >= 16_00_00:
             pytest.skip(f"the PostgreSQL of this Debian is {version // 10_000}; the attack needs one before 16")
