@@ -37,7 +37,7 @@ def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) ->
     Whatever else is asked, it reads the replies of one person alone.
     """
     matching = sa.select(ForumReply.__table__)
-    rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply, signed_in=True)]
+    rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply, signed_in=not mine)]
     if saved:
         mark = orm.aliased(ReplyMark)
         matching = matching.join(mark, mark.reply_id == ForumReply.id)

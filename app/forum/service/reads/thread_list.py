@@ -55,7 +55,7 @@ def select_page(
     newest matches alone where a text is looked for; of those whom the reader has blocked the counters know nothing.
     Its row is there also when the page is empty.
     """
-    rules = is_listed(ForumThread, signed_in=signed_in)
+    rules = is_listed(ForumThread, signed_in=signed_in and not mine)  # nobody can block themselves
     matching = sa.select(ForumThread.__table__)
     if by_category:
         rules.append(ForumThread.category_id == sa.bindparam("category_id", type_=sa.BigInteger))
