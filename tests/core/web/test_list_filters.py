@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -185,13 +185,11 @@ TABLES = ("komunitas", "articles", "videos", "faskes", "dokter", "dokter_faskes"
 
 
 @pytest.fixture
-def many(committed: Flask) -> Iterator[None]:
+def many(committed: Flask) -> None:
     with unit_of_work():
         for statement in FILL:
             db.session.execute(sa.text(statement))
     analyse(*TABLES, "kategori")
-    with unit_of_work():
-        yield
 
 
 #: A list, its filter, and what it is narrowed to: values of few rows, then values of nearly all.
@@ -214,11 +212,11 @@ LISTS: list[tuple[Callable[[Any], object], type[Search], list[dict[str, Any]], l
 def test_no_filter_scans_its_table() -> None:
     for list_all, kind, few, most in LISTS:
         for narrowing in [{"q": "abcd"}, {"q": "zzzz"}, {"q": "z"}, *few]:
-            with plans_of_all() as plans:
+            with unit_of_work(), plans_of_all() as plans:
                 list_all(kind(Page(1, 20), **narrowing))
             _check(plans, narrowing)
         for narrowing in [{"q": "umum"}, {"q": "%"}, *most]:
-            with plans_of_all() as plans:
+            with unit_of_work(), plans_of_all() as plans:
                 list_all(kind(Page(1, 20), **narrowing))
             _check(plans[:1], narrowing)  # the count of the first 10,000 may take them as they lie
 
