@@ -95,7 +95,7 @@ def refresh(refresh_token: str) -> str:
     row = db.session.execute(
         sa.select(LoginSession, is_alive().label("is_alive"))
         .where(LoginSession.refresh_hash == tokens.digest(refresh_token))
-        .with_for_update(of=LoginSession)
+        .with_for_update(of=LoginSession, key_share=True)
     ).one_or_none()
     if row is None:
         raise Unauthorized("Sesi tidak valid. Silakan masuk kembali.", code="invalid_refresh_token")
