@@ -11,102 +11,97 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity.care import Scope
-from app.identity.models import RoleName, User
+from app.identity.models import RoleName
 from app.notifications.models import Delivery
-from tests.caregivers.conftest import invite
+from tests.caregivers.invitations import invite
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 
 
-def told(patient: User) -> dict[str, dict[str, Any]]:
+def told(patient: Client) -> dict[str, dict[str, Any]]:
     """What a patient was told last of their links, by channel."""
     rows = sa.select(Delivery).filter_by(user_id=patient.id, kind="security_notice")
     return {row.channel: row.payload for row in db.session.scalars(rows.order_by(Delivery.id))}
 
 
-def notices(patient: User) -> int:
+def notices(patient: Client) -> int:
     """How many messages told a patient of their links."""
     rows = sa.select(Delivery.id).filter_by(user_id=patient.id, kind="security_notice", channel="messaging")
     return len(db.session.scalars(rows).all())
 
 
 @pytest.mark.parametrize("way", ["the specified link", "an invitation", "an administrator"])
-def test_the_patient_is_told_of_every_new_link(
-    client: Client, as_siti: Client, as_budi: Client, budi: User, siti: User, way: str
-) -> None:
+def test_the_patient_is_told_of_every_new_link(siti: Client, budi: Client, admin: Client, way: str) -> None:
     if way == "the specified link":
-        as_budi.post("/caregiver/patients", {"patient_id": siti.id})
+        budi.post("/caregiver/patients", {"patient_id": siti.id})
     elif way == "an invitation":
-        as_budi.post("/caregiver/invitations", {"code": invite(as_siti)["code"]})
+        budi.post("/caregiver/invitations", {"code": invite(siti)["code"]})
     else:
-        admin = client.as_(make_user(RoleName.ADMIN))
         admin.post("/admins/caregiver-patient", {"caregiver_id": budi.id, "patient_id": siti.id})
     texts = told(siti)
     assert texts["messaging"]["text"] == (
-        "Budi Santoso kini tercatat sebagai pendamping Anda. Yang tampak baginya hanya nama Anda. "
+        "Budi Hartono kini tercatat sebagai pendamping Anda. Yang tampak baginya hanya nama Anda. "
         "Bila Anda tidak setuju, hapus hubungan ini di aplikasi."
     )
     assert texts["push_fan_out"]["title"] == "Pendamping baru"
-    assert "Budi Santoso" in texts["push_fan_out"]["body"]
+    assert "Budi Hartono" in texts["push_fan_out"]["body"]
     for text in (texts["messaging"]["text"], texts["push_fan_out"]["body"]):
         assert_readable(text)
     assert told(budi) == {}
 
 
 def test_the_message_says_what_a_caregiver_may_do_and_how_to_cut_them(
-    as_siti: Client, as_budi: Client, siti: User, app: Flask, monkeypatch: pytest.MonkeyPatch
+    siti: Client, budi: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = replace(app.extensions["config"], fonnte_webhook_token="x" * 32)
     monkeypatch.setitem(app.extensions, "config", config)
-    as_budi.post("/caregiver/invitations", {"code": invite(as_siti, *Scope)["code"]})
+    budi.post("/caregiver/invitations", {"code": invite(siti, *Scope)["code"]})
     assert told(siti)["messaging"]["text"] == (
-        "Budi Santoso kini tercatat sebagai pendamping Anda. "
+        "Budi Hartono kini tercatat sebagai pendamping Anda. "
         "Ia boleh diberi tahu bila obat belum ditandai, melihat riwayat dan kepatuhan, mengatur pengingat. "
         "Bila Anda tidak setuju, hapus hubungan ini di aplikasi atau balas PUTUS."
     )
     assert_readable(told(siti)["messaging"]["text"])
 
 
-def test_a_link_that_exists_is_no_news(as_budi: Client, siti: User) -> None:
+def test_a_link_that_exists_is_no_news(budi: Client, siti: Client) -> None:
     for _ in range(3):
-        as_budi.post("/caregiver/patients", {"patient_id": siti.id})
+        budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
 
 
-def test_what_is_allowed_again_after_it_was_taken_back_is_told_again(
-    as_siti: Client, as_budi: Client, budi: User, siti: User
-) -> None:
+def test_what_is_allowed_again_after_it_was_taken_back_is_told_again(siti: Client, budi: Client) -> None:
     for times in (1, 2):
-        as_budi.post("/caregiver/invitations", {"code": invite(as_siti, "alerts")["code"]})
+        budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
         assert notices(siti) == times
-        as_siti.put(f"/patient/caregivers/{budi.id}", {"scopes": []})
+        siti.put(f"/patient/caregivers/{budi.id}", {"scopes": []})
     assert notices(siti) == 2
 
 
-def test_what_is_allowed_already_is_no_news(as_siti: Client, as_budi: Client, budi: User, siti: User) -> None:
+def test_what_is_allowed_already_is_no_news(siti: Client, budi: Client) -> None:
     for _ in range(2):
-        as_budi.post("/caregiver/invitations", {"code": invite(as_siti, "alerts")["code"]})
+        budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
     for _ in range(2):
-        as_siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["alerts"]})
+        siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["alerts"]})
     assert notices(siti) == 1
 
 
-def test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever(as_budi: Client, siti: User, limited: None) -> None:
+def test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever(budi: Client, siti: Client, limited: None) -> None:
     for n in range(6):
-        assert as_budi.post("/caregiver/patients", {"patient_id": siti.id}).status_code == (201 if n < 5 else 429)
-        as_budi.delete(f"/caregiver/patients/{siti.id}")
+        assert budi.post("/caregiver/patients", {"patient_id": siti.id}).status_code == (201 if n < 5 else 429)
+        budi.delete(f"/caregiver/patients/{siti.id}")
     assert db.session.scalar(sa.select(sa.func.count()).filter(Delivery.channel == "messaging")) == 5
 
 
-def test_a_caregiver_links_so_many_a_day(as_budi: Client, siti: User, limited: None) -> None:
+def test_a_caregiver_links_so_many_a_day(budi: Client, siti: Client, limited: None) -> None:
     """Each is a message to somebody who may never have heard of them."""
-    answer = as_budi.post("/caregiver/patients", {"patient_id": siti.id})
+    answer = budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert '"200 per 1 day";q=200;w=86400' in answer.headers["RateLimit-Policy"]
 
 
 @pytest.mark.parametrize("name", ["hadiah-gratis.com", "bank.support", "evil.рф"])
-def test_a_caregivers_name_carries_no_address(client: Client, siti: User, name: str) -> None:
+def test_a_caregivers_name_carries_no_address(client: Client, siti: Client, name: str) -> None:
     lure = make_user(RoleName.PENDAMPING, nama_ktp=name)
     client.as_(lure).post("/caregiver/patients", {"patient_id": siti.id})
     assert told(siti)["messaging"]["text"].startswith("Seseorang kini tercatat")

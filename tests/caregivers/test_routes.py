@@ -1,0 +1,325 @@
+"""The routes of links and invitations, in the order of `routes.py` and `pages.py`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.caregivers.models import Invitation
+from app.core.database.session import db
+from app.identity import care
+from app.identity.care import Scope
+from app.identity.models import RoleName
+from tests.caregivers.invitations import PATH, invite
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_user
+from tests.helpers.language import assert_readable
+
+PERSON = {"id", "username", "nama_ktp", "image", "domicile"}
+LINK = {"id", "caregiver_id", "patient_id", "created_at"}
+
+#: Bodies with a wrong `scopes`.
+SCOPES: list[dict[str, Any]] = [
+    {}, {"scopes": None}, {"scopes": "manage"}, {"scopes": ["all"]}, {"scopes": [None]}, {"scopes": [1]},
+]  # fmt: skip
+
+
+class TestCreateLink:
+    """POST /caregiver/patients"""
+
+    def test_links_a_patient_and_both_see_it(self, budi: Client, siti: Client) -> None:
+        created = budi.post("/caregiver/patients", {"patient_id": siti.id})
+        assert (created.status_code, set(created.json)) == (201, LINK)
+        (patient,) = budi.get("/caregiver/patients").json
+        assert (patient["id"], patient["link_id"]) == (siti.id, created.json["id"])
+        (row,) = siti.get("/patient/caregivers").json
+        assert (row["username"], row["linked_at"]) == ("budi", created.json["created_at"])
+
+    def test_a_link_that_exists_is_returned(self, budi: Client, siti: Client) -> None:
+        first = budi.post("/caregiver/patients", {"patient_id": siti.id})
+        again = budi.post("/caregiver/patients", {"patient_id": siti.id})
+        assert (again.status_code, again.json) == (200, first.json)
+        assert len(budi.get("/caregiver/patients").json) == 1
+
+    def test_needs_a_caregiver(self, client: Client, siti: Client, admin: Client) -> None:
+        assert_error(client.post("/caregiver/patients", {"patient_id": siti.id}), 401)
+        for other in (siti, admin):
+            assert_error(other.post("/caregiver/patients", {"patient_id": siti.id}), 403, "forbidden")
+
+    def test_refuses_whoever_is_no_patient(self, client: Client, budi: Client) -> None:
+        colleague = make_user(RoleName.PENDAMPING)
+        assert_error(budi.post("/caregiver/patients", {"patient_id": colleague.id}), 400, "role_mismatch")
+        assert_error(budi.post("/caregiver/patients", {"patient_id": 999999}), 404)
+        both = client.as_(make_user(RoleName.PENDAMPING, RoleName.PASIEN))
+        assert_error(both.post("/caregiver/patients", {"patient_id": both.id}), 400, "same_person")
+
+    @pytest.mark.parametrize(
+        "body", [{}, {"patient_id": "x"}, {"patient_id": None}, {"patient_id": -1}, {"patient_id": 2**63}]
+    )
+    def test_a_wrong_patient_is_bad_input(self, budi: Client, body: dict[str, Any]) -> None:
+        assert_error(budi.post("/caregiver/patients", body), 400, "validation_error", "patient_id")
+
+
+class TestListOwnPatients:
+    """GET /caregiver/patients"""
+
+    def test_shows_each_patient_with_the_link(self, caregiver: Client, siti: Client) -> None:
+        siti.user.domicile = "Bali"
+        (patient,) = caregiver.get("/caregiver/patients").json
+        assert set(patient) == PERSON | {"link_id", "linked_at", "scopes"}
+        assert (patient["id"], patient["domicile"], patient["scopes"]) == (siti.id, "Bali", [])
+
+    def test_needs_a_token(self, client: Client, siti: Client) -> None:
+        assert_error(client.get("/caregiver/patients"), 401)
+        assert siti.get("/caregiver/patients").json == []
+
+    def test_a_wrong_page_is_bad_input(self, budi: Client) -> None:
+        assert_error(budi.get("/caregiver/patients?page=0"), 400, "validation_error", "page")
+
+
+class TestDeleteLink:
+    """DELETE /caregiver/patients/<other_id>"""
+
+    def test_either_side_cuts_the_link(self, budi: Client, siti: Client) -> None:
+        for cutter, other in ((budi, siti), (siti, budi)):
+            budi.post("/caregiver/patients", {"patient_id": siti.id})
+            assert cutter.delete(f"/caregiver/patients/{other.id}").status_code == 200
+            assert budi.get("/caregiver/patients").json == []
+            assert_error(cutter.delete(f"/caregiver/patients/{other.id}"), 404)
+
+    def test_of_two_who_care_for_each_other_one_link_is_cut(self, client: Client) -> None:
+        both = [make_user(RoleName.PASIEN, RoleName.PENDAMPING, username=name) for name in ("ani", "bayu")]
+        ani, bayu = map(client.as_, both)
+        ani.post("/caregiver/patients", {"patient_id": both[1].id})
+        bayu.post("/caregiver/patients", {"patient_id": both[0].id})
+        assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200
+        assert (ani.get("/caregiver/patients").json, ani.get("/patient/caregivers").json[0]["username"]) == ([], "bayu")
+        assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # now the one from the other side
+        assert bayu.get("/caregiver/patients").json == []
+
+    def test_a_stranger_cuts_nothing(self, client: Client, budi: Client, siti: Client) -> None:
+        budi.post("/caregiver/patients", {"patient_id": siti.id})
+        for stranger in (make_user(RoleName.PENDAMPING), make_user(RoleName.PASIEN), make_admin()):
+            for other in (budi, siti):
+                assert_error(client.as_(stranger).delete(f"/caregiver/patients/{other.id}"), 404)
+        assert len(budi.get("/caregiver/patients").json) == 1
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_error(client.delete("/caregiver/patients/1"), 401)
+
+
+class TestListOwnCaregivers:
+    """GET /patient/caregivers"""
+
+    def test_shows_each_caregiver_with_the_link(self, caregiver: Client, siti: Client) -> None:
+        (row,) = siti.get("/patient/caregivers").json
+        assert set(row) == PERSON | {"link_id", "linked_at", "scopes"}
+        assert (row["id"], row["username"], row["scopes"]) == (caregiver.id, "budi", [])
+
+    def test_needs_a_token(self, client: Client, budi: Client) -> None:
+        assert_error(client.get("/patient/caregivers"), 401)
+        assert budi.get("/patient/caregivers").json == []
+
+    def test_costs_two_statements(self, siti: Client, statements: Any) -> None:
+        with statements.at_most(2):
+            assert siti.get("/patient/caregivers").json == []
+
+
+class TestUpdateConsent:
+    """PUT /patient/caregivers/<caregiver_id>"""
+
+    def test_the_patient_says_what_a_caregiver_may_do(self, caregiver: Client, siti: Client) -> None:
+        response = siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history", "alerts", "history"]})
+        assert response.status_code == 200
+        assert response.json == siti.get("/patient/caregivers").json[0]
+        assert response.json["scopes"] == ["alerts", "history"]
+        assert caregiver.get("/caregiver/patients").json[0]["scopes"] == ["alerts", "history"]
+        assert all(care.allows(caregiver.id, siti.id, scope) for scope in (Scope.ALERTS, Scope.HISTORY))
+        assert not care.allows(caregiver.id, siti.id, Scope.MANAGE)
+
+    def test_nobody_but_the_patient_gives_a_scope(self, client: Client, caregiver: Client, siti: Client) -> None:
+        for other in (caregiver, client.as_(make_user()), client.as_(make_admin())):
+            for of in (caregiver, siti):
+                assert_error(other.put(f"/patient/caregivers/{of.id}", {"scopes": ["manage"]}), 404)
+        assert not care.allows(caregiver.id, siti.id, Scope.MANAGE)
+
+    def test_needs_a_token_and_a_link(self, client: Client, siti: Client) -> None:
+        assert_error(client.put("/patient/caregivers/1", {"scopes": []}), 401)
+        assert_error(siti.put("/patient/caregivers/999999", {"scopes": []}), 404)
+
+    @pytest.mark.parametrize("body", SCOPES)
+    def test_a_wrong_scope_is_bad_input(self, siti: Client, caregiver: Client, body: dict[str, Any]) -> None:
+        assert_error(siti.put(f"/patient/caregivers/{caregiver.id}", body), 400, "validation_error", "scopes")
+
+
+class TestCreateInvitation:
+    """POST /patient/invitations"""
+
+    def test_gives_a_code_and_a_link(self, siti: Client, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert invite(siti)["link"] is None  # without an address of the service
+        address = "https://sehat.example.org"
+        monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=address))
+        invitation = invite(siti, "history", "alerts")
+        assert set(invitation) == {"id", "code", "link", "scopes", "expires_at"}
+        assert re.fullmatch("[2-9A-HJKMNP-Z]{10}", invitation["code"])
+        assert invitation["link"] == f"{address}/undangan/{invitation['code']}"
+        assert invitation["scopes"] == ["alerts", "history"]
+        for lifetime in db.session.scalars(sa.select(Invitation.expires_at - Invitation.created_at)):
+            assert abs(lifetime - timedelta(days=7)) < timedelta(minutes=1)
+
+    def test_needs_a_patient(self, client: Client, budi: Client, admin: Client) -> None:
+        assert_error(client.post(PATH, {"scopes": []}), 401)
+        for other in (budi, admin):
+            assert_error(other.post(PATH, {"scopes": []}), 403, "forbidden")
+
+    @pytest.mark.parametrize("body", SCOPES)
+    def test_a_wrong_scope_is_bad_input(self, siti: Client, body: dict[str, Any]) -> None:
+        assert_error(siti.post(PATH, body), 400, "validation_error", "scopes")
+
+
+class TestListInvitations:
+    """GET /patient/invitations"""
+
+    def test_shows_what_is_open_without_the_code(self, siti: Client, budi: Client) -> None:
+        first, second = invite(siti), invite(siti, "history")
+        rows = siti.get(PATH).json
+        assert rows == [{name: each[name] for name in ("id", "scopes", "expires_at")} for each in (second, first)]
+        budi.post("/caregiver/invitations", {"code": second["code"]})
+        assert [row["id"] for row in siti.get(PATH).json] == [first["id"]]
+
+    def test_a_list_costs_the_same_however_long(self, siti: Client, statements: Any) -> None:
+        for _ in range(12):
+            invite(siti)
+        with statements.at_most(3):  # the session, the page, the count
+            assert len(siti.get(f"{PATH}?per_page=10").json) == 10
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_error(client.get(PATH), 401)
+
+
+class TestDeleteInvitation:
+    """DELETE /patient/invitations/<invitation_id>"""
+
+    def test_ends_the_code(self, siti: Client, budi: Client) -> None:
+        first = invite(siti)
+        assert siti.delete(f"{PATH}/{first['id']}").status_code == 204
+        assert_error(siti.delete(f"{PATH}/{first['id']}"), 404)
+        assert_error(budi.post("/caregiver/invitations", {"code": first["code"]}), 404)
+
+    def test_anothers_invitation_is_none(self, client: Client, siti: Client, budi: Client) -> None:
+        invitation = invite(siti)
+        for stranger in (budi, client.as_(make_user())):
+            assert stranger.get(PATH).json == []
+            assert_error(stranger.delete(f"{PATH}/{invitation['id']}"), 404)
+        assert len(siti.get(PATH).json) == 1
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_error(client.delete(f"{PATH}/1"), 401)
+
+
+class TestRedeemInvitation:
+    """POST /caregiver/invitations"""
+
+    def test_whoever_has_the_code_becomes_a_caregiver(self, siti: Client, budi: Client) -> None:
+        code = invite(siti, "alerts", "history")["code"]
+        response = budi.post("/caregiver/invitations", {"code": code})
+        assert response.status_code == 201
+        assert set(response.json) == LINK | {"scopes"}
+        assert (response.json["caregiver_id"], response.json["patient_id"]) == (budi.id, siti.id)
+        assert response.json["scopes"] == ["alerts", "history"]
+        assert siti.get("/patient/caregivers").json[0]["scopes"] == ["alerts", "history"]
+        assert not care.allows(budi.id, siti.id, Scope.MANAGE)
+
+    def test_a_code_works_once(self, client: Client, siti: Client, budi: Client) -> None:
+        code = invite(siti, "manage")["code"]
+        assert budi.post("/caregiver/invitations", {"code": code}).status_code == 201
+        for late in (client.as_(make_user(RoleName.PENDAMPING)), budi):
+            assert_error(late.post("/caregiver/invitations", {"code": code}), 404, "not_found")
+        assert len(siti.get("/patient/caregivers").json) == 1
+
+    def test_an_invitation_adds_to_what_a_link_allows(self, siti: Client, budi: Client) -> None:
+        budi.post("/caregiver/patients", {"patient_id": siti.id})
+        siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["manage"]})
+        response = budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
+        assert (response.status_code, response.json["scopes"]) == (200, ["alerts", "manage"])
+
+    def test_needs_a_caregiver(self, client: Client, siti: Client, admin: Client) -> None:
+        assert_error(client.post("/caregiver/invitations", {"code": "K7MP4WQX9R"}), 401)
+        for other in (siti, admin):
+            assert_error(other.post("/caregiver/invitations", {"code": "K7MP4WQX9R"}), 403, "forbidden")
+
+    def test_nobody_invites_themselves(self, client: Client) -> None:
+        both = client.as_(make_user(RoleName.PENDAMPING, RoleName.PASIEN))
+        code = invite(both)["code"]
+        assert_error(both.post("/caregiver/invitations", {"code": code}), 400, "same_person")
+        assert len(both.get(PATH).json) == 1
+
+    @pytest.mark.parametrize("body", [{}, {"code": None}, {"code": ""}, {"code": "x" * 21}, {"code": 7}])
+    def test_a_wrong_code_is_bad_input(self, budi: Client, body: dict[str, Any]) -> None:
+        assert_error(budi.post("/caregiver/invitations", body), 400, "validation_error", "code")
+
+
+class TestListPatients:
+    """GET /patients"""
+
+    def test_tells_nothing_private(self, siti: Client, budi: Client) -> None:
+        (patient,) = budi.get("/patients").json
+        assert set(patient) == PERSON
+        assert patient["username"] == "siti"
+
+    def test_costs_the_same_however_long(self, siti: Client, statements: Any) -> None:
+        for _ in range(15):
+            make_user(RoleName.PASIEN)
+        with statements.at_most(4):  # the session, the role, the page, the count
+            assert len(siti.get("/patients?per_page=10").json) == 10
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_error(client.get("/patients"), 401)
+
+    def test_a_long_search_is_bad_input(self, siti: Client) -> None:
+        assert_error(siti.get(f"/patients?q={'x' * 101}"), 400, "validation_error", "q")
+
+
+class TestListCaregivers:
+    """GET /caregivers"""
+
+    def test_tells_nothing_private(self, siti: Client, budi: Client) -> None:
+        (row,) = siti.get("/caregivers").json
+        assert set(row) == PERSON
+        assert row["username"] == "budi"
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_error(client.get("/caregivers"), 401)
+
+    def test_a_wrong_page_is_bad_input(self, siti: Client) -> None:
+        assert_error(siti.get("/caregivers?per_page=x"), 400, "validation_error", "per_page")
+
+
+class TestShowInvitation:
+    """GET /undangan/<code>"""
+
+    @pytest.mark.parametrize("scopes", [(), ("alerts",), ("alerts", "history", "manage")])
+    def test_the_page_says_what_it_is_and_names_nobody(
+        self, client: Client, siti: Client, scopes: tuple[str, ...]
+    ) -> None:
+        code = invite(siti, *scopes)["code"]
+        response = client.get(f"/undangan/{code}")
+        assert response.status_code == 200
+        assert code in response.text
+        assert response.text.count("<li>") == len(scopes) + 3
+        for word in ("Siti", "Aminah", "siti", "<script", "src="):
+            assert word not in response.text
+        for paragraph in re.findall(r"<(?:p|li)[^>]*>([^<]+)", response.text):
+            assert_readable(paragraph)
+        assert len(response.get_data()) < 6000
+
+    def test_a_code_that_nobody_has_is_shown_to_nobody(self, client: Client) -> None:
+        response = client.get("/undangan/%3Cscript%3E")
+        assert response.status_code == 404
+        assert "script" not in response.text
