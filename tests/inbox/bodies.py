@@ -11,7 +11,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from tests.helpers.client import Client
-from tests.inbox.conftest import APP_SECRET, FONNTE_TOKEN
+from tests.inbox.phones import APP_SECRET, FONNTE_TOKEN
 
 _numbers = count(1)
 

@@ -1,26 +1,14 @@
-"""The service with webhooks that are live, and the providers' own hands."""
+"""The service with webhooks that are live, and Siti's phone."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import replace
 
 import pytest
-import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.session import db, unit_of_work
-from app.identity.models import User
-from app.inbox import conversation, jobs
-from app.notifications.models import Delivery, Heard, Inbound
 from tests.helpers.client import Client
-from tests.helpers.factories import make_user
-
-APP_SECRET = "app-secret-of-the-tests"
-VERIFY_TOKEN = "verify-token-of-the-tests"
-FONNTE_TOKEN = "fonnte-token-of-the-tests-0123456789"
-
-_numbers = count(1)
+from tests.inbox.phones import APP_SECRET, FONNTE_TOKEN, VERIFY_TOKEN, Phone
 
 
 @pytest.fixture
@@ -42,54 +30,9 @@ def provider(live: Flask, client: Client) -> Client:
     return client
 
 
-def rows() -> list[Inbound]:
-    """All that came in."""
-    db.session.expire_all()
-    return list(db.session.scalars(sa.select(Inbound).order_by(Inbound.id)))
-
-
-@dataclass(frozen=True)
-class Said:
-    """What was made of a message, and what was written back."""
-
-    outcome: str | None
-    text: str | None
-
-
-class Phone:
-    """Somebody's phone, with which they write to us."""
-
-    def __init__(self, number: str) -> None:
-        self.number = number
-
-    def write(self, text: str, **payload: str) -> Said:
-        """Write, and see what comes back."""
-        row_id = self.send(text, **payload)
-        jobs.handle()
-        db.session.expire_all()
-        row = db.session.get_one(Inbound, row_id)
-        key = f"{conversation.KIND}:{row_id}"
-        answers = db.session.scalars(sa.select(Delivery).filter_by(dedupe_key=key)).all()
-        assert all((answer.target, answer.user_id) == (self.number, None) for answer in answers)
-        return Said(row.outcome, next((str(answer.payload["text"]) for answer in answers), None))
-
-    def send(self, text: str, **payload: str) -> int:
-        """Write; nobody has looked yet. Returns the id of the row."""
-        values = {"provider": "test", "event_key": f"phone:{next(_numbers)}", "kind": Heard.MESSAGE}
-        with unit_of_work():
-            row = Inbound(phone=self.number, text=text, payload={"type": "text", **payload}, **values)
-            db.session.add(row)
-            db.session.flush()
-            return row.id
-
-
 @pytest.fixture
-def siti(app: Flask) -> User:
-    return make_user(nama_ktp="Siti Aminah", nomor_hp="081234567890")
-
-
-@pytest.fixture
-def phone(siti: User) -> Phone:
+def phone(siti: Client) -> Phone:
     """Siti's."""
-    db.session.commit()
-    return Phone("+6281234567890")
+    number = siti.user.phone
+    assert number is not None
+    return Phone(number)

@@ -11,14 +11,13 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.identity.models import User
 from app.notifications.models import Delivery, Receipt, State
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat import ledger, tokens
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.inbox.conftest import Phone
+from tests.inbox.phones import Phone
 from tests.pengingat.conftest import NOW, Time, moment, obat
 
 __all__ = ["moment", "obat"]
@@ -27,12 +26,7 @@ Sent = Callable[..., list[int]]
 
 
 @pytest.fixture
-def client_of_siti(client: Client, siti: User) -> Client:
-    return client.as_(siti)
-
-
-@pytest.fixture
-def sent(moment: Time, siti: User, client_of_siti: Client) -> Sent:
+def sent(moment: Time, siti: Client) -> Sent:
     """What fell due so many minutes ago and left as one message; a medicine's dose, named so, each."""
 
     def send(*names: str, ago: int = 5) -> list[int]:
@@ -46,7 +40,7 @@ def sent(moment: Time, siti: User, client_of_siti: Client) -> Sent:
                 "jadwal": [{"jam": f"{due_at:%H:%M}", "jumlah": 1, "satuan": "tablet"}],
             }  # fmt: skip
             now, moment.now = moment.now, at
-            response = client_of_siti.post("/pengingat/obat", {**body, "judul": name, "details": details})
+            response = siti.post("/pengingat/obat", {**body, "judul": name, "details": details})
             moment.now = now
             assert response.status_code == 201, response.text
             row = db.session.scalars(
@@ -256,9 +250,9 @@ def test_what_may_have_reached_the_number_is_meant(phone: Phone, sent: Sent, sta
     assert state(row) == "done"
 
 
-def test_what_went_to_the_number_before_is_not_meant(phone: Phone, sent: Sent, siti: User, moment: Time) -> None:
+def test_what_went_to_the_number_before_is_not_meant(phone: Phone, sent: Sent, siti: Client, moment: Time) -> None:
     (row,) = sent("Metformin")
-    siti.phone_changed_at = moment.now - timedelta(minutes=1)
+    siti.user.phone_changed_at = moment.now - timedelta(minutes=1)
     db.session.commit()
     assert phone.write("SUDAH").outcome == "answered:refused not_found"
     assert state(row) == "pending"
@@ -306,7 +300,7 @@ def test_a_button_that_is_too_old_says_so(phone: Phone, sent: Sent, moment: Time
     )
 
 
-def test_times_are_those_of_the_reminders_zone(phone: Phone, sent: Sent, siti: User) -> None:
+def test_times_are_those_of_the_reminders_zone(phone: Phone, sent: Sent, siti: Client) -> None:
     (row,) = sent("Metformin")
     zone = sa.update(Pengingat).where(Pengingat.id == read(row).reminder_id).values(timezone="Asia/Jayapura")
     db.session.execute(zone)
@@ -315,9 +309,9 @@ def test_times_are_those_of_the_reminders_zone(phone: Phone, sent: Sent, siti: U
 
 
 @pytest.mark.parametrize("name", ["promo.com Siti", "http://jahat.id", "promo.help Siti", "jahat.рф"])
-def test_no_address_in_a_name_leaves(phone: Phone, sent: Sent, siti: User, name: str) -> None:
+def test_no_address_in_a_name_leaves(phone: Phone, sent: Sent, siti: Client, name: str) -> None:
     sent("Metformin")
-    siti.nama_ktp = name
+    siti.user.nama_ktp = name
     db.session.commit()
     said = phone.write("SUDAH")
     assert said.text is not None

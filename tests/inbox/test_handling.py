@@ -20,7 +20,7 @@ from app.inbox import jobs
 from app.inbox.hearing import Hearing
 from app.notifications.models import Heard, Inbound, inbound
 from tests.helpers.client import Client
-from tests.inbox.conftest import rows
+from tests.inbox.phones import rows
 from tests.notifications.delivery.test_receipts import sent
 
 _numbers = count(1)

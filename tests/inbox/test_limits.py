@@ -13,8 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.inbox import conversation, jobs, limits
 from app.notifications.models import Delivery
 from tests.helpers.factories import make_user
-from tests.inbox.conftest import Phone, rows
-from tests.inbox.test_people import age
+from tests.inbox.phones import Phone, age, rows
 
 
 def answers() -> int:
@@ -60,7 +59,7 @@ def test_what_is_not_answered_any_more_is_done_all_the_same(phone: Phone) -> Non
 def test_the_limit_is_each_numbers_own(phone: Phone) -> None:
     make_user(nomor_hp="081234567899")
     db.session.commit()
-    for number in ("+6281234567890", "+6281234567899"):
+    for number in (phone.number, "+6281234567899"):
         for _ in range(5):
             Phone(number).write("BERHENTI")
     assert answers() == 6

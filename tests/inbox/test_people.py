@@ -20,47 +20,43 @@ from app.notifications import jobs as delivery_jobs
 from app.notifications.messages import message_user
 from app.notifications.models import Delivery, Heard, Inbound, Receipt, State
 from dev.simulators import Server
+from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
-from tests.inbox.conftest import Phone, rows
+from tests.inbox.phones import Phone, age, rows
 from tests.notifications.conftest import gateway
 
 __all__ = ["gateway"]
 
 
-def wishes(user: User) -> tuple[bool, bool]:
+def wishes(user: Client) -> tuple[bool, bool]:
     """Whether broadcasts come, and whether messages do."""
     db.session.expire_all()
     accepts = db.session.scalars(sa.select(User.accepts_broadcasts).where(User.id == user.id)).one()
     return accepts, notification_settings.get(user.id).messages
 
 
-@pytest.fixture
-def siti_id(siti: User) -> int:
-    return siti.id
-
-
 # --- more or less ---------------------------------------------------------------------------------------------------
 
 
-def test_stop_ends_broadcasts_and_not_reminders(phone: Phone, siti: User) -> None:
+def test_stop_ends_broadcasts_and_not_reminders(phone: Phone, siti: Client) -> None:
     said = phone.write("BERHENTI")
     assert said.text == texts.STOPPED
     assert wishes(siti) == (False, True)
 
 
-def test_stop_reminders_ends_both(phone: Phone, siti: User) -> None:
+def test_stop_reminders_ends_both(phone: Phone, siti: Client) -> None:
     assert phone.write("STOP PENGINGAT").text == texts.STOPPED_ALL
     assert wishes(siti) == (False, False)
 
 
-def test_start_brings_both_back(phone: Phone, siti: User) -> None:
+def test_start_brings_both_back(phone: Phone, siti: Client) -> None:
     phone.write("BERHENTI PENGINGAT")
     assert phone.write("MULAI").text == texts.STARTED
     assert wishes(siti) == (True, True)
 
 
-def test_how_it_was_said_is_kept_with_the_consent(phone: Phone, siti: User) -> None:
+def test_how_it_was_said_is_kept_with_the_consent(phone: Phone, siti: Client) -> None:
     phone.write("BERHENTI")
     rows = db.session.execute(
         sa.select(consents.Consent.purpose, consents.Consent.granted, consents.Consent.way).where(
@@ -71,7 +67,7 @@ def test_how_it_was_said_is_kept_with_the_consent(phone: Phone, siti: User) -> N
 
 
 @pytest.mark.parametrize("text", ["mulia", "start", "ya", "ok", "mau", "saya mulai", "dimulai", "👍", "BANTUAN"])
-def test_nobody_is_opted_in_by_a_guess(phone: Phone, siti: User, text: str) -> None:
+def test_nobody_is_opted_in_by_a_guess(phone: Phone, siti: Client, text: str) -> None:
     phone.write("BERHENTI PENGINGAT")
     phone.write(text)
     assert wishes(siti) == (False, False)
@@ -90,7 +86,7 @@ def test_the_answer_goes_out_although_nothing_else_does(committed: Flask, gatewa
 
 @pytest.mark.parametrize(("wish", "accepts"), [("stop", False), ("resume", True)])
 def test_a_wish_of_whatsapps_own_menu_is_followed_and_not_answered(
-    phone: Phone, siti: User, wish: str, accepts: bool
+    phone: Phone, siti: Client, wish: str, accepts: bool
 ) -> None:
     notification_settings.switch_broadcasts(siti.id, not accepts, way=consents.Way.APP)
     values = {"provider": "test", "event_key": "wish", "kind": Heard.PREFERENCE, "phone": phone.number}
@@ -125,14 +121,6 @@ def test_help_is_told_once_in_twelve_hours(phone: Phone) -> None:
 @pytest.mark.parametrize("kind", ["reaction", "sticker", "system", "unsupported"])
 def test_a_smile_is_not_talked_to(phone: Phone, kind: str) -> None:
     assert phone.write("", type=kind).text is None
-
-
-def age(**span: float) -> None:
-    """Let time pass for all that came in."""
-    with unit_of_work():
-        back = timedelta(**span)
-        values = {name: getattr(Inbound, name) - back for name in ("received_at", "handled_at")}
-        db.session.execute(sa.update(Inbound).values(values))
 
 
 # --- the number and the account -------------------------------------------------------------------------------------
@@ -189,11 +177,11 @@ def resets() -> list[Delivery]:
     return list(db.session.scalars(rows))
 
 
-def test_reset_sends_a_link_to_the_accounts_own_number(phone: Phone, siti_id: int) -> None:
+def test_reset_sends_a_link_to_the_accounts_own_number(phone: Phone, siti: Client) -> None:
     said = phone.write("RESET")
     assert (said.outcome, said.text) == ("answered:reset", None)
     (reset,) = resets()
-    assert (reset.user_id, reset.target) == (siti_id, phone.number)
+    assert (reset.user_id, reset.target) == (siti.id, phone.number)
     assert "/reset-password?code=" in str(reset.payload["text"])
 
 
@@ -212,11 +200,11 @@ def test_reset_counts_among_what_is_sent(phone: Phone) -> None:
 # --- the caregiver --------------------------------------------------------------------------------------------------
 
 
-def link(patient: User, name: str, **ago: float) -> int:
+def link(patient_id: int, name: str, **ago: float) -> int:
     """A caregiver of the patient, who was told of it so long ago."""
     caregiver = make_user("pendamping", nama_ktp=name)
     since = clock.now() - timedelta(**ago)
-    row = CaregiverLink(caregiver_id=caregiver.id, patient_id=patient.id, created_at=since)
+    row = CaregiverLink(caregiver_id=caregiver.id, patient_id=patient_id, created_at=since)
     db.session.add(row)
     db.session.commit()
     with unit_of_work():
@@ -236,8 +224,8 @@ def caregivers() -> list[int]:
     return sorted(db.session.scalars(sa.select(CaregiverLink.caregiver_id)))
 
 
-def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: User) -> None:
-    older, newer = link(siti, "Budi Santoso", days=2), link(siti, "Ani Lestari", hours=2)
+def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: Client) -> None:
+    older, newer = link(siti.id, "Budi Santoso", days=2), link(siti.id, "Ani Lestari", hours=2)
     said = phone.write("PUTUS")
     assert said.text is not None
     assert said.text.startswith("Hubungan dengan pendamping Ani sudah diputus.")
@@ -256,11 +244,10 @@ def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: User) -> None:
     ids=["refused", "not delivered", "unknown", "sent"],
 )
 def test_a_link_whose_message_reached_nobody_is_not_the_one_told_last(
-    phone: Phone, siti: User, fate: dict[str, Any], is_cut: bool
+    phone: Phone, siti: Client, fate: dict[str, Any], is_cut: bool
 ) -> None:
-    patient_id = siti.id
-    older = link(siti, "Budi Santoso", days=2)
-    newer = link(db.session.get_one(User, patient_id), "Ani Lestari", hours=2)
+    older = link(siti.id, "Budi Santoso", days=2)
+    newer = link(siti.id, "Ani Lestari", hours=2)
     newest = sa.select(sa.func.max(Delivery.id)).filter_by(channel="messaging").scalar_subquery()
     with unit_of_work():
         db.session.execute(sa.update(Delivery).where(Delivery.id == newest).values(**fate))
@@ -268,28 +255,27 @@ def test_a_link_whose_message_reached_nobody_is_not_the_one_told_last(
     assert caregivers() == [older if is_cut else newer]
 
 
-def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Phone, siti: User) -> None:
+def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Phone, siti: Client) -> None:
     """The patient has read of it in the application."""
-    link(siti, "Budi Santoso", hours=2)
+    link(siti.id, "Budi Santoso", hours=2)
     with unit_of_work():
         db.session.execute(sa.update(Delivery).values(state=State.FAILED, last_error="needs_template"))
     phone.write("PUTUS")
     assert caregivers() == []
 
 
-def test_who_says_cut_twice_keeps_the_caregiver_told_before(phone: Phone, siti: User) -> None:
+def test_who_says_cut_twice_keeps_the_caregiver_told_before(phone: Phone, siti: Client) -> None:
     """No answer came at once, so they wrote again."""
-    older = link(siti, "Budi Santoso", days=2)
-    link(siti, "Ani Lestari", hours=2)
+    older = link(siti.id, "Budi Santoso", days=2)
+    link(siti.id, "Ani Lestari", hours=2)
     phone.write("PUTUS")
     assert phone.write("PUTUS").text == texts.CUT_ALREADY
     assert caregivers() == [older]
 
 
-def test_what_an_older_link_may_do_now_was_told_last(phone: Phone, siti: User) -> None:
-    patient_id = siti.id
-    link(siti, "Budi Santoso", days=9)
-    newer = link(db.session.get_one(User, patient_id), "Ani Lestari", hours=2)
+def test_what_an_older_link_may_do_now_was_told_last(phone: Phone, siti: Client) -> None:
+    link(siti.id, "Budi Santoso", days=9)
+    newer = link(siti.id, "Ani Lestari", hours=2)
     with unit_of_work():
         older = db.session.scalars(sa.select(CaregiverLink).order_by(CaregiverLink.id)).first()
         assert older is not None
@@ -301,22 +287,22 @@ def test_what_an_older_link_may_do_now_was_told_last(phone: Phone, siti: User) -
     assert caregivers() == [newer]
 
 
-def test_an_older_link_is_not_cut_by_a_word(phone: Phone, siti: User) -> None:
-    older = link(siti, "Budi Santoso", days=8)
+def test_an_older_link_is_not_cut_by_a_word(phone: Phone, siti: Client) -> None:
+    older = link(siti.id, "Budi Santoso", days=8)
     assert phone.write("PUTUS").text == texts.NOTHING_TO_CUT
     assert caregivers() == [older]
 
 
-def test_nobody_cuts_the_link_of_another(phone: Phone, siti: User) -> None:
+def test_nobody_cuts_the_link_of_another(phone: Phone, siti: Client) -> None:
     other = make_user(nomor_hp="081234567899")
-    theirs = link(other, "Budi Santoso", hours=1)
+    theirs = link(other.id, "Budi Santoso", hours=1)
     assert phone.write("PUTUS").text == texts.NOTHING_TO_CUT
     assert caregivers() == [theirs]
 
 
 @pytest.mark.parametrize("text", ["putuskan", "putu", "cut", "PUTUSS asa"])
-def test_a_link_is_cut_by_the_very_word_alone(phone: Phone, siti: User, text: str) -> None:
-    link(siti, "Budi Santoso", hours=1)
+def test_a_link_is_cut_by_the_very_word_alone(phone: Phone, siti: Client, text: str) -> None:
+    link(siti.id, "Budi Santoso", hours=1)
     phone.write(text)
     assert len(caregivers()) == (0 if text.startswith("PUTUSS") else 1)
 

@@ -12,7 +12,7 @@ from app.inbox import texts
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
-from tests.inbox.conftest import Phone
+from tests.inbox.phones import Phone
 
 
 @pytest.fixture(autouse=True)
@@ -32,15 +32,15 @@ def proven(user_id: int) -> bool:
 
 
 @pytest.mark.parametrize("text", ["VERIFIKASI {}", "verifikasi {}", "Verifikasi: {}.", "verivikasi {}"])
-def test_the_code_proves_the_number_that_it_comes_from(client: Client, siti: User, phone: Phone, text: str) -> None:
-    user_id, code = siti.id, ask(client.as_(siti))
+def test_the_code_proves_the_number_that_it_comes_from(siti: Client, phone: Phone, text: str) -> None:
+    user_id, code = siti.id, ask(siti)
     said = phone.write(text.format(code))
     assert (said.outcome, said.text) == ("answered:verify proven", "Terima kasih. Nomor ini terbukti milik Anda.")
     assert proven(user_id)
 
 
-def test_another_number_proves_nothing(client: Client, siti: User, phone: Phone) -> None:
-    user_id, code = siti.id, ask(client.as_(siti))
+def test_another_number_proves_nothing(siti: Client, phone: Phone) -> None:
+    user_id, code = siti.id, ask(siti)
     make_user(nomor_hp="081234567899")
     db.session.commit()
     assert Phone("+6281234567899").write(f"VERIFIKASI {code}").outcome == "answered:verify unknown_code"
@@ -49,8 +49,8 @@ def test_another_number_proves_nothing(client: Client, siti: User, phone: Phone)
     assert phone.write(f"VERIFIKASI {code}").outcome == "answered:verify proven"
 
 
-def test_a_new_number_is_known_from_the_moment_that_it_is_proven(client: Client, siti: User) -> None:
-    user_id, code = siti.id, ask(client.as_(siti), nomor_hp="081277778888")
+def test_a_new_number_is_known_from_the_moment_that_it_is_proven(siti: Client) -> None:
+    user_id, code = siti.id, ask(siti, nomor_hp="081277778888")
     new = Phone("+6281277778888")
     assert new.write("BANTUAN").outcome == "unknown sender"
     assert new.write(f"VERIFIKASI {code}").outcome == "answered:verify proven"
@@ -58,8 +58,8 @@ def test_a_new_number_is_known_from_the_moment_that_it_is_proven(client: Client,
     assert new.write("BANTUAN").text == texts.HELP
 
 
-def test_a_code_works_once(client: Client, siti: User, phone: Phone) -> None:
-    code = ask(client.as_(siti))
+def test_a_code_works_once(siti: Client, phone: Phone) -> None:
+    code = ask(siti)
     phone.write(f"VERIFIKASI {code}")
     assert phone.write(f"VERIFIKASI {code}").text == texts.PROOFS["unknown_code"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.client import Client
 from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, status, whatsapp
-from tests.inbox.conftest import rows
+from tests.inbox.phones import rows
 
 
 def test_of_a_receipt_time_code_and_our_own_id_are_kept(provider: Client) -> None:

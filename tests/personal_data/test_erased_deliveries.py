@@ -19,7 +19,7 @@ from app.personal_data import erasers, jobs
 from tests.forum.posts import category_id, write_reply, write_thread
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
-from tests.inbox.conftest import Phone
+from tests.inbox.phones import Phone
 from tests.personal_data.leaving import OBAT, PERSON, leave, let_the_grace_pass
 
 #: Longer than a message shows it.

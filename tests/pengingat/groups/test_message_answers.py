@@ -12,10 +12,8 @@ from app.identity.models import User
 from app.notifications import jobs as outbox_jobs
 from app.pengingat.models import Occurrence
 from dev.simulators import Server
-from tests.inbox.conftest import Phone
-from tests.pengingat.groups.conftest import answer, grouping, medicine, sent, siti_id, three
-
-__all__ = ["grouping", "siti_id", "three"]
+from tests.inbox.phones import Phone
+from tests.pengingat.groups.conftest import answer, medicine, sent
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -1,0 +1,68 @@
+"""The providers' keys, a phone with which somebody writes to us, and what came in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.inbox import conversation, jobs
+from app.notifications.models import Delivery, Heard, Inbound
+
+APP_SECRET = "app-secret-of-the-tests"
+VERIFY_TOKEN = "verify-token-of-the-tests"
+FONNTE_TOKEN = "fonnte-token-of-the-tests-0123456789"
+
+_numbers = count(1)
+
+
+def rows() -> list[Inbound]:
+    """All that came in."""
+    db.session.expire_all()
+    return list(db.session.scalars(sa.select(Inbound).order_by(Inbound.id)))
+
+
+def age(**span: float) -> None:
+    """Let time pass for all that came in."""
+    with unit_of_work():
+        back = timedelta(**span)
+        values = {name: getattr(Inbound, name) - back for name in ("received_at", "handled_at")}
+        db.session.execute(sa.update(Inbound).values(values))
+
+
+@dataclass(frozen=True)
+class Said:
+    """What was made of a message, and what was written back."""
+
+    outcome: str | None
+    text: str | None
+
+
+class Phone:
+    """Somebody's phone, with which they write to us."""
+
+    def __init__(self, number: str) -> None:
+        self.number = number
+
+    def write(self, text: str, **payload: str) -> Said:
+        """Write, and see what comes back."""
+        row_id = self.send(text, **payload)
+        jobs.handle()
+        db.session.expire_all()
+        row = db.session.get_one(Inbound, row_id)
+        key = f"{conversation.KIND}:{row_id}"
+        answers = db.session.scalars(sa.select(Delivery).filter_by(dedupe_key=key)).all()
+        assert all((answer.target, answer.user_id) == (self.number, None) for answer in answers)
+        return Said(row.outcome, next((str(answer.payload["text"]) for answer in answers), None))
+
+    def send(self, text: str, **payload: str) -> int:
+        """Write; nobody has looked yet. Returns the id of the row."""
+        values = {"provider": "test", "event_key": f"phone:{next(_numbers)}", "kind": Heard.MESSAGE}
+        with unit_of_work():
+            row = Inbound(phone=self.number, text=text, payload={"type": "text", **payload}, **values)
+            db.session.add(row)
+            db.session.flush()
+            return row.id

@@ -1,0 +1,134 @@
+"""The routes of the webhooks, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.core.web.parsing import MAX_JSON_BYTES
+from tests.helpers.client import Client, assert_error
+from tests.inbox.bodies import (
+    fonnte_message,
+    heard,
+    message,
+    post_fonnte,
+    post_whatsapp,
+    sign,
+    status,
+    whatsapp,
+)
+from tests.inbox.phones import FONNTE_TOKEN, VERIFY_TOKEN, rows
+
+GOOD = whatsapp(heard(messages=[message()], statuses=[status()]))
+BROKEN = [b"", b"{", b"nonsense", b"\xff\xfe", b"[" * 5000, b'{"a": NaN}']
+
+
+class TestConfirmWhatsapp:
+    """GET /webhooks/whatsapp"""
+
+    def test_whatsapp_is_shown_that_the_address_is_ours(self, provider: Client) -> None:
+        asked = {"hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "1158201444"}
+        response = provider.get("/webhooks/whatsapp", query_string=asked)
+        assert (response.status_code, response.text, response.mimetype) == (200, "1158201444", "text/plain")
+
+    @pytest.mark.parametrize(
+        "changes", [{"hub.verify_token": "x"}, {"hub.mode": "unsubscribe"}, {"hub.verify_token": ""}, {"hub.mode": ""}]
+    )
+    def test_nobody_else_is_shown_anything(self, provider: Client, changes: dict[str, str]) -> None:
+        asked = {"hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "1", **changes}
+        assert_error(provider.get("/webhooks/whatsapp", query_string=asked), 403, "forbidden")
+
+    def test_is_away_without_the_token(self, client: Client) -> None:
+        assert_error(client.get("/webhooks/whatsapp", query_string={"hub.mode": "subscribe"}), 404, "route_not_found")
+
+
+class TestReceiveWhatsapp:
+    """POST /webhooks/whatsapp"""
+
+    def test_what_whatsapp_signed_is_let_in(self, provider: Client) -> None:
+        assert post_whatsapp(provider, GOOD).status_code == 200
+        assert [(row.kind, row.provider) for row in rows()] == [
+            ("message", "whatsapp_cloud"),
+            ("receipt", "whatsapp_cloud"),
+        ]
+
+    def test_needs_the_signature(self, provider: Client) -> None:
+        assert_error(post_whatsapp(provider, GOOD, **{"X-Hub-Signature-256": ""}), 403, "forbidden")
+        assert rows() == []
+
+    def test_is_away_without_the_secret(self, client: Client) -> None:
+        assert_error(post_whatsapp(client, GOOD), 404, "route_not_found")
+
+    @pytest.mark.parametrize("raw", BROKEN)
+    def test_what_is_no_json_is_bad_input(self, provider: Client, raw: bytes) -> None:
+        assert_error(post_whatsapp(provider, raw), 400, "invalid_json")
+
+    @pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
+    def test_more_than_a_megabyte_is_refused_whatever_it_calls_itself(self, provider: Client, kind: str) -> None:
+        big = b" " * (MAX_JSON_BYTES + 1)
+        response = provider.post(
+            "/webhooks/whatsapp", data=big, content_type=kind, headers={"X-Hub-Signature-256": sign(big)}
+        )
+        assert_error(response, 413, "payload_too_large")
+
+
+class Fonnte:
+    """What is the same for each of Fonnte's webhooks."""
+
+    event: str
+
+    def test_the_address_is_the_proof(self, provider: Client) -> None:
+        for token in ("x", FONNTE_TOKEN[:-1], FONNTE_TOKEN + "x", FONNTE_TOKEN.upper()):
+            assert_error(post_fonnte(provider, self.event, fonnte_message(), token), 404, "route_not_found")
+        assert rows() == []
+
+    def test_is_away_without_the_token(self, client: Client) -> None:
+        assert_error(post_fonnte(client, self.event, fonnte_message()), 404, "route_not_found")
+
+    @pytest.mark.parametrize("raw", BROKEN)
+    def test_what_is_no_json_is_bad_input(self, provider: Client, raw: bytes) -> None:
+        path = f"/webhooks/fonnte/{FONNTE_TOKEN}/{self.event}"
+        assert_error(provider.post(path, data=raw, content_type="application/json"), 400, "invalid_json")
+
+
+class TestReceiveFonnteMessage(Fonnte):
+    """POST /webhooks/fonnte/<token>/message"""
+
+    event = "message"
+
+    def test_keeps_what_somebody_wrote(self, provider: Client) -> None:
+        response = post_fonnte(provider, "message", fonnte_message("SUDAH"))
+        assert (response.status_code, response.json) == (200, {"message": "Diterima."})
+        assert [(row.kind, row.phone, row.text) for row in rows()] == [("message", "+6281200000001", "SUDAH")]
+
+
+class TestReceiveFonnteStatus(Fonnte):
+    """POST /webhooks/fonnte/<token>/status"""
+
+    event = "status"
+
+    def test_keeps_what_became_of_a_message(self, provider: Client) -> None:
+        response = post_fonnte(provider, "status", {"id": "80", "status": "sent"})
+        assert (response.status_code, response.json) == (200, {"message": "Diterima."})
+        assert [(row.kind, row.ref) for row in rows()] == [("receipt", "80")]
+
+
+class TestReceiveFonnteDevice(Fonnte):
+    """POST /webhooks/fonnte/<token>/device"""
+
+    event = "device"
+
+    def test_keeps_whether_the_phone_is_connected(self, provider: Client) -> None:
+        response = post_fonnte(provider, "device", {"device": "6281100000000", "status": "disconnect"})
+        assert (response.status_code, response.json) == (200, {"message": "Diterima."})
+        assert [row.kind for row in rows()] == ["device"]
+
+
+class TestDescribeMessaging:
+    """GET /messaging"""
+
+    def test_a_client_learns_where_people_write_to(self, provider: Client) -> None:
+        expected = {"two_way": True, "number": "+6281100000000", "link": "https://wa.me/6281100000000"}
+        assert provider.get("/messaging").json == expected
+
+    def test_without_settings_nobody_is_told_to_write(self, client: Client) -> None:
+        assert client.get("/messaging").json == {"two_way": False, "number": None, "link": None}
