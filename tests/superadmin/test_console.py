@@ -11,33 +11,10 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.identity.models import AuditEntry, RoleName, User
+from app.identity.models import AuditEntry, User
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_superadmin, make_user
-
-
-def run(client: Client, sql: str) -> Any:
-    response = client.post("/superadmin/query", {"query": sql})
-    assert response.status_code == 200, response.json
-    return response.json
-
-
-def test_a_select_gives_columns_and_rows(boss: Client) -> None:
-    result = run(boss, "SELECT 1 AS satu, 'dua' AS dua")
-    assert result.pop("duration_ms") >= 0
-    assert result == {
-        "columns": ["satu", "dua"],
-        "rows": [{"satu": 1, "dua": "dua"}],
-        "row_count": 1,
-        "truncated": False,
-        "command": "SELECT",
-    }
-
-
-def test_a_write_tells_the_rows_it_touched(boss: Client) -> None:
-    result = run(boss, "UPDATE users SET nama_ktp = 'Bos Besar' WHERE username = 'bos'")
-    assert (result["command"], result["row_count"], result["rows"]) == ("UPDATE", 1, [])
-    assert run(boss, "SELECT nama_ktp FROM users")["rows"] == [{"nama_ktp": "Bos Besar"}]
+from tests.helpers.factories import make_user
+from tests.superadmin.results import run
 
 
 @pytest.mark.parametrize(
@@ -84,23 +61,6 @@ def test_equal_names_are_told_apart(boss: Client) -> None:
     assert run(boss, "SELECT 1 AS a, 2 AS a, 3 AS a, 4 AS a_2")["columns"] == ["a", "a_2", "a_3", "a_2_2"]
 
 
-@pytest.mark.parametrize(
-    ("sql", "sqlstate"),
-    [
-        ("SELEC 1", "42601"),
-        ("SELECT * FROM tidak_ada", "42P01"),
-        ("SELECT 1/0", "22012"),
-        ("INSERT INTO roles (name) VALUES ('PASIEN')", "23505"),
-        ("VACUUM", "25001"),
-        ("SELECT 'unfinished", "42601"),
-    ],
-)
-def test_a_database_error_comes_in_its_own_words(boss: Client, sql: str, sqlstate: str) -> None:
-    response = boss.post("/superadmin/query", {"query": sql})
-    assert_error(response, 400, "sql_error")
-    assert response.json["sqlstate"] == sqlstate
-
-
 def test_a_failing_statement_leaves_nothing_behind(boss: Client) -> None:
     sql = "INSERT INTO kategori (nama_kategori) VALUES ('a'); CREATE TABLE t (a int); SELECT 1/0"
     assert_error(boss.post("/superadmin/query", {"query": sql}), 400, "sql_error")
@@ -121,40 +81,11 @@ def test_a_statement_is_written_down_before_it_runs(boss: Client) -> None:
     assert rows[0].ip == "127.0.0.1"
 
 
-@pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": 5}, {"query": "SELECT '" + "x" * 20480 + "'"}])
-def test_a_query_is_needed_and_has_at_most_20_kb(boss: Client, body: dict[str, Any]) -> None:
-    assert_error(boss.post("/superadmin/query", body), 400, "validation_error", "query")
-
-
-def test_a_query_is_exported_whole_and_without_formulas(boss: Client) -> None:
-    text = "CASE WHEN n = 1 THEN '=1+1' ELSE 'baris \"' || n || '\"' END"
-    sql = f"SELECT n, {text} AS teks FROM generate_series(1, 30000) n"
-    response = boss.post("/superadmin/query/export", {"query": sql})
-    assert response.mimetype == "text/csv"
-    assert response.headers["Content-Disposition"] == 'attachment; filename="query.csv"'
-    lines = response.get_data().decode("utf-8-sig").splitlines()
-    assert lines[:3] == ["n,teks", "1,'=1+1", '2,"baris ""2"""']
-    assert len(lines) == 30001
-
-
 def test_formulas_within_cells_are_guarded_too(boss: Client) -> None:
     sql = "SELECT 'Budi;=1+1' AS a, E'x\\n@SUM(1)' AS \"b;=2\", E'y\\t+1' AS c, 'z; \"-1' AS d, -5 AS e"
     response = boss.post("/superadmin/query/export", {"query": sql})
     rows = list(csv.reader(io.StringIO(response.get_data().decode("utf-8-sig"), newline="")))
     assert rows == [["a", "b;'=2", "c", "d", "e"], ["Budi;'=1+1", "x\n'@SUM(1)", "y\t'+1", "z; \"'-1", "-5"]]
-
-
-def test_a_failing_export_is_an_error_not_a_file(boss: Client) -> None:
-    assert_error(boss.post("/superadmin/query/export", {"query": "SELECT * FROM tidak_ada"}), 400, "sql_error")
-
-
-@pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
-@pytest.mark.parametrize("role", [RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])
-def test_nobody_else_runs_sql(client: Client, path: str, role: RoleName) -> None:
-    body = {"query": "SELECT 1"}
-    assert_error(client.as_(make_user(role)).post(path, body), 403)
-    assert_error(client.as_(make_superadmin()).post(path, body), 403)  # from /login, not /superadmin/login
-    assert_error(client.post(path, body), 401)
 
 
 def test_a_taken_role_closes_the_console_at_once(boss: Client) -> None:

@@ -1,0 +1,16 @@
+"""Checks of a route whose method and path are the docstring of a test class."""
+
+from __future__ import annotations
+
+import re
+
+from tests.helpers.client import Client, assert_error
+
+
+def assert_refused(test: object, client: Client, *others: Client) -> None:
+    """Assert that the route of a test class answers 401 without a token, and 403 to these people."""
+    method, path = str(test.__doc__).split()
+    path = re.sub(r"<\w+>", "1", path)
+    assert_error(client.open(method, path), 401)
+    for other in others:
+        assert_error(other.open(method, path), 403, "forbidden")

@@ -1,0 +1,158 @@
+"""The routes of the SQL console and the table browser, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.routes import assert_refused
+from tests.superadmin.results import rows, run
+
+
+class SuperadminOnly:
+    """The method and path of a route."""
+
+    def test_needs_a_superadmin(
+        self, client: Client, siti: Client, budi: Client, admin: Client, superadmin: Client
+    ) -> None:
+        by_login = client.as_(superadmin.user)  # not by /superadmin/login
+        assert_refused(self, client, siti, budi, admin, by_login)
+
+
+class QueryNeeded(SuperadminOnly):
+    """The method and path of a route that takes a query."""
+
+    @pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": 5}, {"query": "SELECT '" + "x" * 20480 + "'"}])
+    def test_needs_a_query_of_20_kb_at_most(self, superadmin: Client, body: dict[str, Any]) -> None:
+        path = str(self.__doc__).removeprefix("POST ")
+        assert_error(superadmin.post(path, body), 400, "validation_error", "query")
+
+
+class TestRunQuery(QueryNeeded):
+    """POST /superadmin/query"""
+
+    def test_a_select_gives_columns_and_rows(self, boss: Client) -> None:
+        result = run(boss, "SELECT 1 AS satu, 'dua' AS dua")
+        assert result.pop("duration_ms") >= 0
+        assert result == {
+            "columns": ["satu", "dua"],
+            "rows": [{"satu": 1, "dua": "dua"}],
+            "row_count": 1,
+            "truncated": False,
+            "command": "SELECT",
+        }
+
+    def test_a_write_tells_the_rows_it_touched(self, boss: Client) -> None:
+        result = run(boss, "UPDATE users SET nama_ktp = 'Bos Besar' WHERE username = 'bos'")
+        assert (result["command"], result["row_count"], result["rows"]) == ("UPDATE", 1, [])
+        assert run(boss, "SELECT nama_ktp FROM users")["rows"] == [{"nama_ktp": "Bos Besar"}]
+
+    @pytest.mark.parametrize(
+        ("sql", "sqlstate"),
+        [
+            ("SELEC 1", "42601"),
+            ("SELECT * FROM tidak_ada", "42P01"),
+            ("SELECT 1/0", "22012"),
+            ("INSERT INTO roles (name) VALUES ('PASIEN')", "23505"),
+            ("VACUUM", "25001"),
+            ("SELECT 'unfinished", "42601"),
+        ],
+    )
+    def test_a_database_error_comes_in_its_own_words(self, boss: Client, sql: str, sqlstate: str) -> None:
+        response = boss.post("/superadmin/query", {"query": sql})
+        assert_error(response, 400, "sql_error")
+        assert response.json["sqlstate"] == sqlstate
+
+
+class TestExportQuery(QueryNeeded):
+    """POST /superadmin/query/export"""
+
+    def test_a_query_is_exported_whole_and_without_formulas(self, boss: Client) -> None:
+        text = "CASE WHEN n = 1 THEN '=1+1' ELSE 'baris \"' || n || '\"' END"
+        sql = f"SELECT n, {text} AS teks FROM generate_series(1, 30000) n"
+        response = boss.post("/superadmin/query/export", {"query": sql})
+        assert response.mimetype == "text/csv"
+        assert response.headers["Content-Disposition"] == 'attachment; filename="query.csv"'
+        lines = response.get_data().decode("utf-8-sig").splitlines()
+        assert lines[:3] == ["n,teks", "1,'=1+1", '2,"baris ""2"""']
+        assert len(lines) == 30001
+
+    def test_a_failing_export_is_an_error_not_a_file(self, boss: Client) -> None:
+        assert_error(boss.post("/superadmin/query/export", {"query": "SELECT * FROM tidak_ada"}), 400, "sql_error")
+
+
+class TestListTables(SuperadminOnly):
+    """GET /superadmin/tables"""
+
+    def test_tables_are_listed_by_name(self, superadmin: Client) -> None:
+        names = superadmin.get("/superadmin/tables").json
+        assert {"users", "roles", "audit_entries"} <= set(names)
+        assert names == sorted(names)
+        detail = superadmin.get("/superadmin/tables?detail=1").json
+        assert set(detail[0]) == {"name", "rows_estimate", "bytes"}
+
+    def test_a_wrong_detail_is_bad_input(self, superadmin: Client) -> None:
+        assert_error(superadmin.get("/superadmin/tables?detail=banyak"), 400, "validation_error", "detail")
+
+
+class TestGetTable(SuperadminOnly):
+    """GET /superadmin/tables/<table_name>"""
+
+    def test_a_table_has_columns_with_types_and_rows(self, superadmin: Client) -> None:
+        make_user(username="siti", preferences={"islam": True}, is_verified=True)
+        page = rows(superadmin, "users")
+        assert (page["table"], page["total"], page["limit"], page["offset"]) == ("users", 2, 100, 0)
+        assert {"name": "id", "type": "bigint"} in page["columns"]
+        siti = page["rows"][1]
+        assert siti["username"] == "siti"
+        assert siti["preferences"] == {"islam": True}
+        assert siti["preference_tags"] == ["islam"]
+        assert siti["is_verified"] is True
+        assert siti["created_at"].endswith("Z")
+        assert siti["email"] is None
+
+    def test_rows_are_paged_by_primary_key(self, superadmin: Client) -> None:
+        page = rows(superadmin, "roles", limit=2, offset=1)
+        assert [row["name"] for row in page["rows"]] == ["admin", "pendamping"]
+        assert (page["total"], page["limit"], page["offset"]) == (4, 2, 1)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "tidak_ada",
+            "pg_authid",
+            "users; DROP TABLE users",
+            'users" --',
+            "pg_catalog.pg_authid",
+            "%75sers%00",
+            "USERS",
+        ],
+    )
+    def test_what_is_not_in_the_catalogue_is_not_found(self, superadmin: Client, name: str) -> None:
+        assert superadmin.get(f"/superadmin/tables/{name}").status_code == 404
+        assert superadmin.get(f"/superadmin/tables/{name}/export").status_code == 404
+
+    @pytest.mark.parametrize(("field", "value"), [("limit", 0), ("limit", 1001), ("offset", -1), ("limit", "x")])
+    def test_a_wrong_page_is_bad_input(self, superadmin: Client, field: str, value: Any) -> None:
+        response = superadmin.get("/superadmin/tables/users", query_string={field: value})
+        assert_error(response, 400, "validation_error", field)
+
+
+class TestExportTable(SuperadminOnly):
+    """GET /superadmin/tables/<table_name>/export"""
+
+    def test_an_export_is_whole_and_written_down(self, superadmin: Client) -> None:
+        for _ in range(150):
+            db.session.execute(sa.text("INSERT INTO kategori (nama_kategori) VALUES (gen_random_uuid())"))
+        response = superadmin.get("/superadmin/tables/kategori/export")
+        assert response.headers["Content-Disposition"] == 'attachment; filename="kategori.csv"'
+        assert len(response.get_data(as_text=True).splitlines()) == 151
+        assert superadmin.get("/admins/audit").json[0]["subject"] == "table:kategori"
+
+    def test_an_unknown_table_is_not_found(self, superadmin: Client) -> None:
+        assert_error(superadmin.get("/superadmin/tables/tidak_ada/export"), 404)
