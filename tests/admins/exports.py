@@ -12,6 +12,8 @@ from werkzeug.test import TestResponse
 
 from tests.helpers.client import Client
 
+REPORTS = ("users", "admins", "activity-logs", "domicile")
+
 
 def get(admin: Client, report: str, **query: Any) -> TestResponse:
     response = admin.get(f"/admins/export/{report}", query_string=query)

@@ -24,7 +24,7 @@ PHONE = "+6281234567890"
 
 
 @pytest.fixture
-def siti(client: Client) -> User:
+def registered(client: Client) -> User:
     """A patient who registered herself."""
     assert client.post("/register", REGISTRATION).status_code == 201
     user = credentials.by_login("siti")
@@ -47,49 +47,49 @@ def promote(admin: Client, user: User) -> None:
 
 
 def test_who_registered_does_not_lose_everything_for_having_become_an_administrator(
-    client: Client, admin: Client, siti: User
+    client: Client, admin: Client, registered: User
 ) -> None:
     """Promoted and deleted at once anybody's reminders and history would be gone for good, without a word to them."""
-    promote(admin, siti)
-    session = client.as_(siti)
-    assert admin.delete(f"/admins/{siti.id}").status_code == 200
+    promote(admin, registered)
+    session = client.as_(registered)
+    assert admin.delete(f"/admins/{registered.id}").status_code == 200
     assert_error(admin.get("/admins/siti"), 404)
-    assert siti.role_names == {RoleName.PASIEN}
+    assert registered.role_names == {RoleName.PASIEN}
     assert_error(session.get("/profile"), 401)
     assert texts()[-1][2].startswith("Peran akun Anda baru saja diubah. Peran yang dicabut: admin.")
-    assert credentials.authenticate("siti", "milik-siti") is siti
-    assert_error(admin.delete(f"/admins/{siti.id}"), 404)
-    promote(admin, siti)
+    assert credentials.authenticate("siti", "milik-siti") is registered
+    assert_error(admin.delete(f"/admins/{registered.id}"), 404)
+    promote(admin, registered)
     superadmin = client.as_(make_superadmin())
-    assert superadmin.delete(f"/admins/{siti.id}").status_code == 200
+    assert superadmin.delete(f"/admins/{registered.id}").status_code == 200
 
 
 @pytest.mark.parametrize("change", [{"password": "milik-bos"}, {"nomor_hp": "081311112222"}, {"nomor_hp": None}])
 def test_nobody_else_changes_what_opens_the_account_of_who_registered(
-    admin: Client, siti: User, change: dict[str, str | None]
+    admin: Client, registered: User, change: dict[str, str | None]
 ) -> None:
-    promote(admin, siti)
-    assert_error(admin.put(f"/admins/{siti.id}", {"nama_ktp": "S", **change}), 403, "owner_only")
-    assert credentials.authenticate("siti", "milik-siti") is siti
-    assert siti.phone == PHONE
+    promote(admin, registered)
+    assert_error(admin.put(f"/admins/{registered.id}", {"nama_ktp": "S", **change}), 403, "owner_only")
+    assert credentials.authenticate("siti", "milik-siti") is registered
+    assert registered.phone == PHONE
 
 
-def test_a_superadmin_does_not_either(client: Client, admin: Client, siti: User) -> None:
-    promote(admin, siti)
+def test_a_superadmin_does_not_either(client: Client, admin: Client, registered: User) -> None:
+    promote(admin, registered)
     superadmin = client.as_superadmin(make_superadmin())
-    assert_error(superadmin.put(f"/admins/{siti.id}", {"password": "milik-bos"}), 403, "owner_only")
+    assert_error(superadmin.put(f"/admins/{registered.id}", {"password": "milik-bos"}), 403, "owner_only")
 
 
-def test_the_rest_of_an_administrator_who_registered_can_be_changed(admin: Client, siti: User) -> None:
-    promote(admin, siti)
+def test_the_rest_of_an_administrator_who_registered_can_be_changed(admin: Client, registered: User) -> None:
+    promote(admin, registered)
     same = {"nama_ktp": "Siti A.", "nomor_hp": "+62 812 3456 7890"}
-    assert admin.put(f"/admins/{siti.id}", same).status_code == 200
+    assert admin.put(f"/admins/{registered.id}", same).status_code == 200
 
 
-def test_who_registered_changes_their_own_by_either_route(client: Client, admin: Client, siti: User) -> None:
-    promote(admin, siti)
-    as_siti, laptop = client.as_(siti), client.as_(siti)
-    assert as_siti.put(f"/admins/{siti.id}", {"password": "baru-sekali"}).status_code == 200
+def test_who_registered_changes_their_own_by_either_route(client: Client, admin: Client, registered: User) -> None:
+    promote(admin, registered)
+    as_siti, laptop = client.as_(registered), client.as_(registered)
+    assert as_siti.put(f"/admins/{registered.id}", {"password": "baru-sekali"}).status_code == 200
     assert as_siti.get("/profile").status_code == 200
     assert laptop.get("/profile").status_code == 401
 
@@ -120,12 +120,12 @@ def test_an_administrator_whom_others_added_gets_a_password_from_them_and_is_tol
     assert told[2].startswith("Data akun Anda baru saja diubah: kata sandi. ")
 
 
-def test_who_gets_or_loses_a_role_is_told(admin: Client, siti: User) -> None:
-    promote(admin, siti)
-    promote(admin, siti)
-    admin.put(f"/admins/users/{siti.id}", {"role_ids": [role_id(RoleName.PASIEN), role_id(RoleName.PENDAMPING)]})
-    admin.delete(f"/admins/{siti.id}/roles", {"role_ids": [role_id(RoleName.PENDAMPING)]})
-    assert [text for user_id, _, text in texts() if user_id == siti.id] == [
+def test_who_gets_or_loses_a_role_is_told(admin: Client, registered: User) -> None:
+    promote(admin, registered)
+    promote(admin, registered)
+    admin.put(f"/admins/users/{registered.id}", {"role_ids": [role_id(RoleName.PASIEN), role_id(RoleName.PENDAMPING)]})
+    admin.delete(f"/admins/{registered.id}/roles", {"role_ids": [role_id(RoleName.PENDAMPING)]})
+    assert [text for user_id, _, text in texts() if user_id == registered.id] == [
         f"Peran akun Anda baru saja diubah. {change} Bila ada yang keliru, hubungi administrator."
         for change in (
             "Peran yang ditambahkan: admin.",
@@ -174,13 +174,13 @@ def test_a_role_by_command_is_told(app: Flask, client: Client) -> None:
     assert "ditambahkan: admin" in text
 
 
-def test_who_chooses_their_own_roles_is_not_told(client: Client, siti: User) -> None:
+def test_who_chooses_their_own_roles_is_not_told(client: Client, registered: User) -> None:
     both = [role_id(RoleName.PASIEN), role_id(RoleName.PENDAMPING)]
-    assert client.as_(siti).put("/profile", {"role_ids": both}).status_code == 200
+    assert client.as_(registered).put("/profile", {"role_ids": both}).status_code == 200
     assert texts() == []
 
 
-def test_no_address_leaves_in_the_name_of_a_role(admin: Client, siti: User) -> None:
+def test_no_address_leaves_in_the_name_of_a_role(admin: Client, siti: Client) -> None:
     for name in ("relawan klaim.help", "bank.support"):
         role = admin.post("/roles", {"name": name}).json
         admin.put(f"/admins/users/{siti.id}", {"role_ids": [role_id(RoleName.PASIEN), role["id"]]})

@@ -1,3 +1,0 @@
-"""The administrator who looks after the others."""
-
-from __future__ import annotations

@@ -1,0 +1,373 @@
+"""The routes of administration, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from io import BytesIO
+
+import pytest
+
+from app.core.database.session import db
+from app.core.lib.clock import today
+from app.identity import audit
+from app.identity.models import RoleName, User
+from app.identity.roles import roles_named
+from tests.admins.exports import REPORTS
+from tests.core.media.samples import plain
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.routes import assert_refused
+from tests.helpers.statements import Statements
+
+FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}
+NIK = "3273014502900001"
+LINKS = "/admins/caregiver-patient"
+
+
+def ids(*names: RoleName) -> list[int]:
+    return [role.id for role in roles_named(names)]
+
+
+def both(budi: Client, siti: Client) -> dict[str, int]:
+    return {"caregiver_id": budi.id, "patient_id": siti.id}
+
+
+class AdminsOnly:
+    """The method and path of a route."""
+
+    def test_needs_an_administrator(self, client: Client, siti: Client, budi: Client) -> None:
+        assert_refused(self, client, siti, budi)
+
+
+class TestListAdmins(AdminsOnly):
+    """GET /admins"""
+
+    def test_administrators_alone_are_listed(self, admin: Client) -> None:
+        make_user(username="siti")
+        response = admin.get("/admins/")
+        assert [row["username"] for row in response.json] == ["rina"]
+        assert "nik" not in response.json[0]
+        assert admin.get("/admins", query_string={"q": "tidak ada"}).json == []
+
+    def test_a_wrong_page_is_bad_input(self, admin: Client) -> None:
+        assert_error(admin.get("/admins?page=0"), 400, "validation_error", "page")
+
+
+class TestCreateAdmin(AdminsOnly):
+    """POST /admins"""
+
+    def test_an_administrator_is_created_from_a_form_with_a_picture(self, admin: Client) -> None:
+        data = {**FORM, "nomor_hp": "081277778888", "image": (BytesIO(plain("PNG")), "rina.png")}
+        response = admin.post("/admins/", data=data)
+        assert response.status_code == 201, response.json
+        assert response.json["username"] == "rina.wijaya"
+        assert response.json["role"] == "admin"
+        assert response.json["image"].startswith("/media/")
+        assert admin.get("/admins/audit?action=admin_created").json[0]["details"]["username"] == "rina.wijaya"
+        logged_in = admin.post("/login", {"username": FORM["email"], "password": PASSWORD})
+        assert admin.with_token(logged_in.json["access_token"]).get("/admins/").status_code == 200
+
+    def test_a_username_can_be_chosen(self, admin: Client) -> None:
+        assert admin.post("/admins/", {**FORM, "username": "rw_01"}).json["username"] == "rw_01"
+
+    @pytest.mark.parametrize("missing", ["email", "password", "nama_ktp"])
+    def test_email_password_and_name_are_needed(self, admin: Client, missing: str) -> None:
+        body = {name: value for name, value in FORM.items() if name != missing}
+        assert_error(admin.post("/admins/", body), 400, "validation_error", missing)
+
+    @pytest.mark.parametrize(("field", "value"), [("role", "pasien"), ("nomor_hp", "abc"), ("username", "users")])
+    def test_bad_input_is_refused_by_name(self, admin: Client, field: str, value: str) -> None:
+        assert_error(admin.post("/admins/", {**FORM, field: value}), 400, "validation_error", field)
+
+    def test_an_email_in_use_is_a_conflict(self, admin: Client) -> None:
+        make_user(email="rina.wijaya@contoh.id")
+        assert_error(admin.post("/admins/", FORM), 409, "email_taken")
+
+    def test_only_a_superadmin_makes_superadmins(self, admin: Client, superadmin: Client) -> None:
+        assert_error(admin.post("/admins/", {**FORM, "role": "superadmin"}), 403, "superadmin_only")
+        response = superadmin.post("/admins/", {**FORM, "role": "superadmin"})
+        assert response.status_code == 201
+        assert response.json["role"] == "superadmin"
+
+
+class TestGetAdmin(AdminsOnly):
+    """GET /admins/<username>"""
+
+    @pytest.mark.parametrize("username", ["rina", "RINA"])
+    def test_an_administrator_is_found_by_username(self, admin: Client, username: str) -> None:
+        assert admin.get(f"/admins/{username}").json["username"] == "rina"
+
+    @pytest.mark.parametrize("username", ["siti", "tidakada", "12", "%00", "ü"])
+    def test_who_is_no_administrator_is_not_found(self, admin: Client, username: str) -> None:
+        make_user(username="siti")
+        assert_error(admin.get(f"/admins/{username}"), 404)
+
+
+class TestUpdateAdmin(AdminsOnly):
+    """PUT /admins/<user_id>"""
+
+    def test_an_edit_changes_what_it_names(self, admin: Client) -> None:
+        ani = make_admin(username="ani", email="ani@contoh.id")
+        response = admin.put(f"/admins/{ani.id}", data={"nama_ktp": "Rina W.", "nomor_hp": ""})
+        assert response.status_code == 200, response.json
+        assert response.json["nama_ktp"] == "Rina W."
+        assert response.json["nomor_hp"] is None
+        assert response.json["email"] == "ani@contoh.id"
+        row = admin.get("/admins/audit?action=user_changed").json[0]
+        assert row["details"] == {"username": "ani", "fields": ["nama_ktp", "nomor_hp"]}
+
+    def test_a_role_is_changed_by_a_superadmin_alone(self, admin: Client, superadmin: Client) -> None:
+        rina = make_admin()
+        assert_error(admin.put(f"/admins/{rina.id}", {"role": "superadmin"}), 403, "superadmin_only")
+        assert superadmin.put(f"/admins/{rina.id}", {"role": "superadmin"}).json["role"] == "superadmin"
+        assert_error(admin.put(f"/admins/{rina.id}", {"nama_ktp": "X"}), 403, "superadmin_only")
+        assert_error(admin.delete(f"/admins/{rina.id}"), 403, "superadmin_only")
+
+    def test_whoever_is_no_administrator_is_not_found(self, admin: Client, siti: Client) -> None:
+        assert_error(admin.put(f"/admins/{siti.id}", {"nama_ktp": "X"}), 404)
+
+    def test_an_email_in_use_is_a_conflict(self, admin: Client) -> None:
+        make_user(email="rina.wijaya@contoh.id")
+        assert_error(admin.put(f"/admins/{make_admin().id}", {"email": FORM["email"]}), 409, "email_taken")
+
+    def test_a_wrong_number_is_bad_input(self, admin: Client) -> None:
+        assert_error(admin.put(f"/admins/{make_admin().id}", {"nomor_hp": "abc"}), 400, "validation_error", "nomor_hp")
+
+
+class TestDeleteAdmin(AdminsOnly):
+    """DELETE /admins/<user_id>"""
+
+    def test_deleting_an_administrator_ends_their_sessions(self, admin: Client, client: Client) -> None:
+        ani = make_admin(username="ani")
+        ani_id, theirs = ani.id, client.as_(ani)
+        assert admin.delete(f"/admins/{ani_id}").status_code == 200
+        assert db.session.get(User, ani_id) is None
+        assert_error(theirs.get("/profile"), 401)
+        row = admin.get("/admins/audit?action=deleted").json[0]
+        assert (row["actor"], row["details"]) == ("rina", {"username": "ani", "roles": ["admin"]})
+
+    def test_nobody_deletes_the_own_account(self, admin: Client) -> None:
+        make_admin()
+        assert_error(admin.delete(f"/admins/{admin.id}"), 409, "own_account")
+
+    def test_the_last_administrator_is_not_deleted(self, superadmin: Client) -> None:
+        only = make_admin()
+        assert_error(superadmin.delete(f"/admins/{only.id}"), 409, "last_admin")
+
+    def test_whoever_is_no_administrator_is_not_found(self, admin: Client, siti: Client) -> None:
+        for user_id in (siti.id, 999999):
+            assert_error(admin.delete(f"/admins/{user_id}"), 404)
+
+
+class TestListUsers(AdminsOnly):
+    """GET /admins/users"""
+
+    def test_users_are_listed_newest_first_without_nik_and_preferences(self, admin: Client) -> None:
+        make_user(username="siti", nik=NIK, preferences={"islam": True})
+        response = admin.get("/admins/users")
+        assert [row["username"] for row in response.json] == ["siti", "rina"]
+        assert response.headers["X-Total-Count"] == "2"
+        assert response.json[0]["roles"][0]["name"] == "pasien"
+        assert not {"nik", "preferences", "password_hash"} & set(response.json[0])
+
+    def test_a_list_of_users_costs_the_same_however_many_there_are(self, admin: Client, statements: Statements) -> None:
+        for _ in range(5):
+            make_user()
+        with statements.at_most(5):  # caller, the day of the page, its people, their roles, their access log
+            assert len(admin.get("/admins/users").json) == 6
+
+    @pytest.mark.parametrize(
+        "query", [{"sort": "password_hash"}, {"sort": "--username"}, {"is_verified": "maybe"}, {"province": "Atlantis"}]
+    )
+    def test_wrong_filters_are_refused(self, admin: Client, query: dict[str, str]) -> None:
+        (field,) = query
+        assert_error(admin.get("/admins/users", query_string=query), 400, "validation_error", field)
+
+
+class TestGetUser(AdminsOnly):
+    """GET /admins/users/<user_id>"""
+
+    def test_the_detail_shows_the_nik_and_the_audit_log_says_who_looked(self, admin: Client) -> None:
+        siti = make_user(username="siti", nik=NIK)
+        assert admin.get(f"/admins/users/{siti.id}").json["nik"] == NIK
+        (row,) = admin.get("/admins/audit?action=nik_read").json
+        assert row["actor"] == "rina"
+        assert row["subject"] == f"user:{siti.id}"
+        assert row["ip"] == "127.0.0.1"
+        assert NIK not in str(row)
+
+    def test_an_unknown_person_is_not_found(self, admin: Client) -> None:
+        assert_error(admin.get("/admins/users/999999"), 404)
+
+
+class TestUpdateUser(AdminsOnly):
+    """PUT /admins/users/<user_id>"""
+
+    def test_an_administrator_verifies_a_person(self, admin: Client) -> None:
+        siti = make_user()
+        response = admin.put(f"/admins/users/{siti.id}", {"is_verified": True})
+        assert response.status_code == 200
+        assert response.json["is_verified"] is True
+        assert response.json["role_ids"] == ids(RoleName.PASIEN)
+
+    def test_roles_are_replaced_and_the_audit_log_says_which(self, admin: Client) -> None:
+        siti = make_user(username="siti")
+        response = admin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.ADMIN, RoleName.PENDAMPING)})
+        assert {role["name"] for role in response.json["roles"]} == {"admin", "pendamping"}
+        (row,) = admin.get("/admins/audit?action=roles_changed").json
+        assert row["details"] == {"username": "siti", "given": ["admin", "pendamping"], "taken": ["pasien"]}
+
+    def test_only_a_superadmin_gives_or_removes_superadmin(
+        self, admin: Client, superadmin: Client, siti: Client
+    ) -> None:
+        boss = make_superadmin()
+        assert_error(
+            admin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.SUPERADMIN)}), 403, "superadmin_only"
+        )
+        assert_error(admin.put(f"/admins/users/{boss.id}", {"is_verified": True}), 403, "superadmin_only")
+        assert superadmin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.SUPERADMIN)}).status_code == 200
+        assert superadmin.put(f"/admins/users/{boss.id}", {"role_ids": ids(RoleName.PASIEN)}).status_code == 200
+
+    def test_an_unknown_person_is_not_found(self, admin: Client) -> None:
+        assert_error(admin.put("/admins/users/999999", {"is_verified": True}), 404)
+
+    def test_the_last_administrator_stays_one(self, client: Client) -> None:
+        only = make_admin()
+        response = client.as_(only).put(f"/admins/users/{only.id}", {"role_ids": ids(RoleName.PASIEN)})
+        assert_error(response, 409, "last_admin")
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({"is_verified": "maybe"}, "is_verified"),
+            ({"role_ids": "x"}, "role_ids"),
+            ({"role_ids": [999999]}, "role_ids"),
+        ],
+    )
+    def test_bad_changes_are_refused(self, admin: Client, body: dict, field: str) -> None:
+        assert_error(admin.put(f"/admins/users/{make_user().id}", body), 400, "validation_error", field)
+
+
+class TestListRelations(AdminsOnly):
+    """GET /admins/caregiver-patient/all"""
+
+    def test_all_relations_come_with_both_people_in_one_statement(
+        self, admin: Client, budi: Client, siti: Client, statements: Statements
+    ) -> None:
+        admin.post(LINKS, both(budi, siti))
+        admin.post(LINKS, both(budi, make_user()))
+        with statements.at_most(3):  # caller, links with people, their access log
+            rows = admin.get(f"{LINKS}/all").json
+        assert len(rows) == 2
+        assert rows[1]["caregiver"]["username"] == "budi"
+        assert rows[1]["patient"]["username"] == "siti"
+        assert [row["patient_id"] for row in admin.get(f"{LINKS}/all?q=siti").json] == [siti.id]
+
+
+class TestListCaregiverPatients(AdminsOnly):
+    """GET /admins/caregiver-patient"""
+
+    def test_the_patients_of_a_caregiver_are_listed(self, admin: Client, budi: Client, siti: Client) -> None:
+        admin.post(LINKS, both(budi, siti))
+        (row,) = admin.get(LINKS, query_string={"caregiver_id": budi.id}).json
+        assert row["username"] == "siti"
+        assert {"link_id", "linked_at"} <= set(row)
+        for q, found in (("SIT", 1), ("Siti Aminah", 1), ("budi", 0), ("%", 0)):
+            assert len(admin.get(LINKS, query_string={"caregiver_id": budi.id, "q": q}).json) == found
+        assert_error(admin.get(LINKS), 400, "validation_error", "caregiver_id")
+
+
+class TestCreateRelation(AdminsOnly):
+    """POST /admins/caregiver-patient"""
+
+    def test_a_link_is_created_once(self, admin: Client, budi: Client, siti: Client) -> None:
+        first, second = admin.post(LINKS, both(budi, siti)), admin.post(LINKS, both(budi, siti))
+        assert (first.status_code, second.status_code) == (201, 200)
+        assert first.json == second.json
+        assert set(first.json) == {"id", "caregiver_id", "patient_id", "created_at"}
+
+    def test_roles_must_match(self, admin: Client, budi: Client, siti: Client) -> None:
+        assert_error(admin.post(LINKS, {"caregiver_id": siti.id, "patient_id": budi.id}), 400, "role_mismatch")
+        assert_error(admin.post(LINKS, {"caregiver_id": budi.id, "patient_id": budi.id}), 400, "same_person")
+        assert_error(admin.post(LINKS, {"caregiver_id": budi.id, "patient_id": 999999}), 404)
+        assert_error(admin.post(LINKS, {"caregiver_id": budi.id}), 400, "validation_error", "patient_id")
+
+
+class TestDeleteRelation(AdminsOnly):
+    """DELETE /admins/caregiver-patient"""
+
+    def test_a_link_is_deleted_and_audited(self, admin: Client, budi: Client, siti: Client) -> None:
+        admin.post(LINKS, both(budi, siti))
+        assert admin.delete(LINKS, both(budi, siti)).status_code == 200
+        assert_error(admin.delete(LINKS, both(budi, siti)), 404)
+        assert admin.get(f"{LINKS}/all").json == []
+        (row,) = admin.get("/admins/audit").json
+        assert (row["action"], row["subject"]) == ("deleted", f"caregiver_link:{budi.id}:{siti.id}")
+
+    def test_both_are_needed(self, admin: Client, budi: Client) -> None:
+        assert_error(admin.delete(LINKS, {"caregiver_id": budi.id}), 400, "validation_error", "patient_id")
+
+
+class TestGetOverview(AdminsOnly):
+    """GET /admins/overview"""
+
+    def test_is_of_thirty_days_by_default(self, admin: Client) -> None:
+        response = admin.get("/admins/overview")
+        assert response.status_code == 200
+        start, end = str(today() - timedelta(days=29)), str(today())
+        assert response.json["range"] == {"start": start, "end": end, "timezone": "Asia/Jakarta"}
+
+    @pytest.mark.parametrize(
+        ("query", "field"),
+        [
+            ({"start": "2026-03-02", "end": "2026-03-01"}, "start"),
+            ({"start": "kemarin"}, "start"),
+            ({"start": "20260301"}, "start"),
+            ({"start": "2026-W10-1"}, "start"),
+            ({"end": "2026-02-30"}, "end"),
+            ({"start": "2000-01-01", "end": "2026-01-01"}, "start"),
+        ],
+    )
+    def test_a_wrong_range_is_refused(self, admin: Client, query: dict[str, str], field: str) -> None:
+        assert_error(admin.get("/admins/overview", query_string=query), 400, "validation_error", field)
+
+
+class TestExportReport(AdminsOnly):
+    """GET /admins/export/<report>"""
+
+    @pytest.mark.parametrize("report", REPORTS)
+    def test_is_a_csv_by_default(self, admin: Client, report: str) -> None:
+        response = admin.get(f"/admins/export/{report}")
+        assert (response.status_code, response.mimetype) == (200, "text/csv")
+        assert f'filename="{report}_' in response.headers["Content-Disposition"]
+
+    def test_what_cannot_be_exported_is_refused(self, admin: Client) -> None:
+        assert_error(admin.get("/admins/export/passwords"), 404, "unknown_report")
+        assert_error(admin.get("/admins/export/users?format=doc"), 400, "validation_error", "format")
+        path = "/admins/export/users?start=2026-02-02&end=2026-02-01"
+        assert_error(admin.get(path), 400, "validation_error", "start")
+
+
+class TestListAuditEntries(AdminsOnly):
+    """GET /admins/audit"""
+
+    def test_the_log_is_paged_newest_first(self, admin: Client) -> None:
+        for n in range(5):
+            audit.record(None, audit.Action.EXPORT, f"export:{n}")
+            db.session.flush()
+        response = admin.get("/admins/audit?page=1&per_page=2")
+        assert [row["subject"] for row in response.json] == ["export:4", "export:3"]
+        assert response.headers["X-Total-Count"] == "5"
+        assert response.json[0]["actor"] is None
+        assert [row["subject"] for row in admin.get("/admins/audit?q=export:1").json] == ["export:1"]
+
+    def test_statements_are_shown_to_superadmins_alone(self, admin: Client, superadmin: Client) -> None:
+        audit.record(None, audit.Action.SQL, "query", query="SELECT 1")
+        audit.record(None, audit.Action.EXPORT, "export:users")
+        db.session.flush()
+        assert [row["action"] for row in admin.get("/admins/audit").json] == ["export"]
+        assert admin.get("/admins/audit?action=sql").json == []
+        assert [row["action"] for row in superadmin.get("/admins/audit").json] == ["export", "sql"]
+
+    def test_a_wrong_page_is_bad_input(self, admin: Client) -> None:
+        assert_error(admin.get("/admins/audit?per_page=x"), 400, "validation_error", "per_page")
