@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 import pytest
 from flask import Flask
 
+from app.providers import vapid, webpush
 from config import Config
 from dev.simulators import Server, simulators
 
@@ -36,3 +37,18 @@ def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterato
     yield sim
     for name in clients:
         app.extensions.pop(name, None)
+
+
+@pytest.fixture
+def keys(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The application has VAPID keys; gives the public one."""
+    public, private = vapid.new_keys()
+    config = replace(
+        real_app.extensions["config"],
+        vapid_public_key=public,
+        vapid_private_key=private,
+        vapid_subject="mailto:operator@example.com",
+    )
+    monkeypatch.setitem(real_app.extensions, "config", config)
+    monkeypatch.setitem(real_app.extensions, "webpush", webpush.WebPush(config))
+    return public

@@ -1,32 +1,14 @@
-"""Browsers of the push simulator, and the keys that our pushes are signed with."""
+"""A browser of the push simulator, and its owner."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import unit_of_work
-from app.providers import vapid, webpush
 from dev.simulators import Server
 from tests.helpers.factories import make_user
-
-
-@pytest.fixture
-def keys(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The application has VAPID keys; gives the public one."""
-    public, private = vapid.new_keys()
-    config = replace(
-        real_app.extensions["config"],
-        vapid_public_key=public,
-        vapid_private_key=private,
-        vapid_subject="mailto:operator@example.com",
-    )
-    monkeypatch.setitem(real_app.extensions, "config", config)
-    monkeypatch.setitem(real_app.extensions, "webpush", webpush.WebPush(config))
-    return public
 
 
 @pytest.fixture

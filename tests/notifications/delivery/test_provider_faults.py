@@ -17,9 +17,6 @@ from dev.simulators import Server
 from dev.stack.waiting import wait_until
 from tests.helpers.factories import make_user, signed_in
 from tests.notifications.conftest import add, reread
-from tests.push.conftest import keys
-
-__all__ = ["keys"]
 
 pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 

@@ -1,0 +1,132 @@
+"""The routes of web push, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from dev.simulators import Server
+from tests.helpers.client import Client, assert_error
+from tests.push.pushes import PAYLOAD
+
+
+class TestGetPublicKey:
+    """GET /push/public-key"""
+
+    def test_the_public_key_is_the_configured_one(self, client: Client, keys: str) -> None:
+        assert client.get("/push/public-key").json == {"public_key": keys}
+
+    def test_without_keys_there_is_no_web_push(self, client: Client) -> None:
+        assert_error(client.get("/push/public-key"), 502, "provider_not_configured")
+
+
+class TestSubscribe:
+    """POST /push/subscribe"""
+
+    def test_anybody_may_subscribe(self, client: Client, browser: dict[str, Any]) -> None:
+        response = client.post("/push/subscribe", browser)
+        assert response.status_code == 201
+        assert response.json["endpoint"] == browser["endpoint"]
+        assert response.json["user_id"] is None
+        assert response.json["is_verified"] is False
+
+    def test_a_token_proves_whose_browser_it_is(self, siti: Client, browser: dict[str, Any], user_id: int) -> None:
+        response = siti.post("/push/subscribe", {**browser, "user_id": user_id})
+        assert (response.json["user_id"], response.json["is_verified"]) == (siti.id, True)
+
+    def test_a_user_id_alone_is_a_claim(self, client: Client, browser: dict[str, Any], user_id: int) -> None:
+        response = client.post("/push/subscribe", {**browser, "user_id": user_id})
+        assert (response.json["user_id"], response.json["is_verified"]) == (user_id, False)
+
+    def test_a_known_endpoint_gets_its_new_owner_and_keys(
+        self, client: Client, siti: Client, browser: dict[str, Any], sim: Server, keys: str
+    ) -> None:
+        first = siti.post("/push/subscribe", browser).json
+        again = client.post("/push/subscribe", {**browser, "keys": sim.push.subscribe(keys)["keys"]})
+        assert (again.status_code, again.json["id"]) == (200, first["id"])
+        assert (again.json["user_id"], again.json["is_verified"]) == (None, False)
+
+    def test_a_bad_token_is_told_so_that_the_client_refreshes(self, client: Client, browser: dict[str, Any]) -> None:
+        assert_error(client.with_token("falsch").post("/push/subscribe", browser), 401)
+
+    def test_nobodys_id_is_refused(self, client: Client, browser: dict[str, Any]) -> None:
+        assert_error(client.post("/push/subscribe", {**browser, "user_id": 999_999}), 400, field="user_id")
+        assert_error(client.post("/push/subscribe", {**browser, "user_id": "1; DROP"}), 400, field="user_id")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"p256dh": ""},
+            {"p256dh": "bukan kunci"},
+            {"p256dh": base64.urlsafe_b64encode(b"\x04" + b"\x01" * 64).decode()},  # not on the curve
+            {"p256dh": base64.urlsafe_b64encode(b"\x02" + b"\x01" * 32).decode()},  # compressed
+            {"p256dh": base64.urlsafe_b64encode(b"\x00").decode()},  # infinity
+            {"p256dh": 7},
+            {"auth": ""},
+            {"auth": base64.urlsafe_b64encode(b"x" * 15).decode()},
+            {"auth": base64.urlsafe_b64encode(b"x" * 17).decode()},
+            {"auth": "!" * 22},
+            {"auth": None},
+        ],
+    )
+    def test_keys_that_no_browser_has_are_refused(
+        self, client: Client, browser: dict[str, Any], change: dict[str, Any]
+    ) -> None:
+        sent = {**browser, "keys": {**browser["keys"], **change}}
+        assert_error(client.post("/push/subscribe", sent), 400, field="keys")
+
+
+class TestUnsubscribe:
+    """DELETE /push/subscribe"""
+
+    def test_unsubscribing_forgets(self, client: Client, browser: dict[str, Any]) -> None:
+        client.post("/push/subscribe", browser)
+        sent = {"endpoint": browser["endpoint"]}
+        assert client.delete("/push/subscribe", sent).json == {"message": "Langganan dihapus."}
+        assert_error(client.delete("/push/subscribe", sent), 404)
+
+    def test_needs_an_endpoint(self, client: Client) -> None:
+        assert_error(client.delete("/push/subscribe", {}), 400, "validation_error", "endpoint")
+
+
+class TestSendPush:
+    """POST /push/send"""
+
+    def test_counts_the_browsers_of_a_person(self, client: Client, browser: dict[str, Any], user_id: int) -> None:
+        for target in (user_id, 999_999):  # nobody subscribed, and nobody known
+            response = client.post("/push/send", {"user_id": target, "payload": PAYLOAD})
+            assert response.status_code == 200
+            assert response.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 0}
+        client.post("/push/subscribe", {**browser, "user_id": user_id})
+        assert client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD}).json["queued"] == 1
+
+    def test_payloads_are_bounded(self, client: Client, user_id: int) -> None:
+        sent = {"title": "T", "body": "x" * 2600}
+        assert client.post("/push/send", {"user_id": user_id, "payload": sent}).status_code == 200
+        sent["body"] = "☺" * 1000
+        assert_error(client.post("/push/send", {"user_id": user_id, "payload": sent}), 413)
+
+    @pytest.mark.parametrize("url", ["/", "/forum/5?a=b#c", "http://localhost:5173/forum", "http://localhost:5173"])
+    def test_links_into_the_front_end_are_fine(self, client: Client, user_id: int, url: str) -> None:
+        assert client.post("/push/send", {"user_id": user_id, "payload": {**PAYLOAD, "url": url}}).status_code == 200
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "//evil.example", "/\\evil.example", "https://evil.example/", "http://localhost:5173.evil.example/",
+            "http://localhost:5173@evil.example/", "javascript:alert(1)", "data:text/html,x", "evil", "http://[",
+            "/a\tb",
+        ],
+    )  # fmt: skip
+    def test_links_elsewhere_are_refused(self, client: Client, user_id: int, url: str) -> None:
+        assert_error(client.post("/push/send", {"user_id": user_id, "payload": {**PAYLOAD, "url": url}}), 400)
+
+    @pytest.mark.parametrize(
+        "sent",
+        [{}, {"user_id": 1}, {"user_id": "x", "payload": PAYLOAD}, {"user_id": 1, "payload": {"title": "T"}},
+         {"user_id": 1, "payload": "teks"}, {"user_id": 1, "payload": {**PAYLOAD, "title": ""}}],
+    )  # fmt: skip
+    def test_wrong_pushes_are_refused(self, client: Client, sent: dict[str, Any]) -> None:
+        assert_error(client.post("/push/send", sent), 400)
