@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity.models import User
-from tests.accounts.test_register import SITI
+from tests.accounts.registration import SITI
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 

@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.core.database.session import db
 from app.identity import credentials
-from app.identity.models import Role, RoleName, User
+from app.identity.models import Role, RoleName
 from dev.simulators import Server, simulators
+from tests.accounts.registration import SITI, registered
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user
-
-SITI: dict[str, Any] = {
-    "username": "siti",
-    "password": "rahasia123",
-    "nama_ktp": "Siti Aminah",
-    "nama_samaran": "Melati",
-    "nomor_hp": "0812-3456-7890",
-}
-
-
-def registered() -> User:
-    user = credentials.by_login("siti")
-    assert user is not None
-    return user
-
-
-def test_the_required_fields_are_enough_and_log_in(client: Client) -> None:
-    response = client.post("/register", SITI)
-    assert response.status_code == 201
-    assert set(response.json) == {"access_token", "refresh_token"}
-    profile = client.with_token(response.json["access_token"]).get("/profile").json
-    assert profile["username"] == "siti"
-    assert profile["role"] == "pasien"
-    assert profile["nomor_hp"] == "0812-3456-7890"
-    assert registered().phone == "+6281234567890"
 
 
 def test_every_field_of_the_form_is_stored(client: Client) -> None:
@@ -61,12 +35,6 @@ def test_blank_optional_fields_are_absent(client: Client) -> None:
     assert response.status_code == 201
     profile = client.with_token(response.json["access_token"]).get("/profile").json
     assert [profile[name] for name in blank] == [None] * 4
-
-
-@pytest.mark.parametrize("missing", ["username", "password", "nama_ktp", "nama_samaran", "nomor_hp"])
-def test_each_required_field_is_required(client: Client, missing: str) -> None:
-    body = {name: value for name, value in SITI.items() if name != missing}
-    assert_error(client.post("/register", body), 400, "validation_error", missing)
 
 
 @pytest.mark.parametrize(
@@ -96,26 +64,6 @@ def test_a_wrong_value_is_named(client: Client, field: str, value: object) -> No
     assert_error(client.post("/register", {**SITI, field: value}), 400, "validation_error", field)
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"username": "SITI"}, "username_taken"),
-        ({"email": "Siti@Example.com"}, "email_taken"),
-        ({"nomor_hp": "+6281234567890"}, "phone_taken"),
-    ],
-)
-def test_username_email_and_phone_belong_to_one_person(client: Client, changes: dict[str, str], code: str) -> None:
-    make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
-    body = {**SITI, "username": "ani", "nomor_hp": "081999999999", "email": "ani@example.com", **changes}
-    assert_error(client.post("/register", body), 409, code)
-
-
-@pytest.mark.parametrize("role", ["admin", "superadmin", "Admin", "relawan"])
-def test_nobody_registers_with_another_role(client: Client, role: str) -> None:
-    assert_error(client.post("/register", {**SITI, "role": role}), 403, "role_not_allowed")
-    assert credentials.by_login("siti") is None
-
-
 def test_no_role_id_gives_a_privilege(client: Client) -> None:
     admin = db.session.scalars(db.select(Role.id).where(Role.name == RoleName.ADMIN)).one()
     assert_error(client.post("/register", {**SITI, "role_ids": [admin]}), 403, "role_not_allowed")
@@ -124,21 +72,6 @@ def test_no_role_id_gives_a_privilege(client: Client) -> None:
 
 def test_an_unknown_role_id_is_bad_input(client: Client) -> None:
     assert_error(client.post("/register", {**SITI, "role_ids": [10**15]}), 400, "validation_error", "role_ids")
-
-
-@pytest.mark.parametrize(
-    ("username", "available"), [("siti", False), ("SITI", False), ("ani", True), ("x", False), ("users", False)]
-)
-def test_a_username_can_be_checked(client: Client, username: str, available: bool) -> None:
-    make_user(username="siti")
-    response = client.post("/auth/check-username", {"username": username})
-    assert response.status_code == 200
-    assert response.json["available"] is available
-    assert response.json["message"]
-
-
-def test_checking_no_username_is_bad_input(client: Client) -> None:
-    assert_error(client.post("/auth/check-username", {}), 400, "validation_error", "username")
 
 
 class TestHumanVerification:

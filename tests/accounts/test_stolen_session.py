@@ -11,22 +11,11 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity import users
-from app.identity.models import User
 from app.notifications.models import Delivery, State
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 
 PHONE, NEW_PHONE, NEWER_PHONE = "+6281234567890", "+6281311112222", "+6281333334444"
-
-
-@pytest.fixture
-def siti(client: Client) -> User:
-    return make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
-
-
-@pytest.fixture
-def as_siti(client: Client, siti: User) -> Client:
-    return client.as_(siti)
 
 
 @pytest.fixture
@@ -46,40 +35,38 @@ CHANGES = [{"password": "baru-sekali"}, {"email": "maling@example.com"}, {"email
 
 @pytest.mark.usefixtures("_required")
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_opens_the_account_changes_with_the_password_alone(
-    as_siti: Client, siti: User, change: dict[str, str | None]
-) -> None:
-    before = (siti.password_hash, siti.email, siti.phone)
-    assert_error(as_siti.put("/profile", change), 400, "current_password_required")
+def test_what_opens_the_account_changes_with_the_password_alone(owner: Client, change: dict[str, str | None]) -> None:
+    before = (owner.user.password_hash, owner.user.email, owner.user.phone)
+    assert_error(owner.put("/profile", change), 400, "current_password_required")
     wrong = {**change, "current_password": "salah-sekali"}
-    assert_error(as_siti.put("/profile", wrong), 400, "wrong_current_password")
-    assert (siti.password_hash, siti.email, siti.phone) == before
-    assert as_siti.put("/profile", {**change, "current_password": PASSWORD}).status_code == 200
-    assert (siti.password_hash, siti.email, siti.phone) != before
+    assert_error(owner.put("/profile", wrong), 400, "wrong_current_password")
+    assert (owner.user.password_hash, owner.user.email, owner.user.phone) == before
+    assert owner.put("/profile", {**change, "current_password": PASSWORD}).status_code == 200
+    assert (owner.user.password_hash, owner.user.email, owner.user.phone) != before
 
 
 @pytest.mark.usefixtures("_required")
-def test_a_form_that_sends_everything_again_needs_no_password(as_siti: Client) -> None:
+def test_a_form_that_sends_everything_again_needs_no_password(owner: Client) -> None:
     form = {"nama_ktp": "Siti A.", "email": "SITI@example.com", "nomor_hp": "+62 812-3456-7890"}
-    assert as_siti.put("/profile", form).status_code == 200
+    assert owner.put("/profile", form).status_code == 200
     assert not messages()
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_without_the_setting_no_password_is_needed(as_siti: Client, change: dict[str, str | None]) -> None:
-    assert as_siti.put("/profile", change).status_code == 200
+def test_without_the_setting_no_password_is_needed(owner: Client, change: dict[str, str | None]) -> None:
+    assert owner.put("/profile", change).status_code == 200
 
 
-def test_a_wrong_current_password_is_refused_without_the_setting_too(as_siti: Client) -> None:
+def test_a_wrong_current_password_is_refused_without_the_setting_too(owner: Client) -> None:
     body = {"password": "baru-sekali", "current_password": "salah-sekali"}
-    assert_error(as_siti.put("/profile", body), 400, "wrong_current_password")
+    assert_error(owner.put("/profile", body), 400, "wrong_current_password")
 
 
-def test_ten_wrong_current_passwords_are_enough(as_siti: Client, limited: None) -> None:
+def test_ten_wrong_current_passwords_are_enough(owner: Client, limited: None) -> None:
     body = {"password": "baru-sekali", "current_password": "salah-sekali"}
     for _ in range(10):
-        assert_error(as_siti.put("/profile", body), 400, "wrong_current_password")
-    assert_error(as_siti.put("/profile", {**body, "current_password": PASSWORD}), 429)
+        assert_error(owner.put("/profile", body), 400, "wrong_current_password")
+    assert_error(owner.put("/profile", {**body, "current_password": PASSWORD}), 429)
 
 
 def test_a_current_password_keeps_its_blanks(client: Client) -> None:
@@ -88,32 +75,32 @@ def test_a_current_password_keeps_its_blanks(client: Client) -> None:
     assert as_ani.put("/profile", body).status_code == 200
 
 
-def test_taken_numbers_and_emails_are_told_ten_times_an_hour(as_siti: Client, limited: None) -> None:
+def test_taken_numbers_and_emails_are_told_ten_times_an_hour(owner: Client, limited: None) -> None:
     make_user(nomor_hp="081999999999", email="ani@example.com")
     for _ in range(5):
-        assert_error(as_siti.put("/profile", {"nomor_hp": "081999999999"}), 409, "phone_taken")
-        assert_error(as_siti.put("/profile", {"email": "ani@example.com"}), 409, "email_taken")
-    assert_error(as_siti.put("/profile", {"nomor_hp": "081999999999"}), 429)
-    assert_error(as_siti.put("/profile", {"email": "siapa@example.com"}), 429)
+        assert_error(owner.put("/profile", {"nomor_hp": "081999999999"}), 409, "phone_taken")
+        assert_error(owner.put("/profile", {"email": "ani@example.com"}), 409, "email_taken")
+    assert_error(owner.put("/profile", {"nomor_hp": "081999999999"}), 429)
+    assert_error(owner.put("/profile", {"email": "siapa@example.com"}), 429)
     for _ in range(11):
-        assert as_siti.put("/profile", {"nama_ktp": "S", "nomor_hp": "0812 3456 7890"}).status_code == 200
+        assert owner.put("/profile", {"nama_ktp": "S", "nomor_hp": "0812 3456 7890"}).status_code == 200
 
 
-def test_the_number_is_told_of_a_new_password_and_email(as_siti: Client) -> None:
-    as_siti.put("/profile", {"password": "baru-sekali", "email": "maling@example.com"})
+def test_the_number_is_told_of_a_new_password_and_email(owner: Client) -> None:
+    owner.put("/profile", {"password": "baru-sekali", "email": "maling@example.com"})
     assert set(messages()) == {PHONE}
     assert messages()[PHONE].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail. ")
 
 
-def test_the_old_number_and_the_new_are_told_of_a_new_number(as_siti: Client) -> None:
-    as_siti.put("/profile", {"nomor_hp": "081311112222"})
+def test_the_old_number_and_the_new_are_told_of_a_new_number(owner: Client) -> None:
+    owner.put("/profile", {"nomor_hp": "081311112222"})
     assert set(messages()) == {PHONE, NEW_PHONE}
     for text in messages().values():
         assert text.startswith("Data akun Anda baru saja diubah: nomor HP. ")
         assert "siti" not in text.lower()
 
 
-def test_the_number_is_told_of_a_password_that_was_reset(client: Client, siti: User) -> None:
+def test_the_number_is_told_of_a_password_that_was_reset(client: Client, owner: Client) -> None:
     client.get("/send-verification-code", query_string={"phone": PHONE})
     match = re.search(r"code=([\w-]+)", messages("password_reset")[PHONE])
     assert match
@@ -127,9 +114,9 @@ def ask_for_reset(client: Client, phone: str) -> dict[str, object]:
     return response.json
 
 
-def test_a_new_number_gets_no_reset_link_for_a_day_and_the_old_one_is_told(client: Client, as_siti: Client) -> None:
+def test_a_new_number_gets_no_reset_link_for_a_day_and_the_old_one_is_told(client: Client, owner: Client) -> None:
     known = ask_for_reset(client, PHONE)
-    as_siti.put("/profile", {"nomor_hp": NEW_PHONE})
+    owner.put("/profile", {"nomor_hp": NEW_PHONE})
     assert ask_for_reset(client, NEW_PHONE) == known
     ask_for_reset(client, NEW_PHONE)
     refusals = messages("password_reset")
@@ -137,24 +124,24 @@ def test_a_new_number_gets_no_reset_link_for_a_day_and_the_old_one_is_told(clien
     assert refusals[PHONE].startswith("Permintaan mengatur ulang kata sandi akun Anda ditolak")
 
 
-def test_after_a_day_a_new_number_gets_the_link(client: Client, as_siti: Client, siti: User) -> None:
-    as_siti.put("/profile", {"nomor_hp": NEW_PHONE})
-    siti.phone_changed_at -= timedelta(hours=24)
+def test_after_a_day_a_new_number_gets_the_link(client: Client, owner: Client) -> None:
+    owner.put("/profile", {"nomor_hp": NEW_PHONE})
+    owner.user.phone_changed_at -= timedelta(hours=24)
     ask_for_reset(client, NEW_PHONE)
     assert set(messages("password_reset")) == {NEW_PHONE}
 
 
-def test_of_several_new_numbers_the_first_one_before_is_told(client: Client, as_siti: Client, siti: User) -> None:
-    as_siti.put("/profile", {"nomor_hp": NEW_PHONE})
-    as_siti.put("/profile", {"nomor_hp": NEWER_PHONE})
+def test_of_several_new_numbers_the_first_one_before_is_told(client: Client, owner: Client) -> None:
+    owner.put("/profile", {"nomor_hp": NEW_PHONE})
+    owner.put("/profile", {"nomor_hp": NEWER_PHONE})
     ask_for_reset(client, NEWER_PHONE)
     assert set(messages("password_reset")) == {PHONE}
 
 
-def test_a_number_that_came_back_gets_its_link(client: Client, as_siti: Client, siti: User) -> None:
-    as_siti.put("/profile", {"nomor_hp": NEW_PHONE})
-    as_siti.put("/profile", {"nomor_hp": PHONE})
-    assert (siti.phone_changed_at, siti.phone_before) == (None, None)
+def test_a_number_that_came_back_gets_its_link(client: Client, owner: Client) -> None:
+    owner.put("/profile", {"nomor_hp": NEW_PHONE})
+    owner.put("/profile", {"nomor_hp": PHONE})
+    assert (owner.user.phone_changed_at, owner.user.phone_before) == (None, None)
     ask_for_reset(client, PHONE)
     assert messages("password_reset")[PHONE].startswith("Gunakan tautan ini")
 
@@ -166,14 +153,14 @@ def test_a_first_number_gets_no_link_for_a_day_either(client: Client) -> None:
     assert not messages("password_reset")
 
 
-def test_another_spelling_of_the_number_is_no_new_number(client: Client, as_siti: Client, siti: User) -> None:
-    as_siti.put("/profile", {"nomor_hp": "+62 812-3456-7890"})
-    assert siti.nomor_hp == "+62 812-3456-7890"
-    assert siti.phone_changed_at is None
+def test_another_spelling_of_the_number_is_no_new_number(client: Client, owner: Client) -> None:
+    owner.put("/profile", {"nomor_hp": "+62 812-3456-7890"})
+    assert owner.user.nomor_hp == "+62 812-3456-7890"
+    assert owner.user.phone_changed_at is None
 
 
-def test_a_new_number_costs_the_same_statements(client: Client, as_siti: Client, statements: object) -> None:
-    as_siti.put("/profile", {"nomor_hp": NEW_PHONE})
+def test_a_new_number_costs_the_same_statements(client: Client, owner: Client, statements: object) -> None:
+    owner.put("/profile", {"nomor_hp": NEW_PHONE})
     make_user(nomor_hp="081999999999")
     counts = []
     for phone in (NEW_PHONE, "081999999999", "081888888888"):

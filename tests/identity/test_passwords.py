@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.identity import credentials, passwords
 from app.identity.models import User
-from tests.accounts.test_password_reset import ask
+from tests.accounts.resets import ask
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 
@@ -47,18 +47,18 @@ def test_the_demos_password_is_none_in_production(app: Flask, monkeypatch: pytes
 
 
 @pytest.fixture
-def siti(client: Client) -> User:
+def patient() -> User:
     return make_user(username="siti.aminah", nomor_hp=PHONE)
 
 
 @pytest.mark.parametrize("password", ["123456", "siti.aminah", "081234567890", "zzzzzzz"])
-def test_nobody_registers_or_goes_on_with_an_easy_password(client: Client, siti: User, password: str) -> None:
+def test_nobody_registers_or_goes_on_with_an_easy_password(client: Client, patient: User, password: str) -> None:
     body = {"username": "siti.aminah2", "password": password, "nama_ktp": "S", "nama_samaran": "M"}
     if password in ("123456", "zzzzzzz"):
         registration = {**body, "nomor_hp": "081311112222"}
         assert_error(client.post("/register", registration), 400, "validation_error", "password")
-    assert_error(client.as_(siti).put("/profile", {"password": password}), 400, "validation_error", "password")
-    assert credentials.authenticate("siti.aminah", PASSWORD) is siti
+    assert_error(client.as_(patient).put("/profile", {"password": password}), 400, "validation_error", "password")
+    assert credentials.authenticate("siti.aminah", PASSWORD) is patient
 
 
 def test_a_registration_whose_password_is_its_number_is_refused(client: Client) -> None:
@@ -69,13 +69,13 @@ def test_a_registration_whose_password_is_its_number_is_refused(client: Client) 
     assert "tidak boleh sama dengan nama pengguna atau nomor HP" in response.json["message"]
 
 
-def test_a_reset_to_an_easy_password_is_refused_and_the_code_stays_good(client: Client, siti: User) -> None:
+def test_a_reset_to_an_easy_password_is_refused_and_the_code_stays_good(client: Client, patient: User) -> None:
     code = ask(client, PHONE)
     easy = client.post("/update-password", {"code": code, "new_password": "password"})
     assert_error(easy, 400, "validation_error", "new_password")
     assert client.post("/update-password", {"code": code, "new_password": "kucing-hitam"}).status_code == 200
 
 
-def test_an_easy_password_of_before_still_logs_in(client: Client, siti: User) -> None:
-    siti.password_hash = passwords.hash_password("123456")
+def test_an_easy_password_of_before_still_logs_in(client: Client, patient: User) -> None:
+    patient.password_hash = passwords.hash_password("123456")
     assert client.post("/login", {"username": "siti.aminah", "password": "123456"}).status_code == 200

@@ -9,43 +9,34 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.identity.models import PhoneVerification, User
+from app.identity.models import PhoneVerification
 from app.notifications.models import Channel, State
-from tests.accounts.phone_verification.conftest import E164, NEW, PATH, digits, expire, messages
+from tests.accounts.phone_verification.proofs import E164, NEW, PATH, digits, expire, messages
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 
 
-def test_six_digits_prove_a_number(as_siti: Client, siti: User) -> None:
-    code = digits(as_siti)
-    response = as_siti.put(PATH, {"code": code})
-    assert response.status_code == 200
-    assert response.json == as_siti.get("/profile").json
-    assert response.json["phone_verified_at"] is not None
-    assert_error(as_siti.put(PATH, {"code": code}), 400, "invalid_code")
-
-
-def test_the_digits_go_to_the_number_alone(as_siti: Client) -> None:
-    digits(as_siti, nomor_hp=NEW)
+def test_the_digits_go_to_the_number_alone(owner: Client) -> None:
+    digits(owner, nomor_hp=NEW)
     (message,) = messages("phone_code")
     assert (message.target, message.user_id, message.channel) == (E164[NEW], None, Channel.MESSAGING)
     assert abs(message.expires_at - message.due_at - timedelta(minutes=15)) < timedelta(seconds=5)
     assert_readable(str(message.payload["text"]))
 
 
-def test_new_digits_take_the_older_message_back(as_siti: Client) -> None:
-    first, second = digits(as_siti), digits(as_siti)
+def test_new_digits_take_the_older_message_back(owner: Client) -> None:
+    first, second = digits(owner), digits(owner)
     assert [message.state for message in messages("phone_code")] == [State.CANCELLED, State.PENDING]
     if first != second:
-        assert_error(as_siti.put(PATH, {"code": first}), 400, "invalid_code")
-    assert as_siti.put(PATH, {"code": second}).status_code == 200
+        assert_error(owner.put(PATH, {"code": first}), 400, "invalid_code")
+    assert owner.put(PATH, {"code": second}).status_code == 200
 
 
-def test_expired_digits_prove_nothing(as_siti: Client) -> None:
-    code = digits(as_siti)
+def test_expired_digits_prove_nothing(owner: Client) -> None:
+    code = digits(owner)
     expire()
-    assert_error(as_siti.put(PATH, {"code": code}), 400, "invalid_code")
+    assert_error(owner.put(PATH, {"code": code}), 400, "invalid_code")
 
 
 def test_digits_may_be_tried_five_times(really: Client) -> None:
@@ -84,10 +75,10 @@ def test_guesses_at_once_are_counted_each(really: Client, committed: Flask) -> N
     assert db.session.scalars(sa.select(PhoneVerification.tries)).one() == 5
 
 
-def test_digits_are_somebodys_own(client: Client, as_siti: Client) -> None:
-    code = digits(as_siti)
+def test_digits_are_somebodys_own(client: Client, owner: Client) -> None:
+    code = digits(owner)
     assert_error(client.as_(make_user()).put(PATH, {"code": code}), 400, "invalid_code")
-    assert as_siti.put(PATH, {"code": code}).status_code == 200
+    assert owner.put(PATH, {"code": code}).status_code == 200
 
 
 def test_digits_go_to_a_number_three_times_a_day_whoever_asks(client: Client, limited: None) -> None:

@@ -14,7 +14,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity import credentials, sessions, users
 from app.identity.models import PasswordReset, User
 from app.notifications.models import Channel
-from tests.accounts.phone_verification.conftest import E164, NEW, OWN, PATH, ask, digits, messages, write
+from tests.accounts.phone_verification.proofs import E164, NEW, OWN, PATH, ask, digits, messages, write
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.helpers.language import assert_readable
@@ -27,18 +27,18 @@ def squatter(client: Client) -> User:
     return make_user(username="penumpang", nomor_hp=NEW, email="penumpang@contoh.id")
 
 
-def test_the_owner_takes_the_number_from_an_unproven_account(client: Client, as_siti: Client, squatter: User) -> None:
-    assert_error(as_siti.put("/profile", {"nomor_hp": NEW}), 409, "phone_taken")
-    assert write(ask(as_siti, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
+def test_the_owner_takes_the_number_from_an_unproven_account(client: Client, owner: Client, squatter: User) -> None:
+    assert_error(owner.put("/profile", {"nomor_hp": NEW}), 409, "phone_taken")
+    assert write(ask(owner, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
     theirs = client.as_(squatter).get("/profile").json
     assert (theirs["nomor_hp"], theirs["email"]) == (None, "penumpang@contoh.id")
-    assert as_siti.get("/profile").json["nomor_hp"] == NEW
+    assert owner.get("/profile").json["nomor_hp"] == NEW
     assert credentials.by_login(NEW) == credentials.by_login("siti")
 
 
-def test_the_squatter_keeps_the_login_and_is_told(client: Client, as_siti: Client, squatter: User) -> None:
+def test_the_squatter_keeps_the_login_and_is_told(client: Client, owner: Client, squatter: User) -> None:
     before = client.as_(squatter)
-    write(ask(as_siti, nomor_hp=NEW)["code"], NEW)
+    write(ask(owner, nomor_hp=NEW)["code"], NEW)
     assert before.get("/profile").status_code == 200
     assert client.post("/login", {"username": "penumpang", "password": PASSWORD}).status_code == 200
     (told,) = [row for row in messages("security_notice") if row.user_id == squatter.id]
@@ -47,73 +47,73 @@ def test_the_squatter_keeps_the_login_and_is_told(client: Client, as_siti: Clien
         assert_readable(str(text))
 
 
-def test_the_owner_gets_the_number_and_nobodys_data(client: Client, as_siti: Client, squatter: User) -> None:
+def test_the_owner_gets_the_number_and_nobodys_data(client: Client, owner: Client, squatter: User) -> None:
     """Neither a reset link of the squatter's account nor a message that was meant for them."""
     client.get("/send-verification-code", query_string={"phone": NEW})
     code = str(messages("password_reset")[0].payload["text"]).split("code=")[1].split()[0]
-    write(ask(as_siti, nomor_hp=NEW)["code"], NEW)
+    write(ask(owner, nomor_hp=NEW)["code"], NEW)
     assert_error(client.post("/update-password", {"code": code, "new_password": "baru-sekali"}), 400, "invalid_code")
     assert db.session.scalars(sa.select(PasswordReset)).all() == []
     assert not [row for row in messages("security_notice") if row.user_id == squatter.id and row.target == E164[NEW]]
 
 
-def test_leaving_ends_a_proof_that_is_open(client: Client, as_siti: Client, siti: User) -> None:
-    code = ask(as_siti, nomor_hp=NEW)["code"]
-    assert as_siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
+def test_leaving_ends_a_proof_that_is_open(client: Client, owner: Client) -> None:
+    code = ask(owner, nomor_hp=NEW)["code"]
+    assert owner.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
     assert write(code, NEW) is Proof.UNKNOWN_CODE
 
 
 @pytest.mark.parametrize("way", ["profile", "reset"])
-def test_a_new_password_ends_a_proof_that_is_open(client: Client, as_siti: Client, siti: User, way: str) -> None:
+def test_a_new_password_ends_a_proof_that_is_open(client: Client, owner: Client, way: str) -> None:
     """Begun in a stolen session it would give the account the thief's number, proven, when that session is over."""
-    code = ask(as_siti, nomor_hp=NEW)["code"]
+    code = ask(owner, nomor_hp=NEW)["code"]
     if way == "profile":
-        assert as_siti.put("/profile", {"password": "baru-sekali"}).status_code == 200
+        assert owner.put("/profile", {"password": "baru-sekali"}).status_code == 200
     else:
         client.get("/send-verification-code", query_string={"phone": OWN})
         link = str(messages("password_reset")[0].payload["text"]).split("code=")[1].split()[0]
         assert client.post("/update-password", {"code": link, "new_password": "baru-sekali"}).status_code == 200
     assert write(code, NEW) is Proof.UNKNOWN_CODE
-    assert (siti.phone, siti.phone_verified_at) == (E164[OWN], None)
+    assert (owner.user.phone, owner.user.phone_verified_at) == (E164[OWN], None)
 
 
-def test_a_proof_ends_with_the_session_that_opened_it(client: Client, as_siti: Client, siti: User) -> None:
-    stolen = client.as_(siti)
+def test_a_proof_ends_with_the_session_that_opened_it(client: Client, owner: Client) -> None:
+    stolen = client.as_(owner.user)
     code = ask(stolen, nomor_hp=NEW)["code"]
     assert stolen.post("/logout").status_code == 200
     assert write(code, NEW) is Proof.UNKNOWN_CODE
 
 
-def test_a_proof_outlives_the_end_of_another_session(client: Client, as_siti: Client, siti: User) -> None:
-    code = ask(as_siti, nomor_hp=NEW)["code"]
-    assert client.as_(siti).post("/logout").status_code == 200
+def test_a_proof_outlives_the_end_of_another_session(client: Client, owner: Client) -> None:
+    code = ask(owner, nomor_hp=NEW)["code"]
+    assert client.as_(owner.user).post("/logout").status_code == 200
     assert write(code, NEW) is Proof.PROVEN
 
 
-def test_a_proof_that_is_opened_again_belongs_to_the_last_session(client: Client, as_siti: Client, siti: User) -> None:
-    first = client.as_(siti)
+def test_a_proof_that_is_opened_again_belongs_to_the_last_session(client: Client, owner: Client) -> None:
+    first = client.as_(owner.user)
     ask(first, nomor_hp=NEW)
-    code = ask(as_siti, nomor_hp=NEW)["code"]
+    code = ask(owner, nomor_hp=NEW)["code"]
     assert first.post("/logout").status_code == 200
     assert write(code, NEW) is Proof.PROVEN
 
 
-def test_nobody_takes_a_number_that_is_proven(client: Client, as_siti: Client, siti: User) -> None:
-    write(ask(as_siti)["code"])
+def test_nobody_takes_a_number_that_is_proven(client: Client, owner: Client) -> None:
+    write(ask(owner)["code"])
     other = client.as_(make_user())
     assert write(ask(other, nomor_hp=OWN)["code"]) is Proof.TAKEN
     assert_error(other.put(PATH, {"code": digits(other, nomor_hp=OWN)}), 409, "phone_taken")
-    assert as_siti.get("/profile").json["nomor_hp"] == OWN
+    assert owner.get("/profile").json["nomor_hp"] == OWN
 
 
 @pytest.mark.parametrize("method", ["message", "code"])
 def test_known_and_unknown_numbers_are_answered_alike(
-    as_siti: Client, squatter: User, statements: Any, method: str
+    owner: Client, squatter: User, statements: Any, method: str
 ) -> None:
     costs, bodies = [], []
     for phone in (NEW, "081999999999"):
         before = len(statements.seen)
-        asked = ask(as_siti, nomor_hp=phone, method=method)
+        asked = ask(owner, nomor_hp=phone, method=method)
         costs.append(len(statements.seen) - before)
         bodies.append({name: type(value) for name, value in asked.items()})
     assert costs[0] == costs[1]

@@ -1,0 +1,14 @@
+"""Siti with a number and an e-mail that the tests know."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    """Siti, the owner of the account and of its number."""
+    return client.as_(make_user(username="siti", email="siti@example.com", nomor_hp="081234567890"))

@@ -1,0 +1,12 @@
+"""Ids of roles."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.models import Role
+
+
+def role_id(name: str) -> int:
+    return db.session.scalars(sa.select(Role.id).where(Role.name == name)).one()

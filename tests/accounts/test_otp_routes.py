@@ -1,0 +1,77 @@
+"""The routes of the second factor, in the order of `otp_routes.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pyotp
+import pytest
+
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD
+from tests.helpers.routes import assert_refused
+
+PATH = "/profile/otp"
+
+
+def begin(admin: Client) -> tuple[str, list[str]]:
+    """Set a factor up; returns the digits of the app, and the recovery codes."""
+    response = admin.post(PATH, {"password": PASSWORD})
+    assert (response.status_code, set(response.json)) == (201, {"uri", "recovery_codes"})
+    (secret,) = parse_qs(urlsplit(response.json["uri"]).query)["secret"]
+    return pyotp.TOTP(secret).now(), response.json["recovery_codes"]
+
+
+class TestBeginOtp:
+    """POST /profile/otp"""
+
+    def test_gives_an_address_and_recovery_codes(self, admin: Client) -> None:
+        assert len(begin(admin)[1]) == 10
+
+    def test_is_for_administrators(self, client: Client, siti: Client, budi: Client) -> None:
+        assert_refused(self, client)
+        for other in (siti, budi):
+            assert_error(other.post(PATH, {"password": PASSWORD}), 403, "forbidden")
+
+    @pytest.mark.parametrize("body", [{}, {"password": 5}])
+    def test_needs_a_password(self, admin: Client, body: dict[str, Any]) -> None:
+        assert_error(admin.post(PATH, body), 400, "validation_error", "password")
+
+
+class TestConfirmOtp:
+    """PUT /profile/otp"""
+
+    def test_takes_the_digits_of_the_app(self, admin: Client) -> None:
+        digits, _ = begin(admin)
+        assert_error(admin.put(PATH, {"otp": "x"}), 400, "invalid_otp")
+        response = admin.put(PATH, {"otp": digits})
+        assert (response.status_code, response.json) == (200, {"message": "Verifikasi dua langkah aktif."})
+
+    def test_needs_a_token_and_a_beginning(self, client: Client, admin: Client) -> None:
+        assert_refused(self, client)
+        assert_error(admin.put(PATH, {"otp": "000000"}), 404)
+
+    @pytest.mark.parametrize("body", [{}, {"otp": "1" * 41}, {"otp": 492039}])
+    def test_wrong_digits_are_bad_input(self, admin: Client, body: dict[str, Any]) -> None:
+        assert_error(admin.put(PATH, body), 400, "validation_error", "otp")
+
+
+class TestEndOtp:
+    """DELETE /profile/otp"""
+
+    def test_takes_the_password_and_a_recovery_code(self, admin: Client) -> None:
+        digits, codes = begin(admin)
+        admin.put(PATH, {"otp": digits})
+        assert_error(admin.delete(PATH, {"password": "salah", "otp": codes[0]}), 400, "wrong_current_password")
+        assert_error(admin.delete(PATH, {"password": PASSWORD, "otp": "000000"}), 400, "invalid_otp")
+        response = admin.delete(PATH, {"password": PASSWORD, "otp": codes[0]})
+        assert (response.status_code, response.json) == (200, {"message": "Verifikasi dua langkah dimatikan."})
+
+    def test_needs_a_token_and_a_factor(self, client: Client, admin: Client) -> None:
+        assert_refused(self, client)
+        assert_error(admin.delete(PATH, {"password": PASSWORD, "otp": "000000"}), 404)
+
+    @pytest.mark.parametrize(("body", "field"), [({"otp": "492039"}, "password"), ({"password": PASSWORD}, "otp")])
+    def test_both_are_needed(self, admin: Client, body: dict[str, Any], field: str) -> None:
+        assert_error(admin.delete(PATH, body), 400, "validation_error", field)

@@ -1,0 +1,394 @@
+"""The routes of accounts, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity import credentials
+from app.identity.models import LoginSession, PasswordReset, RoleName
+from app.notifications.models import State
+from tests.accounts.phone_verification.proofs import PATH, ask, digits
+from tests.accounts.registration import SITI, registered
+from tests.accounts.resets import PHONE, messages
+from tests.accounts.resets import ask as ask_for_reset
+from tests.accounts.roles import role_id
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_superadmin, make_user
+from tests.helpers.routes import assert_refused
+
+FIELDS = {
+    "id", "username", "email", "nama_ktp", "nama_samaran", "nomor_hp", "role", "roles", "role_ids", "nik", "domicile",
+    "preferences", "is_verified", "image", "created_at", "updated_at",
+    "phone_verified_at",
+}  # fmt: skip
+
+NIK = "3273014502900001"
+
+
+def log_in(client: Client, username: str) -> dict[str, str]:
+    response = client.post("/login", {"username": username, "password": PASSWORD})
+    assert response.status_code == 200, response.json
+    tokens: dict[str, str] = response.json
+    return tokens
+
+
+class TestLogin:
+    """POST /login"""
+
+    @pytest.mark.parametrize(
+        "login",
+        [
+            "Siti.Aminah",
+            "SITI@Example.com",
+            "081234567890",
+            "6281234567890",
+            "+62 812-3456-7890",
+            "+62 (0)812 3456 7890",
+            "  siti.aminah ",
+        ],
+    )
+    def test_a_person_logs_in_by_username_email_or_phone_in_any_form(self, client: Client, login: str) -> None:
+        make_user(username="siti.aminah", email="siti@example.com", nomor_hp="0812 3456 7890")
+        assert set(log_in(client, login)) == {"access_token", "refresh_token"}
+
+    @pytest.mark.parametrize(
+        ("username", "password"), [("siti", "salah-sekali"), ("tidakada", PASSWORD), ("siti", " " + PASSWORD)]
+    )
+    def test_wrong_credentials_are_refused_alike(self, client: Client, username: str, password: str) -> None:
+        make_user(username="siti")
+        response = client.post("/login", {"username": username, "password": password})
+        assert_error(response, 401, "wrong_credentials")
+        assert response.json["message"] == "Nama pengguna atau kata sandi salah."
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({}, "username"),
+            ({"username": "siti"}, "password"),
+            ({"username": 5, "password": "x"}, "username"),
+            ([], "_schema"),
+        ],
+    )
+    def test_a_login_without_credentials_is_bad_input(self, client: Client, body: object, field: str) -> None:
+        assert_error(client.post("/login", body), 400, "validation_error", field)
+
+
+class TestSuperadminLogin:
+    """POST /superadmin/login"""
+
+    def test_a_superadmin_logs_in_without_a_refresh_token(self, client: Client) -> None:
+        make_superadmin(username="bos")
+        response = client.post("/superadmin/login", {"username": "bos", "password": PASSWORD})
+        assert response.status_code == 200
+        assert set(response.json) == {"access_token", "message"}
+
+    @pytest.mark.parametrize("role", [RoleName.ADMIN, RoleName.PASIEN, RoleName.PENDAMPING])
+    def test_right_credentials_that_are_no_superadmins_are_forbidden(self, client: Client, role: RoleName) -> None:
+        make_user(role, username="siti")
+        response = client.post("/superadmin/login", {"username": "siti", "password": PASSWORD})
+        assert_error(response, 403, "superadmin_only")
+
+    def test_wrong_superadmin_credentials_are_refused(self, client: Client) -> None:
+        make_superadmin(username="bos")
+        response = client.post("/superadmin/login", {"username": "bos", "password": "salah-sekali"})
+        assert_error(response, 401, "wrong_credentials")
+
+    def test_needs_a_password(self, client: Client) -> None:
+        assert_error(client.post("/superadmin/login", {"username": "bos"}), 400, "validation_error", "password")
+
+
+class TestRegister:
+    """POST /register"""
+
+    def test_the_required_fields_are_enough_and_log_in(self, client: Client) -> None:
+        response = client.post("/register", SITI)
+        assert response.status_code == 201
+        assert set(response.json) == {"access_token", "refresh_token"}
+        profile = client.with_token(response.json["access_token"]).get("/profile").json
+        assert profile["username"] == "siti"
+        assert profile["role"] == "pasien"
+        assert profile["nomor_hp"] == "0812-3456-7890"
+        assert registered().phone == "+6281234567890"
+
+    @pytest.mark.parametrize("missing", ["username", "password", "nama_ktp", "nama_samaran", "nomor_hp"])
+    def test_each_required_field_is_required(self, client: Client, missing: str) -> None:
+        body = {name: value for name, value in SITI.items() if name != missing}
+        assert_error(client.post("/register", body), 400, "validation_error", missing)
+
+    @pytest.mark.parametrize(
+        ("changes", "code"),
+        [
+            ({"username": "SITI"}, "username_taken"),
+            ({"email": "Siti@Example.com"}, "email_taken"),
+            ({"nomor_hp": "+6281234567890"}, "phone_taken"),
+        ],
+    )
+    def test_username_email_and_phone_belong_to_one_person(
+        self, client: Client, changes: dict[str, str], code: str
+    ) -> None:
+        make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
+        body = {**SITI, "username": "ani", "nomor_hp": "081999999999", "email": "ani@example.com", **changes}
+        assert_error(client.post("/register", body), 409, code)
+
+    @pytest.mark.parametrize("role", ["admin", "superadmin", "Admin", "relawan"])
+    def test_nobody_registers_with_another_role(self, client: Client, role: str) -> None:
+        assert_error(client.post("/register", {**SITI, "role": role}), 403, "role_not_allowed")
+        assert credentials.by_login("siti") is None
+
+
+class TestRefresh:
+    """POST /refresh"""
+
+    def test_a_refresh_gives_an_access_token_and_keeps_the_refresh_token(self, client: Client) -> None:
+        make_user(username="siti")
+        refresh = log_in(client, "siti")["refresh_token"]
+        for _ in range(2):
+            response = client.post("/refresh", {"refresh_token": refresh})
+            assert response.status_code == 200
+            assert set(response.json) == {"access_token"}
+            assert client.with_token(response.json["access_token"]).get("/profile").status_code == 200
+
+    @pytest.mark.parametrize("token", ["nonsense", "x" * 500, "x" * 4096])
+    def test_an_unknown_refresh_token_is_refused(self, client: Client, token: str) -> None:
+        assert_error(client.post("/refresh", {"refresh_token": token}), 401, "invalid_refresh_token")
+
+    def test_an_access_token_does_not_refresh(self, client: Client) -> None:
+        make_user(username="siti")
+        access = log_in(client, "siti")["access_token"]
+        assert_error(client.post("/refresh", {"refresh_token": access}), 401, "invalid_refresh_token")
+
+    def test_a_refresh_without_a_token_is_bad_input(self, client: Client) -> None:
+        assert_error(client.post("/refresh", {}), 400, "validation_error", "refresh_token")
+
+    def test_refresh_tokens_are_stored_hashed(self, client: Client) -> None:
+        make_user(username="siti")
+        refresh = log_in(client, "siti")["refresh_token"]
+        stored = db.session.scalars(sa.select(LoginSession.refresh_hash)).all()
+        assert len(stored) == 1
+        assert refresh not in stored[0]
+
+
+class TestCheckUsername:
+    """POST /auth/check-username"""
+
+    @pytest.mark.parametrize(
+        ("username", "available"), [("siti", False), ("SITI", False), ("ani", True), ("x", False), ("users", False)]
+    )
+    def test_a_username_can_be_checked(self, client: Client, username: str, available: bool) -> None:
+        make_user(username="siti")
+        response = client.post("/auth/check-username", {"username": username})
+        assert response.status_code == 200
+        assert response.json["available"] is available
+        assert response.json["message"]
+
+    def test_checking_no_username_is_bad_input(self, client: Client) -> None:
+        assert_error(client.post("/auth/check-username", {}), 400, "validation_error", "username")
+
+
+class TestSendVerificationCode:
+    """GET /send-verification-code"""
+
+    def test_an_unknown_number_gets_the_same_response_and_no_message(self, client: Client, owner: Client) -> None:
+        known = client.get("/send-verification-code", query_string={"phone": PHONE})
+        unknown = client.get("/send-verification-code", query_string={"phone": "081999999999"})
+        assert (known.status_code, known.json) == (unknown.status_code, unknown.json)
+        assert [message.state for message in messages()] == [State.PENDING, State.CANCELLED]
+        assert db.session.scalars(sa.select(PasswordReset.user_id)).all() == [owner.id]
+
+    @pytest.mark.parametrize("query", [{}, {"phone": ""}, {"phone": "bukan nomor"}])
+    def test_a_link_needs_a_phone_number(self, client: Client, query: dict[str, str]) -> None:
+        assert_error(client.get("/send-verification-code", query_string=query), 400, "validation_error", "phone")
+
+
+class TestUpdatePassword:
+    """POST /update-password"""
+
+    def test_the_link_sets_a_new_password_once_and_ends_every_session(self, client: Client, owner: Client) -> None:
+        device = client.as_(owner.user)
+        code = ask_for_reset(client)
+        body = {"code": code, "new_password": "baru123"}
+        response = client.post("/update-password", body)
+        assert response.status_code == 200
+        assert response.json["message"]
+        assert credentials.authenticate("siti", "baru123") is not None
+        assert_error(device.get("/profile"), 401, "session_ended")
+        assert_error(client.post("/update-password", body), 400, "invalid_code")
+
+    def test_an_unknown_code_is_refused(self, client: Client) -> None:
+        assert_error(client.post("/update-password", {"code": "x", "new_password": "baru123"}), 400, "invalid_code")
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({}, "code"),
+            ({"code": "x"}, "new_password"),
+            ({"code": "x", "new_password": "lima5"}, "new_password"),
+            ({"code": 5, "new_password": "rahasia"}, "code"),
+        ],
+    )
+    def test_a_reset_without_code_or_good_password_is_bad_input(self, client: Client, body: object, field: str) -> None:
+        assert_error(client.post("/update-password", body), 400, "validation_error", field)
+
+
+class TestLogout:
+    """POST /logout"""
+
+    def test_logout_ends_this_device_alone_access_token_included(self, client: Client) -> None:
+        make_user(username="siti")
+        phone, laptop = log_in(client, "siti"), log_in(client, "siti")
+        assert client.with_token(phone["access_token"]).post("/logout").status_code == 200
+        assert_error(client.with_token(phone["access_token"]).get("/profile"), 401, "session_ended")
+        assert_error(client.post("/refresh", {"refresh_token": phone["refresh_token"]}), 401)
+        assert client.with_token(laptop["access_token"]).get("/profile").status_code == 200
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestGetProfile:
+    """GET /profile"""
+
+    def test_the_profile_is_the_whole_record_with_the_nik_decrypted(self, siti: Client) -> None:
+        assert siti.put("/profile", {"nik": NIK}).status_code == 200
+        response = siti.get("/profile")
+        assert response.status_code == 200
+        assert set(response.json) == FIELDS
+        assert response.json["nik"] == NIK
+        assert response.json["roles"] == [{"id": role_id("pasien"), "name": "pasien", "is_editable": False}]
+        assert response.json["created_at"].endswith("Z")
+        assert response.headers["Cache-Control"] == "no-store"
+
+    def test_a_profile_costs_three_statements(self, siti: Client, statements: Any) -> None:
+        siti.get("/profile")
+        with statements.at_most(3):  # the session, the person, their roles
+            siti.get("/profile")
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestUpdateProfile:
+    """PUT /profile"""
+
+    def test_plain_json_is_accepted_too(self, siti: Client) -> None:
+        response = siti.put("/profile", {"email": "siti@example.com", "domicile": "prov. bali"})
+        assert response.status_code == 200
+        assert response.json["email"] == "siti@example.com"
+        assert response.json["domicile"] == "Bali"
+
+    @pytest.mark.parametrize(("field", "code"), [("email", "email_taken"), ("nomor_hp", "phone_taken")])
+    def test_what_belongs_to_somebody_else_is_refused(self, siti: Client, field: str, code: str) -> None:
+        make_user(email="ani@example.com", nomor_hp="081999999999")
+        value = {"email": "ANI@example.com", "nomor_hp": "+62 819-9999-9999"}[field]
+        assert_error(siti.put("/profile", {field: value}), 409, code)
+        assert siti.get("/profile").status_code == 200
+
+    @pytest.mark.parametrize("name", [RoleName.ADMIN, RoleName.SUPERADMIN])
+    def test_nobody_gives_themselves_a_privilege(self, siti: Client, name: str) -> None:
+        assert_error(siti.put("/profile", {"role_ids": [role_id(name)]}), 403, "role_not_allowed")
+        assert siti.get("/profile").json["role"] == "pasien"
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({"nomor_hp": None}, "nomor_hp"),
+            ({"password": ""}, "password"),
+            ({"password": " "}, "password"),
+            ({"nama_ktp": ""}, "nama_ktp"),
+            ({"nama_samaran": None}, "nama_samaran"),
+            ({"nomor_hp": "bukan"}, "nomor_hp"),
+            ({"email": "bukan"}, "email"),
+            ({"password": "pendek"[:5]}, "password"),
+            ({"nik": "12"}, "nik"),
+            ({"role_ids": ["x"]}, "role_ids"),
+            ({"role_ids": [0]}, "role_ids"),
+            ({"preferences": 1}, "preferences"),
+            ({"domicile": "Mars"}, "domicile"),
+        ],
+    )
+    def test_a_wrong_value_is_named_and_changes_nothing(self, siti: Client, body: dict[str, Any], field: str) -> None:
+        before = siti.get("/profile").json
+        assert_error(siti.put("/profile", body), 400, "validation_error", field)
+        assert siti.get("/profile").json == before
+
+    def test_what_is_no_picture_is_refused(self, siti: Client) -> None:
+        response = siti.put("/profile", data={"image": (io.BytesIO(b"%!PS-Adobe"), "foto.jpg")})
+        assert_error(response, 415, "not_an_image")
+
+    def test_a_picture_over_5_mb_is_refused(self, siti: Client) -> None:
+        response = siti.put("/profile", data={"image": (io.BytesIO(b"x" * (5 * 1024 * 1024 + 1)), "foto.jpg")})
+        assert_error(response, 413, "image_too_large")
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestCreatePhoneVerification:
+    """POST /profile/phone/verification"""
+
+    def test_gives_a_code_to_write_or_sends_digits(self, owner: Client) -> None:
+        assert ask(owner)["code"]
+        assert digits(owner)
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({"nomor_hp": "abc"}, "nomor_hp"),
+            ({"nomor_hp": None}, "nomor_hp"),
+            ({"nomor_hp": "+6591234567"}, "nomor_hp"),
+            ({"method": "sms"}, "method"),
+        ],
+    )
+    def test_a_wrong_request_is_bad_input(self, owner: Client, body: dict[str, Any], field: str) -> None:
+        assert_error(owner.post(PATH, body), 400, "validation_error", field)
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestConfirmPhoneVerification:
+    """PUT /profile/phone/verification"""
+
+    def test_six_digits_prove_a_number(self, owner: Client) -> None:
+        code = digits(owner)
+        response = owner.put(PATH, {"code": code})
+        assert response.status_code == 200
+        assert response.json == owner.get("/profile").json
+        assert response.json["phone_verified_at"] is not None
+        assert_error(owner.put(PATH, {"code": code}), 400, "invalid_code")
+
+    @pytest.mark.parametrize("body", [{}, {"code": None}, {"code": ""}, {"code": "1" * 21}])
+    def test_a_wrong_confirmation_is_bad_input(self, owner: Client, body: dict[str, Any]) -> None:
+        assert_error(owner.put(PATH, body), 400, "validation_error", "code")
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestGetUserRoles:
+    """GET /users/<user_id>"""
+
+    def test_people_see_their_own_roles_and_admins_everybodys(self, siti: Client, budi: Client, admin: Client) -> None:
+        role = {"id": role_id("pasien"), "name": "pasien", "is_editable": False}
+        for asker in (siti, admin):
+            assert asker.get(f"/users/{siti.id}").json == {"id": siti.id, "username": "siti", "roles": [role]}
+        assert_error(budi.get(f"/users/{siti.id}"), 403, "forbidden")
+        assert_error(admin.get("/users/999999"), 404)
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestListProvinces:
+    """GET /provinces"""
+
+    def test_the_38_provinces_are_public(self, client: Client) -> None:
+        response = client.get("/provinces")
+        assert len(response.json) == 38
+        assert response.json[0] == "Aceh"
+        assert response.json[-1] == "Papua Barat Daya"
