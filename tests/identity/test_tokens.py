@@ -18,12 +18,7 @@ from app.identity import sessions, tokens
 from app.identity.models import RoleName, User
 from tests.conftest import config_for_tests
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
-
-
-@pytest.fixture
-def siti(client: Client) -> User:
-    return make_user(username="siti")
+from tests.helpers.factories import PASSWORD, make_superadmin
 
 
 def claims_of(user: User, **changes: Any) -> dict[str, Any]:
@@ -39,8 +34,8 @@ def sign(claims: dict[str, Any], key: str | None = None, algorithm: str = "HS256
     )
 
 
-def test_a_token_names_all_claims_of_the_contract(client: Client, siti: User) -> None:
-    claims = claims_of(siti)
+def test_a_token_names_all_claims_of_the_contract(client: Client, siti: Client) -> None:
+    claims = claims_of(siti.user)
     assert set(claims) == set(tokens.CLAIMS)
     assert (claims["sub"], claims["role"], claims["roles"]) == (str(siti.id), "pasien", ["pasien"])
     assert claims["exp"] - claims["iat"] == 15 * 60
@@ -91,10 +86,9 @@ FORGERIES: dict[str, Callable[[User], str]] = {
 }
 
 
-def test_who_has_no_role_is_logged_in_none_the_less(client: Client) -> None:
+def test_who_has_no_role_is_logged_in_none_the_less(client: Client, siti: Client, admin: Client) -> None:
     """An administrator may take the last one; the person still reads and leaves what is theirs."""
-    user = make_user(username="siti")
-    taken = client.as_(make_admin()).put(f"/admins/users/{user.id}", {"role_ids": []})
+    taken = admin.put(f"/admins/users/{siti.id}", {"role_ids": []})
     assert taken.json["role"] is None
     tokens_of = client.post("/login", {"username": "siti", "password": PASSWORD}).json
     assert client.with_token(tokens_of["access_token"]).get("/profile").json["roles"] == []
@@ -103,16 +97,16 @@ def test_who_has_no_role_is_logged_in_none_the_less(client: Client) -> None:
     assert_error(client.with_token(anew).get("/admins"), 403, "forbidden")
 
 
-def test_the_token_that_the_forgeries_start_from_is_valid(client: Client, siti: User) -> None:
-    assert client.with_token(sign(claims_of(siti))).get("/profile").status_code == 200
+def test_the_token_that_the_forgeries_start_from_is_valid(client: Client, siti: Client) -> None:
+    assert client.with_token(sign(claims_of(siti.user))).get("/profile").status_code == 200
 
 
 def test_every_wrong_token_is_401_where_one_is_needed_or_sent(
-    client: Client, siti: User, subtests: pytest.Subtests
+    client: Client, siti: Client, subtests: pytest.Subtests
 ) -> None:
     for name, forge in FORGERIES.items():
         with subtests.test(name):
-            header = {"Authorization": f"Bearer {forge(siti)}".encode().decode("latin-1")}
+            header = {"Authorization": f"Bearer {forge(siti.user)}".encode().decode("latin-1")}
             assert_error(client.get("/profile", headers=header), 401)
 
 
@@ -122,8 +116,8 @@ def test_a_header_that_is_no_bearer_token_is_401(client: Client, header: str) ->
 
 
 @pytest.mark.parametrize("forgery", ["nonsense", "no signature", "a damaged signature", "a refresh token", "no exp"])
-def test_an_invalid_token_is_refused_where_a_caller_is_optional(client: Client, siti: User, forgery: str) -> None:
-    header = {"Authorization": f"Bearer {FORGERIES[forgery](siti)}"}
+def test_an_invalid_token_is_refused_where_a_caller_is_optional(client: Client, siti: Client, forgery: str) -> None:
+    header = {"Authorization": f"Bearer {FORGERIES[forgery](siti.user)}"}
     assert_error(client.get("/forum/threads", headers=header), 401, "invalid_token")
 
 
@@ -132,25 +126,25 @@ def test_a_header_that_is_no_bearer_token_is_refused_where_a_caller_is_optional(
     assert_error(client.get("/forum/threads", headers={"Authorization": header}), 401, "invalid_token")
 
 
-def test_a_token_elsewhere_than_in_the_header_is_not_read(client: Client, siti: User) -> None:
-    token = sessions.begin(siti).access_token
+def test_a_token_elsewhere_than_in_the_header_is_not_read(client: Client, siti: Client) -> None:
+    token = sessions.begin(siti.user).access_token
     assert_error(client.get("/profile", headers={"Cookie": f"access_token_cookie={token}"}), 401, "unauthorized")
     assert_error(client.get("/profile", query_string={"jwt": token}), 401, "unauthorized")
 
 
-def test_a_public_route_does_not_look_at_the_token(client: Client, siti: User) -> None:
+def test_a_public_route_does_not_look_at_the_token(client: Client) -> None:
     response = client.with_token("nonsense").get("/kategori")
     assert response.status_code == 200
 
 
 def test_an_older_key_still_verifies_and_the_first_one_signs(
-    app: Flask, client: Client, siti: User, monkeypatch: pytest.MonkeyPatch
+    app: Flask, client: Client, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = client.as_(siti)
+    old = siti
     keys = ",".join(["n" * 40, *settings.jwt_secret_keys])
     monkeypatch.setitem(app.extensions, "config", config_for_tests(JWT_SECRET_KEYS=keys))
     assert old.get("/profile").status_code == 200
-    new = sessions.begin(siti).access_token
+    new = sessions.begin(siti.user).access_token
     assert jwt.get_unverified_header(new)["kid"] == tokens.key_id("n" * 40)
     monkeypatch.setitem(app.extensions, "config", config_for_tests(JWT_SECRET_KEYS="n" * 40))
     assert client.with_token(new).get("/profile").status_code == 200
