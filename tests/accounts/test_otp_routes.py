@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD
-from tests.helpers.routes import assert_refused
+from tests.helpers.routes import TokenNeeded
 
 PATH = "/profile/otp"
 
@@ -23,14 +23,13 @@ def begin(admin: Client) -> tuple[str, list[str]]:
     return pyotp.TOTP(secret).now(), response.json["recovery_codes"]
 
 
-class TestBeginOtp:
+class TestBeginOtp(TokenNeeded):
     """POST /profile/otp"""
 
     def test_gives_an_address_and_recovery_codes(self, admin: Client) -> None:
         assert len(begin(admin)[1]) == 10
 
-    def test_is_for_administrators(self, client: Client, siti: Client, budi: Client) -> None:
-        assert_refused(self, client)
+    def test_is_for_administrators(self, siti: Client, budi: Client) -> None:
         for other in (siti, budi):
             assert_error(other.post(PATH, {"password": PASSWORD}), 403, "forbidden")
 
@@ -39,7 +38,7 @@ class TestBeginOtp:
         assert_error(admin.post(PATH, body), 400, "validation_error", "password")
 
 
-class TestConfirmOtp:
+class TestConfirmOtp(TokenNeeded):
     """PUT /profile/otp"""
 
     def test_takes_the_digits_of_the_app(self, admin: Client) -> None:
@@ -48,8 +47,7 @@ class TestConfirmOtp:
         response = admin.put(PATH, {"otp": digits})
         assert (response.status_code, response.json) == (200, {"message": "Verifikasi dua langkah aktif."})
 
-    def test_needs_a_token_and_a_beginning(self, client: Client, admin: Client) -> None:
-        assert_refused(self, client)
+    def test_needs_a_beginning(self, admin: Client) -> None:
         assert_error(admin.put(PATH, {"otp": "000000"}), 404)
 
     @pytest.mark.parametrize("body", [{}, {"otp": "1" * 41}, {"otp": 492039}])
@@ -57,7 +55,7 @@ class TestConfirmOtp:
         assert_error(admin.put(PATH, body), 400, "validation_error", "otp")
 
 
-class TestEndOtp:
+class TestEndOtp(TokenNeeded):
     """DELETE /profile/otp"""
 
     def test_takes_the_password_and_a_recovery_code(self, admin: Client) -> None:
@@ -68,8 +66,7 @@ class TestEndOtp:
         response = admin.delete(PATH, {"password": PASSWORD, "otp": codes[0]})
         assert (response.status_code, response.json) == (200, {"message": "Verifikasi dua langkah dimatikan."})
 
-    def test_needs_a_token_and_a_factor(self, client: Client, admin: Client) -> None:
-        assert_refused(self, client)
+    def test_needs_a_factor(self, admin: Client) -> None:
         assert_error(admin.delete(PATH, {"password": PASSWORD, "otp": "000000"}), 404)
 
     @pytest.mark.parametrize(("body", "field"), [({"otp": "492039"}, "password"), ({"password": PASSWORD}, "otp")])

@@ -19,7 +19,7 @@ from tests.accounts.resets import ask as ask_for_reset
 from tests.accounts.roles import role_id
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_superadmin, make_user
-from tests.helpers.routes import assert_refused
+from tests.helpers.routes import TokenNeeded
 
 FIELDS = {
     "id", "username", "email", "nama_ktp", "nama_samaran", "nomor_hp", "role", "roles", "role_ids", "nik", "domicile",
@@ -235,7 +235,7 @@ class TestUpdatePassword:
         assert_error(client.post("/update-password", body), 400, "validation_error", field)
 
 
-class TestLogout:
+class TestLogout(TokenNeeded):
     """POST /logout"""
 
     def test_logout_ends_this_device_alone_access_token_included(self, client: Client) -> None:
@@ -246,11 +246,8 @@ class TestLogout:
         assert_error(client.post("/refresh", {"refresh_token": phone["refresh_token"]}), 401)
         assert client.with_token(laptop["access_token"]).get("/profile").status_code == 200
 
-    def test_needs_a_token(self, client: Client) -> None:
-        assert_refused(self, client)
 
-
-class TestGetProfile:
+class TestGetProfile(TokenNeeded):
     """GET /profile"""
 
     def test_the_profile_is_the_whole_record_with_the_nik_decrypted(self, siti: Client) -> None:
@@ -268,11 +265,8 @@ class TestGetProfile:
         with statements.at_most(3):  # the session, the person, their roles
             siti.get("/profile")
 
-    def test_needs_a_token(self, client: Client) -> None:
-        assert_refused(self, client)
 
-
-class TestUpdateProfile:
+class TestUpdateProfile(TokenNeeded):
     """PUT /profile"""
 
     def test_plain_json_is_accepted_too(self, siti: Client) -> None:
@@ -324,11 +318,8 @@ class TestUpdateProfile:
         response = siti.put("/profile", data={"image": (io.BytesIO(b"x" * (5 * 1024 * 1024 + 1)), "foto.jpg")})
         assert_error(response, 413, "image_too_large")
 
-    def test_needs_a_token(self, client: Client) -> None:
-        assert_refused(self, client)
 
-
-class TestCreatePhoneVerification:
+class TestCreatePhoneVerification(TokenNeeded):
     """POST /profile/phone/verification"""
 
     def test_gives_a_code_to_write_or_sends_digits(self, owner: Client) -> None:
@@ -347,11 +338,8 @@ class TestCreatePhoneVerification:
     def test_a_wrong_request_is_bad_input(self, owner: Client, body: dict[str, Any], field: str) -> None:
         assert_error(owner.post(PATH, body), 400, "validation_error", field)
 
-    def test_needs_a_token(self, client: Client) -> None:
-        assert_refused(self, client)
 
-
-class TestConfirmPhoneVerification:
+class TestConfirmPhoneVerification(TokenNeeded):
     """PUT /profile/phone/verification"""
 
     def test_six_digits_prove_a_number(self, owner: Client) -> None:
@@ -366,11 +354,8 @@ class TestConfirmPhoneVerification:
     def test_a_wrong_confirmation_is_bad_input(self, owner: Client, body: dict[str, Any]) -> None:
         assert_error(owner.put(PATH, body), 400, "validation_error", "code")
 
-    def test_needs_a_token(self, client: Client) -> None:
-        assert_refused(self, client)
 
-
-class TestGetUserRoles:
+class TestGetUserRoles(TokenNeeded):
     """GET /users/<user_id>"""
 
     def test_people_see_their_own_roles_and_admins_everybodys(self, siti: Client, budi: Client, admin: Client) -> None:
@@ -379,9 +364,6 @@ class TestGetUserRoles:
             assert asker.get(f"/users/{siti.id}").json == {"id": siti.id, "username": "siti", "roles": [role]}
         assert_error(budi.get(f"/users/{siti.id}"), 403, "forbidden")
         assert_error(admin.get("/users/999999"), 404)
-
-    def test_needs_a_token(self, client: Client) -> None:
-        assert_refused(self, client)
 
 
 class TestListProvinces:

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import now, today
+from app.core.lib.clock import now
 from app.forum.models import ForumCategory, ForumReply
 from app.identity.models import RoleName, User
 from app.logs import buffer
@@ -24,36 +24,6 @@ def get_overview(admin: Client, **query: Any) -> dict[str, Any]:
     response = admin.get("/admins/overview", query_string=query)
     assert response.status_code == 200, response.json
     return response.json
-
-
-def test_the_whole_shape_is_there_even_with_nothing_in_it(admin: Client) -> None:
-    overview = get_overview(admin)
-    assert set(overview) == {
-        "range",
-        "totals",
-        "by_province",
-        "growth",
-        "activity",
-        "forum_categories",
-        "reminder_categories",
-        "recent_activity",
-    }
-    assert overview["range"] == {
-        "start": str(today() - timedelta(days=29)),
-        "end": str(today()),
-        "timezone": "Asia/Jakarta",
-    }
-    assert overview["totals"] == {
-        "users": 1, "pasien": 0, "pendamping": 0, "admins": 1, "verified": 0, "threads": 0, "replies": 0,
-        "reminders": 0, "articles": 0, "videos": 0, "faskes": 0, "dokter": 0, "komunitas": 0,
-    }  # fmt: skip
-    assert overview["by_province"] == [{"province": None, "count": 1}]
-    assert len(overview["growth"]) == len(overview["activity"]) == 30
-    assert overview["growth"][-1] == {"date": str(today()), "users": 1, "cumulative": 1}
-    assert overview["activity"][0] == {"date": str(today() - timedelta(days=29)), "events": 0, "active_users": 0}
-    assert [row["tipe"] for row in overview["reminder_categories"]] == ["obat", "makan", "terapi", "kontrol"]
-    assert overview["forum_categories"][0]["name"] == "Umum"
-    assert overview["recent_activity"] == []
 
 
 def test_people_are_counted_by_role_province_and_standing(admin: Client) -> None:

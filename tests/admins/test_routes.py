@@ -311,11 +311,34 @@ class TestDeleteRelation(AdminsOnly):
 class TestGetOverview(AdminsOnly):
     """GET /admins/overview"""
 
-    def test_is_of_thirty_days_by_default(self, admin: Client) -> None:
-        response = admin.get("/admins/overview")
-        assert response.status_code == 200
-        start, end = str(today() - timedelta(days=29)), str(today())
-        assert response.json["range"] == {"start": start, "end": end, "timezone": "Asia/Jakarta"}
+    def test_the_whole_shape_is_there_even_with_nothing_in_it(self, admin: Client) -> None:
+        overview = admin.get("/admins/overview").json
+        assert set(overview) == {
+            "range",
+            "totals",
+            "by_province",
+            "growth",
+            "activity",
+            "forum_categories",
+            "reminder_categories",
+            "recent_activity",
+        }
+        assert overview["range"] == {
+            "start": str(today() - timedelta(days=29)),
+            "end": str(today()),
+            "timezone": "Asia/Jakarta",
+        }
+        assert overview["totals"] == {
+            "users": 1, "pasien": 0, "pendamping": 0, "admins": 1, "verified": 0, "threads": 0, "replies": 0,
+            "reminders": 0, "articles": 0, "videos": 0, "faskes": 0, "dokter": 0, "komunitas": 0,
+        }  # fmt: skip
+        assert overview["by_province"] == [{"province": None, "count": 1}]
+        assert len(overview["growth"]) == len(overview["activity"]) == 30
+        assert overview["growth"][-1] == {"date": str(today()), "users": 1, "cumulative": 1}
+        assert overview["activity"][0] == {"date": str(today() - timedelta(days=29)), "events": 0, "active_users": 0}
+        assert [row["tipe"] for row in overview["reminder_categories"]] == ["obat", "makan", "terapi", "kontrol"]
+        assert overview["forum_categories"][0]["name"] == "Umum"
+        assert overview["recent_activity"] == []
 
     @pytest.mark.parametrize(
         ("query", "field"),

@@ -14,3 +14,10 @@ def assert_refused(test: object, client: Client, *others: Client) -> None:
     assert_error(client.open(method, path), 401)
     for other in others:
         assert_error(other.open(method, path), 403, "forbidden")
+
+
+class TokenNeeded:
+    """The method and path of a route that anybody with a token may call."""
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_refused(self, client)

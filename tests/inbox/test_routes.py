@@ -6,16 +6,7 @@ import pytest
 
 from app.core.web.parsing import MAX_JSON_BYTES
 from tests.helpers.client import Client, assert_error
-from tests.inbox.bodies import (
-    fonnte_message,
-    heard,
-    message,
-    post_fonnte,
-    post_whatsapp,
-    sign,
-    status,
-    whatsapp,
-)
+from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, sign, status, whatsapp
 from tests.inbox.phones import FONNTE_TOKEN, VERIFY_TOKEN, rows
 
 GOOD = whatsapp(heard(messages=[message()], statuses=[status()]))
