@@ -8,56 +8,19 @@ from contextlib import contextmanager
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from flask_migrate import upgrade
-from psycopg2 import errors as pg
 
-from app import create_app
-from app.core.database import engines, watchdog
 from app.core.database.session import db, unit_of_work
-from app.core.jobs import redis
 from app.core.jobs.clock_jump import verified_time
-from app.core.media import storage
 from app.core.web.rate_limits import RateLimits
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName
-from config import Config, environment
-from dev.stack.waiting import PATIENCE_S, wait_until
+from config import environment
+from tests.helpers.apps import config_for_tests, create_patient_app, dispose, empty, empty_rooms, migrate
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.helpers.statements import Statements
 
-pytest_plugins = ["dev.pytest_servers", "tests.helpers.simulated"]
-
-
-def config_for_tests(**overrides: str) -> Config:
-    """A configuration for tests; `overrides` are environment variables."""
-    return Config.from_env({"ENVIRONMENT": "testing", "RATE_LIMITS": "off", **overrides})
-
-
-def create_patient_app(config: Config) -> Flask:
-    """The application, but what is slow on a busy machine is not taken for away: Redis, a login, a statement."""
-    with pytest.MonkeyPatch.context() as patch:
-        for limit in ("socket_timeout", "socket_connect_timeout"):
-            patch.setitem(redis.WEB, limit, PATIENCE_S)
-        for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
-            patch.setitem(engines.REQUEST, limit, f"{PATIENCE_S * 1000:.0f}")
-        patch.setattr(watchdog, "LOGIN_S", round(PATIENCE_S))
-        return create_app(config)
-
-
-def _migrate(database_url: str) -> None:
-    app = create_patient_app(config_for_tests(DATABASE_URL=database_url))
-    with app.app_context():
-        upgrade()
-        dispose(app)
-
-
-def dispose(app: Flask) -> None:
-    """Give up all connections that this process keeps."""
-    with app.app_context():
-        db.engine.dispose()
-        app.extensions["autocommit"].dispose()
-    app.extensions["redis"].close()
+pytest_plugins = ["dev.pytest_servers", "tests.helpers.migrations", "tests.helpers.simulated"]
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +31,7 @@ def variables(process_number: int) -> dict[str, str]:
 
     servers = environment()
     return {
-        "DATABASE_URL": own_database(servers[DATABASE_VARIABLE], f"test_{process_number}", _migrate),
+        "DATABASE_URL": own_database(servers[DATABASE_VARIABLE], f"test_{process_number}", migrate),
         "REDIS_URL": own_redis(servers[REDIS_VARIABLE], process_number),
     }
 
@@ -116,7 +79,7 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
             yield real_app
             db.session.remove()
             transaction.rollback()
-            _empty_rooms()
+            empty_rooms()
         db.session.configure(join_transaction_mode="conditional_savepoint")
 
 
@@ -137,50 +100,7 @@ def committed(real_app: Flask) -> Iterator[Flask]:
         db.session.remove()
         yield real_app
         empty()
-        _empty_rooms()
-
-
-#: Up to so many rows a table is sooner emptied row by row than by new files for it and its indexes.
-FEW_ROWS = 500
-
-
-def empty() -> None:
-    """As after the migrations and the seed, the counting of ids included."""
-    from app.cli import seed_all
-
-    db.session.remove()
-    wait_until(_empty_tables)
-    seed_all()
-
-
-def _empty_tables() -> bool:
-    """Returns whether no process that runs beside the test stood in the way, with whom this met in a deadlock."""
-    names = [f'"{table.name}"' for table in reversed(db.metadata.sorted_tables)]
-    sizes = ", ".join(f"(SELECT count(*) FROM (SELECT FROM {name} LIMIT {FEW_ROWS + 1}) AS few)" for name in names)
-    try:
-        with db.engine.begin() as connection:
-            rows = dict(zip(names, connection.execute(sa.text(f"SELECT {sizes}")).one(), strict=True))
-            # The audit log refuses to be emptied by anybody but its owner, with this much ado.
-            connection.execute(sa.text("ALTER TABLE audit_entries DISABLE TRIGGER append_only"))
-            if max(rows.values()) > FEW_ROWS:
-                connection.execute(sa.text(f"TRUNCATE {', '.join(names)}"))
-            else:
-                for name in (name for name, count in rows.items() if count):
-                    connection.execute(sa.text(f"DELETE FROM {name}"))
-            connection.execute(sa.text("ALTER TABLE audit_entries ENABLE TRIGGER append_only"))
-            connection.execute(sa.text("SELECT setval(seqrelid, seqstart, false) FROM pg_sequence"))
-    except sa.exc.OperationalError as error:
-        if isinstance(error.orig, pg.DeadlockDetected):
-            return False
-        raise
-    return True
-
-
-def _empty_rooms() -> None:
-    """What lies beside the pictures is of people whom the database does not know any more."""
-    for room in map(storage.room, storage.Room):
-        for name, _ in list(room.names()):
-            room.remove(name)
+        empty_rooms()
 
 
 @pytest.fixture

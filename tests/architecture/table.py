@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from flask import Flask
+
 ACCESS: dict[str, str] = {
     # auth and account
     "POST /login": "public",
@@ -206,4 +208,33 @@ ACCESS: dict[str, str] = {
     "GET /superadmin/tables": "superadmin",
     "GET /superadmin/tables/<table_name>": "superadmin",
     "GET /superadmin/tables/<table_name>/export": "superadmin",
+}
+
+
+def routes(app: Flask) -> set[str]:
+    return {
+        f"{method} {rule.rule.removeprefix('/api')}"
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/api/")
+        and not rule.endpoint.startswith(("api-docs", "swagger_ui", "list_entry_points"))
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+
+
+#: Public reads of which no copy is kept, and why.
+NOT_KEPT = {
+    "GET /send-verification-code": "it sends a message",
+    "GET /users/<int:user_id>/roles": "it is about a person",
+    "GET /faskes/nearby": "distances from where one person stands serve nobody else",
+    "GET /faskes/location": "distances from where one person stands serve nobody else",
+    "GET /dokter/nearby": "distances from where one person stands serve nobody else",
+    "GET /webhooks/whatsapp": "a provider asks, and nobody else",
+    "GET /features": "a client that asks needs what holds now",
+    "GET /messaging": "a client that asks needs what holds now",
+    "GET /push/public-key": "a browser that subscribes needs the key that holds now",
+}
+
+
+PUBLIC_READS = {
+    route for route, access in ACCESS.items() if route.startswith("GET ") and access in ("public", "optional")
 }

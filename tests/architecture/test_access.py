@@ -11,7 +11,7 @@ from flask import Flask
 from app.core.web.blueprint import Blueprint
 from app.identity import sessions
 from app.identity.access import authenticated_reader
-from tests.architecture.table import ACCESS
+from tests.architecture.table import ACCESS, routes
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
@@ -29,16 +29,6 @@ LETS_IN = {
 
 #: In this order all of them meet every route; `superadmin` came through `/login`, the console through its own.
 IDENTITIES = ("nobody", "pasien", "pendamping", "admin", "superadmin", "superadmin console")
-
-
-def routes(app: Flask) -> set[str]:
-    return {
-        f"{method} {rule.rule.removeprefix('/api')}"
-        for rule in app.url_map.iter_rules()
-        if rule.rule.startswith("/api/")
-        and not rule.endpoint.startswith(("api-docs", "swagger_ui", "list_entry_points"))
-        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
-    }
 
 
 def test_the_table_names_every_route_and_no_other(real_app: Flask) -> None:

@@ -11,25 +11,8 @@ from app.core.web.blueprint import Blueprint
 from app.core.web.caching import cached
 from app.identity.access import authenticated, optional, public
 from config import ROOT
-from tests.architecture.table import ACCESS
+from tests.architecture.table import ACCESS, NOT_KEPT, PUBLIC_READS
 from tests.helpers.client import Client
-
-#: Public reads of which no copy is kept, and why.
-NOT_KEPT = {
-    "GET /send-verification-code": "it sends a message",
-    "GET /users/<int:user_id>/roles": "it is about a person",
-    "GET /faskes/nearby": "distances from where one person stands serve nobody else",
-    "GET /faskes/location": "distances from where one person stands serve nobody else",
-    "GET /dokter/nearby": "distances from where one person stands serve nobody else",
-    "GET /webhooks/whatsapp": "a provider asks, and nobody else",
-    "GET /features": "a client that asks needs what holds now",
-    "GET /messaging": "a client that asks needs what holds now",
-    "GET /push/public-key": "a browser that subscribes needs the key that holds now",
-}
-
-PUBLIC_READS = {
-    route for route, access in ACCESS.items() if route.startswith("GET ") and access in ("public", "optional")
-}
 
 
 def kept(app: Flask) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import re
 import shutil
 from collections.abc import Iterator
@@ -24,6 +26,16 @@ expect.set_options(timeout=PATIENCE_S * 1000)
 
 #: A file of the page for front ends: its name in a heading, then its code.
 CODE = re.compile(r"^## `(\S+)`\n\n```js\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+AXE = Path(__file__).with_name("axe")
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    code = gzip.decompress((AXE / "axe.min.js.gz").read_bytes())
+    assert (AXE / "SHA256SUMS").read_text().split()[0] == hashlib.sha256(code).hexdigest()
+    return code.decode()
 
 
 @pytest.fixture(scope="session")

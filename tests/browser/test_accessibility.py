@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.screens import DESKTOP, PHONE
+
 pytestmark = pytest.mark.browser
 
-AXE = Path(__file__).with_name("axe")
-
 PAGES = ("/", "/dev/outbox", "/dev/push", "/dev/reset-password?code=x")
-PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    code = gzip.decompress((AXE / "axe.min.js.gz").read_bytes())
-    assert (AXE / "SHA256SUMS").read_text().split()[0] == hashlib.sha256(code).hexdigest()
-    return code.decode()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -13,13 +13,12 @@ import requests
 from playwright.sync_api import Browser, Page, Route, expect
 
 from dev.stack.waiting import PATIENCE_S
-from tests.browser.test_accessibility import DESKTOP, PHONE, axe
+from tests.browser.screens import DESKTOP, PHONE
 from tests.core.media.samples import plain
 from tests.e2e.launcher import Launcher
 
 pytestmark = pytest.mark.browser
 
-__all__ = ["axe"]
 
 PASSWORD = "rahasia123"
 

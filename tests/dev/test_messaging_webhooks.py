@@ -22,7 +22,7 @@ from config import Config
 from dev.simulators import Server, webhooks
 from dev.stack.waiting import wait_until
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 
 PHONE = "+6281234567890"
 

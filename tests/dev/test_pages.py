@@ -21,7 +21,7 @@ from app.notifications.models import Channel, Inbound, State, deliveries
 from app.notifications.senders.models import PhoneNumber
 from config import Config
 from dev.application import create_development_app
-from tests.conftest import config_for_tests
+from tests.helpers.apps import config_for_tests
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 

@@ -10,7 +10,7 @@ from flask import Flask
 
 from dev.simulators import Server
 from dev.stack.processes import Stack
-from tests.conftest import empty
+from tests.helpers.apps import empty
 
 
 @pytest.fixture(scope="module", autouse=True)

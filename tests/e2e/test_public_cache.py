@@ -26,8 +26,7 @@ from dev.stack.outages import IsolatedStack
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.system_packages import require
-from tests.architecture.table import ACCESS
-from tests.architecture.test_caching import NOT_KEPT, PUBLIC_READS
+from tests.architecture.table import ACCESS, NOT_KEPT, PUBLIC_READS
 from tests.helpers.factories import make_article, make_user, make_video
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]

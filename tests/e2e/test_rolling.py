@@ -20,8 +20,8 @@ from dev.stack.site import DeployedStack, readiness
 from dev.stack.waiting import wait_until
 from dev.system_packages import require
 from dev.testing import DATABASE_VARIABLE, own_database
-from tests.conftest import _migrate
 from tests.e2e.walk import PERSON
+from tests.helpers.apps import migrate
 
 pytestmark = [pytest.mark.takes(seconds=35), pytest.mark.processes]
 
@@ -65,7 +65,7 @@ def next_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def site(process_number: int, variables: Mapping[str, str], running: Server, tmp_path: Path) -> Iterator[DeployedStack]:
     """On a database of its own, which goes ahead of what the other tests know."""
     require("nginx")
-    database = own_database(environment()[DATABASE_VARIABLE], f"rolling_{process_number}", _migrate)
+    database = own_database(environment()[DATABASE_VARIABLE], f"rolling_{process_number}", migrate)
     env = {"DATABASE_URL": database, **running.messaging.env(), "RATE_LIMITS": "off"}
     with DeployedStack(env, tmp_path) as site:
         site.flask("seed")

@@ -16,7 +16,7 @@ from bench.fuzz import WHO, Identity, fuzz
 from bench.malformed import ask
 from dev import demo
 from dev.simulators import Server
-from tests.conftest import config_for_tests, create_patient_app
+from tests.helpers.apps import config_for_tests, create_patient_app
 from tests.helpers.client import Client
 
 pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]

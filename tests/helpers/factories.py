@@ -6,12 +6,13 @@ from functools import cache
 from itertools import count
 from typing import Any
 from unittest import mock
+from uuid import uuid4
 
 from app.articles.models import Article
 from app.core.database.session import db, unit_of_work
 from app.identity import passwords, users
 from app.identity.models import LoginSession, RoleName, SessionKind, User
-from app.identity.sessions import Reader
+from app.identity.sessions import Caller, Reader
 from app.identity.tokens import AccessToken
 from app.videos.models import Video
 
@@ -47,6 +48,11 @@ def signed_in(user_id: int) -> Reader:
     with unit_of_work():
         db.session.add(session)
     return Reader(AccessToken(user_id, session.id))
+
+
+def as_caller(user: User) -> Caller:
+    """A person as the routes hand them to the services."""
+    return Caller(user.id, frozenset(user.role_names), uuid4(), SessionKind.USER)
 
 
 def make_admin(**data: Any) -> User:

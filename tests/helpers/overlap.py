@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Barrier, Thread
+from typing import Any
 
 import sqlalchemy as sa
 from flask import Flask
@@ -35,3 +37,23 @@ def done_twice_at_once(app: Flask, work: Callable[[], object]) -> Future[None]:
         db.session.commit()
         second.exception()
     return second
+
+
+def run_together(app: Flask, *works: Any) -> None:
+    start = Barrier(len(works))
+    errors: list[BaseException] = []
+
+    def run(work: Any) -> None:
+        with app.app_context():
+            start.wait()
+            try:
+                work()
+            except BaseException as error:  # noqa: BLE001  # reported below
+                errors.append(error)
+
+    threads = [Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors

@@ -8,9 +8,10 @@ from dataclasses import fields, replace
 import pytest
 from flask import Flask
 
-from app.providers import vapid, webpush
+from app.providers import messaging, vapid, webpush
 from config import Config
 from dev.simulators import Server, simulators
+from tests.helpers.apps import config_for_tests
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +38,13 @@ def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterato
     yield sim
     for name in clients:
         app.extensions.pop(name, None)
+
+
+@pytest.fixture
+def gateway(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """Messages of the application go to the simulator."""
+    monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config_for_tests(**sim.messaging.env())))
+    return sim
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from app.core.lib import clock
 from app.notifications import jobs, messages, outbox
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, State
-from tests.conftest import config_for_tests
-from tests.notifications.conftest import add, reread
+from tests.helpers.apps import config_for_tests
+from tests.notifications.deliveries import add, reread
 
 
 def waiting_jobs() -> int:

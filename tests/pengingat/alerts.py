@@ -10,7 +10,7 @@ from app.core.database.session import db
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from tests.helpers.client import Client
-from tests.pengingat.conftest import Time, settle
+from tests.pengingat.ledgers import Time, settle
 
 MISSED = "Siti belum menandai obat pukul 19.00 WIB. Mohon ditanyakan."
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import Delivery
 from tests.helpers.client import Client, assert_error
-from tests.pengingat.conftest import Time, ledger, settle, texts, waiting
+from tests.pengingat.ledgers import Time, ledger, settle, texts, waiting
 
 
 def medicine(obat: dict[str, Any], minutes: Any, *jam: str) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from app.pengingat import answers, jobs, service
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import CaregiverAlert, Occurrence
 from tests.helpers.factories import make_user, signed_in
-from tests.pengingat.conftest import Time
-from tests.pengingat.test_races import run_together
+from tests.helpers.overlap import run_together
+from tests.pengingat.ledgers import Time
 
 pytestmark = pytest.mark.processes
 

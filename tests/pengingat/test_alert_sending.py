@@ -19,8 +19,7 @@ from app.pengingat import alerts, jobs, occurrences, service, stock
 from app.push.transport import HINTED_AT
 from dev.simulators import Server
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import gateway  # noqa: F401  # a fixture
-from tests.pengingat.conftest import Time
+from tests.pengingat.ledgers import Time
 
 pytestmark = pytest.mark.usefixtures("gateway")
 

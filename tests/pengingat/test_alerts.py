@@ -22,7 +22,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.pengingat.alerts import MISSED, make, tick, told
-from tests.pengingat.conftest import Time, allow, caregiver_of
+from tests.pengingat.ledgers import Time, allow, caregiver_of
 
 # --- what is told, and to whom --------------------------------------------------------------------------------------
 

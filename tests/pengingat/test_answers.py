@@ -16,7 +16,7 @@ from app.pengingat import jobs
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
-from tests.pengingat.conftest import Time, ledger, waiting
+from tests.pengingat.ledgers import Time, ledger, waiting
 
 
 class Reminder:

@@ -11,7 +11,7 @@ from app.core.database.session import db
 from app.pengingat import jobs
 from app.pengingat.models import Pengingat
 from tests.helpers.client import Client, assert_error
-from tests.pengingat.conftest import Time, ledger, texts, waiting
+from tests.pengingat.ledgers import Time, ledger, texts, waiting
 
 #: NOW is 2 March 2026, 08:00 in Jakarta; the doses are at 07:00 and 19:00 there, 00:00 and 12:00 in UTC.
 RAMADAN = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.pengingat import jobs
 from tests.helpers.client import Client
-from tests.pengingat.conftest import Time, ledger, waiting
+from tests.pengingat.ledgers import Time, ledger, waiting
 from tests.pengingat.stock import left, make
 
 

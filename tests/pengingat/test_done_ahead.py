@@ -8,7 +8,7 @@ import pytest
 
 from app.pengingat import jobs
 from tests.helpers.client import Client
-from tests.pengingat.conftest import Time, ledger, waiting
+from tests.pengingat.ledgers import Time, ledger, waiting
 from tests.pengingat.stock import left, make
 
 #: The doses of this evening, at 19:00, 19:40 and 20:10 WIB, and the first of tomorrow; it is 19:15.

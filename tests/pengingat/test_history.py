@@ -13,7 +13,7 @@ from app.pengingat.models import OccurrenceDay
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
-from tests.pengingat.conftest import NOW, Time, past
+from tests.pengingat.ledgers import NOW, Time, past
 
 
 def rows(client: Client, query: str = "", path: str = "/pengingat/riwayat") -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from app.pengingat import alerts, jobs
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
 from tests.pengingat.alerts import MISSED, done, make, tick, told
-from tests.pengingat.conftest import Time, settle
+from tests.pengingat.ledgers import Time, settle
 
 LATE = "Siti sudah menandai obat pukul 19.00 WIB, walau terlambat."
 

@@ -17,7 +17,7 @@ from app.pengingat import alerts, jobs
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 from config import ROOT
 from tests.helpers.client import Client
-from tests.pengingat.conftest import Time, ledger, settle, waiting
+from tests.pengingat.ledgers import Time, ledger, settle, waiting
 
 COMING = ["02 12:00 1", "03 00:00 0", "03 12:00 1"]
 

@@ -21,8 +21,8 @@ from app.pengingat import answers, jobs, service
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence, Pengingat, State
 from tests.helpers.factories import signed_in
-from tests.pengingat.conftest import NOW, Time
-from tests.pengingat.test_races import make_reminders, run_together
+from tests.helpers.overlap import run_together
+from tests.pengingat.ledgers import NOW, Time, make_reminders
 
 pytestmark = pytest.mark.processes
 

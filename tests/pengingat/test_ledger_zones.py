@@ -14,7 +14,7 @@ from app.notifications.models import Delivery
 from app.pengingat import jobs, service
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.factories import make_user
-from tests.pengingat.conftest import Time
+from tests.pengingat.ledgers import Time
 
 ZONES = [
     "Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura", "UTC", "Europe/Berlin", "America/New_York", "America/St_Johns",

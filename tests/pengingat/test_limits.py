@@ -21,7 +21,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import done_twice_at_once
 from tests.helpers.statements import Statements
-from tests.pengingat.conftest import NOW, Time, waiting
+from tests.pengingat.ledgers import NOW, Time, waiting
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
 #: NOW is a Monday.

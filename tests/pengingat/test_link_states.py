@@ -8,7 +8,7 @@ import pytest
 
 from app.pengingat import jobs
 from tests.helpers.client import Client
-from tests.pengingat.conftest import Time
+from tests.pengingat.ledgers import Time
 from tests.pengingat.links import page, said, tap
 
 DUE_AT = "2026-03-02T12:00:00Z"

@@ -14,7 +14,7 @@ from app.pengingat import jobs
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD
-from tests.pengingat.conftest import Time, ledger, texts, waiting
+from tests.pengingat.ledgers import Time, ledger, texts, waiting
 from tests.pengingat.links import ADDRESS, page, payloads, said, tap
 
 MISSED = 'Belum ada jawaban dari Anda. Kalau sudah, tekan "Sudah" sekarang.'

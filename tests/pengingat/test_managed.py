@@ -26,28 +26,8 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
 from tests.helpers.overlap import done_twice_at_once
-from tests.pengingat.conftest import Time
-
-READ = {
-    "GET /pengingat": Action.REMINDERS_READ,
-    "GET /pengingat/<int:pengingat_id>": Action.REMINDERS_READ,
-    "GET /pengingat/riwayat": Action.HISTORY_READ,
-    "GET /pengingat/<int:pengingat_id>/riwayat": Action.HISTORY_READ,
-    "GET /pengingat/kepatuhan": Action.HISTORY_READ,
-    "GET /pengingat/kepatuhan/laporan": Action.HISTORY_READ,
-}
-CHANGE: dict[str, Any] = {
-    "POST /pengingat": "obat",
-    "POST /pengingat/obat": "obat",
-    "PUT /pengingat/<int:pengingat_id>": {"judul": "Obat lain"},
-    "DELETE /pengingat/<int:pengingat_id>": None,
-    "POST /pengingat/<int:pengingat_id>/persediaan": {"tambah": 10},
-    "POST /pengingat/<int:pengingat_id>/konfirmasi": {"status": "done"},
-}
-OF_A_PATIENT = (
-    "GET /caregiver/patients/<int:patient_id>/riwayat",
-    "GET /caregiver/patients/<int:patient_id>/kepatuhan",
-)
+from tests.pengingat.ledgers import Time
+from tests.pengingat.managed import CHANGE, OF_A_PATIENT, READ
 
 #: Caregivers by what Siti allows them, and those to whom she allows nothing (any more).
 IDENTITIES: dict[str, set[Scope]] = {

@@ -14,7 +14,7 @@ from app.notifications.models import Delivery
 from app.pengingat import jobs
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
-from tests.pengingat.conftest import Time, ledger, texts, waiting
+from tests.pengingat.ledgers import Time, ledger, texts, waiting
 
 
 def test_the_next_36_hours_are_rows_of_both_channels(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from threading import Barrier, Thread
 from typing import Any
 
 import pytest
@@ -16,42 +15,10 @@ from app.notifications.models import Channel, Delivery, State
 from app.pengingat import jobs, service
 from app.pengingat.models import Pengingat
 from tests.helpers.client import Client
-from tests.helpers.factories import make_user
-from tests.pengingat.conftest import Time, waiting
+from tests.helpers.overlap import run_together
+from tests.pengingat.ledgers import Time, make_reminders, waiting
 
 pytestmark = pytest.mark.processes
-
-
-def run_together(app: Flask, *works: Any) -> None:
-    start = Barrier(len(works))
-    errors: list[BaseException] = []
-
-    def run(work: Any) -> None:
-        with app.app_context():
-            start.wait()
-            try:
-                work()
-            except BaseException as error:  # noqa: BLE001  # reported below
-                errors.append(error)
-
-    threads = [Thread(target=run, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-
-
-def make_reminders(count: int, obat: dict[str, Any]) -> tuple[int, list[int]]:
-    with unit_of_work():
-        user = make_user()
-        user_id = user.id
-    ids = []
-    with unit_of_work():
-        for _ in range(count):
-            reminder = service.create(user_id, {"tipe": "obat", "timezone": "Asia/Jakarta", **obat})
-            ids.append(reminder.id)
-    return user_id, ids
 
 
 def test_four_clocks_at_once_make_every_occurrence_once(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
-from tests.pengingat.conftest import Time
+from tests.pengingat.ledgers import Time
 
 
 def test_a_medicine_is_one_reminder_of_every_dose(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
-from tests.pengingat.conftest import Time, past
+from tests.pengingat.ledgers import Time, past
 
 FEBRUARY = "start=2026-02-01&end=2026-02-28"
 

@@ -23,9 +23,9 @@ from app.providers import messaging as provider
 from app.push import transport
 from app.push.models import PushSubscription
 from dev.simulators import Server
-from tests.conftest import config_for_tests
+from tests.helpers.apps import config_for_tests
 from tests.helpers.factories import make_user, signed_in
-from tests.pengingat.groups.conftest import medicine
+from tests.pengingat.groups.medicines import medicine
 
 FIRST = "Halo Siti, waktunya minum"
 AGAIN = "Halo Siti, kami ingatkan sekali lagi, waktunya minum"

@@ -13,7 +13,7 @@ from app.pengingat.jobs import tell_of_stock
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
-from tests.pengingat.conftest import Time, ledger
+from tests.pengingat.ledgers import Time, ledger
 from tests.pengingat.stock import answer, left, make
 
 # --- what answers take ----------------------------------------------------------------------------------------------

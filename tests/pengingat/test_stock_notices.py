@@ -16,7 +16,7 @@ from app.pengingat import jobs
 from app.pengingat.jobs import tell_of_stock
 from app.pengingat.models import Pengingat
 from tests.helpers.client import Client
-from tests.pengingat.conftest import Time
+from tests.pengingat.ledgers import Time
 from tests.pengingat.stock import answer, left, make
 
 

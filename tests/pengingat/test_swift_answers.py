@@ -18,7 +18,7 @@ from app.pengingat import answers, jobs, ledger_schemas, service, swift, withdra
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.factories import make_user, signed_in
-from tests.pengingat.conftest import Time
+from tests.pengingat.ledgers import Time
 
 DETAILS: dict[str, dict[str, Any]] = {
     "obat": {

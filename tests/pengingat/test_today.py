@@ -14,7 +14,7 @@ from app.pengingat.models import Pengingat
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.plans import analyse, plan_of
-from tests.pengingat.conftest import NOW, Time
+from tests.pengingat.ledgers import NOW, Time
 
 SENIN = {"jenis_terapi": "Fisioterapi", "jadwal": [{"hari": "senin", "jam": "02:00"}]}
 SARAPAN = {"sarapan": {"jam": "23:00", "karbohidrat": "nasi"}}

@@ -13,7 +13,7 @@ from app.identity.models import User
 from app.pengingat import replies, tokens
 from app.pengingat.ledger_schemas import QuickAnswer
 from tests.helpers.client import Client, assert_error
-from tests.pengingat.conftest import Time, caregiver_of, ledger, waiting
+from tests.pengingat.ledgers import Time, caregiver_of, ledger, waiting
 from tests.pengingat.links import page, payloads, tap
 
 SENTENCE = "Belum waktunya. Pengingat ini bisa dijawab mulai satu jam sebelumnya."

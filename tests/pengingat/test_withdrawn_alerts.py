@@ -18,7 +18,7 @@ from app.pengingat.models import AnsweredVia, CaregiverAlert, Occurrence
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
 from tests.pengingat.alerts import make, tick, told
-from tests.pengingat.conftest import Time, allow
+from tests.pengingat.ledgers import Time, allow
 
 
 def test_a_scope_cut_before_the_dose_is_missed_tells_nothing(

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.pengingat import jobs
 from tests.helpers.client import Client
-from tests.pengingat.conftest import NOW, Time, texts, waiting
+from tests.pengingat.ledgers import NOW, Time, texts, waiting
 
 
 def test_a_wall_time_stays_right_over_a_clock_change(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

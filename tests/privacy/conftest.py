@@ -12,7 +12,7 @@ from flask import Flask
 from app.core.web.rate_limits import RateLimits
 from app.providers import messaging, vapid, webpush
 from dev.simulators import Server
-from tests.conftest import config_for_tests, empty
+from tests.helpers.apps import config_for_tests, empty
 from tests.helpers.server_log import postgres_log
 from tests.privacy.walk import Traces, Walk
 

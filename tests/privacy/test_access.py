@@ -22,12 +22,11 @@ from app.privacy.service import access
 from tests.architecture.table import ACCESS
 from tests.helpers.client import Client, assert_error
 from tests.helpers.document import answer_fields
-from tests.helpers.factories import make_admin, make_superadmin, make_user
+from tests.helpers.factories import as_caller, make_admin, make_superadmin, make_user
 from tests.helpers.language import assert_readable
 from tests.helpers.offenders import assert_none
 from tests.helpers.statements import Statements
-from tests.identity.test_access_log import as_caller
-from tests.pengingat import test_managed
+from tests.pengingat import managed
 
 ROUTE = "/profile/akses"
 
@@ -260,9 +259,9 @@ def test_every_route_that_can_show_what_is_anothers_says_what_it_shows() -> None
         *SHOWING,
         *SHOWING_NOTHING,
         # Each of these leaves its line, as the tests beside them show.
-        *test_managed.READ,
-        *test_managed.CHANGE,
-        *test_managed.OF_A_PATIENT,
+        *managed.READ,
+        *managed.CHANGE,
+        *managed.OF_A_PATIENT,
     }
 
 

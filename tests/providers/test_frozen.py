@@ -86,8 +86,8 @@ def test_no_answer_is_a_timeout_after_the_freeze_too(caller: subprocess.Popen[st
 
 def test_a_call_whose_time_is_up_before_it_is_written_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
     from app.providers import sockets
+    from tests.providers.calls import OK, client, failure
     from tests.providers.raw_server import raw
-    from tests.providers.test_http import OK, client, failure
 
     frozen = time.monotonic() + 100_000
     with raw(OK) as answering:

@@ -11,24 +11,12 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from app.providers.http import AddressPolicy, Http, ProviderError, policy_of
+from app.providers.http import AddressPolicy, Http, policy_of
 from config import Config
 from dev.simulators import Server
-from tests.providers.patience import PATIENT, patience_with
+from tests.providers.calls import OK, client, failure
+from tests.providers.patience import patience_with
 from tests.providers.raw_server import raw
-
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n" + b'{"ok":true}'
-
-
-def client(**options: Any) -> Http:
-    return Http("test", **{"policy": AddressPolicy.ANYWHERE, "attempts": 1, **PATIENT, **options})
-
-
-def failure(http: Http, url: str, method: str = "GET", **options: Any) -> ProviderError:
-    with pytest.raises(ProviderError) as caught:
-        http.fetch(method, url, **options).json()
-    return caught.value
-
 
 # --- answers ------------------------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ from app.providers.http import init_app
 from app.providers.responses import retry_after
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
+from tests.providers.calls import OK, client, failure
 from tests.providers.raw_server import raw
-from tests.providers.test_http import OK, client, failure
 
 # --- attempts -----------------------------------------------------------------------------------------------
 

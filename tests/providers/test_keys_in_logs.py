@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from app import create_app
 from app.providers.http import AddressPolicy, Http, ProviderError
-from tests.conftest import config_for_tests
+from tests.helpers.apps import config_for_tests
 from tests.providers.raw_server import raw
 
 

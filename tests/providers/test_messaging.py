@@ -12,7 +12,7 @@ from app.providers import whatsapp as whatsapp_cloud
 from app.providers.http import ProviderError
 from app.providers.messenger import Button, Template
 from dev.simulators import Server
-from tests.conftest import config_for_tests
+from tests.helpers.apps import config_for_tests
 from tests.providers.raw_server import raw
 
 PHONE = "+6281234567890"

@@ -18,7 +18,7 @@ from app.providers.http import ProviderError
 from config import ROOT
 from dev.simulators import Server
 from dev.simulators.push import decoded, encoded, origin
-from tests.conftest import config_for_tests
+from tests.helpers.apps import config_for_tests
 
 PUBLIC, PRIVATE = vapid.new_keys()
 

@@ -19,7 +19,7 @@ from dev.simulators import Server
 from dev.stack.waiting import wait_until
 from dev.system_packages import require
 from tests.helpers.factories import make_user
-from tests.worker.conftest import RunningWorker
+from tests.worker.running import RunningWorker
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 

@@ -26,7 +26,7 @@ from tests.core.media.samples import plain
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
 from tests.personal_data.traces import MARK, fill, found
-from tests.worker.conftest import RunningWorker
+from tests.worker.running import RunningWorker
 
 pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 

@@ -25,9 +25,9 @@ from dev.simulators import Server
 from dev.stack.outages import frozen
 from dev.stack.waiting import wait_until
 from tests.helpers.client import Client
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 from tests.notifications.senders.looks import sends_of_fonnte
-from tests.worker.conftest import RunningWorker, processes
+from tests.worker.running import RunningWorker, processes
 
 pytestmark = [pytest.mark.takes(seconds=70), pytest.mark.processes]
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import psycopg2
 import pytest
 
 from app.core.database.engines import UNLIMITED
-from config import ROOT, environment
-from dev.stack.waiting import PATIENCE_S, wait_until
-from dev.testing import empty_database
-from tests.core.test_config import GOOD
+from dev.stack.waiting import wait_until
+from tests.core.production import GOOD
+from tests.helpers.migrations import database, flask, output, scalar
+
+__all__ = ["database"]  # other sections still take it from here
 
 pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
@@ -24,34 +24,6 @@ WAITING = """
     WHERE datname = current_database() AND state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%'"""
 
 PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("_URL") or name == "FRONTEND_URL"}
-
-
-@pytest.fixture
-def database(variables: dict[str, str]) -> str:
-    """An empty database's address."""
-    return empty_database(variables["DATABASE_URL"])
-
-
-def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
-    env = {**environment(), "ENVIRONMENT": "testing", **variables}
-    command = [sys.executable, "-m", "flask", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def output(process: subprocess.Popen[str]) -> tuple[int, str]:
-    text, _ = process.communicate(timeout=PATIENCE_S)
-    return process.returncode, text
-
-
-def scalar(database: str, statement: str) -> object:
-    connection = psycopg2.connect(database)
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            row = cursor.fetchone()
-            return row and row[0]
-    finally:
-        connection.close()
 
 
 def test_four_upgrades_at_once_are_one(variables: dict[str, str], database: str) -> None:

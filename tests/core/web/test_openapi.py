@@ -12,7 +12,7 @@ from flask import Flask
 from app.core.lib.provinces import PROVINCES
 from app.core.web.blueprint import api
 from app.core.web.openapi.document import METHODS
-from tests.architecture.test_access import routes
+from tests.architecture.table import routes
 
 Node = dict[str, Any]
 

@@ -15,7 +15,7 @@ from app import create_app
 from app.core.errors import TooManyRequests
 from app.core.jobs.redis import WEB, connect
 from app.core.web.rate_limits import AWAY_S, RateLimits
-from tests.conftest import config_for_tests
+from tests.helpers.apps import config_for_tests
 from tests.helpers.client import Client, assert_error
 
 REFRESH = {"refresh_token": "x"}

@@ -14,7 +14,7 @@ from tests.notifications.broadcasts.announcing import Configure, Time
 
 
 @pytest.fixture
-def configure(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Configure:
+def broadcasting(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Configure:
     def change(**settings: Any) -> None:
         monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **settings))
 

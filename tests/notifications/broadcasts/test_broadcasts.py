@@ -15,10 +15,10 @@ from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import Broadcast, BroadcastState, Delivery, State
 from tests.helpers.factories import make_user
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
-from tests.notifications.conftest import reread
+from tests.notifications.deliveries import reread
 
 
-def test_everybody_with_a_number_who_wants_to_know_is_told(app: Flask, configure: Configure, moment: Time) -> None:
+def test_everybody_with_a_number_who_wants_to_know_is_told(app: Flask, broadcasting: Configure, moment: Time) -> None:
     expected = {make_user().id, make_user(preferences={"medical": True}).id}
     author = make_user().id
     make_user(preferences={"broadcast": False})
@@ -35,7 +35,7 @@ def test_everybody_with_a_number_who_wants_to_know_is_told(app: Flask, configure
     assert (broadcast.state, broadcast.recipients) == (BroadcastState.DONE, 2)
 
 
-def test_a_tag_narrows_the_circle(app: Flask, configure: Configure, moment: Time) -> None:
+def test_a_tag_narrows_the_circle(app: Flask, broadcasting: Configure, moment: Time) -> None:
     muslim = make_user(preferences={"religion": ["islam"]}).id
     make_user(preferences={"religion": ["hindu"]})
     make_user()
@@ -43,7 +43,7 @@ def test_a_tag_narrows_the_circle(app: Flask, configure: Configure, moment: Time
     assert recipients("forum_thread:1") == {muslim}
 
 
-def test_one_event_is_told_once(app: Flask, configure: Configure, moment: Time) -> None:
+def test_one_event_is_told_once(app: Flask, broadcasting: Configure, moment: Time) -> None:
     make_user()
     first = announce()
     assert announce() == first
@@ -52,8 +52,8 @@ def test_one_event_is_told_once(app: Flask, configure: Configure, moment: Time) 
     assert len(recipients()) == 1
 
 
-def test_it_starts_after_a_random_delay(app: Flask, configure: Configure, moment: Time) -> None:
-    configure(broadcast_delay_seconds=(30, 300))
+def test_it_starts_after_a_random_delay(app: Flask, broadcasting: Configure, moment: Time) -> None:
+    broadcasting(broadcast_delay_seconds=(30, 300))
     for n in range(20):
         announce(f"article:{n}")
     starts = set(db.session.scalars(sa.select(Broadcast.starts_at)))
@@ -61,12 +61,12 @@ def test_it_starts_after_a_random_delay(app: Flask, configure: Configure, moment
     assert len(starts) > 5
 
 
-def test_the_clock_enqueues_a_job_for_each_that_is_due(app: Flask, configure: Configure) -> None:
-    configure(broadcast_delay_seconds=(3600, 3600))
+def test_the_clock_enqueues_a_job_for_each_that_is_due(app: Flask, broadcasting: Configure) -> None:
+    broadcasting(broadcast_delay_seconds=(3600, 3600))
     announce("article:1")
     fan_out.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 0
-    configure(broadcast_delay_seconds=(0, 0))
+    broadcasting(broadcast_delay_seconds=(0, 0))
     announce("article:2")
     fan_out.enqueue_due()
     fan_out.enqueue_due()
@@ -74,7 +74,7 @@ def test_the_clock_enqueues_a_job_for_each_that_is_due(app: Flask, configure: Co
 
 
 def test_a_stopped_broadcast_goes_on_where_it_stopped(
-    app: Flask, configure: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
+    app: Flask, broadcasting: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fan_out, "PAGE", 3)
     everybody = {make_user().id for _ in range(8)}
@@ -87,7 +87,9 @@ def test_a_stopped_broadcast_goes_on_where_it_stopped(
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 8
 
 
-def test_news_that_changed_reaches_everybody_else_as_it_is_now(app: Flask, configure: Configure, moment: Time) -> None:
+def test_news_that_changed_reaches_everybody_else_as_it_is_now(
+    app: Flask, broadcasting: Configure, moment: Time
+) -> None:
     people = [make_user() for _ in range(2)]
     broadcast_id = announce()
     fan_out.fan_out(broadcast_id)
@@ -102,7 +104,7 @@ def test_news_that_changed_reaches_everybody_else_as_it_is_now(app: Flask, confi
 
 
 def test_withdrawn_news_reaches_nobody_else(
-    app: Flask, configure: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
+    app: Flask, broadcasting: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fan_out, "PAGE", 2)
     for _ in range(4):
@@ -129,7 +131,7 @@ def test_withdrawn_news_reaches_nobody_else(
     ],
 )
 def test_hours_are_those_of_the_province(
-    app: Flask, configure: Configure, moment: Time, province: str | None, utc_hour: int, due: str
+    app: Flask, broadcasting: Configure, moment: Time, province: str | None, utc_hour: int, due: str
 ) -> None:
     moment.now = NOON.replace(hour=utc_hour)
     make_user(domicile=province)
@@ -138,7 +140,7 @@ def test_hours_are_those_of_the_province(
     assert f"{row.due_at.astimezone(UTC):%d %H:%M}" == due
 
 
-def test_one_a_day_and_person(app: Flask, configure: Configure, moment: Time) -> None:
+def test_one_a_day_and_person(app: Flask, broadcasting: Configure, moment: Time) -> None:
     make_user()
     for n in range(3):
         fan_out.fan_out(announce(f"article:{n}"))
@@ -148,13 +150,13 @@ def test_one_a_day_and_person(app: Flask, configure: Configure, moment: Time) ->
     assert len(recipients("article:9")) == 1
 
 
-def test_the_number_a_day_is_a_setting(app: Flask, configure: Configure, moment: Time) -> None:
-    configure(broadcast_per_user_per_day=2)
+def test_the_number_a_day_is_a_setting(app: Flask, broadcasting: Configure, moment: Time) -> None:
+    broadcasting(broadcast_per_user_per_day=2)
     make_user()
     for n in range(3):
         fan_out.fan_out(announce(f"article:{n}"))
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
-    configure(broadcast_per_user_per_day=0)
+    broadcasting(broadcast_per_user_per_day=0)
     moment.now = NOON + timedelta(days=1)
     fan_out.fan_out(announce("article:9"))
     assert recipients("article:9") == set()
@@ -170,7 +172,7 @@ def hold_and_release(broadcast_id: int, moment: Time, **after: float) -> None:
 
 
 def test_one_that_was_held_reaches_on_the_same_day_who_has_not_got_it(
-    app: Flask, configure: Configure, moment: Time
+    app: Flask, broadcasting: Configure, moment: Time
 ) -> None:
     user_id, broadcast_id = make_user().id, announce()
     fan_out.fan_out(broadcast_id)
@@ -180,7 +182,7 @@ def test_one_that_was_held_reaches_on_the_same_day_who_has_not_got_it(
     assert recipients("article:2") == set()
 
 
-def test_one_that_was_held_counts_on_no_day_of_who_has_it(app: Flask, configure: Configure, moment: Time) -> None:
+def test_one_that_was_held_counts_on_no_day_of_who_has_it(app: Flask, broadcasting: Configure, moment: Time) -> None:
     user_id, broadcast_id = make_user().id, announce()
     fan_out.fan_out(broadcast_id)
     reread(f"broadcast:{broadcast_id}:{user_id}").state = State.SENT

@@ -26,11 +26,8 @@ from app.providers.messenger import Health
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import add, age, reread
-from tests.notifications.senders.conftest import Configure, configure, fonnte, whatsapp
-from tests.notifications.senders.looks import sender
-
-__all__ = ["configure", "fonnte", "whatsapp"]
+from tests.notifications.deliveries import add, age, reread
+from tests.notifications.senders.looks import Configure, sender
 
 
 @pytest.fixture(autouse=True)

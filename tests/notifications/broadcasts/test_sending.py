@@ -20,7 +20,7 @@ from app.notifications.models import Channel, Delivery
 from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
-from tests.notifications.conftest import reread
+from tests.notifications.deliveries import reread
 
 
 def prepared(app: Flask, moment: Time, subject: str = "article:1") -> Claimed:
@@ -31,7 +31,7 @@ def prepared(app: Flask, moment: Time, subject: str = "article:1") -> Claimed:
     return Claimed(**fields, claim_token=None)  # type: ignore[arg-type]
 
 
-def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, configure: Configure, moment: Time) -> None:
+def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     sending.check_recipient(found)
     moment.now = NOON.replace(hour=14)
@@ -40,7 +40,7 @@ def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, configure
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jakarta"))
 
 
-def test_who_has_moved_meanwhile_is_told_by_day_there(app: Flask, configure: Configure, moment: Time) -> None:
+def test_who_has_moved_meanwhile_is_told_by_day_there(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     db.session.execute(sa.update(User).filter_by(id=found.user_id).values(domicile="Papua"))
     moment.now = NOON.replace(hour=12)  # 19:00 in Jakarta, 21:00 in Papua
@@ -49,7 +49,7 @@ def test_who_has_moved_meanwhile_is_told_by_day_there(app: Flask, configure: Con
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jayapura"))
 
 
-def test_on_another_day_it_counts_as_that_days(app: Flask, configure: Configure, moment: Time) -> None:
+def test_on_another_day_it_counts_as_that_days(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
     sending.check_recipient(found)
@@ -59,7 +59,7 @@ def test_on_another_day_it_counts_as_that_days(app: Flask, configure: Configure,
     assert recipients("article:2") == set()
 
 
-def test_on_another_day_that_is_taken_it_stays(app: Flask, configure: Configure, moment: Time) -> None:
+def test_on_another_day_that_is_taken_it_stays(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
     fan_out.fan_out(announce("article:2"))
@@ -68,7 +68,7 @@ def test_on_another_day_that_is_taken_it_stays(app: Flask, configure: Configure,
 
 
 def test_what_is_cancelled_meanwhile_takes_no_day_and_stays_forgotten(
-    app: Flask, configure: Configure, moment: Time
+    app: Flask, broadcasting: Configure, moment: Time
 ) -> None:
     found = prepared(app, moment)
     with unit_of_work():
@@ -82,7 +82,7 @@ def test_what_is_cancelled_meanwhile_takes_no_day_and_stays_forgotten(
     assert recipients("article:2") == {found.user_id}
 
 
-def test_who_opted_out_meanwhile_is_left_alone(app: Flask, configure: Configure, moment: Time) -> None:
+def test_who_opted_out_meanwhile_is_left_alone(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     db.session.get_one(User, found.user_id).accepts_broadcasts = False
     db.session.flush()
@@ -90,8 +90,8 @@ def test_who_opted_out_meanwhile_is_left_alone(app: Flask, configure: Configure,
         sending.check_recipient(found)
 
 
-def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, configure: Configure) -> None:
-    configure(broadcast_per_minute=60, broadcast_hours=(0, 24))
+def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, broadcasting: Configure) -> None:
+    broadcasting(broadcast_per_minute=60, broadcast_hours=(0, 24))
     for _ in range(20):
         make_user()
     fan_out.fan_out(announce())
@@ -103,12 +103,12 @@ def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, configure: Co
     assert 5 <= sum(granted) <= 7
 
 
-def test_a_turn_is_taken_only_for_something(app: Flask, configure: Configure) -> None:
+def test_a_turn_is_taken_only_for_something(app: Flask, broadcasting: Configure) -> None:
     assert [sending.take_slot() for _ in range(3)] == [False] * 3
 
 
-def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, configure: Configure) -> None:
-    configure(broadcast_per_minute=100_000, broadcast_hours=(0, 24))
+def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, broadcasting: Configure) -> None:
+    broadcasting(broadcast_per_minute=100_000, broadcast_hours=(0, 24))
     make_user()
     fan_out.fan_out(announce())
     runner = app.test_cli_runner()
@@ -126,8 +126,8 @@ def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, configure: Con
     assert claims.claim("bulk", Channel.MESSAGING) is not None
 
 
-def test_the_status_of_many_broadcasts_is_one_look(app: Flask, configure: Configure, statements: Statements) -> None:
-    configure(broadcast_per_user_per_day=2)
+def test_the_status_of_many_broadcasts_is_one_look(app: Flask, broadcasting: Configure, statements: Statements) -> None:
+    broadcasting(broadcast_per_user_per_day=2)
     make_user()
     first, second = announce(subject="article:1"), announce(subject="article:2")
     for broadcast_id in (first, second):

@@ -17,7 +17,7 @@ from app.notifications.models import Channel, Delivery, State
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 
 
 def route(app: Flask, monkeypatch: pytest.MonkeyPatch, transport: drain.Transport) -> None:

@@ -11,7 +11,7 @@ from flask import Flask
 from app.core.lib import clock
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, State
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 
 
 def claim() -> claims.Claimed:

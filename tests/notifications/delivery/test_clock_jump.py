@@ -21,7 +21,7 @@ from app.notifications.models import Channel, State
 from app.pengingat import jobs as pengingat_jobs
 from dev.simulators import Server
 from tests.helpers.client import Client
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 
 HOURS = 3600.0
 

@@ -21,14 +21,7 @@ from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel, Delivery, State
 from app.providers.http import ProviderError
 from dev.simulators import Server
-from tests.notifications.conftest import add, age, reread
-
-
-def die_over(row: Delivery, times: int = claims.POISON_DEATHS) -> None:
-    """So many workers claim the row and are killed before they call the provider."""
-    for _ in range(times):
-        assert claims.claim("urgent", row.channel) is not None
-        age(claims.LEASE_S + 1, of=row)
+from tests.notifications.deliveries import add, age, die_over, reread
 
 
 def enqueued() -> list[str]:

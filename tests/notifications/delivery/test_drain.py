@@ -28,16 +28,8 @@ from app.notifications.senders import health, numbers
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.helpers.client import Client
-from tests.helpers.factories import make_user
-from tests.notifications.conftest import add, age, reread
-from tests.notifications.delivery.test_deaths import die_over
-from tests.notifications.senders.test_numbers import make_invalid, pass_time
-
-
-def committed_user() -> User:
-    user = make_user()
-    db.session.commit()
-    return user
+from tests.notifications.deliveries import add, age, committed_user, die_over, reread
+from tests.notifications.senders.numbers_of_people import make_invalid, pass_time
 
 
 def test_everything_due_is_sent_once(committed: Flask, gateway: Server) -> None:

@@ -21,14 +21,10 @@ from app.notifications.senders.models import PhoneNumber, phone_numbers
 from app.providers import messaging
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S
-from tests.conftest import config_for_tests
+from tests.helpers.apps import config_for_tests
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import add, age, reread
-from tests.notifications.delivery.test_drain import committed_user
-
-TEXT = "Halo Siti, waktunya minum Metformin (1 tablet) pukul 07.00 WIB.\nJawab di sini: https://sehat.id/k/abc"
-REMINDER = {"text": TEXT, "parts": {"name": "Siti", "sentence": "…", "token": "abc", "tipe": "obat"}}
+from tests.notifications.deliveries import REMINDER, TEXT, add, age, committed_user, reread
 
 Configure = Callable[..., None]
 

@@ -13,9 +13,9 @@ from app.notifications.delivery import claims
 from app.notifications.models import Channel, State
 from app.providers import messaging
 from dev.simulators import Server
-from tests.conftest import config_for_tests
+from tests.helpers.apps import config_for_tests
 from tests.helpers.client import Client
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 from tests.providers.raw_server import raw
 
 

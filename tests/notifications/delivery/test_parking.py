@@ -18,7 +18,7 @@ from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.models import Channel, State
 from app.providers.http import ProviderError
 from dev.simulators import Server
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 
 #: PostgreSQL is away far longer than a claim's lease.
 AWAY_S = 300

@@ -24,7 +24,7 @@ from app.privacy.service import words
 from dev.simulators import Server
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
-from tests.notifications.conftest import add, reread
+from tests.notifications.deliveries import add, reread
 
 #: What each mode holds back from a number that nobody has shown to be theirs.
 HELD = {"off": set(), "soft": {"broadcast", "alert"}, "required": {"broadcast", "alert", "reminder", "stock"}}

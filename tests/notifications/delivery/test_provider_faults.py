@@ -16,7 +16,7 @@ from app.push import service as push
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
 from tests.helpers.factories import make_user, signed_in
-from tests.notifications.conftest import add, reread
+from tests.notifications.deliveries import add, reread
 
 pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 

@@ -16,7 +16,7 @@ from app.notifications import jobs
 from app.notifications.delivery import claims, receipts, settlements
 from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
 from dev.simulators import Server
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 
 _numbers = itertools.count(1)
 

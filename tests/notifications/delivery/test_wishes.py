@@ -19,7 +19,7 @@ from app.notifications.models import Channel, Delivery, State
 from app.pengingat.models import LATE, Occurrence
 from dev.simulators import Server
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 
 ZONES = {"Jawa Barat": "Asia/Jakarta", "Bali": "Asia/Makassar", "Papua": "Asia/Jayapura"}
 

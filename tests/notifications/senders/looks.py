@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -43,3 +43,6 @@ def sends(sim: Server) -> int:
 
 def sends_of_fonnte(sim: Server) -> int:
     return sum(call.path == "/send" for call in sim.messaging.calls)
+
+
+Configure = Callable[..., None]

@@ -16,8 +16,7 @@ from app.notifications.senders import events, health
 from app.notifications.senders import jobs as senders
 from app.providers import webhooks
 from dev.simulators import Server
-from tests.notifications.senders.conftest import Configure
-from tests.notifications.senders.looks import sender
+from tests.notifications.senders.looks import Configure, sender
 
 
 def hear(reader: Callable[[object], Any], body: object) -> list[str]:

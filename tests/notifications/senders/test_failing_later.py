@@ -24,11 +24,9 @@ from app.pengingat.models import Occurrence
 from app.providers import webhooks
 from dev.simulators import Server
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import add, reread
-from tests.notifications.delivery.test_forms import REMINDER
-from tests.notifications.senders.conftest import Configure
-from tests.notifications.senders.looks import sender
-from tests.notifications.senders.test_numbers import pass_time
+from tests.notifications.deliveries import REMINDER, add, reread
+from tests.notifications.senders.looks import Configure, sender
+from tests.notifications.senders.numbers_of_people import pass_time
 
 SECRET = {"WHATSAPP_APP_SECRET": "s"}
 TEMPLATES = {**SECRET, "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}', "MESSAGING_PROVIDER": "whatsapp_cloud"}

@@ -26,9 +26,8 @@ from dev.stack.waiting import PATIENCE_S
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
-from tests.notifications.conftest import add, reread
-from tests.notifications.senders.conftest import Configure
-from tests.notifications.senders.looks import pass_time, rows, sender, sends, sends_of_fonnte
+from tests.notifications.deliveries import add, reread
+from tests.notifications.senders.looks import Configure, pass_time, rows, sender, sends, sends_of_fonnte
 
 
 @pytest.mark.parametrize("fault", ["token_invalid", "no_quota", "disconnected"])

@@ -13,19 +13,15 @@ from app.core.lib import clock
 from app.identity.models import User
 from app.notifications.models import Receipt
 from app.notifications.senders import numbers
-from app.notifications.senders.models import PhoneNumber, phone_numbers
+from app.notifications.senders.models import PhoneNumber
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import add
+from tests.notifications.deliveries import add
+from tests.notifications.senders.numbers_of_people import make_invalid, pass_time, phone_of
 
 
 @pytest.fixture
 def siti(app: Flask) -> User:
     return make_user()
-
-
-def phone_of(user: User) -> str:
-    assert user.phone is not None
-    return user.phone
 
 
 def row_of(user: User) -> PhoneNumber:
@@ -34,14 +30,6 @@ def row_of(user: User) -> PhoneNumber:
 
 def is_invalid(user: User) -> bool:
     return db.session.scalar(sa.select(User.phone_invalid_at).filter_by(id=user.id)) is not None
-
-
-def pass_time(user: User, **time: float) -> None:
-    """Let time pass for what is known of a number."""
-    back = timedelta(**time)
-    moments = ("last_inbound_at", "refused_at", "probed_at", "wrong_at", "silent_at")
-    db.session.execute(sa.update(phone_numbers).values({name: phone_numbers.c[name] - back for name in moments}))
-    db.session.execute(sa.update(User).values(phone_invalid_at=User.phone_invalid_at - back))
 
 
 def test_the_latest_message_counts_in_whatever_order_they_are_told(siti: User) -> None:
@@ -81,12 +69,6 @@ def test_whoever_writes_or_is_reached_in_between_is_there(siti: User) -> None:
         there(phone_of(siti))
         assert not numbers.refused(phone_of(siti))
     assert not is_invalid(siti)
-
-
-def make_invalid(user: User) -> None:
-    numbers.refused(phone_of(user))
-    pass_time(user, hours=24)
-    numbers.refused(phone_of(user))
 
 
 def test_an_invalid_number_is_valid_again_once_somebody_is_there(siti: User) -> None:

@@ -14,9 +14,8 @@ from app.notifications.models import Channel, State
 from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import SenderState
 from dev.simulators import Server
-from tests.notifications.conftest import add, age, reread
-from tests.notifications.senders.conftest import Configure
-from tests.notifications.senders.looks import pass_time, rows, sender
+from tests.notifications.deliveries import add, age, reread
+from tests.notifications.senders.looks import Configure, pass_time, rows, sender
 
 
 def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server, fonnte: Configure) -> None:

@@ -17,9 +17,8 @@ from app.pengingat.models import State as OccurrenceState
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import add, reread
-from tests.notifications.senders.conftest import Configure
-from tests.notifications.senders.looks import pass_time
+from tests.notifications.deliveries import add, reread
+from tests.notifications.senders.looks import Configure, pass_time
 
 
 def accepted_and_held(sim: Server, **fields: object) -> Delivery:

@@ -15,7 +15,7 @@ from app.notifications.delivery import claims, drain, messaging, settlements
 from app.notifications.models import Channel
 from dev.simulators import Server
 from tests.helpers.statements import Statements
-from tests.pengingat.groups.conftest import ALL, medicine, sent
+from tests.pengingat.groups.medicines import ALL, medicine, sent
 
 
 def test_a_message_of_several_costs_as_many_statements_as_one(

@@ -17,7 +17,7 @@ from app.notifications.models import Channel, Heard, Inbound, Receipt, State
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.helpers.factories import make_user
-from tests.pengingat.groups.conftest import ALL, answer, end_lease, medicine, messages, named, sent, states
+from tests.pengingat.groups.medicines import ALL, answer, end_lease, medicine, messages, named, sent, states
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -17,7 +17,7 @@ from app.pengingat import links
 from app.pengingat.ledger_schemas import QuickAnswer
 from app.pengingat.models import Occurrence, Pengingat
 from dev.simulators import Server
-from tests.pengingat.groups.conftest import ADDRESS, answer, medicine, named, sent
+from tests.pengingat.groups.medicines import ADDRESS, answer, medicine, named, sent
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -20,7 +20,7 @@ from app.notifications.models import Channel, Delivery, State
 from app.pengingat.models import Occurrence
 from dev.simulators import Server
 from tests.helpers.factories import make_user
-from tests.pengingat.groups.conftest import ADDRESS, ALL, answer, medicine, messages, named, sent, states
+from tests.pengingat.groups.medicines import ADDRESS, ALL, answer, medicine, messages, named, sent, states
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -5,134 +5,15 @@ The service is a stand-in that answers what a test wants, and remembers what it 
 
 from __future__ import annotations
 
-import contextlib
-import socketserver
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler
 from itertools import count
-from pathlib import Path
 
 import pytest
-import requests
 
-from dev.stack.site import DeployedStack
-from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.system_packages import require
-
-FRESH_FOR_LONG = "public, max-age=1000, stale-while-revalidate=1000, stale-if-error=1000"
+from tests.core.web.nginx_cache.edge import FRESH_FOR_LONG, Edge
 
 _numbers = count(1)
-
-
-@dataclass
-class Asked:
-    """What reached the service."""
-
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: bytes
-
-
-@dataclass
-class Service:
-    """What it answers, and what it was asked."""
-
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=lambda: {"Cache-Control": FRESH_FOR_LONG})
-    body: bytes | None = None
-    asked: list[Asked] = field(default_factory=list)
-    #: It answers while this is set.
-    answers: threading.Event = field(default_factory=threading.Event)
-
-    def answer(self, asked: Asked) -> tuple[int, dict[str, str], bytes]:
-        self.asked.append(asked)
-        self.answers.wait(PATIENCE_S)
-        origin = asked.headers.get("Origin")
-        own = {"Access-Control-Allow-Origin": origin} if origin else {}
-        own |= {
-            "Vary": "Authorization, Origin",
-            "X-Request-ID": asked.headers["X-Request-ID"],
-            "Date": formatdate(usegmt=True),
-        }
-        body = self.body or f"answer {len(self.asked)} to {asked.path}".encode()
-        return self.status, own | self.headers, body
-
-
-class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    daemon_threads = True
-    request_queue_size = 64
-    service: Service
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: UnixServer
-
-    def answer(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        asked = Asked(self.command, self.path, dict(self.headers.items()), body)
-        status, headers, content = self.server.service.answer(asked)
-        self.send_response_only(status)
-        for name, value in {**headers, "Content-Length": str(len(content))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
-
-    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = answer  # noqa: N815  # as `http.server` names them
-
-    def log_message(self, *_: object) -> None:
-        """Nothing: `asked` has it."""
-
-
-class Edge(DeployedStack):
-    """nginx alone, in front of a stand-in of the service."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__({}, folder)
-        self.service = Service()
-        self.servers: list[UnixServer] = []
-
-    def start(self) -> None:
-        self.open_sockets()
-        self.spawn(self.nginx, "-c", str(self._rendered()), "-g", "daemon off;")
-
-    def is_ready(self) -> bool:
-        return self.call("GET", "/profile").ok
-
-    def open_sockets(self) -> None:
-        self.service.answers.set()
-        for path in self.sockets:
-            server = UnixServer(str(path), Handler)
-            server.service = self.service
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            self.servers.append(server)
-
-    def close_sockets(self) -> None:
-        for server in self.servers:
-            server.shutdown()
-            server.server_close()
-        for path in self.sockets:
-            path.unlink()
-        self.servers.clear()
-
-    @contextlib.contextmanager
-    def without_service(self) -> Iterator[None]:
-        self.close_sockets()
-        yield
-        self.open_sockets()
-        wait_until(self.is_ready)  # nginx leaves a server that was away alone for two seconds
-
-    def __exit__(self, *_: object) -> None:
-        super().__exit__()
-        self.close_sockets()
-
-    def get(self, path: str, **headers: str) -> requests.Response:
-        """As a browser without a token asks; `X_Name="..."` is the header `X-Name`."""
-        return self.call("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
 
 @pytest.fixture(scope="module")

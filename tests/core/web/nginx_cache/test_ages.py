@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from dev.stack.waiting import PATIENCE_S, wait_until
-from tests.core.web.nginx_cache.conftest import Edge
+from tests.core.web.nginx_cache.edge import Edge
 
 pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 

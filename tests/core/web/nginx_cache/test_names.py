@@ -6,7 +6,7 @@ import pytest
 import requests
 
 from dev.stack.waiting import PATIENCE_S
-from tests.core.web.nginx_cache.conftest import Edge
+from tests.core.web.nginx_cache.edge import Edge
 
 pytestmark = pytest.mark.processes
 

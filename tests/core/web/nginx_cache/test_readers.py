@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.core.web.nginx_cache.conftest import FRESH_FOR_LONG, Edge
+from tests.core.web.nginx_cache.edge import FRESH_FOR_LONG, Edge
 
 pytestmark = pytest.mark.processes
 

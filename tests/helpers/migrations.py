@@ -1,0 +1,42 @@
+"""`flask db` in a process of its own, and a value of the database that it changes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import psycopg2
+import pytest
+
+from config import ROOT, environment
+from dev.stack.waiting import PATIENCE_S
+
+
+@pytest.fixture
+def database(variables: dict[str, str]) -> str:
+    """An empty database's address."""
+    from dev.testing import empty_database
+
+    return empty_database(variables["DATABASE_URL"])
+
+
+def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
+    env = {**environment(), "ENVIRONMENT": "testing", **variables}
+    command = [sys.executable, "-m", "flask", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def output(process: subprocess.Popen[str]) -> tuple[int, str]:
+    text, _ = process.communicate(timeout=PATIENCE_S)
+    return process.returncode, text
+
+
+def scalar(database: str, statement: str) -> object:
+    connection = psycopg2.connect(database)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            row = cursor.fetchone()
+            return row and row[0]
+    finally:
+        connection.close()

@@ -1,0 +1,71 @@
+"""Deliveries in the outbox, for tests of whatever sends them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.identity.models import User
+from app.notifications import outbox
+from app.notifications.delivery import claims
+from app.notifications.models import Channel, Delivery, deliveries
+from tests.helpers.factories import make_user
+
+_numbers = count(1)
+
+
+def add(**fields: Any) -> Delivery:
+    """One message in the outbox, committed."""
+    n = next(_numbers)
+    values: dict[str, Any] = {
+        "kind": "test",
+        "channel": Channel.MESSAGING,
+        "dedupe_key": f"test:{n}",
+        "payload": {"text": f"Halo {n}"},
+        "target": f"+62812{n:08d}",
+        "expires_at": clock.now() + timedelta(hours=1),
+        **fields,
+    }
+    with unit_of_work():
+        outbox.add(outbox.Draft(**values))
+    return reread(values["dedupe_key"])
+
+
+def reread(dedupe_key: str) -> Delivery:
+    db.session.expire_all()
+    return db.session.scalars(sa.select(Delivery).filter_by(dedupe_key=dedupe_key)).one()
+
+
+def age(seconds: float, *, of: Delivery) -> None:
+    """Let time pass for one delivery."""
+    back = timedelta(seconds=seconds)
+    with unit_of_work():
+        db.session.execute(
+            sa.update(deliveries)
+            .where(deliveries.c.id == of.id)
+            .values({name: deliveries.c[name] - back for name in ("due_at", "next_try_at", "expires_at", "created_at")})
+        )
+
+
+def die_over(row: Delivery, times: int = claims.POISON_DEATHS) -> None:
+    """So many workers claim the row and are killed before they call the provider."""
+    for _ in range(times):
+        assert claims.claim("urgent", row.channel) is not None
+        age(claims.LEASE_S + 1, of=row)
+
+
+def committed_user() -> User:
+    user = make_user()
+    db.session.commit()
+    return user
+
+
+TEXT = "Halo Siti, waktunya minum Metformin (1 tablet) pukul 07.00 WIB.\nJawab di sini: https://sehat.id/k/abc"
+
+
+REMINDER = {"text": TEXT, "parts": {"name": "Siti", "sentence": "…", "token": "abc", "tipe": "obat"}}

@@ -1,0 +1,31 @@
+"""A person's number that the provider refuses, and the time that passes for it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.models import User
+from app.notifications.senders import numbers
+from app.notifications.senders.models import phone_numbers
+
+
+def phone_of(user: User) -> str:
+    assert user.phone is not None
+    return user.phone
+
+
+def pass_time(user: User, **time: float) -> None:
+    """Let time pass for what is known of a number."""
+    back = timedelta(**time)
+    moments = ("last_inbound_at", "refused_at", "probed_at", "wrong_at", "silent_at")
+    db.session.execute(sa.update(phone_numbers).values({name: phone_numbers.c[name] - back for name in moments}))
+    db.session.execute(sa.update(User).values(phone_invalid_at=User.phone_invalid_at - back))
+
+
+def make_invalid(user: User) -> None:
+    numbers.refused(phone_of(user))
+    pass_time(user, hours=24)
+    numbers.refused(phone_of(user))

@@ -1,0 +1,82 @@
+"""Medicines of one person that are due now, and what their messages say."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.notifications.models import Channel, Delivery, deliveries
+from app.pengingat import answers, service
+from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat.models import Occurrence
+from dev.simulators import Server
+from tests.helpers.factories import signed_in
+
+ADDRESS = "https://sehat.example.org"
+
+
+ALL = ("Metformin", "Amlodipin", "Simvastatin")
+
+
+def medicine(user_id: int, name: str, *, due_in_s: float = -5, title: str = "", **details: Any) -> int:
+    """A daily medicine whose next dose is moved to so many seconds from now; its id."""
+    soon = clock.now() + timedelta(hours=1)
+    dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
+    data = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose], **details}
+    with unit_of_work():
+        new: Any = {"tipe": "obat", "judul": title or name, "timezone": "Asia/Jakarta", "details": data}
+        reminder_id = service.create(user_id, new).id
+    move(reminder_id, clock.now() + timedelta(seconds=due_in_s))
+    return reminder_id
+
+
+def move(reminder_id: int, due_at: datetime) -> None:
+    """Let the first dose fall due at a moment; what it says and its link stay."""
+    first = sa.select(sa.func.min(Occurrence.due_at)).where(Occurrence.reminder_id == reminder_id).scalar_subquery()
+    with unit_of_work():
+        occurrence_id = db.session.scalar(
+            sa.update(Occurrence)
+            .where(Occurrence.reminder_id == reminder_id, Occurrence.due_at == first)
+            .values(due_at=due_at)
+            .returning(Occurrence.id)
+        )
+        times = {"due_at": due_at, "next_try_at": due_at, "expires_at": due_at + timedelta(hours=1)}
+        db.session.execute(sa.update(deliveries).where(deliveries.c.occurrence_id == occurrence_id).values(times))
+
+
+def end_lease() -> None:
+    """Let the leases of all that is claimed end, and what waits for a retry be due."""
+    with unit_of_work():
+        past = sa.func.now() - timedelta(seconds=1)
+        is_tried = sa.and_(deliveries.c.claim_token.is_not(None), deliveries.c.state.in_(["pending", "claimed"]))
+        db.session.execute(sa.update(deliveries).where(is_tried).values(next_try_at=past))
+
+
+def messages(*reminder_ids: int) -> list[Delivery]:
+    """The rows of their first doses' messages, in order."""
+    db.session.expire_all()
+    subjects = [f"pengingat:{reminder_id}" for reminder_id in reminder_ids]
+    rows = sa.select(Delivery).where(Delivery.subject.in_(subjects), Delivery.channel == Channel.MESSAGING)
+    return list(db.session.scalars(rows.where(Delivery.due_at < clock.now() + timedelta(minutes=2)).order_by("id")))
+
+
+def states(*reminder_ids: int) -> list[str]:
+    return [row.state for row in messages(*reminder_ids)]
+
+
+def answer(user_id: int, reminder_id: int, status: str = "done") -> None:
+    by = signed_in(user_id)
+    with unit_of_work():
+        answers.confirm_own(by, reminder_id, NewAnswer(status, 5))
+
+
+def sent(sim: Server) -> list[str]:
+    return [message.text for message in sim.messaging.sent]
+
+
+def named(text: str) -> list[str]:
+    return [name for name in ALL if name in text]

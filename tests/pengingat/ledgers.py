@@ -1,0 +1,92 @@
+"""The clock of a test, what the ledger and the outbox hold, and a caregiver with scopes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.caregivers import service as caregivers
+from app.core.database.session import db, unit_of_work
+from app.identity.models import RoleName
+from app.notifications.models import Delivery
+from app.pengingat import service
+from app.pengingat.models import Occurrence
+from tests.helpers.factories import make_user
+
+#: A Monday, 08:00 in Jakarta.
+NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
+
+
+class Time:
+    """The service's clock, set by the test."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def move(self, **span: float) -> None:
+        self.now += timedelta(**span)
+
+
+def caregiver_of(patient_id: int, *scopes: str, domicile: str = "Jawa Barat") -> int:
+    """Somebody whom the patient allows this, `alerts` if nothing else is said."""
+    with unit_of_work():
+        caregiver_id = make_user(RoleName.PENDAMPING, domicile=domicile).id
+        caregivers.create(caregiver_id, patient_id)
+    allow(patient_id, caregiver_id, *(scopes or ("alerts",)))
+    return caregiver_id
+
+
+def allow(siti_id: int, caregiver: int, *scopes: str) -> None:
+    with unit_of_work():
+        caregivers.update_scopes(siti_id, caregiver, scopes)
+
+
+def texts() -> list[str]:
+    """What the waiting messages say, in alphabetical order."""
+    rows = db.session.scalars(
+        sa.select(Delivery.payload["text"].astext).filter_by(channel="messaging", state="pending")
+    )
+    return sorted(rows)
+
+
+def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
+    """When the deliveries of a channel are due, as `dd HH:MM` in UTC."""
+    rows = db.session.scalars(
+        sa.select(Delivery.due_at).filter_by(channel=channel, state=state).order_by(Delivery.due_at)
+    )
+    return [f"{due.astimezone(UTC):%d %H:%M}" for due in rows]
+
+
+def ledger() -> list[str]:
+    """The occurrences of everybody as `dd HH:MM slot state`, in UTC, in order of their dues."""
+    rows = db.session.scalars(
+        sa.select(Occurrence).order_by(Occurrence.due_at, Occurrence.slot).execution_options(populate_existing=True)
+    )
+    return [f"{row.due_at.astimezone(UTC):%d %H:%M} {row.slot} {row.state}" for row in rows]
+
+
+def settle(state: str, *which: sa.ColumnElement[bool]) -> None:
+    """Give deliveries the outcome that a worker would have recorded."""
+    db.session.execute(sa.update(Delivery).where(*which).values(state=state))
+
+
+def past(user_id: int, day: int, state: str, *, month: int = 2, **fields: Any) -> None:
+    """An occurrence at 12:00 UTC (19:00 in Jakarta) of a day of February 2026, or another month."""
+    due_at = datetime(2026, month, day, 12, tzinfo=UTC)
+    values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "due_at": due_at, "day": due_at.date()}
+    db.session.add(Occurrence(user_id=user_id, state=state, **{**values, **fields}))
+    db.session.flush()
+
+
+def make_reminders(count: int, obat: dict[str, Any]) -> tuple[int, list[int]]:
+    with unit_of_work():
+        user = make_user()
+        user_id = user.id
+    ids = []
+    with unit_of_work():
+        for _ in range(count):
+            reminder = service.create(user_id, {"tipe": "obat", "timezone": "Asia/Jakarta", **obat})
+            ids.append(reminder.id)
+    return user_id, ids

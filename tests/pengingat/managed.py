@@ -1,0 +1,32 @@
+"""The routes by which a caregiver sees and changes what is a patient's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.identity.access_log import Action
+
+READ = {
+    "GET /pengingat": Action.REMINDERS_READ,
+    "GET /pengingat/<int:pengingat_id>": Action.REMINDERS_READ,
+    "GET /pengingat/riwayat": Action.HISTORY_READ,
+    "GET /pengingat/<int:pengingat_id>/riwayat": Action.HISTORY_READ,
+    "GET /pengingat/kepatuhan": Action.HISTORY_READ,
+    "GET /pengingat/kepatuhan/laporan": Action.HISTORY_READ,
+}
+
+
+CHANGE: dict[str, Any] = {
+    "POST /pengingat": "obat",
+    "POST /pengingat/obat": "obat",
+    "PUT /pengingat/<int:pengingat_id>": {"judul": "Obat lain"},
+    "DELETE /pengingat/<int:pengingat_id>": None,
+    "POST /pengingat/<int:pengingat_id>/persediaan": {"tambah": 10},
+    "POST /pengingat/<int:pengingat_id>/konfirmasi": {"status": "done"},
+}
+
+
+OF_A_PATIENT = (
+    "GET /caregiver/patients/<int:patient_id>/riwayat",
+    "GET /caregiver/patients/<int:patient_id>/kepatuhan",
+)
