@@ -38,16 +38,16 @@ def erased(mine: Client, user_id: int, forum: str) -> None:
 
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, siti: User, forum: str) -> None:
-    siti_id, budi = siti.id, make_user()
-    fill(siti, budi)
+def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: str) -> None:
+    budi = make_user()
+    fill(mine.user, budi)
     with unit_of_work():
         name = pictures.save(io.BytesIO(plain()))
-        own_pictures.keep(siti_id, {"image": name})
-    db.session.execute(sa.update(User).where(User.id == siti_id).values(image=name))
+        own_pictures.keep(mine.id, {"image": name})
+    db.session.execute(sa.update(User).where(User.id == mine.id).values(image=name))
     for statement in (f"SELECT * FROM users WHERE username = '{PERSON['username']}'", "SELECT 81277660044"):
         audit.record(None, audit.Action.SQL, "query", query=statement)
-    audit.record(None, audit.Action.USER_CHANGED, f"user:{siti_id}", username=PERSON["username"])
+    audit.record(None, audit.Action.USER_CHANGED, f"user:{mine.id}", username=PERSON["username"])
     budi_id = budi.id
     with unit_of_work():
         outbox.add(
@@ -63,7 +63,7 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, siti: U
     db.session.execute(sa.update(Delivery).where(Delivery.user_id == budi_id).values(state=State.SENT))
     mine.post("/log/user-log", {"event_type": MARK, "event_name": MARK, "screen_name": MARK, "session_id": MARK})
     assert {"users", "activity_logs", "reminders", "idempotency_keys", "redis"} <= set(found(mine.app, *MARKS))
-    erased(mine, siti_id, forum)
+    erased(mine, mine.id, forum)
     left = found(mine.app, *MARKS)
     if forum == "anonymise":  # what they wrote stays by their own choice, and says of itself what the filler put there
         for table in ("forum_threads", "forum_replies"):
@@ -75,20 +75,19 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, siti: U
         for table in Base.metadata.sorted_tables
         for column in table.columns
         if any(key.target_fullname == "users.id" for key in column.foreign_keys)
-        and db.session.scalar(sa.select(sa.func.count()).select_from(table).where(column == siti_id))
+        and db.session.scalar(sa.select(sa.func.count()).select_from(table).where(column == mine.id))
     ]
     assert referring == []
 
 
-def test_posts_stay_as_written_by_a_deleted_account(mine: Client, client: Client, siti: User) -> None:
-    siti_id = siti.id
+def test_posts_stay_as_written_by_a_deleted_account(mine: Client, client: Client) -> None:
     thread_id = mine.post("/forum/threads", {"category_id": 1, "title": "Halo", "content": "Isi"}).json["id"]
     mine.post(f"/forum/threads/{thread_id}/reply", {"content": "Balasan", "use_pseudonym": True})
     budi = client.as_(make_user())
     budi.post(f"/forum/threads/{thread_id}/reply", {"content": "Semangat"})
     other_id = budi.post("/forum/threads", {"category_id": 1, "title": "Lain", "content": "Isi"}).json["id"]
     mine.post(f"/forum/threads/{other_id}/like")
-    erased(mine, siti_id, "anonymise")
+    erased(mine, mine.id, "anonymise")
     thread = client.get(f"/forum/threads/{thread_id}").json
     assert thread["author"] == {"id": None, "name": "Akun dihapus", "image": None}
     assert thread["content"] == "Isi"
@@ -97,14 +96,13 @@ def test_posts_stay_as_written_by_a_deleted_account(mine: Client, client: Client
     assert client.get(f"/forum/threads/{other_id}").json["likes_count"] == 0
 
 
-def test_posts_are_deleted_where_the_person_wants_it(mine: Client, client: Client, siti: User) -> None:
-    siti_id = siti.id
+def test_posts_are_deleted_where_the_person_wants_it(mine: Client, client: Client) -> None:
     thread_id = mine.post("/forum/threads", {"category_id": 1, "title": "Halo", "content": "Isi"}).json["id"]
     budi = client.as_(make_user())
     other_id = budi.post("/forum/threads", {"category_id": 1, "title": "Lain", "content": "Isi"}).json["id"]
     reply_id = mine.post(f"/forum/threads/{other_id}/reply", {"content": "Balasan"}).json["id"]
     budi.post(f"/forum/threads/{other_id}/reply", {"content": "Di bawahnya", "parent_id": reply_id})
-    erased(mine, siti_id, "delete")
+    erased(mine, mine.id, "delete")
     assert_error(client.get(f"/forum/threads/{thread_id}"), 404)
     subjects = set(db.session.scalars(sa.select(Broadcast.subject)))
     assert subjects == {f"forum_thread:{other_id}"}
@@ -114,13 +112,12 @@ def test_posts_are_deleted_where_the_person_wants_it(mine: Client, client: Clien
 
 
 def test_a_person_with_many_posts_is_erased_in_small_transactions(
-    mine: Client, siti: User, monkeypatch: pytest.MonkeyPatch
+    mine: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    siti_id = siti.id
     thread = ForumThread(user_id=make_user().id, category_id=1, title="T", content="I", replies_count=1200)
     db.session.add(thread)
     db.session.flush()
-    row = {"thread_id": thread.id, "user_id": siti_id, "content": "R", "depth": 1}
+    row = {"thread_id": thread.id, "user_id": mine.id, "content": "R", "depth": 1}
     db.session.execute(sa.insert(ForumReply), [row] * 1200)
     most: list[int] = []
     commits = mock.Mock(wraps=jobs.unit_of_work)
@@ -132,7 +129,7 @@ def test_a_person_with_many_posts_is_erased_in_small_transactions(
 
     connection = db.session.connection()
     event.listen(connection, "after_cursor_execute", count)
-    erased(mine, siti_id, "anonymise")
+    erased(mine, mine.id, "anonymise")
     event.remove(connection, "after_cursor_execute", count)
     assert max(most) <= erasers.BATCH
     assert sum(n for n in most if n > 0) >= 1200
@@ -140,45 +137,44 @@ def test_a_person_with_many_posts_is_erased_in_small_transactions(
     assert db.session.scalar(sa.select(sa.func.count()).where(ForumReply.user_id.is_(None))) == 1200
 
 
-def test_a_batch_is_no_larger_whatever_plan_the_database_chooses(app: Flask, siti: User) -> None:
-    values = {"queue": "urgent", "channel": Channel.PUSH, "kind": "x", "user_id": siti.id, "payload": {}}
+def test_a_batch_is_no_larger_whatever_plan_the_database_chooses(mine: Client) -> None:
+    values = {"queue": "urgent", "channel": Channel.PUSH, "kind": "x", "user_id": mine.id, "payload": {}}
     times = dict.fromkeys(("due_at", "expires_at", "next_try_at"), datetime.now(UTC))
     rows = [{**values, **times, "dedupe_key": str(n)} for n in range(1200)]
     db.session.execute(sa.insert(Delivery), rows)
     for way in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
         db.session.execute(sa.text(f"SET LOCAL enable_{way} = off"))
-    erasers._delete(deliveries, Delivery.__personal__, erasure.leaving(siti))
+    erasers._delete(deliveries, Delivery.__personal__, erasure.leaving(mine.user))
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1200 - erasers.BATCH
 
 
 def test_the_audit_log_keeps_the_fact_without_the_person(
-    mine: Client, client: Client, siti: User, monkeypatch: pytest.MonkeyPatch
+    mine: Client, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(audit, "WINDOW", 1)  # as many looks as it has entries
-    siti_id, admin = siti.id, make_admin(username="rina")
+    admin = make_admin(username="rina")
     admin_id = admin.id
-    client.as_(admin).get(f"/admins/users/{siti_id}")
+    client.as_(admin).get(f"/admins/users/{mine.id}")
     audit.record(None, audit.Action.SQL, "query", query="SELECT jejakqx_9 FROM users WHERE username = 'jejakqx_9'")
-    erased(mine, siti_id, "delete")
+    erased(mine, mine.id, "delete")
     entries = {row.action: row for row in db.session.scalars(sa.select(AuditEntry))}
     read = entries[audit.Action.NIK_READ]
-    assert (read.actor_id, read.subject, read.details) == (admin_id, f"user:{siti_id}", {"username": "[dihapus]"})
+    assert (read.actor_id, read.subject, read.details) == (admin_id, f"user:{mine.id}", {"username": "[dihapus]"})
     # A name may be any word, so that only what is between quotes is one.
     assert entries[audit.Action.SQL].details["query"] == "SELECT jejakqx_9 FROM users WHERE username = '[dihapus]'"
-    assert entries[audit.Action.ERASED].subject == f"user:{siti_id}"
+    assert entries[audit.Action.ERASED].subject == f"user:{mine.id}"
 
 
 @pytest.mark.parametrize(
     "change",
     ["action = 'x'", "subject = 'x'", "actor_id = 1", "ip = 'x'", "created_at = 'epoch'", "details = '{\"other\": 1}'"],
 )
-def test_the_audit_log_forgets_and_changes_nothing_else(mine: Client, siti: User, change: str) -> None:
-    siti_id = siti.id
-    audit.record(None, audit.Action.USER_CHANGED, f"user:{siti_id}", username=PERSON["username"])
+def test_the_audit_log_forgets_and_changes_nothing_else(mine: Client, change: str) -> None:
+    audit.record(None, audit.Action.USER_CHANGED, f"user:{mine.id}", username=PERSON["username"])
     leave(mine)
     db.session.execute(sa.text("SELECT set_config('audit.forgetting', 'on', true)"))
     for moment in ("now() + interval '1 day'", "now()"):
-        db.session.execute(sa.text(f"UPDATE users SET erasure_due_at = {moment} WHERE id = {siti_id}"))
+        db.session.execute(sa.text(f"UPDATE users SET erasure_due_at = {moment} WHERE id = {mine.id}"))
         with pytest.raises(sa.exc.ProgrammingError, match="append-only"), db.session.begin_nested():
             db.session.execute(sa.text(f"UPDATE audit_entries SET {change}"))
     db.session.execute(sa.text('UPDATE audit_entries SET details = \'{"username": "[dihapus]"}\', ip = NULL'))
@@ -198,11 +194,11 @@ class Killed(Exception):
 
 @pytest.mark.processes
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_killed_at_any_transaction_it_goes_on(mine: Client, siti: User, forum: str) -> None:
-    siti_id, budi = siti.id, make_user()
-    fill(siti, budi)
+def test_killed_at_any_transaction_it_goes_on(mine: Client, forum: str) -> None:
+    budi = make_user()
+    fill(mine.user, budi)
     leave(mine, forum)
-    let_the_grace_pass(siti_id)
+    let_the_grace_pass(mine.id)
     kills = 0
     for deadly in range(1, 200):
         left = deadly
@@ -216,29 +212,28 @@ def test_killed_at_any_transaction_it_goes_on(mine: Client, siti: User, forum: s
 
         with mock.patch.object(jobs, "unit_of_work", dying_unit):
             try:
-                jobs.erase(siti_id)
+                jobs.erase(mine.id)
             except Killed:
                 kills += 1
         db.session.rollback()
         db.session.execute(sa.select(sa.func.pg_advisory_unlock_all()))
-        if db.session.get(User, siti_id) is None:
+        if db.session.get(User, mine.id) is None:
             break
     assert kills > 20
     assert found(mine.app, PERSON["username"], "3273014502907788") == {}
 
 
-def test_an_erasure_makes_room_for_other_jobs_and_goes_on(mine: Client, siti: User) -> None:
-    siti_id = siti.id
-    row = {"user_id": siti_id, "category_id": 1, "title": "T", "content": "I"}
+def test_an_erasure_makes_room_for_other_jobs_and_goes_on(mine: Client) -> None:
+    row = {"user_id": mine.id, "category_id": 1, "title": "T", "content": "I"}
     db.session.execute(sa.insert(ForumThread), [row] * 3)
     leave(mine)
-    let_the_grace_pass(siti_id)
+    let_the_grace_pass(mine.id)
     with mock.patch.object(jobs, "_enqueue_erase") as enqueued, mock.patch.object(jobs, "SLICE_S", 0.0):
-        jobs.erase(siti_id)
-        assert [call.args for call in enqueued.call_args_list] == [(siti_id,)]
-    assert db.session.get(User, siti_id) is not None
-    jobs.erase(siti_id)
-    assert db.session.get(User, siti_id) is None
+        jobs.erase(mine.id)
+        assert [call.args for call in enqueued.call_args_list] == [(mine.id,)]
+    assert db.session.get(User, mine.id) is not None
+    jobs.erase(mine.id)
+    assert db.session.get(User, mine.id) is None
 
 
 def test_an_administrator_who_is_deleted_leaves_as_little(client: Client) -> None:
@@ -259,37 +254,33 @@ def test_an_administrator_who_is_deleted_leaves_as_little(client: Client) -> Non
     assert PERSON["username"] in left["audit_entries"][0]
 
 
-def test_a_delivery_under_way_is_not_sent_any_more(mine: Client, siti: User) -> None:
-    siti_id = siti.id
+def test_a_delivery_under_way_is_not_sent_any_more(mine: Client) -> None:
     mine.post("/pengingat/obat", OBAT)
     db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.now(), due_at=sa.func.now()))
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
-    erased(mine, siti_id, "delete")
+    erased(mine, mine.id, "delete")
     with pytest.raises(claims.ClaimLostError):
         claims.begin(claimed)
     settlements.settle_sent(claimed, "ref")
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_the_title_of_their_thread_goes_with_it_from_the_cases_of_others(
-    mine: Client, client: Client, siti: User
-) -> None:
-    siti_id, admin = siti.id, client.as_(make_admin())
+def test_the_title_of_their_thread_goes_with_it_from_the_cases_of_others(mine: Client, client: Client) -> None:
+    admin = client.as_(make_admin())
     title = f"{MARK} bertanya"
     thread_id = mine.post("/forum/threads", {"category_id": 1, "title": title, "content": "Isi"}).json["id"]
     budi = client.as_(make_user())
     reply_id = budi.post(f"/forum/threads/{thread_id}/reply", {"content": "Beli obat ini"}).json["id"]
     admin.post("/admins/moderasi", {"reply_id": reply_id, "decision": "delete", "reason": "Iklan."})
-    erased(mine, siti_id, "delete")
+    erased(mine, mine.id, "delete")
     (case,) = admin.get("/admins/moderasi").json
     assert (case["title"], case["content"]) == (None, "Beli obat ini")
     assert MARK not in str(case)
 
 
-def test_tombstones_lie_beside_the_pictures_and_say_nothing(mine: Client, siti: User) -> None:
-    siti_id = siti.id
-    erased(mine, siti_id, "delete")
+def test_tombstones_lie_beside_the_pictures_and_say_nothing(mine: Client) -> None:
+    erased(mine, mine.id, "delete")
     names = [name for name, _ in storage.room(Room.TOMBSTONES).names()]
     assert any(storage.room(Room.TOMBSTONES).get(name) == b"delete" for name in names)
-    assert all(str(siti_id) not in name.partition(".")[0] or len(name) > 60 for name in names)
+    assert all(str(mine.id) not in name.partition(".")[0] or len(name) > 60 for name in names)

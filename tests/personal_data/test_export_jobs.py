@@ -72,11 +72,11 @@ def occurrences(user: User, count: int) -> None:
     db.session.flush()
 
 
-def test_memory_does_not_grow_with_the_records(app: Flask, siti: User) -> None:
+def test_memory_does_not_grow_with_the_records(mine: Client) -> None:
     def peak() -> int:
         with export_folder() as folder:
             tracemalloc.start()
-            archive.write(folder / "export.zip", siti, db.session.connection())
+            archive.write(folder / "export.zip", mine.user, db.session.connection())
             most = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             with ZipFile(folder / "export.zip") as file:
@@ -84,10 +84,10 @@ def test_memory_does_not_grow_with_the_records(app: Flask, siti: User) -> None:
         return most
 
     counts: list[int] = []
-    occurrences(siti, 2 * archive.ROWS_AT_ONCE)
+    occurrences(mine.user, 2 * archive.ROWS_AT_ONCE)
     peak()  # what is loaded once
     few = peak()
-    occurrences(siti, 10_000)
+    occurrences(mine.user, 10_000)
     many = peak()
     assert counts[-1] == 2 * archive.ROWS_AT_ONCE + 10_000
     assert many < few * 1.5  # of eleven times as many records
@@ -154,7 +154,7 @@ def test_what_was_lost_is_enqueued_by_the_sweep_later_and_later(app: Flask, mine
         assert not enqueued.called, "after a failure it waits"
 
 
-def test_an_export_whose_person_has_gone_leaves_no_file(mine: Client, siti: User) -> None:
+def test_an_export_whose_person_has_gone_leaves_no_file(mine: Client) -> None:
     export_id = ask(mine)
     before = stored()
 

@@ -13,10 +13,8 @@ from flask import Flask
 
 from app.core.database.personal import Custom, Nothing, personal_tables
 from app.core.database.session import Base, db, unit_of_work
-from app.core.lib import clock
 from app.core.media import pictures
 from app.identity import nik, own_pictures
-from app.identity.models import User
 from app.notifications.models import Delivery
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
@@ -24,30 +22,8 @@ from app.personal_data.words import CONTENTS
 from tests.core.media.samples import plain
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
-from tests.helpers.language import assert_readable
 from tests.personal_data.exports import ask, opened, rows
-from tests.personal_data.leaving import PERSON
 from tests.personal_data.traces import MARK, fill
-
-
-def test_a_copy_is_made_by_a_job_and_fetched(mine: Client, siti: User) -> None:
-    export_id = ask(mine)
-    waiting = mine.get(f"/profile/ekspor/{export_id}")
-    assert (waiting.status_code, waiting.json) == (202, {"id": export_id, "status": "pending"})
-    jobs.make_export(export_id)
-    response = mine.get(f"/profile/ekspor/{export_id}")
-    assert response.headers["Content-Disposition"].startswith('attachment; filename="data-saya-')
-    assert response.headers["Cache-Control"] == "no-store"
-    with opened(mine, export_id) as file:
-        assert file.testzip() is None
-        profile = rows(file, "users")
-        assert [row["nama_ktp"] for row in profile] == [PERSON["nama_ktp"]]
-        assert profile[0]["nik"] == PERSON["nik"]
-        assert "password_hash" not in profile[0]
-        readme = file.read("README.txt").decode()
-    assert PERSON["nama_ktp"] in readme
-    for line in readme.splitlines():
-        assert_readable(line.rpartition(": ")[2])  # without the table's name
 
 
 def test_each_table_of_an_export_has_a_name_that_people_understand(app: Flask) -> None:
@@ -55,55 +31,15 @@ def test_each_table_of_an_export_has_a_name_that_people_understand(app: Flask) -
     assert set(CONTENTS) == exported, "say in `app.personal_data.words` what the table is to its people"
 
 
-def test_it_takes_the_own_password(mine: Client) -> None:
-    assert_error(mine.post("/profile/ekspor", {"password": "salah-sekali"}), 400, "wrong_current_password")
-    assert_error(mine.post("/profile/ekspor", {}), 400, "validation_error", "password")
-    assert_error(mine.post("/profile/ekspor", {"password": ["x"]}), 400, "validation_error", "password")
-    assert_error(Client(mine.app).post("/profile/ekspor", {"password": PASSWORD}), 401)
-    ask(mine)  # what was refused does not count
-
-
-def test_a_second_one_of_the_day_is_refused(mine: Client, siti: User) -> None:
-    export_id = ask(mine)
-    response = mine.post("/profile/ekspor", {"password": PASSWORD})
-    assert_error(response, 429, "too_many_requests")
-    assert 0 < int(response.headers["Retry-After"]) <= 86401
-    yesterday = sa.update(DataExport).where(DataExport.id == export_id).values(day=clock.today() - timedelta(days=1))
-    db.session.execute(yesterday)
-    assert ask(mine) != export_id
-
-
-def test_whose_answer_was_lost_asks_again_with_its_key(mine: Client) -> None:
-    """Without the id nobody gets the day's copy."""
-    asked = [
-        mine.post("/profile/ekspor", {"password": PASSWORD}, headers={"Idempotency-Key": "salinan-hari-ini"})
-        for _ in range(2)
-    ]
-    assert [response.status_code for response in asked] == [202, 202]
-    assert asked[0].json == asked[1].json
-    other = {"password": "salah-sekali"}
-    again = mine.post("/profile/ekspor", other, headers={"Idempotency-Key": "salinan-hari-ini"})
-    assert_error(again, 409, "idempotency_mismatch")
-
-
-def test_nobody_else_gets_it(client: Client, mine: Client) -> None:
-    export_id = ask(mine)
-    jobs.make_export(export_id)
-    stranger = client.as_(make_user())
-    assert_error(stranger.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
-    assert_error(mine.get("/profile/ekspor/999999"), 404, "not_found")
-    assert_error(client.get(f"/profile/ekspor/{export_id}"), 401)
-
-
-def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client, siti: User) -> None:
-    siti.phone_verified_at = datetime.now(UTC)
+def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client) -> None:
+    mine.user.phone_verified_at = datetime.now(UTC)
     budi = make_user(username="budi", nama_ktp="Budi Santoso")
-    tables = fill(siti, budi)
+    tables = fill(mine.user, budi)
     names = {table.name for table, _ in personal_tables(Base.metadata)}
     assert set(tables) == names - {"users"}, "no table is forgotten here"
     theirs = make_user(username="lain", nama_ktp="Orang Lain")
     fill(theirs, budi)
-    their_id, secret = theirs.id, siti.password_hash
+    their_id, secret = theirs.id, mine.user.password_hash
     db.session.execute(sa.delete(DataExport))
     export_id = ask(mine)
     jobs.make_export(export_id)
@@ -127,19 +63,19 @@ def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client, si
 
 @pytest.mark.parametrize("is_proven", [True, False])
 def test_a_proven_number_brings_what_named_nobody_and_nothing_from_before_it_was_theirs(
-    mine: Client, siti: User, is_proven: bool
+    mine: Client, is_proven: bool
 ) -> None:
     before, after = (f"{MARK} {when}" for when in ("before", "after"))
     moment = datetime.now(UTC)
-    siti.phone_changed_at = moment - timedelta(days=1)
-    siti.phone_verified_at = moment if is_proven else None
+    mine.user.phone_changed_at = moment - timedelta(days=1)
+    mine.user.phone_verified_at = moment if is_proven else None
     other = make_user()
     for text, owner, made_at in (
         (before, None, moment - timedelta(days=2)),
         (after, None, moment),
         ("to somebody else", other.id, moment),
     ):
-        values = {"target": siti.phone, "user_id": owner, "created_at": made_at, "payload": {"text": text}}
+        values = {"target": mine.user.phone, "user_id": owner, "created_at": made_at, "payload": {"text": text}}
         times = {"due_at": moment, "expires_at": moment, "next_try_at": moment}
         table = Base.metadata.tables["deliveries"]
         db.session.execute(
@@ -151,7 +87,7 @@ def test_a_proven_number_brings_what_named_nobody_and_nothing_from_before_it_was
         assert [row["dedupe_key"] for row in rows(file, "deliveries")] == ([after] if is_proven else [])
 
 
-def test_a_code_that_shows_whose_number_it_is_can_be_read_there_alone(mine: Client, siti: User) -> None:
+def test_a_code_that_shows_whose_number_it_is_can_be_read_there_alone(mine: Client) -> None:
     assert mine.post("/profile/phone/verification", {"method": "code"}).status_code == 201
     text = db.session.scalars(sa.select(Delivery.payload["text"].astext).filter_by(kind="phone_code")).one()
     (code,) = re.findall(r"\d{6}", text)
@@ -163,9 +99,9 @@ def test_a_code_that_shows_whose_number_it_is_can_be_read_there_alone(mine: Clie
             assert code not in str([list(row.values()) for row in rows(file, table)]), table
 
 
-def test_texts_cannot_run_as_formulas(mine: Client, siti: User) -> None:
-    siti.nama_samaran = "=HYPERLINK(1)"
-    siti.domicile = "a;=1+1"
+def test_texts_cannot_run_as_formulas(mine: Client) -> None:
+    mine.user.nama_samaran = "=HYPERLINK(1)"
+    mine.user.domicile = "a;=1+1"
     export_id = ask(mine)
     jobs.make_export(export_id)
     with opened(mine, export_id) as file:
@@ -175,18 +111,18 @@ def test_texts_cannot_run_as_formulas(mine: Client, siti: User) -> None:
     assert sheet["domicile"] == "a;'=1+1"
 
 
-def test_pictures_are_in_it(mine: Client, siti: User) -> None:
+def test_pictures_are_in_it(mine: Client) -> None:
     with unit_of_work():
         name = pictures.save(io.BytesIO(plain()))
-        own_pictures.keep(siti.id, {"image": name})
+        own_pictures.keep(mine.id, {"image": name})
     export_id = ask(mine)
     jobs.make_export(export_id)
     with opened(mine, export_id) as file:
         assert file.read(f"gambar/{name}") == pictures.store().get(name)
 
 
-def test_a_nik_that_cannot_be_read_does_not_stop_it(mine: Client, siti: User) -> None:
-    siti.nik = nik.encrypt("3273014502900001", siti.id + 1)
+def test_a_nik_that_cannot_be_read_does_not_stop_it(mine: Client) -> None:
+    mine.user.nik = nik.encrypt("3273014502900001", mine.id + 1)
     export_id = ask(mine)
     jobs.make_export(export_id)
     with opened(mine, export_id) as file:

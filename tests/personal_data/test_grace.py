@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.identity.models import RoleName, User
+from app.identity.models import RoleName
 from tests.forum.posts import write_reply, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
@@ -13,13 +13,8 @@ NAME = "Qwertyana Rahasia"
 
 
 @pytest.fixture
-def siti(client: Client) -> User:
-    return make_user(username="qwertyana", nama_ktp=NAME, nama_samaran="Melati")
-
-
-@pytest.fixture
-def budi(client: Client) -> Client:
-    return client.as_(make_user(RoleName.PENDAMPING, nama_ktp="Budi"))
+def leaver(client: Client) -> Client:
+    return client.as_(make_user(username="qwertyana", nama_ktp=NAME, nama_samaran="Melati"))
 
 
 def leave(client: Client) -> None:
@@ -30,56 +25,53 @@ def come_back(client: Client) -> None:
     assert Client(client.app).post("/login", {"username": "qwertyana", "password": PASSWORD}).status_code == 200
 
 
-def test_posts_read_as_before_until_the_end(client: Client, siti: User, budi: Client) -> None:
-    mine = client.as_(siti)
-    thread_id = write_thread(mine, title="Rawatanku")["id"]
+def test_posts_read_as_before_until_the_end(client: Client, leaver: Client, budi: Client) -> None:
+    thread_id = write_thread(leaver, title="Rawatanku")["id"]
     theirs = write_thread(budi)["id"]
-    write_reply(mine, theirs, use_pseudonym=True)
+    write_reply(leaver, theirs, use_pseudonym=True)
     paths = ("/forum/threads", "/forum/threads?q=Rawatanku", f"/forum/threads/{thread_id}", f"/forum/threads/{theirs}")
     before = [budi.get(path).json for path in paths]
     assert NAME in str(before)
-    leave(mine)
+    leave(leaver)
     assert [budi.get(path).json for path in paths] == before
 
 
-def test_nobody_finds_or_meets_who_is_leaving(client: Client, siti: User, budi: Client) -> None:
-    mine, siti_id = client.as_(siti), siti.id
-    code = mine.post("/patient/invitations", {"scopes": ["manage"]}).json["code"]
+def test_nobody_finds_or_meets_who_is_leaving(client: Client, leaver: Client, budi: Client) -> None:
+    code = leaver.post("/patient/invitations", {"scopes": ["manage"]}).json["code"]
     other = client.as_(make_user(RoleName.PENDAMPING, nama_ktp="Rina"))
-    assert other.post("/caregiver/patients", {"patient_id": siti_id}).status_code == 201
+    assert other.post("/caregiver/patients", {"patient_id": leaver.id}).status_code == 201
     lists = (budi, "/patients"), (budi, "/patients?q=Qwerty"), (other, "/caregiver/patients")
-    assert all(siti_id in [row["id"] for row in who.get(path).json] for who, path in lists)
+    assert all(leaver.id in [row["id"] for row in who.get(path).json] for who, path in lists)
     assert client.app.test_client().get(f"/undangan/{code}").status_code == 200
-    assert [role["name"] for role in client.get(f"/users/{siti_id}/roles").json] == [RoleName.PASIEN]
-    leave(mine)
-    assert not any(siti_id in [row["id"] for row in who.get(path).json] for who, path in lists)
+    assert [role["name"] for role in client.get(f"/users/{leaver.id}/roles").json] == [RoleName.PASIEN]
+    leave(leaver)
+    assert not any(leaver.id in [row["id"] for row in who.get(path).json] for who, path in lists)
     assert client.app.test_client().get(f"/undangan/{code}").status_code == 404
     assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
-    assert_error(client.get(f"/users/{siti_id}/roles"), 404, "not_found")
+    assert_error(client.get(f"/users/{leaver.id}/roles"), 404, "not_found")
     nobody = 987_654
-    answers = [budi.post("/caregiver/patients", {"patient_id": patient_id}) for patient_id in (siti_id, nobody)]
+    answers = [budi.post("/caregiver/patients", {"patient_id": patient_id}) for patient_id in (leaver.id, nobody)]
     assert answers[0].status_code == answers[1].status_code == 404
     assert answers[0].json["message"] == answers[1].json["message"]
     for path in (
-        f"/caregiver/patients/{siti_id}/riwayat",
-        f"/caregiver/patients/{siti_id}/kepatuhan",
-        f"/pengingat?patient_id={siti_id}",
+        f"/caregiver/patients/{leaver.id}/riwayat",
+        f"/caregiver/patients/{leaver.id}/kepatuhan",
+        f"/pengingat?patient_id={leaver.id}",
     ):
         assert_error(other.get(path), 404, "not_found")
-    come_back(mine)
-    assert all(siti_id in [row["id"] for row in who.get(path).json] for who, path in lists)
+    come_back(leaver)
+    assert all(leaver.id in [row["id"] for row in who.get(path).json] for who, path in lists)
     assert client.app.test_client().get(f"/undangan/{code}").status_code == 404, "it ended with its session"
 
 
 def test_a_caregiver_who_is_leaving_is_in_no_list_either(client: Client) -> None:
-    siti = make_user(RoleName.PENDAMPING, username="qwertyana", nama_ktp=NAME)
-    mine, siti_id = client.as_(siti), siti.id
+    mine = client.as_(make_user(RoleName.PENDAMPING, username="qwertyana", nama_ktp=NAME))
     ani = make_user(nama_ktp="Ani")
     patient = client.as_(ani)
     assert mine.post("/caregiver/patients", {"patient_id": ani.id}).status_code == 201
     lists = "/caregivers", "/caregivers?q=Qwerty", "/patient/caregivers"
-    assert all(siti_id in [row["id"] for row in patient.get(path).json] for path in lists)
+    assert all(mine.id in [row["id"] for row in patient.get(path).json] for path in lists)
     leave(mine)
-    assert not any(siti_id in [row["id"] for row in patient.get(path).json] for path in lists)
+    assert not any(mine.id in [row["id"] for row in patient.get(path).json] for path in lists)
     come_back(mine)
-    assert all(siti_id in [row["id"] for row in patient.get(path).json] for path in lists)
+    assert all(mine.id in [row["id"] for row in patient.get(path).json] for path in lists)

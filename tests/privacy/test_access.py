@@ -20,149 +20,117 @@ from app.identity.roles import roles_named
 from app.logs.models import ActivityLog
 from app.privacy.service import access
 from tests.architecture.table import ACCESS
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import Client
 from tests.helpers.document import answer_fields
 from tests.helpers.factories import as_caller, make_admin, make_superadmin, make_user
 from tests.helpers.language import assert_readable
 from tests.helpers.offenders import assert_none
 from tests.helpers.statements import Statements
 from tests.pengingat import managed
+from tests.privacy.answers import lines
 
 ROUTE = "/profile/akses"
 
 
-@pytest.fixture
-def siti(app: Flask) -> User:
-    return make_user(username="siti", nik="3273014502900001", email="siti@contoh.id")
-
-
-def lines(client: Client, user: User) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = client.as_(user).get(ROUTE).json
-    return rows
-
-
-def actions(client: Client, user: User) -> list[str]:
-    return sorted(row["action"] for row in lines(client, user))
+def actions(client: Client) -> list[str]:
+    return sorted(row["action"] for row in lines(client))
 
 
 # --- what they read -------------------------------------------------------------------------------------------------
 
 
-def test_a_nik_that_was_seen_is_a_line_each_time(client: Client, siti: User) -> None:
-    assert lines(client, siti) == []
+def test_a_nik_that_was_seen_is_a_line_each_time(client: Client, siti: Client) -> None:
+    siti.put("/profile", {"nik": "3273014502900001"})
+    assert lines(siti) == []
     admin = client.as_(make_admin(nama_ktp="Rahasia Namanya"))
     for _ in range(2):
         admin.get(f"/admins/users/{siti.id}")
-    rows = lines(client, siti)
+    rows = lines(siti)
     assert [row["action"] for row in rows].count("nik_read") == 2
     assert {row["who"] for row in rows} == {"Administrator"}
     assert all(set(row) == {"at", "who", "action", "reason"} and row["reason"] for row in rows)
 
 
-def test_a_caregiver_is_named_and_their_reason_is_told(client: Client, siti: User) -> None:
+def test_a_caregiver_is_named_and_their_reason_is_told(client: Client, siti: Client) -> None:
     budi = make_user(RoleName.PENDAMPING, nama_ktp="Budi Santoso")
     access_log.note(as_caller(budi), siti.id, Action.HISTORY_READ)
     access_log.note(as_caller(budi), siti.id, Action.HISTORY_READ, "Kontrol besok")
-    rows = lines(client, siti)
+    rows = lines(siti)
     assert {row["who"] for row in rows} == {"Budi Santoso"}
     assert {row["reason"] for row in rows} == {access.REASONS[Action.HISTORY_READ], "Kontrol besok"}
     db.session.execute(sa.delete(User).where(User.id == budi.id))
-    assert {row["who"] for row in lines(client, siti)} == {"Pendamping yang sudah tidak terdaftar"}
+    assert {row["who"] for row in lines(siti)} == {"Pendamping yang sudah tidak terdaftar"}
 
 
-def test_exports_that_held_somebody_are_one_line_a_day(client: Client, siti: User) -> None:
+def test_exports_that_held_somebody_are_one_line_a_day(client: Client, siti: Client) -> None:
     for admin in (client.as_(make_admin()), client.as_(make_admin())):
         for format in ("csv", "xlsx"):  # noqa: A001  # as the query calls it
             assert admin.get(f"/admins/export/users?format={format}&start={today()}").status_code == 200
     admin.get("/admins/export/users")
-    [row] = lines(client, siti)
+    [row] = lines(siti)
     assert (row["action"], row["who"]) == ("export", "Administrator")
     yesterday = today() - timedelta(days=1)
     db.session.execute(sa.update(BulkAccess).where(BulkAccess.since.is_not(None)).values(day=yesterday))
-    assert actions(client, siti) == ["export", "export"]
+    assert actions(siti) == ["export", "export"]
 
 
-def test_an_export_of_other_days_did_not_hold_them(client: Client, siti: User) -> None:
+def test_an_export_of_other_days_did_not_hold_them(client: Client, siti: Client) -> None:
     admin = client.as_(make_admin())
     admin.get("/admins/export/users?start=2020-01-01&end=2020-12-31")
     admin.get("/admins/export/domicile")
     admin.get("/admins/export/admins")
     admin.get("/admins/export/activity-logs")
-    assert lines(client, siti) == []
+    assert lines(siti) == []
 
 
-def test_an_export_of_activities_held_whoever_did_something_then(client: Client, siti: User) -> None:
+def test_an_export_of_activities_held_whoever_did_something_then(client: Client, siti: Client) -> None:
     before = now() - timedelta(minutes=1)
     db.session.add(ActivityLog(created_at=before, event_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
     db.session.flush()
     client.as_(make_admin()).get("/admins/export/activity-logs")
-    assert actions(client, siti) == ["export"]
-    assert actions(client, make_user()) == []
+    assert actions(siti) == ["export"]
+    assert actions(client.as_(make_user())) == []
 
 
 def test_who_registers_afterwards_was_not_seen(client: Client, app: Flask) -> None:
     access_log.note_many(None, Action.DATABASE_READ, Covers.EVERYBODY)
     db.session.execute(sa.update(BulkAccess).values(created_at=now() - timedelta(hours=1)))
-    assert lines(client, make_user()) == []
+    assert lines(client.as_(make_user())) == []
 
 
 def test_who_registers_between_two_looks_of_a_day_was_seen_by_the_second(client: Client, app: Flask) -> None:
     for covers in (Covers.EVERYBODY, Covers.REGISTERED):
         access_log.note_many(None, Action.DATABASE_READ, covers)
     db.session.execute(sa.update(BulkAccess).values(created_at=now() - timedelta(hours=1)))
-    siti = make_user()
-    assert lines(client, siti) == []
+    siti = client.as_(make_user())
+    assert lines(siti) == []
     access_log.note_many(None, Action.DATABASE_READ, Covers.REGISTERED)
-    assert actions(client, siti) == ["database_read"]
+    assert actions(siti) == ["database_read"]
     assert db.session.scalar(sa.select(sa.func.count()).select_from(BulkAccess)) == 2
 
 
-def test_lists_are_one_line_a_day(client: Client, siti: User) -> None:
+def test_lists_are_one_line_a_day(client: Client, siti: Client) -> None:
     admin = client.as_(make_admin())
     for path in ("/admins/users", "/admins/users?q=siti"):
         admin.get(path)
-    assert actions(client, siti) == ["listed"]
+    assert actions(siti) == ["listed"]
     db.session.execute(sa.update(AccessLogEntry).values(day=today() - timedelta(days=1)))
     admin.get("/admins/users")
-    assert actions(client, siti) == ["listed", "listed"]
+    assert actions(siti) == ["listed", "listed"]
 
 
-def test_who_is_on_no_page_was_not_listed(client: Client, siti: User) -> None:
+def test_who_is_on_no_page_was_not_listed(client: Client, siti: Client) -> None:
     client.as_(make_admin()).get("/admins/users?q=orang-lain")
-    assert lines(client, siti) == []
-
-
-def test_lines_are_paged_the_latest_first(client: Client, siti: User) -> None:
-    for hours in (3, 1, 2):
-        access_log.note(None, siti.id, Action.NIK_READ, f"{hours} jam")
-        newest = sa.select(sa.func.max(AccessLogEntry.id)).scalar_subquery()
-        moment = now() - timedelta(hours=hours)
-        db.session.execute(
-            sa.update(AccessLogEntry).where(AccessLogEntry.id == newest).values(created_at=moment),
-            execution_options={"synchronize_session": False},
-        )
-    client = client.as_(siti)
-    response = client.get(f"{ROUTE}?page=1&per_page=2")
-    assert [row["reason"] for row in response.json] == ["1 jam", "2 jam"]
-    assert response.headers["X-Total-Count"] == "3"
-    assert {row["who"] for row in response.json} == {"Pengelola layanan"}
-    assert_error(client.get(f"{ROUTE}?per_page=101"), 400, "validation_error", "per_page")
-
-
-def test_nobody_reads_anothers_lines(client: Client, siti: User) -> None:
-    access_log.note(None, siti.id, Action.NIK_READ)
-    assert lines(client, make_user()) == []
-    assert_error(client.get(ROUTE), 401, "unauthorized")
+    assert lines(siti) == []
 
 
 def test_reading_costs_the_same_statements_however_many_lines(
-    client: Client, siti: User, statements: Statements
+    client: Client, siti: Client, statements: Statements
 ) -> None:
     for _ in range(30):
         access_log.note(None, siti.id, Action.NIK_READ)
-    own = client.as_(siti)
     with statements.at_most(3):  # the session, the page, its total
-        own.get(f"{ROUTE}?per_page=10")
+        siti.get(f"{ROUTE}?per_page=10")
 
 
 def test_every_action_has_its_sentence_in_plain_indonesian() -> None:
@@ -275,15 +243,16 @@ def test_no_other_route_answers_with_what_is_private(real_app: Flask) -> None:
 
 
 @pytest.mark.parametrize("route", SHOWING)
-def test_a_route_that_shows_somebody_leaves_a_line(client: Client, siti: User, route: str) -> None:
+def test_a_route_that_shows_somebody_leaves_a_line(client: Client, siti: Client, route: str) -> None:
     action, call = SHOWING[route]
-    siti.roles = roles_named([RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])
+    siti.put("/profile", {"nik": "3273014502900001"})
+    siti.user.roles = roles_named([RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])
     db.session.add(ActivityLog(created_at=now(), event_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
     db.session.add(CaregiverLink(caregiver_id=make_user(RoleName.PENDAMPING).id, patient_id=siti.id))
-    path, body = call(client, siti)
+    path, body = call(client, siti.user)
     root = make_superadmin()
     looking = client.as_superadmin(root) if path.startswith("/superadmin") else client.as_(root)
     method = route.split(" ", maxsplit=1)[0]
     response = looking.open(method, path, body)
     assert response.status_code == 200, response.text
-    assert action in actions(client, siti)
+    assert action in actions(siti)

@@ -22,9 +22,9 @@ from app.privacy import jobs
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.helpers.statements import Statements
+from tests.privacy.answers import PURPOSES, granted, said
 
 ROUTE = "/profile/persetujuan"
-PURPOSES = ["service", "health_data", "broadcasts", "caregivers"]
 OBAT = {
     "judul": "Obat diabetes",
     "details": {
@@ -44,24 +44,6 @@ REGISTRATION = {
 }
 
 
-@pytest.fixture
-def user(app: Flask) -> User:
-    return make_user()
-
-
-@pytest.fixture
-def siti(client: Client, user: User) -> Client:
-    return client.as_(user)
-
-
-def said(client: Client) -> dict[str, dict[str, Any]]:
-    return {row["purpose"]: row for row in client.get(ROUTE).json}
-
-
-def granted(client: Client) -> dict[str, bool]:
-    return {purpose: row["granted"] for purpose, row in said(client).items()}
-
-
 def states(model: type[Delivery | Occurrence], *which: sa.ColumnElement[bool]) -> set[str]:
     return set(db.session.scalars(sa.select(model.state).where(*which)))
 
@@ -74,25 +56,6 @@ def withdrawn_since(hours: float) -> None:
 # --- what is said ---------------------------------------------------------------------------------------------------
 
 
-def test_who_was_never_asked_counts_as_having_agreed(siti: Client) -> None:
-    nothing = {"granted": True, "version": None, "at": None, "way": None}
-    assert siti.get(ROUTE).json == [{"purpose": purpose, **nothing} for purpose in PURPOSES]
-
-
-def test_what_is_sent_is_recorded_and_all_else_stays(siti: Client) -> None:
-    response = siti.put(ROUTE, {"health_data": True, "caregivers": False})
-    assert response.status_code == 200
-    assert response.json == siti.get(ROUTE).json
-    rows = said(siti)
-    assert {name: (row["granted"], row["version"], row["way"]) for name, row in rows.items()} == {
-        "service": (True, None, None),
-        "health_data": (True, consents.VERSION, "app"),
-        "broadcasts": (True, None, None),
-        "caregivers": (False, consents.VERSION, "app"),
-    }
-    assert rows["caregivers"]["at"] is not None
-
-
 def test_broadcasts_are_one_value_everywhere(siti: Client) -> None:
     siti.put(ROUTE, {"broadcasts": False})
     assert siti.get("/profile/notifikasi").json["broadcasts"] is False
@@ -101,29 +64,6 @@ def test_broadcasts_are_one_value_everywhere(siti: Client) -> None:
     assert granted(siti)["broadcasts"] is True
     siti.put("/profile", data={"preferences": '{"broadcast": false}'})
     assert granted(siti)["broadcasts"] is False
-
-
-@pytest.mark.parametrize(
-    ("body", "code", "field"),
-    [
-        ({"service": False}, "service_needed", None),
-        ({"service": False, "health_data": False}, "service_needed", None),
-        ({"health_data": None}, "validation_error", "health_data"),
-        ({"health_data": "mungkin"}, "validation_error", "health_data"),
-        ({"broadcasts": []}, "validation_error", "broadcasts"),
-        ({"caregivers": 7}, "validation_error", "caregivers"),
-    ],
-)
-def test_bad_input_changes_nothing(siti: Client, body: dict[str, Any], code: str, field: str | None) -> None:
-    assert_error(siti.put(ROUTE, body), 400, code, field)
-    assert granted(siti) == dict.fromkeys(PURPOSES, True)
-
-
-def test_nobody_asks_without_a_token_and_everybody_has_their_own(client: Client, siti: Client) -> None:
-    siti.put(ROUTE, {"caregivers": False})
-    assert granted(client.as_(make_user()))["caregivers"] is True
-    assert_error(client.get(ROUTE), 401, "unauthorized")
-    assert_error(client.put(ROUTE, {}), 401, "unauthorized")
 
 
 def test_asking_costs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
@@ -214,23 +154,21 @@ def test_given_again_in_time_reminders_go_on(siti: Client) -> None:
     assert jobs.delete_withdrawn() == 0
 
 
-def test_who_takes_leaving_back_is_asked_nothing_that_was_withdrawn_before(
-    client: Client, siti: Client, user: User
-) -> None:
+def test_who_takes_leaving_back_is_asked_nothing_that_was_withdrawn_before(client: Client, siti: Client) -> None:
     is_reminder = Delivery.kind == "reminder"
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
     assert siti.delete("/profile", {"password": PASSWORD, "forum": "anonymise"}).status_code == 202
-    token = client.post("/login", {"username": user.username, "password": PASSWORD}).json["access_token"]
+    token = client.post("/login", {"username": siti.user.username, "password": PASSWORD}).json["access_token"]
     pengingat_jobs.top_up()
     assert (states(Delivery, is_reminder), states(Occurrence)) == ({"cancelled"}, {"void"})
     client.with_token(token).put(ROUTE, {"health_data": True})
     assert (states(Delivery, is_reminder), states(Occurrence)) == ({"pending"}, {"pending"})
 
 
-def test_what_is_left_of_long_ago_goes_too(siti: Client, user: User) -> None:
+def test_what_is_left_of_long_ago_goes_too(siti: Client) -> None:
     counts = {"due": 1, "done": 1, "skipped": 0, "missed": 0, "undelivered": 0}
-    db.session.add(OccurrenceDay(user_id=user.id, day=date(2024, 3, 1), tipe="obat", judul="Metformin", **counts))
+    db.session.add(OccurrenceDay(user_id=siti.id, day=date(2024, 3, 1), tipe="obat", judul="Metformin", **counts))
     db.session.flush()
     siti.put(ROUTE, {"health_data": False})
     withdrawn_since(71)
@@ -238,7 +176,7 @@ def test_what_is_left_of_long_ago_goes_too(siti: Client, user: User) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(OccurrenceDay)) == 0
 
 
-def test_within_72_hours_all_of_them_are_gone(siti: Client, user: User) -> None:
+def test_within_72_hours_all_of_them_are_gone(siti: Client) -> None:
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
     withdrawn_since(71)
@@ -253,7 +191,7 @@ def test_within_72_hours_all_of_them_are_gone(siti: Client, user: User) -> None:
 
 
 def test_a_consent_that_is_given_again_before_its_persons_turn_saves_the_reminders(
-    siti: Client, user: User, monkeypatch: pytest.MonkeyPatch
+    siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
@@ -280,11 +218,11 @@ def test_saying_the_same_again_does_not_begin_anew(siti: Client) -> None:
 # --- caregivers -----------------------------------------------------------------------------------------------------
 
 
-def test_without_it_caregivers_see_nothing_but_the_name(client: Client, siti: Client, user: User) -> None:
+def test_without_it_caregivers_see_nothing_but_the_name(client: Client, siti: Client) -> None:
     budi = make_user(RoleName.PENDAMPING)
-    db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=user.id, scopes=["history"]))
+    db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=["history"]))
     siti.post("/patient/invitations", {"scopes": ["alerts"]})
-    history = f"/caregiver/patients/{user.id}/riwayat"
+    history = f"/caregiver/patients/{siti.id}/riwayat"
     assert client.as_(budi).get(history).status_code == 200
     siti.put(ROUTE, {"caregivers": False})
     assert_error(client.as_(budi).get(history), 404)

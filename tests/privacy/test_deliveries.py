@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-from datetime import UTC, date, datetime, timedelta
-from itertools import count
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database import clock as database_clock
 from app.core.database.session import db
@@ -25,54 +23,12 @@ from app.pengingat.models import Occurrence
 from app.privacy.service import words
 from app.push import transport as push
 from config import ROOT
-from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user
+from tests.helpers.client import Client
 from tests.helpers.language import assert_readable
 from tests.helpers.statements import Statements
+from tests.privacy.outbox import NOW, OBAT, add
 
-OBAT = {
-    "judul": "Obat diabetes",
-    "details": {
-        "nama_obat": "Metformin",
-        "frekuensi": 1,
-        "aturan": "setelah makan",
-        "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
-    },
-}
-NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
 LATER = "2026-03-02T01:00:05Z"
-
-_numbers = count(1)
-
-
-@pytest.fixture
-def user(app: Flask) -> User:
-    return make_user()
-
-
-@pytest.fixture
-def siti(client: Client, user: User) -> Client:
-    return client.as_(user)
-
-
-def add(user: User, channel: str = "messaging", **fields: Any) -> Delivery:
-    values: dict[str, Any] = {
-        "dedupe_key": f"test:{next(_numbers)}",
-        "queue": "urgent",
-        "kind": "forum_reply",
-        "subject": "balasan",
-        "payload": {},
-        "due_at": NOW,
-        "next_try_at": NOW,
-        "expires_at": NOW + timedelta(hours=1),
-        **fields,
-    }
-    if values.get("state", "pending") not in ("pending", "claimed"):
-        values.setdefault("settled_at", NOW + timedelta(seconds=5))
-    row = Delivery(user_id=user.id, channel=channel, **values)
-    db.session.add(row)
-    db.session.flush()
-    return row
 
 
 def occurrence(user: User, state: str = "pending", tipe: str = "obat") -> int:
@@ -87,17 +43,6 @@ def occurrence(user: User, state: str = "pending", tipe: str = "obat") -> int:
 def only(client: Client) -> dict[str, Any]:
     [row] = client.get("/pengiriman").json
     return dict(row)
-
-
-def test_a_reminder_to_come_is_one_row_that_names_it_and_waits(siti: Client) -> None:
-    siti.post("/pengingat/obat", OBAT)
-    rows = siti.get("/pengiriman").json
-    assert rows == sorted(rows, key=lambda row: (row["due_at"], row["id"]), reverse=True)
-    for row in rows:
-        assert row["title"] == "Pengingat: Obat diabetes"
-        assert row["channels"] == [
-            {"channel": channel, "status": "waiting", "at": None, "reason": None} for channel in ("message", "push")
-        ]
 
 
 @pytest.mark.parametrize(
@@ -121,9 +66,9 @@ def test_a_reminder_to_come_is_one_row_that_names_it_and_waits(siti: Client) -> 
     ],
 )
 def test_what_became_of_a_message_is_told_in_our_own_words(
-    siti: Client, user: User, columns: dict[str, Any], status: str, at: str | None, reason: str | None
+    siti: Client, columns: dict[str, Any], status: str, at: str | None, reason: str | None
 ) -> None:
-    row = add(user, **columns)
+    row = add(siti.user, **columns)
     assert only(siti) == {
         "id": row.id,
         "title": "Balasan di forum",
@@ -135,80 +80,72 @@ def test_what_became_of_a_message_is_told_in_our_own_words(
 @pytest.mark.parametrize(
     ("state", "reason"), [("done", words.ANSWERED), ("skipped", words.ANSWERED), ("void", words.CHANGED)]
 )
-def test_a_reminder_that_was_not_needed_any_more_says_why(siti: Client, user: User, state: str, reason: str) -> None:
-    add(user, kind="reminder", occurrence_id=occurrence(user, state), state="cancelled")
+def test_a_reminder_that_was_not_needed_any_more_says_why(siti: Client, state: str, reason: str) -> None:
+    add(siti.user, kind="reminder", occurrence_id=occurrence(siti.user, state), state="cancelled")
     assert only(siti)["channels"][0]["reason"] == reason
 
 
-def test_the_pushes_to_all_browsers_are_one_and_the_furthest_counts(siti: Client, user: User) -> None:
-    first = add(user, "push_fan_out", state="sent")
-    add(user, "push", target="1", state="failed", last_error="unsubscribed")
-    add(user, "push", target="2", state="sent")
+def test_the_pushes_to_all_browsers_are_one_and_the_furthest_counts(siti: Client) -> None:
+    first = add(siti.user, "push_fan_out", state="sent")
+    add(siti.user, "push", target="1", state="failed", last_error="unsubscribed")
+    add(siti.user, "push", target="2", state="sent")
     row = only(siti)
     assert row["id"] == first.id
     assert row["channels"] == [{"channel": "push", "status": "sent", "at": LATER, "reason": None}]
 
 
-def test_a_push_to_nobody_says_that_there_is_no_browser(siti: Client, user: User) -> None:
-    add(user, "push_fan_out", state="sent")
+def test_a_push_to_nobody_says_that_there_is_no_browser(siti: Client) -> None:
+    add(siti.user, "push_fan_out", state="sent")
     [part] = only(siti)["channels"]
     assert (part["status"], part["reason"]) == ("cancelled", words.NO_BROWSER)
 
 
-def test_what_waits_for_a_channel_that_is_off_will_not_come(siti: Client, user: User) -> None:
-    add(user)
-    add(user, "push_fan_out")
-    notification_settings.save(user.id, messages=False)
+def test_what_waits_for_a_channel_that_is_off_will_not_come(siti: Client) -> None:
+    add(siti.user)
+    add(siti.user, "push_fan_out")
+    notification_settings.save(siti.id, messages=False)
     message, push = only(siti)["channels"]
     assert (message["status"], message["reason"]) == ("cancelled", words.REASONS["switched off"])
     assert (push["status"], push["reason"]) == ("waiting", None)
 
 
-def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_reminder_does_not(siti: Client, user: User) -> None:
+def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_reminder_does_not(siti: Client) -> None:
     now = database_clock.now()
-    local = now.astimezone(notification_settings.zone_of(user.domicile))
+    local = now.astimezone(notification_settings.zone_of(siti.user.domicile))
     hours = {
         "quiet_start": (local - timedelta(hours=1)).time(),
         "quiet_end": (local + timedelta(hours=1)).time(),
     }
-    notification_settings.save(user.id, **hours)
-    add(user, due_at=now - timedelta(minutes=1))
+    notification_settings.save(siti.id, **hours)
+    add(siti.user, due_at=now - timedelta(minutes=1))
     for minute, tipe in enumerate(("obat", "makan", "terapi", "kontrol"), 2):
-        add(user, kind="reminder", occurrence_id=occurrence(user, tipe=tipe), due_at=now - timedelta(minutes=minute))
-    add(user, due_at=now + timedelta(minutes=5))
+        add(
+            siti.user,
+            kind="reminder",
+            occurrence_id=occurrence(siti.user, tipe=tipe),
+            due_at=now - timedelta(minutes=minute),
+        )
+    add(siti.user, due_at=now + timedelta(minutes=5))
     reasons = [row["channels"][0]["reason"] for row in siti.get("/pengiriman").json]
     assert reasons == [None, words.QUIET, None, None, None, None]
 
 
-def test_rows_are_paged_the_latest_due_first(siti: Client, user: User) -> None:
-    for minute in (3, 1, 2):
-        add(user, due_at=NOW + timedelta(minutes=minute))
-    response = siti.get("/pengiriman?page=1&per_page=2")
-    assert [row["due_at"][14:16] for row in response.json] == ["03", "02"]
-    assert response.headers["X-Total-Count"] == "3"
-    assert [row["due_at"][14:16] for row in siti.get("/pengiriman?page=2&per_page=2").json] == ["01"]
-    assert_error(siti.get("/pengiriman?per_page=0"), 400, "validation_error", "per_page")
-
-
-def test_a_stock_that_runs_out_names_its_medicine(siti: Client, user: User) -> None:
+def test_a_stock_that_runs_out_names_its_medicine(siti: Client) -> None:
     pengingat_id = siti.post("/pengingat/obat", OBAT).json["id"]
     db.session.execute(sa.delete(Delivery))
-    add(user, kind="stock", subject=stock.subject(pengingat_id), state="sent")
+    add(siti.user, kind="stock", subject=stock.subject(pengingat_id), state="sent")
     assert only(siti)["title"] == "Persediaan obat: Obat diabetes"
     siti.delete(f"/pengingat/{pengingat_id}")
     assert only(siti)["title"] == "Persediaan obat"
 
 
-def test_nobody_sees_what_was_sent_to_others(client: Client, siti: Client, user: User) -> None:
-    add(make_user())
-    add(user)
-    assert len(siti.get("/pengiriman").json) == 1
-    assert_error(client.get("/pengiriman"), 401, "unauthorized")
-
-
-def test_a_list_costs_the_same_statements_however_long(siti: Client, user: User, statements: Statements) -> None:
+def test_a_list_costs_the_same_statements_however_long(siti: Client, statements: Statements) -> None:
     for minute in range(30):
-        add(user, due_at=NOW + timedelta(minutes=minute), occurrence_id=occurrence(user) if minute == 1 else None)
+        add(
+            siti.user,
+            due_at=NOW + timedelta(minutes=minute),
+            occurrence_id=occurrence(siti.user) if minute == 1 else None,
+        )
     with statements.at_most(5):  # the session, the page, its total, the settings, the time
         siti.get("/pengiriman?per_page=10")
 
@@ -232,8 +169,8 @@ def test_every_sentence_is_plain_indonesian() -> None:
         assert_readable(text)
 
 
-def test_no_row_of_the_outbox_lacks_a_person(siti: Client, user: User) -> None:
+def test_no_row_of_the_outbox_lacks_a_person(siti: Client) -> None:
     """A message to a number that is nobody's, as a password reset of an unknown one, is in nobody's list."""
-    row = add(user)
+    row = add(siti.user)
     db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(user_id=None))
     assert siti.get("/pengiriman").json == []

@@ -1,0 +1,126 @@
+"""The routes of a person's own data: what they answer, whom they refuse, and what they do not take."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.core.lib import clock
+from app.identity import erasure
+from app.identity.models import LoginSession, User
+from app.personal_data import jobs
+from app.personal_data.models import DataExport
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.language import assert_readable
+from tests.personal_data.exports import ask, opened, rows
+from tests.personal_data.leaving import PERSON, leave
+
+
+class TestDeleteProfile:
+    """DELETE /profile"""
+
+    def test_it_is_asked_for_with_the_password_and_takes_seven_days(self, mine: Client) -> None:
+        told = leave(mine)
+        due = datetime.fromisoformat(told["due_at"])
+        assert timedelta(days=6, hours=23) < due - datetime.now(UTC) <= erasure.GRACE
+        assert_error(mine.get("/profile"), 401, "session_ended")
+        assert db.session.scalar(sa.select(sa.func.count()).where(LoginSession.user_id == mine.id)) == 0
+        jobs.erase(mine.id)
+        assert db.session.get(User, mine.id) is not None, "nothing is erased before it is due"
+
+    @pytest.mark.parametrize(
+        ("body", "code", "field"),
+        [
+            ({"password": "salah-sekali", "forum": "delete"}, "wrong_current_password", None),
+            ({"forum": "delete"}, "validation_error", "password"),
+            ({"password": PASSWORD}, "validation_error", "forum"),
+            ({"password": PASSWORD, "forum": "keep"}, "validation_error", "forum"),
+            ({}, "validation_error", "password"),
+        ],
+    )
+    def test_what_is_not_asked_for_rightly_is_refused(
+        self, mine: Client, body: dict[str, str], code: str, field: str
+    ) -> None:
+        assert_error(mine.delete("/profile", body), 400, code, field)
+        assert mine.get("/profile").status_code == 200
+
+    def test_it_takes_a_token(self, client: Client) -> None:
+        assert_error(client.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 401)
+
+    @pytest.mark.parametrize("make", [make_admin, make_superadmin])
+    def test_the_last_administrator_and_the_last_superadmin_stay(self, client: Client, make: object) -> None:
+        last = client.as_(make())
+        assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
+        another = client.as_(make())
+        assert leave(another)
+        # Who waits for the end does not count as one who is left.
+        assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
+
+
+class TestCreateExport:
+    """POST /profile/ekspor"""
+
+    def test_it_takes_the_own_password(self, mine: Client) -> None:
+        assert_error(mine.post("/profile/ekspor", {"password": "salah-sekali"}), 400, "wrong_current_password")
+        assert_error(mine.post("/profile/ekspor", {}), 400, "validation_error", "password")
+        assert_error(mine.post("/profile/ekspor", {"password": ["x"]}), 400, "validation_error", "password")
+        assert_error(Client(mine.app).post("/profile/ekspor", {"password": PASSWORD}), 401)
+        ask(mine)  # what was refused does not count
+
+    def test_a_second_one_of_the_day_is_refused(self, mine: Client) -> None:
+        export_id = ask(mine)
+        response = mine.post("/profile/ekspor", {"password": PASSWORD})
+        assert_error(response, 429, "too_many_requests")
+        assert 0 < int(response.headers["Retry-After"]) <= 86401
+        yesterday = (
+            sa.update(DataExport).where(DataExport.id == export_id).values(day=clock.today() - timedelta(days=1))
+        )
+        db.session.execute(yesterday)
+        assert ask(mine) != export_id
+
+    def test_whose_answer_was_lost_asks_again_with_its_key(self, mine: Client) -> None:
+        """Without the id nobody gets the day's copy."""
+        asked = [
+            mine.post("/profile/ekspor", {"password": PASSWORD}, headers={"Idempotency-Key": "salinan-hari-ini"})
+            for _ in range(2)
+        ]
+        assert [response.status_code for response in asked] == [202, 202]
+        assert asked[0].json == asked[1].json
+        other = {"password": "salah-sekali"}
+        again = mine.post("/profile/ekspor", other, headers={"Idempotency-Key": "salinan-hari-ini"})
+        assert_error(again, 409, "idempotency_mismatch")
+
+
+class TestGetExport:
+    """GET /profile/ekspor/<export_id>"""
+
+    def test_a_copy_is_made_by_a_job_and_fetched(self, mine: Client) -> None:
+        export_id = ask(mine)
+        waiting = mine.get(f"/profile/ekspor/{export_id}")
+        assert (waiting.status_code, waiting.json) == (202, {"id": export_id, "status": "pending"})
+        jobs.make_export(export_id)
+        response = mine.get(f"/profile/ekspor/{export_id}")
+        assert response.headers["Content-Disposition"].startswith('attachment; filename="data-saya-')
+        assert response.headers["Cache-Control"] == "no-store"
+        with opened(mine, export_id) as file:
+            assert file.testzip() is None
+            profile = rows(file, "users")
+            assert [row["nama_ktp"] for row in profile] == [PERSON["nama_ktp"]]
+            assert profile[0]["nik"] == PERSON["nik"]
+            assert "password_hash" not in profile[0]
+            readme = file.read("README.txt").decode()
+        assert PERSON["nama_ktp"] in readme
+        for line in readme.splitlines():
+            assert_readable(line.rpartition(": ")[2])  # without the table's name
+
+    def test_nobody_else_gets_it(self, client: Client, mine: Client) -> None:
+        export_id = ask(mine)
+        jobs.make_export(export_id)
+        stranger = client.as_(make_user())
+        assert_error(stranger.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
+        assert_error(mine.get("/profile/ekspor/999999"), 404, "not_found")
+        assert_error(client.get(f"/profile/ekspor/{export_id}"), 401)

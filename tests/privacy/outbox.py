@@ -1,0 +1,47 @@
+"""What was sent to somebody, as rows of the outbox."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from app.core.database.session import db
+from app.identity.models import User
+from app.notifications.models import Delivery
+
+OBAT = {
+    "judul": "Obat diabetes",
+    "details": {
+        "nama_obat": "Metformin",
+        "frekuensi": 1,
+        "aturan": "setelah makan",
+        "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
+    },
+}
+
+
+NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
+
+
+_numbers = count(1)
+
+
+def add(user: User, channel: str = "messaging", **fields: Any) -> Delivery:
+    values: dict[str, Any] = {
+        "dedupe_key": f"test:{next(_numbers)}",
+        "queue": "urgent",
+        "kind": "forum_reply",
+        "subject": "balasan",
+        "payload": {},
+        "due_at": NOW,
+        "next_try_at": NOW,
+        "expires_at": NOW + timedelta(hours=1),
+        **fields,
+    }
+    if values.get("state", "pending") not in ("pending", "claimed"):
+        values.setdefault("settled_at", NOW + timedelta(seconds=5))
+    row = Delivery(user_id=user.id, channel=channel, **values)
+    db.session.add(row)
+    db.session.flush()
+    return row

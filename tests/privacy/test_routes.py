@@ -1,0 +1,277 @@
+"""Each route of the caller's own: what it answers, whom it refuses, and what it does not take."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.core.lib.clock import now
+from app.identity import access_log, consents
+from app.identity.access_log import AccessLogEntry, Action
+from app.identity.models import LoginSession
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.privacy.answers import ANDROID, DEFAULTS, PURPOSES, granted, lines, listed, log_in, said
+from tests.privacy.outbox import NOW, OBAT, add
+
+
+class TestGetNotificationSettings:
+    """GET /profile/notifikasi"""
+
+    def test_who_never_said_gets_everything_at_any_hour(self, siti: Client) -> None:
+        assert siti.get("/profile/notifikasi").json == DEFAULTS
+
+    def test_everybody_has_their_own(self, client: Client, siti: Client) -> None:
+        siti.put("/profile/notifikasi", {"messages": False})
+        assert client.as_(make_user()).get("/profile/notifikasi").json == DEFAULTS
+
+    def test_nobody_without_a_token(self, client: Client) -> None:
+        assert_error(client.get("/profile/notifikasi"), 401, "unauthorized")
+
+
+class TestUpdateNotificationSettings:
+    """PUT /profile/notifikasi"""
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"messages": False},
+            {"push": False, "quiet_hours": {"start": "22:00", "end": "05:00"}},
+            {"messages": False, "push": False},
+            {"broadcasts": False},
+            {"quiet_hours": {"start": "12:00", "end": "12:01"}, "broadcasts": True},
+        ],
+    )
+    def test_what_is_sent_is_changed_and_all_else_stays(self, siti: Client, changes: dict[str, Any]) -> None:
+        siti.put("/profile/notifikasi", {"quiet_hours": {"start": "21:00", "end": "04:30"}})
+        expected = {**DEFAULTS, "quiet_hours": {"start": "21:00", "end": "04:30"}, **changes}
+        response = siti.put("/profile/notifikasi", changes)
+        assert (response.status_code, response.json) == (200, expected)
+        assert siti.get("/profile/notifikasi").json == expected
+
+    def test_put_takes_what_get_gives(self, siti: Client) -> None:
+        for body in (DEFAULTS, {**DEFAULTS, "quiet_hours": {"start": "22:00", "end": "05:00"}, "broadcasts": False}):
+            assert siti.put("/profile/notifikasi", body).json == body
+            assert siti.put("/profile/notifikasi", siti.get("/profile/notifikasi").json).json == body
+
+    def test_one_channel_stays_while_there_are_reminders(self, siti: Client) -> None:
+        reminder = siti.post("/pengingat/obat", OBAT).json["id"]
+        assert siti.put("/profile/notifikasi", {"messages": False}).status_code == 200
+        assert_error(siti.put("/profile/notifikasi", {"push": False}), 400, "channel_needed")
+        assert_error(
+            siti.put("/profile/notifikasi", {"messages": False, "push": False, "broadcasts": False}),
+            400,
+            "channel_needed",
+        )
+        assert siti.get("/profile/notifikasi").json == {**DEFAULTS, "messages": False}
+        siti.delete(f"/pengingat/{reminder}")
+        assert siti.put("/profile/notifikasi", {"push": False}).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({"messages": "mungkin"}, "messages"),
+            ({"push": None}, "push"),
+            ({"broadcasts": 5}, "broadcasts"),
+            ({"quiet_hours": "22:00"}, "quiet_hours"),
+            ({"quiet_hours": {}}, "quiet_hours"),
+            ({"quiet_hours": {"start": "22:00"}}, "quiet_hours"),
+            ({"quiet_hours": {"start": "24:00", "end": "05:00"}}, "quiet_hours"),
+            ({"quiet_hours": {"start": "22.00", "end": "05:00"}}, "quiet_hours"),
+            ({"quiet_hours": {"start": "22:00:00", "end": "05:00"}}, "quiet_hours"),
+            ({"quiet_hours": {"start": "2:00", "end": "05:00"}}, "quiet_hours"),
+            ({"quiet_hours": {"start": 22, "end": "05:00"}}, "quiet_hours"),
+            ({"quiet_hours": {"start": "05:00", "end": "05:00"}}, "quiet_hours"),
+        ],
+    )
+    def test_bad_input_changes_nothing(self, siti: Client, body: dict[str, Any], field: str) -> None:
+        assert_error(siti.put("/profile/notifikasi", body), 400, "validation_error", field)
+        assert siti.get("/profile/notifikasi").json == DEFAULTS
+
+    def test_nobody_without_a_token(self, client: Client) -> None:
+        assert_error(client.put("/profile/notifikasi", {}), 401, "unauthorized")
+
+
+class TestListDeliveries:
+    """GET /pengiriman"""
+
+    def test_a_reminder_to_come_is_one_row_that_names_it_and_waits(self, siti: Client) -> None:
+        siti.post("/pengingat/obat", OBAT)
+        rows = siti.get("/pengiriman").json
+        assert rows == sorted(rows, key=lambda row: (row["due_at"], row["id"]), reverse=True)
+        for row in rows:
+            assert row["title"] == "Pengingat: Obat diabetes"
+            assert row["channels"] == [
+                {"channel": channel, "status": "waiting", "at": None, "reason": None} for channel in ("message", "push")
+            ]
+
+    def test_rows_are_paged_the_latest_due_first(self, siti: Client) -> None:
+        for minute in (3, 1, 2):
+            add(siti.user, due_at=NOW + timedelta(minutes=minute))
+        response = siti.get("/pengiriman?page=1&per_page=2")
+        assert [row["due_at"][14:16] for row in response.json] == ["03", "02"]
+        assert response.headers["X-Total-Count"] == "3"
+        assert [row["due_at"][14:16] for row in siti.get("/pengiriman?page=2&per_page=2").json] == ["01"]
+        assert_error(siti.get("/pengiriman?per_page=0"), 400, "validation_error", "per_page")
+
+    def test_nobody_sees_what_was_sent_to_others(self, client: Client, siti: Client) -> None:
+        add(make_user())
+        add(siti.user)
+        assert len(siti.get("/pengiriman").json) == 1
+        assert_error(client.get("/pengiriman"), 401, "unauthorized")
+
+
+class TestListSessions:
+    """GET /profile/sesi"""
+
+    def test_a_login_is_listed_by_the_plain_name_of_its_device(self, client: Client) -> None:
+        make_user(username="siti")
+        phone, _ = log_in(client, **{"User-Agent": ANDROID})
+        [row] = listed(phone)
+        assert set(row) == {"id", "name", "created_at", "last_used_at", "current", "notifications"}
+        assert (row["name"], row["current"]) == ("Chrome di Android", True)
+
+    def test_the_latest_login_comes_first_and_one_is_the_present(self, client: Client, siti: Client) -> None:
+        db.session.execute(sa.update(LoginSession).values(created_at=now() - timedelta(hours=1)))
+        phone, _ = log_in(client, **{"User-Agent": ANDROID})
+        assert [(row["name"], row["current"]) for row in listed(phone)] == [
+            ("Chrome di Android", True),
+            ("Perangkat tak bernama", False),
+        ]
+        assert [row["current"] for row in listed(siti)] == [False, True]
+
+    def test_devices_are_paged(self, client: Client, siti: Client) -> None:
+        for _ in range(2):
+            log_in(client)
+        response = siti.get("/profile/sesi?page=1&per_page=2")
+        assert (len(response.json), response.headers["X-Total-Count"]) == (2, "3")
+        assert_error(siti.get("/profile/sesi?page=0"), 400, "validation_error", "page")
+
+    def test_nobody_without_a_token(self, client: Client) -> None:
+        assert_error(client.get("/profile/sesi"), 401, "unauthorized")
+
+
+class TestEndSession:
+    """DELETE /profile/sesi/<session_id>"""
+
+    def test_a_device_signed_out_from_afar_is_out_at_once(self, client: Client, siti: Client) -> None:
+        phone, pair = log_in(client)
+        session_id = next(row["id"] for row in listed(phone) if row["current"])
+        assert siti.delete(f"/profile/sesi/{session_id}").status_code == 200
+        assert_error(phone.get("/profile"), 401, "session_ended")
+        assert_error(client.post("/refresh", {"refresh_token": pair["refresh_token"]}), 401, "invalid_refresh_token")
+        assert [row["current"] for row in listed(siti)] == [True]
+        assert_error(siti.delete(f"/profile/sesi/{session_id}"), 404, "not_found")
+
+    def test_ones_own_session_may_be_ended_by_its_id(self, siti: Client) -> None:
+        [row] = listed(siti)
+        assert siti.delete(f"/profile/sesi/{row['id']}").status_code == 200
+        assert_error(siti.get("/profile/sesi"), 401, "session_ended")
+
+    @pytest.mark.parametrize("session_id", ["tidak-ada", "1", str(UUID(int=1)), "%00", "x" * 300])
+    def test_what_is_no_session_is_not_found(self, siti: Client, session_id: str) -> None:
+        assert_error(siti.delete(f"/profile/sesi/{session_id}"), 404)
+        assert len(listed(siti)) == 1
+
+    def test_a_strangers_session_is_not_found_and_goes_on(self, client: Client, siti: Client) -> None:
+        stranger = client.as_(make_user())
+        [row] = listed(stranger)
+        assert_error(siti.delete(f"/profile/sesi/{row['id']}"), 404, "not_found")
+        assert stranger.get("/profile").status_code == 200
+
+    def test_nobody_without_a_token(self, client: Client) -> None:
+        assert_error(client.delete(f"/profile/sesi/{UUID(int=1)}"), 401, "unauthorized")
+
+
+class TestEndOtherSessions:
+    """DELETE /profile/sesi"""
+
+    def test_all_devices_but_this_one_are_signed_out(self, client: Client, siti: Client) -> None:
+        others = [log_in(client)[0] for _ in range(2)]
+        stranger = client.as_(make_user())
+        assert siti.delete("/profile/sesi").status_code == 200
+        assert [other.get("/profile").status_code for other in others] == [401, 401]
+        assert (siti.get("/profile").status_code, stranger.get("/profile").status_code) == (200, 200)
+        assert siti.delete("/profile/sesi").status_code == 200
+
+    def test_nobody_without_a_token(self, client: Client) -> None:
+        assert_error(client.delete("/profile/sesi"), 401, "unauthorized")
+
+
+class TestListAccesses:
+    """GET /profile/akses"""
+
+    def test_lines_are_paged_the_latest_first(self, client: Client, siti: Client) -> None:
+        for hours in (3, 1, 2):
+            access_log.note(None, siti.id, Action.NIK_READ, f"{hours} jam")
+            newest = sa.select(sa.func.max(AccessLogEntry.id)).scalar_subquery()
+            moment = now() - timedelta(hours=hours)
+            db.session.execute(
+                sa.update(AccessLogEntry).where(AccessLogEntry.id == newest).values(created_at=moment),
+                execution_options={"synchronize_session": False},
+            )
+        response = siti.get("/profile/akses?page=1&per_page=2")
+        assert [row["reason"] for row in response.json] == ["1 jam", "2 jam"]
+        assert response.headers["X-Total-Count"] == "3"
+        assert {row["who"] for row in response.json} == {"Pengelola layanan"}
+        assert_error(siti.get("/profile/akses?per_page=101"), 400, "validation_error", "per_page")
+
+    def test_nobody_reads_anothers_lines(self, client: Client, siti: Client) -> None:
+        access_log.note(None, siti.id, Action.NIK_READ)
+        assert lines(client.as_(make_user())) == []
+        assert_error(client.get("/profile/akses"), 401, "unauthorized")
+
+
+class TestListConsents:
+    """GET /profile/persetujuan"""
+
+    def test_who_was_never_asked_counts_as_having_agreed(self, siti: Client) -> None:
+        nothing = {"granted": True, "version": None, "at": None, "way": None}
+        assert siti.get("/profile/persetujuan").json == [{"purpose": purpose, **nothing} for purpose in PURPOSES]
+
+    def test_everybody_has_their_own(self, client: Client, siti: Client) -> None:
+        siti.put("/profile/persetujuan", {"caregivers": False})
+        assert granted(client.as_(make_user()))["caregivers"] is True
+
+    def test_nobody_without_a_token(self, client: Client) -> None:
+        assert_error(client.get("/profile/persetujuan"), 401, "unauthorized")
+
+
+class TestUpdateConsents:
+    """PUT /profile/persetujuan"""
+
+    def test_what_is_sent_is_recorded_and_all_else_stays(self, siti: Client) -> None:
+        response = siti.put("/profile/persetujuan", {"health_data": True, "caregivers": False})
+        assert response.status_code == 200
+        assert response.json == siti.get("/profile/persetujuan").json
+        rows = said(siti)
+        assert {name: (row["granted"], row["version"], row["way"]) for name, row in rows.items()} == {
+            "service": (True, None, None),
+            "health_data": (True, consents.VERSION, "app"),
+            "broadcasts": (True, None, None),
+            "caregivers": (False, consents.VERSION, "app"),
+        }
+        assert rows["caregivers"]["at"] is not None
+
+    @pytest.mark.parametrize(
+        ("body", "code", "field"),
+        [
+            ({"service": False}, "service_needed", None),
+            ({"service": False, "health_data": False}, "service_needed", None),
+            ({"health_data": None}, "validation_error", "health_data"),
+            ({"health_data": "mungkin"}, "validation_error", "health_data"),
+            ({"broadcasts": []}, "validation_error", "broadcasts"),
+            ({"caregivers": 7}, "validation_error", "caregivers"),
+        ],
+    )
+    def test_bad_input_changes_nothing(self, siti: Client, body: dict[str, Any], code: str, field: str | None) -> None:
+        assert_error(siti.put("/profile/persetujuan", body), 400, code, field)
+        assert granted(siti) == dict.fromkeys(PURPOSES, True)
+
+    def test_nobody_without_a_token(self, client: Client) -> None:
+        assert_error(client.put("/profile/persetujuan", {}), 401, "unauthorized")
