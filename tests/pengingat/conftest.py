@@ -7,18 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database import clock as database_clock
-from app.core.database.session import db
 from app.core.lib import clock
-from app.identity.models import User
 from app.identity.sessions import Reader
 from app.pengingat import swift
 from app.pengingat.ledger_schemas import NewAnswer
 from tests.helpers.client import Client
-from tests.helpers.factories import make_user
+from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import NOW, Time, caregiver_of
 from tests.pengingat.links import ADDRESS, payloads
 
@@ -65,8 +62,9 @@ def kontrol() -> dict[str, Any]:
 
 
 @pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Siti Aminah"))
+def metformin(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
+    """Due today at 12:00 UTC, tomorrow at 00:00 and 12:00; it is 01:00."""
+    return Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
 
 
 @pytest.fixture
@@ -87,11 +85,11 @@ def token(public: None, siti: Client, moment: Time, obat: dict[str, Any]) -> str
 
 @pytest.fixture
 def siti_id(siti: Client) -> int:
-    return db.session.scalars(sa.select(User.id).filter_by(nama_ktp="Siti Aminah")).one()
+    return siti.id
 
 
 @pytest.fixture
-def budi(app: Flask, siti_id: int) -> int:
+def caregiver_id(siti_id: int) -> int:
     """A caregiver in Jakarta's zone, linked, and allowed to hear of what is missed."""
     return caregiver_of(siti_id)
 

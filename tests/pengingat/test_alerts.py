@@ -28,7 +28,7 @@ from tests.pengingat.ledgers import Time, allow, caregiver_of
 
 
 def test_a_caregiver_hears_of_a_missed_dose_when_it_is_missed(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
     tick(moment, "12:59")
@@ -39,36 +39,40 @@ def test_a_caregiver_hears_of_a_missed_dose_when_it_is_missed(
     tick(moment, "13:01")
     assert told() == [MISSED]
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="alert", channel="messaging")).one()
-    assert (row.user_id, row.due_at, row.occurrence_id) == (budi, moment.now - timedelta(minutes=1), None)
+    assert (row.user_id, row.due_at, row.occurrence_id) == (caregiver_id, moment.now - timedelta(minutes=1), None)
 
 
 def test_the_medicine_is_named_to_who_may_read_the_history(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
-    allow(siti_id, budi, "alerts", "history")
+    allow(siti_id, caregiver_id, "alerts", "history")
     make(siti, obat)
     tick(moment, "13:00")
     assert told() == ["Siti belum menandai obat Metformin pukul 19.00 WIB. Mohon ditanyakan."]
 
 
-def test_who_may_not_hears_nothing(siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int) -> None:
+def test_who_may_not_hears_nothing(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
     caregiver_of(siti_id, "history", "manage")
     allow(siti_id, caregiver_of(siti_id))
     caregiver_of(make_user().id)
     make(siti, obat)
     tick(moment, "13:00")
-    assert set(db.session.scalars(sa.select(Delivery.user_id).filter_by(kind="alert"))) == {budi}
+    assert set(db.session.scalars(sa.select(Delivery.user_id).filter_by(kind="alert"))) == {caregiver_id}
 
 
-def test_each_caregiver_is_told(siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int) -> None:
+def test_each_caregiver_is_told(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
     ani = caregiver_of(siti_id, "alerts", "history")
     make(siti, obat)
     tick(moment, "13:00")
-    assert (told(caregiver=budi), len(told(caregiver=ani))) == ([MISSED], 1)
+    assert (told(caregiver=caregiver_id), len(told(caregiver=ani))) == ([MISSED], 1)
 
 
 def test_what_is_done_or_skipped_in_time_is_nobodys_business(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     first, second = make(siti, obat), make(siti, obat)
     moment.move(hours=11, minutes=5)
@@ -79,7 +83,7 @@ def test_what_is_done_or_skipped_in_time_is_nobodys_business(
 
 
 def test_when_nothing_reached_the_patient_it_was_us(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
     tick(moment, "13:00", sent=False)
@@ -95,32 +99,34 @@ def test_when_nothing_reached_the_patient_it_was_us(
     ],
 )
 def test_other_reminders_are_told_of_by_their_kind(
-    siti: Client, siti_id: int, moment: Time, budi: int, tipe: str, details: dict[str, Any], what: str
+    siti: Client, siti_id: int, moment: Time, caregiver_id: int, tipe: str, details: dict[str, Any], what: str
 ) -> None:
-    allow(siti_id, budi, "alerts", "history")
+    allow(siti_id, caregiver_id, "alerts", "history")
     record = siti.post("/pengingat", {"tipe": tipe, "judul": "Rahasia", "details": details})
     assert record.status_code == 201
     tick(moment, "13:00")
     assert told() == [f"Siti belum menandai {what} pukul 19.00 WIB. Mohon ditanyakan."]
 
 
-def test_times_are_those_of_the_reminder(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
+def test_times_are_those_of_the_reminder(siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int) -> None:
     make(siti, {**obat, "timezone": "Asia/Jayapura"})
     tick(moment, "13:00")
     assert told() == ["Siti belum menandai obat pukul 21.00 WIT. Mohon ditanyakan."]
 
 
 def test_no_web_address_leaves_to_a_number_that_nobody_has_proven(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
-    allow(siti_id, budi, "alerts", "history")
+    allow(siti_id, caregiver_id, "alerts", "history")
     db.session.execute(sa.update(User).filter_by(id=siti_id).values(nama_ktp="Siti.com Aminah"))
     make(siti, obat, nama_obat="Obat judi.com")
     tick(moment, "13:00")
     assert told() == ["Aminah belum menandai obat Obat pukul 19.00 WIB. Mohon ditanyakan."]
 
 
-def test_what_was_missed_long_ago_is_not_told(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
+def test_what_was_missed_long_ago_is_not_told(
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
     make(siti, obat)
     moment.now = moment.now.replace(hour=12) + FRESH + timedelta(minutes=1)
     tick(moment)
@@ -132,7 +138,7 @@ def test_what_was_missed_long_ago_is_not_told(siti: Client, moment: Time, obat: 
 
 
 def test_what_follows_within_two_hours_leaves_together_when_they_end(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat, "02:00", "03:00", "03:30")
     for jam in ("03:00", "04:00", "04:30"):
@@ -148,7 +154,7 @@ def test_what_follows_within_two_hours_leaves_together_when_they_end(
 
 
 def test_after_six_messages_of_a_day_the_rest_is_one_digest(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     moment.now = moment.now.replace(day=1, hour=12)
     for jam in ("23:00", "00:00", "01:30", "02:00", "04:00", "04:30", "07:00", "11:30", "12:10"):
@@ -177,7 +183,7 @@ def test_after_six_messages_of_a_day_the_rest_is_one_digest(
 
 
 def test_at_night_nobody_is_woken_unless_it_is_important(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat, "13:30")  # missed at 21.30 in Jakarta
     important = make(siti, obat, "14:00", penting=True)
@@ -193,20 +199,20 @@ def test_at_night_nobody_is_woken_unless_it_is_important(
 
 
 def test_the_night_is_that_of_the_caregiver(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     east = caregiver_of(siti_id, domicile="Papua")
     make(siti, obat, "11:30")  # missed at 19.30 in Jakarta, 21.30 in Jayapura
     tick(moment, "12:30")
-    assert (len(told(caregiver=budi)), len(told(caregiver=east))) == (1, 0)
+    assert (len(told(caregiver=caregiver_id)), len(told(caregiver=east))) == (1, 0)
     tick(moment, "21:00")
     assert len(told(caregiver=east)) == 1
 
 
 def test_an_important_alert_waits_for_the_caregivers_own_quiet_hours(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
-    save(budi, quiet_start=time(22), quiet_end=time(5))
+    save(caregiver_id, quiet_start=time(22), quiet_end=time(5))
     make(siti, obat, "14:10", "15:00", penting=True)  # missed at 22.10 and 23.00 in Jakarta
     tick(moment, "15:10")
     tick(moment, "16:00")
@@ -221,9 +227,9 @@ def test_an_important_alert_waits_for_the_caregivers_own_quiet_hours(
 
 
 def test_a_caregiver_with_quiet_hours_of_their_own_has_no_other_night(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
-    save(budi, quiet_start=time(8), quiet_end=time(15))  # who works at night
+    save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # who works at night
     make(siti, obat, "04:00", "14:10")  # missed at 12.00 and 22.10 in Jakarta
     tick(moment, "05:00")
     assert told() == []
@@ -244,7 +250,7 @@ def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) 
 
 @pytest.mark.parametrize("step", ["links_with", "subject"])
 def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int, monkeypatch: pytest.MonkeyPatch, step: str
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     """While the alerts are made, or when the first message is about to be written."""
     make(siti, obat)
@@ -263,7 +269,7 @@ def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
 
 
 def test_a_clock_with_nothing_to_tell_looks_once(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int, statements: Any
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, statements: Any
 ) -> None:
     make(siti, obat)
     tick(moment, "12:30")
@@ -278,7 +284,7 @@ def test_everything_that_is_said_is_plain_indonesian(news: News) -> None:
 
 
 def test_a_message_of_many_says_how_many_more_there_are(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     for _ in range(13):
         make(siti, obat)

@@ -9,63 +9,18 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.identity import sessions
 from app.identity.models import LoginSession
 from app.notifications.models import Delivery
 from app.pengingat import jobs
-from app.pengingat.models import Occurrence
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user
+from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import Time, ledger, waiting
-
-
-class Reminder:
-    """A reminder and its owner's answers to it."""
-
-    def __init__(self, client: Client, id_: int) -> None:
-        self.client, self.id = client, id_
-
-    def say(self, status: str, **data: Any) -> Any:
-        return self.client.post(f"/pengingat/{self.id}/konfirmasi", {"status": status, **data})
-
-    @property
-    def is_done(self) -> bool:
-        return bool(self.client.get(f"/pengingat/{self.id}").json["is_done"])
-
-
-@pytest.fixture
-def metformin(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
-    """Due today at 12:00 UTC, tomorrow at 00:00 and 12:00; it is 01:00."""
-    return Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
 
 
 @pytest.fixture
 def visit(siti: Client, moment: Time, kontrol: dict[str, Any]) -> Reminder:
     """Told of today at 03:00 UTC and tomorrow at 02:00."""
     return Reminder(siti, siti.post("/pengingat/", kontrol).json["id"])
-
-
-def test_an_answer_gives_the_occurrence(metformin: Reminder, moment: Time) -> None:
-    moment.move(hours=11, minutes=5)
-    answer = metformin.say("done", note="sesudah bubur")
-    assert answer.status_code == 200
-    row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
-    assert answer.json == {
-        "id": row.id,
-        "pengingat_id": metformin.id,
-        "tipe": "obat",
-        "judul": "Obat diabetes",
-        "slot": "1",
-        "due_at": "2026-03-02T12:00:00Z",
-        "state": "done",
-        "late": False,
-        "answered_at": "2026-03-02T12:05:00Z",
-        "answered_via": "app",
-        "snoozed_until": None,
-        "undelivered": False,
-    }
-    assert row.note == "sesudah bubur"
-    assert metformin.is_done
 
 
 def test_done_within_the_hour_before_silences_that_dose_alone(metformin: Reminder, moment: Time) -> None:
@@ -83,16 +38,6 @@ def test_skipped_leaves_is_done_false(metformin: Reminder, moment: Time) -> None
     assert metformin.is_done
     metformin.say("skipped")
     assert not metformin.is_done
-
-
-def test_long_before_the_next_dose_nothing_is_meant(metformin: Reminder) -> None:
-    assert_error(metformin.say("done"), 404, "not_found")
-    assert ledger()[0] == "02 12:00 1 pending"
-
-
-def test_what_names_no_occurrence_is_no_record(metformin: Reminder) -> None:
-    for named in ({"due_at": "2026-03-02T12:00:01Z"}, {"due_at": "2026-03-02T12:00:00Z", "slot": "0"}):
-        assert_error(metformin.say("done", **named), 404, "not_found")
 
 
 def test_a_slot_tells_apart_what_falls_due_at_one_moment(siti: Client, moment: Time) -> None:
@@ -136,12 +81,6 @@ def test_what_was_missed_stays_so_once_the_next_one_fell_due(metformin: Reminder
     moment.move(hours=10)  # at 00:00
     assert_error(metformin.say("done", due_at="2026-03-02T12:00:00Z"), 409, "already_closed")
     assert metformin.say("done").json["due_at"] == "2026-03-03T00:00:00Z"
-
-
-def test_what_was_edited_away_cannot_be_answered(metformin: Reminder, obat: dict[str, Any]) -> None:
-    details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
-    metformin.client.put(f"/pengingat/{metformin.id}", {"details": details})
-    assert_error(metformin.say("done", due_at="2026-03-02T12:00:00Z"), 409, "already_closed")
 
 
 def test_a_notice_of_a_visit_does_not_silence_the_next(visit: Reminder, moment: Time) -> None:
@@ -223,64 +162,6 @@ def test_a_new_title_leaves_a_snooze_alone(metformin: Reminder, moment: Time) ->
 
 
 # --- refusals -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("status", None),
-        ("status", "missed"),
-        ("status", "void"),
-        ("status", 7),
-        ("minutes", 4),
-        ("minutes", 121),
-        ("minutes", 7.5),
-        ("minutes", "lama"),
-        ("due_at", "besok"),
-        ("due_at", "2026-03-02T12:00:00"),
-        ("slot", "x" * 51),
-        ("note", "x" * 201),
-    ],
-)
-def test_a_wrong_answer_is_refused(metformin: Reminder, field: str, value: Any) -> None:
-    data = {"status": "snooze", field: value}
-    assert_error(metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi", data), 400, field=field)
-
-
-def test_an_answer_without_a_status_is_refused(metformin: Reminder) -> None:
-    assert_error(metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi", {}), 400, field="status")
-
-
-def test_nobody_answers_for_somebody_else(metformin: Reminder, client: Client, moment: Time) -> None:
-    moment.move(hours=11, minutes=5)
-    path = f"/pengingat/{metformin.id}/konfirmasi"
-    assert_error(metformin.client.as_(make_user()).post(path, {"status": "done"}), 404)
-    assert_error(client.post(path, {"status": "done"}), 401)
-    assert_error(metformin.client.post("/pengingat/999999/konfirmasi", {"status": "done"}), 404)
-    assert ledger()[0] == "02 12:00 1 pending"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"status": "done"},
-        {"status": "done", "due_at": "2026-03-02T12:00:00Z"},
-        {"status": "snooze"},
-        {"status": "entah"},
-        {},
-    ],
-)
-@pytest.mark.parametrize("query", ["", "?patient_id=1", "?patient_id=entah"])
-def test_who_is_logged_out_answers_nothing(
-    metformin: Reminder, siti_id: int, moment: Time, data: dict[str, str], query: str
-) -> None:
-    """And hears that, whatever else would be wrong: it is the statement of the answer that asks for the session."""
-    moment.move(hours=11, minutes=5)
-    jobs.top_up()
-    sessions.end_all(siti_id)
-    answer = metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi{query}", data)
-    assert_error(answer, 401, "session_ended")
-    assert ledger()[0] == "02 12:00 1 pending"
 
 
 def test_a_session_that_is_too_old_answers_nothing(metformin: Reminder, moment: Time) -> None:

@@ -18,7 +18,7 @@ LATE = "Siti sudah menandai obat pukul 19.00 WIB, walau terlambat."
 
 
 def test_a_late_answer_is_told_at_once_to_who_heard_of_the_dose(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     path = make(siti, obat)
     tick(moment, "13:00")
@@ -28,7 +28,7 @@ def test_a_late_answer_is_told_at_once_to_who_heard_of_the_dose(
     assert told() == [MISSED, LATE]
 
 
-def test_is_done_is_a_late_answer_too(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
+def test_is_done_is_a_late_answer_too(siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int) -> None:
     path = make(siti, obat)
     tick(moment, "13:00")
     siti.put(path, {"is_done": True})
@@ -37,7 +37,7 @@ def test_is_done_is_a_late_answer_too(siti: Client, moment: Time, obat: dict[str
 
 
 def test_an_answer_before_the_alert_left_is_what_is_told(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat, "02:00")
     path = make(siti, obat, "02:30")
@@ -52,7 +52,7 @@ def test_an_answer_before_the_alert_left_is_what_is_told(
 
 
 def test_who_says_otherwise_again_is_not_told_of_twice(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     path = make(siti, obat)
     tick(moment, "13:00")
@@ -64,7 +64,7 @@ def test_who_says_otherwise_again_is_not_told_of_twice(
 
 
 def test_who_was_told_too_soon_hears_that_it_was_us(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
     tick(moment, "13:00")
@@ -77,7 +77,9 @@ def test_who_was_told_too_soon_hears_that_it_was_us(
     assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
 
 
-def test_who_heard_that_it_was_us_hears_it_once(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
+def test_who_heard_that_it_was_us_hears_it_once(
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
     make(siti, obat)
     tick(moment, "13:00", sent=False)
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
@@ -88,7 +90,7 @@ def test_who_heard_that_it_was_us_hears_it_once(siti: Client, moment: Time, obat
 
 
 def test_what_reached_the_patient_by_another_channel_was_not_us(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
     tick(moment, "13:00")

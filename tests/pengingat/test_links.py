@@ -130,13 +130,11 @@ def test_a_link_is_of_use_for_a_day(token: str, client: Client, moment: Time) ->
     moment.move(minutes=1)
     for response in (page(client, token), tap(client, token, "done")):
         assert (response.status_code, "Tautan ini sudah tidak berlaku." in response.text) == (410, True)
-    assert_error(client.post(f"/konfirmasi/{token}", {"status": "done"}), 410, "gone")
 
 
 @pytest.mark.parametrize("unknown", ["x" * 22, "x", "x" * 500, "%00", "..%2f"])
 def test_an_unknown_token_is_no_record(token: str, client: Client, unknown: str) -> None:
     assert page(client, unknown).status_code == 404
-    assert_error(client.post(f"/konfirmasi/{unknown}", {"status": "done"}), 404)
 
 
 def test_the_page_of_an_unknown_link_says_what_to_do(client: Client) -> None:
@@ -151,29 +149,6 @@ def test_what_was_deleted_can_be_looked_at_and_not_answered(token: str, siti: Cl
     assert "Jadwal ini sudah diubah atau dihapus." in text
     assert "<button" not in text
     assert tap(client, token, "done").status_code == 409
-    assert_error(client.post(f"/konfirmasi/{token}", {"status": "done"}), 409, "already_closed")
-
-
-def test_a_service_worker_answers_by_the_token_of_its_push(token: str, client: Client) -> None:
-    push = str(payloads("push_fan_out")[0]["token"])
-    assert push != token
-    answer = client.post(f"/konfirmasi/{push}", {"status": "snooze", "minutes": 10})
-    assert answer.json == {
-        "status": "snooze",
-        "tipe": "obat",
-        "due_at": "2026-03-02T12:00:00Z",
-        "state": "pending",
-        "snoozed_until": "2026-03-02T12:15:00Z",
-    }
-    client.post(f"/konfirmasi/{push}", {"status": "done"})
-    row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
-    assert row.answered_via == "push"
-
-
-@pytest.mark.parametrize(("field", "value"), [("status", "missed"), ("status", None), ("minutes", 3)])
-def test_wrong_answers_to_a_token_are_refused(token: str, client: Client, field: str, value: Any) -> None:
-    data = {"status": "snooze", field: value}
-    assert_error(client.post(f"/konfirmasi/{token}", data), 400, field=field)
 
 
 @pytest.mark.parametrize("answered", [False, True])

@@ -8,16 +8,12 @@ from datetime import datetime
 from typing import Any
 
 import openpyxl
-import pypdf
 import pytest
-from werkzeug.test import TestResponse
 
-from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user
+from tests.helpers.client import Client
 from tests.helpers.statements import Statements
 from tests.pengingat.ledgers import Time, past
-
-FEBRUARY = "start=2026-02-01&end=2026-02-28"
+from tests.pengingat.reports import FEBRUARY, report, text_of
 
 
 @pytest.fixture
@@ -29,17 +25,6 @@ def february(siti: Client, siti_id: int, moment: Time) -> Client:
     past(siti_id, 3, "done", judul='=HYPERLINK("http://x")', tipe="makan")
     past(siti_id, 4, "void", slot="1")
     return siti
-
-
-def report(client: Client, format_: str, query: str = FEBRUARY) -> TestResponse:
-    response = client.get(f"/pengingat/kepatuhan/laporan?format={format_}&{query}")
-    assert response.status_code == 200, response.get_data(as_text=True)
-    return response
-
-
-def text_of(response: TestResponse) -> str:
-    (page,) = pypdf.PdfReader(io.BytesIO(response.get_data())).pages
-    return page.extract_text()
 
 
 def test_the_page_says_what_became_of_the_doses_and_who_noted_it(february: Client) -> None:
@@ -121,19 +106,6 @@ def test_a_reminder_stands_under_the_title_that_it_has_now(
     created = siti.post("/pengingat/obat", obat).json
     past(siti_id, 1, "done", reminder_id=created["id"])
     assert b"2026-02-01,Obat diabetes,obat" in report(siti, "csv").get_data()
-
-
-def test_the_report_is_the_callers(february: Client, client: Client) -> None:
-    assert "Belum ada jadwal" in text_of(report(february.as_(make_user()), "pdf"))
-    assert_error(client.get("/pengingat/kepatuhan/laporan"), 401)
-
-
-@pytest.mark.parametrize(
-    ("query", "field"),
-    [("format=docx", "format"), ("start=2026-03-02&end=2026-03-01", "start"), ("start=2025-01-01", "start")],
-)
-def test_a_wrong_choice_is_refused(siti: Client, moment: Time, query: str, field: str) -> None:
-    assert_error(siti.get(f"/pengingat/kepatuhan/laporan?{query}"), 400, field=field)
 
 
 def test_a_report_costs_a_fixed_number_of_statements(february: Client, statements: Statements) -> None:

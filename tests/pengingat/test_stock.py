@@ -165,14 +165,6 @@ def test_what_was_kept_as_persediaan_before_is_left_alone(siti: Client, moment: 
 # --- what the person sets and adds ----------------------------------------------------------------------------------
 
 
-def test_what_was_bought_is_added(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    path = make(siti, obat, 10)
-    record = siti.post(f"{path}/persediaan", {"tambah": 30.5})
-    assert record.status_code == 200
-    assert record.json == siti.get(path).json
-    assert record.json["details"]["persediaan"] == {"sisa": 40.5, "ingatkan_hari": 7}
-
-
 def test_details_set_the_stock(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 10)
     moment.move(hours=11, minutes=5)
@@ -184,18 +176,6 @@ def test_details_set_the_stock(siti: Client, moment: Time, obat: dict[str, Any])
     assert left(siti, path) == 24.5
     assert siti.put(path, {"details": obat["details"]}).status_code == 200
     assert "persediaan" not in siti.get(path).json["details"]
-
-
-@pytest.mark.parametrize("tambah", [0, -1, None, "banyak", 100_001, [], {}])
-def test_an_addition_that_is_none_is_refused(siti: Client, moment: Time, obat: dict[str, Any], tambah: object) -> None:
-    path = make(siti, obat, 10)
-    assert_error(siti.post(f"{path}/persediaan", {"tambah": tambah}), 400, field="tambah")
-    assert left(siti, path) == 10
-
-
-def test_an_addition_beyond_what_is_kept_is_refused(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    path = make(siti, obat, 999_999)
-    assert_error(siti.post(f"{path}/persediaan", {"tambah": 2}), 400, field="tambah")
 
 
 @pytest.mark.parametrize(
@@ -215,18 +195,6 @@ def test_a_stock_that_makes_no_sense_is_refused(
 ) -> None:
     sent = {**obat, "details": {**obat["details"], "persediaan": persediaan}}
     assert_error(siti.post("/pengingat/obat", sent), 400, field=field)
-
-
-def test_nobody_adds_to_a_strangers_stock(siti: Client, client: Client, moment: Time, obat: dict[str, Any]) -> None:
-    path = make(siti, obat, 10)
-    assert_error(siti.as_(make_user()).post(f"{path}/persediaan", {"tambah": 1}), 404)
-    assert_error(client.post(f"{path}/persediaan", {"tambah": 1}), 401)
-    assert_error(siti.post("/pengingat/999999999/persediaan", {"tambah": 1}), 404)
-
-
-def test_nothing_is_added_to_what_nobody_counts(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
-    assert_error(siti.post(f"{path}/persediaan", {"tambah": 1}), 409, "stock_not_tracked")
 
 
 def test_the_ledger_says_what_a_dose_took(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

@@ -22,28 +22,28 @@ from tests.pengingat.ledgers import Time, allow
 
 
 def test_a_scope_cut_before_the_dose_is_missed_tells_nothing(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
     tick(moment, "12:30")
-    allow(siti_id, budi)
+    allow(siti_id, caregiver_id)
     tick(moment, "13:00")
     assert told() == []
 
 
 @pytest.mark.parametrize("cut", ["scope", "link"])
 def test_a_cut_takes_along_what_waits(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int, cut: str
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int, cut: str
 ) -> None:
     make(siti, obat, "02:00", "02:30")
     tick(moment, "03:00")
     tick(moment, "03:30")
     assert len(told()) == 1
     if cut == "scope":
-        allow(siti_id, budi, "history")
+        allow(siti_id, caregiver_id, "history")
     else:
         with unit_of_work():
-            caregivers.delete(budi, siti_id)
+            caregivers.delete(caregiver_id, siti_id)
     assert told() == []  # also what is in the outbox already
     tick(moment, "05:00")
     assert told() == []
@@ -59,7 +59,7 @@ def stop(siti: Client, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["takes back", "leaves"])
 def test_nobody_hears_of_who_takes_it_back_or_leaves(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int, how: str
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, how: str
 ) -> None:
     make(siti, obat, "02:00", "02:30", "03:00")
     tick(moment, "03:00")
@@ -76,7 +76,7 @@ def test_nobody_hears_of_who_takes_it_back_or_leaves(
 
 @pytest.mark.parametrize("how", ["takes back", "leaves"])
 def test_nor_of_what_they_answer_late(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], budi: int, how: str
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int, how: str
 ) -> None:
     make(siti, obat, "02:00")
     tick(moment, "03:00")
@@ -88,7 +88,9 @@ def test_nor_of_what_they_answer_late(
     assert told() == []
 
 
-def test_a_deleted_reminder_is_not_asked_about(siti: Client, moment: Time, obat: dict[str, Any], budi: int) -> None:
+def test_a_deleted_reminder_is_not_asked_about(
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
     make(siti, obat, "02:00")
     path = make(siti, obat, "02:30")
     tick(moment, "03:00")
@@ -99,9 +101,9 @@ def test_a_deleted_reminder_is_not_asked_about(siti: Client, moment: Time, obat:
 
 
 def test_a_deleted_caregiver_takes_their_alerts_along(
-    siti: Client, moment: Time, obat: dict[str, Any], budi: int
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
     tick(moment, "13:00")
-    db.session.execute(sa.delete(User).filter_by(id=budi))
+    db.session.execute(sa.delete(User).filter_by(id=caregiver_id))
     assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverAlert)) == 0

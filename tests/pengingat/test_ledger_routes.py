@@ -1,0 +1,266 @@
+"""The routes of what fell due and of the answers; whose they may be with `?patient_id=` is in test_managed.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity import sessions
+from app.pengingat import jobs
+from app.pengingat.models import Occurrence
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.pengingat.answering import Reminder
+from tests.pengingat.histories import rows
+from tests.pengingat.ledgers import NOW, Time, ledger, past
+from tests.pengingat.reports import report, text_of
+
+#: Of history and adherence, with the field that is wrong.
+WRONG_DAYS = [
+    ("start=2026-03-02&end=2026-03-01", "start"),
+    ("start=2026-01-01&end=2026-04-03", "end"),  # 93 days
+    ("start=2025-01-01", "start"),
+    ("start=kemarin", "start"),
+    ("end=2026-13-01", "end"),
+    ("start=20260301", "start"),
+]
+
+
+class TestAnswerReminder:
+    """POST /pengingat/<pengingat_id>/konfirmasi"""
+
+    def test_an_answer_gives_the_occurrence(self, metformin: Reminder, moment: Time) -> None:
+        moment.move(hours=11, minutes=5)
+        answer = metformin.say("done", note="sesudah bubur")
+        assert answer.status_code == 200
+        row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
+        assert answer.json == {
+            "id": row.id,
+            "pengingat_id": metformin.id,
+            "tipe": "obat",
+            "judul": "Obat diabetes",
+            "slot": "1",
+            "due_at": "2026-03-02T12:00:00Z",
+            "state": "done",
+            "late": False,
+            "answered_at": "2026-03-02T12:05:00Z",
+            "answered_via": "app",
+            "snoozed_until": None,
+            "undelivered": False,
+        }
+        assert row.note == "sesudah bubur"
+        assert metformin.is_done
+
+    def test_long_before_the_next_dose_nothing_is_meant(self, metformin: Reminder) -> None:
+        assert_error(metformin.say("done"), 404, "not_found")
+        assert ledger()[0] == "02 12:00 1 pending"
+
+    def test_what_names_no_occurrence_is_no_record(self, metformin: Reminder) -> None:
+        for named in ({"due_at": "2026-03-02T12:00:01Z"}, {"due_at": "2026-03-02T12:00:00Z", "slot": "0"}):
+            assert_error(metformin.say("done", **named), 404, "not_found")
+
+    def test_what_was_edited_away_cannot_be_answered(self, metformin: Reminder, obat: dict[str, Any]) -> None:
+        details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
+        metformin.client.put(f"/pengingat/{metformin.id}", {"details": details})
+        assert_error(metformin.say("done", due_at="2026-03-02T12:00:00Z"), 409, "already_closed")
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("status", None),
+            ("status", "missed"),
+            ("status", "void"),
+            ("status", 7),
+            ("minutes", 4),
+            ("minutes", 121),
+            ("minutes", 7.5),
+            ("minutes", "lama"),
+            ("due_at", "besok"),
+            ("due_at", "2026-03-02T12:00:00"),
+            ("slot", "x" * 51),
+            ("note", "x" * 201),
+        ],
+    )
+    def test_a_wrong_answer_is_refused(self, metformin: Reminder, field: str, value: Any) -> None:
+        data = {"status": "snooze", field: value}
+        assert_error(metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi", data), 400, field=field)
+
+    def test_an_answer_without_a_status_is_refused(self, metformin: Reminder) -> None:
+        assert_error(metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi", {}), 400, field="status")
+
+    def test_nobody_answers_for_somebody_else(self, metformin: Reminder, client: Client, moment: Time) -> None:
+        moment.move(hours=11, minutes=5)
+        path = f"/pengingat/{metformin.id}/konfirmasi"
+        assert_error(metformin.client.as_(make_user()).post(path, {"status": "done"}), 404)
+        assert_error(client.post(path, {"status": "done"}), 401)
+        assert_error(metformin.client.post("/pengingat/999999/konfirmasi", {"status": "done"}), 404)
+        assert ledger()[0] == "02 12:00 1 pending"
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            {"status": "done"},
+            {"status": "done", "due_at": "2026-03-02T12:00:00Z"},
+            {"status": "snooze"},
+            {"status": "entah"},
+            {},
+        ],
+    )
+    @pytest.mark.parametrize("query", ["", "?patient_id=1", "?patient_id=entah"])
+    def test_who_is_logged_out_answers_nothing(
+        self, metformin: Reminder, siti_id: int, moment: Time, data: dict[str, str], query: str
+    ) -> None:
+        """And hears that, whatever else would be wrong: it is the statement of the answer that asks for the session."""
+        moment.move(hours=11, minutes=5)
+        jobs.top_up()
+        sessions.end_all(siti_id)
+        answer = metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi{query}", data)
+        assert_error(answer, 401, "session_ended")
+        assert ledger()[0] == "02 12:00 1 pending"
+
+
+class TestListHistory:
+    """GET /pengingat/riwayat"""
+
+    def test_the_history_holds_what_has_fallen_due_newest_first(
+        self, siti: Client, moment: Time, obat: dict[str, Any]
+    ) -> None:
+        created = siti.post("/pengingat/obat", obat).json
+        assert rows(siti) == []
+        moment.move(hours=24)
+        jobs.miss_overdue()
+        siti.post(f"/pengingat/{created['id']}/konfirmasi", {"status": "done", "due_at": "2026-03-03T00:00:00Z"})
+        expected = [("03-03T00:00", "done"), ("03-02T12:00", "missed")]
+        assert rows(siti) == rows(siti, path=f"/pengingat/{created['id']}/riwayat") == expected
+        assert set(siti.get("/pengingat/riwayat").json[0]) == {
+            "id", "pengingat_id", "tipe", "judul", "slot", "due_at", "state", "late", "answered_at", "answered_via",
+            "snoozed_until", "undelivered",
+        }  # fmt: skip
+
+    def test_the_history_is_narrowed_and_paged(self, siti: Client, siti_id: int, moment: Time) -> None:
+        past(siti_id, 19, "done", tipe="makan")
+        for day in (20, 21, 22):
+            past(siti_id, day, "missed" if day == 21 else "done")
+        assert rows(siti, "?tipe=obat&state=done") == [("02-22T12:00", "done"), ("02-20T12:00", "done")]
+        assert rows(siti, "?start=2026-02-20&end=2026-02-21") == [("02-21T12:00", "missed"), ("02-20T12:00", "done")]
+        page = siti.get("/pengingat/riwayat?page=2&per_page=3")
+        assert [row["tipe"] for row in page.json] == ["makan"]
+        assert page.headers["X-Total-Count"] == "4"
+
+    @pytest.mark.parametrize(
+        ("query", "field"), [*WRONG_DAYS, ("tipe=tidur", "tipe"), ("state=late", "state"), ("page=0", "page")]
+    )
+    def test_wrong_days_and_filters_are_refused(self, siti: Client, moment: Time, query: str, field: str) -> None:
+        assert_error(siti.get(f"/pengingat/riwayat?{query}"), 400, field=field)
+
+    def test_nobody_sees_somebody_elses_history(
+        self, siti: Client, client: Client, moment: Time, obat: dict[str, Any]
+    ) -> None:
+        created = siti.post("/pengingat/obat", obat).json
+        moment.move(hours=13)
+        stranger = siti.as_(make_user())
+        assert rows(stranger) == []
+        assert stranger.get("/pengingat/kepatuhan").json["due"] == 0
+        assert_error(stranger.get(f"/pengingat/{created['id']}/riwayat"), 404)
+        for path in ("/pengingat/riwayat", f"/pengingat/{created['id']}/riwayat", "/pengingat/kepatuhan"):
+            assert_error(client.get(path), 401)
+
+
+class TestListReminderHistory:
+    """GET /pengingat/<pengingat_id>/riwayat"""
+
+    def test_a_deleted_reminder_stays_in_the_history(self, siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+        created = siti.post("/pengingat/obat", obat).json
+        moment.move(hours=13)
+        jobs.miss_overdue()
+        siti.delete(f"/pengingat/{created['id']}")
+        (row,) = siti.get("/pengingat/riwayat").json
+        assert (row["pengingat_id"], row["judul"], row["state"]) == (None, "Obat diabetes", "missed")
+        assert_error(siti.get(f"/pengingat/{created['id']}/riwayat"), 404)
+
+    def test_wrong_days_and_strangers_are_refused(self, siti: Client, metformin: Reminder, client: Client) -> None:
+        path = f"/pengingat/{metformin.id}/riwayat"
+        assert siti.get(path).json == []
+        assert_error(siti.get(f"{path}?start=kemarin"), 400, field="start")
+        assert_error(client.as_(make_user()).get(path), 404, "not_found")
+
+
+class TestGetAdherence:
+    """GET /pengingat/kepatuhan"""
+
+    def test_the_sums(self, siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]) -> None:
+        created = siti.post("/pengingat/obat", obat).json
+        for state, undelivered in [
+            ("done", False),
+            ("done", True),
+            ("skipped", False),
+            ("missed", False),
+            ("missed", True),
+        ]:
+            past(siti_id, 20, state, undelivered=undelivered, reminder_id=created["id"], slot=f"{state}{undelivered}")
+        past(siti_id, 21, "pending", reminder_id=created["id"])
+        past(siti_id, 21, "void", slot="1", reminder_id=created["id"])
+        past(siti_id, 22, "done", judul="Yang lama")
+        moment.now = NOW.replace(day=1)
+        answer = siti.get("/pengingat/kepatuhan?start=2026-02-20&end=2026-02-22").json
+        counts = {"due": 5, "done": 2, "skipped": 1, "missed": 1, "undelivered": 1}
+        waiting = {"due": 1, "done": 0, "skipped": 0, "missed": 0, "undelivered": 0}
+        done = {"due": 1, "done": 1, "skipped": 0, "missed": 0, "undelivered": 0}
+        assert answer == {
+            "start": "2026-02-20",
+            "end": "2026-02-22",
+            "percent": 60.0,  # three of five: what waits and what we did not get out is not divided by
+            **{name: counts[name] + waiting[name] + done[name] for name in counts},
+            "days": [
+                {"date": "2026-02-20", **counts},
+                {"date": "2026-02-21", **waiting},
+                {"date": "2026-02-22", **done},
+            ],
+            "reminders": [
+                {"id": created["id"], "judul": "Obat diabetes", "tipe": "obat",
+                 **{name: counts[name] + waiting[name] for name in counts}},
+                {"id": None, "judul": "Yang lama", "tipe": "obat", **done},
+            ],
+        }  # fmt: skip
+
+    def test_92_days_are_not_too_many(self, siti: Client, moment: Time) -> None:
+        answer = siti.get("/pengingat/kepatuhan?start=2026-01-01&end=2026-04-02")
+        assert len(answer.json["days"]) == 92
+
+    @pytest.mark.parametrize(("query", "field"), WRONG_DAYS)
+    def test_wrong_days_are_refused(self, siti: Client, moment: Time, query: str, field: str) -> None:
+        assert_error(siti.get(f"/pengingat/kepatuhan?{query}"), 400, field=field)
+
+
+class TestExportAdherence:
+    """GET /pengingat/kepatuhan/laporan"""
+
+    @pytest.mark.parametrize(
+        ("format_", "mimetype"),
+        [
+            ("pdf", "application/pdf"),
+            ("csv", "text/csv"),
+            ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        ],
+    )
+    def test_each_format_is_a_file(self, siti: Client, siti_id: int, moment: Time, format_: str, mimetype: str) -> None:
+        past(siti_id, 1, "done")
+        response = report(siti, format_)
+        assert response.mimetype == mimetype
+        name = f"kepatuhan_2026-02-01_2026-02-28.{format_}"
+        assert response.headers["Content-Disposition"] == f'attachment; filename="{name}"'
+
+    def test_the_report_is_the_callers(self, siti: Client, siti_id: int, moment: Time, client: Client) -> None:
+        past(siti_id, 1, "done")
+        assert "Belum ada jadwal" in text_of(report(siti.as_(make_user()), "pdf"))
+        assert_error(client.get("/pengingat/kepatuhan/laporan"), 401)
+
+    @pytest.mark.parametrize(
+        ("query", "field"),
+        [("format=docx", "format"), ("start=2026-03-02&end=2026-03-01", "start"), ("start=2025-01-01", "start")],
+    )
+    def test_a_wrong_choice_is_refused(self, siti: Client, moment: Time, query: str, field: str) -> None:
+        assert_error(siti.get(f"/pengingat/kepatuhan/laporan?{query}"), 400, field=field)

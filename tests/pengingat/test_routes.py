@@ -1,0 +1,284 @@
+"""The routes of reminders; whose they may be with `?patient_id=` is in test_managed.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.pengingat.ledgers import Time
+from tests.pengingat.stock import left, make
+
+OBAT = {
+    "nama_obat": "M",
+    "frekuensi": 1,
+    "aturan": "saat makan",
+    "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
+}
+DOSE = OBAT["jadwal"][0]  # type: ignore[index]
+
+
+def assert_own(siti: Client, method: str, path: str, body: object = None) -> None:
+    """The reminder is no record for others, and nobody reaches it without a token."""
+    assert_error(siti.as_(make_user()).open(method, path, body), 404, "not_found")
+    assert_error(Client(siti.app).open(method, path, body), 401, "unauthorized")
+
+
+@pytest.fixture
+def visit(siti: Client, moment: Time, kontrol: dict[str, Any]) -> dict[str, Any]:
+    """Siti's appointment, as it was answered."""
+    return dict(siti.post("/pengingat/", kontrol).json)
+
+
+def withdraw(siti: Client) -> None:
+    assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
+
+
+class TestCreateReminder:
+    """POST /pengingat"""
+
+    def test_the_general_route_takes_medicines_too(self, siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+        answer = siti.post("/pengingat/", {**obat, "tipe": "obat"})
+        assert answer.status_code == 201
+        assert answer.json["waktu"] == "2026-03-02T12:00:00Z"
+
+    @pytest.mark.parametrize(
+        ("tipe", "details"),
+        [
+            ("makan", {"sarapan": {"jam": "00:00", "karbohidrat": "nasi"}, "makan_siang": {}}),
+            ("makan", {}),
+            ("terapi", {"jenis_terapi": "Fisioterapi", "jadwal": [{"hari": "senin", "jam": "02:00"}]}),
+            ("terapi", {}),
+            ("kontrol", {"nama_dokter": "dr. Ani", "datetime": "2026-03-10T02:00:00Z", "frekuensi_kontrol": "1 bulan"}),
+            ("kontrol", {"reminder_offsets": [{"offset": "1h"}, {"offset": "1d"}]}),
+            ("kontrol", {"catatan": {"bawa": ["kartu", "hasil lab"]}}),
+        ],
+    )
+    def test_details_come_back_as_sent(self, siti: Client, moment: Time, tipe: str, details: dict[str, Any]) -> None:
+        sent = {"tipe": tipe, "judul": "Judul", "waktu": "2026-03-09T05:00:00Z", "details": details}
+        answer = siti.post("/pengingat/", sent)
+        assert answer.status_code == 201
+        assert answer.json["details"] == details
+        assert answer.json["waktu"] == "2026-03-09T05:00:00Z"
+
+    def test_an_owner_cannot_be_named(self, siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+        other = make_user()
+        created = siti.post("/pengingat/", {**kontrol, "user_id": other.id, "id": 77, "is_done": True}).json
+        assert siti.as_(other).get("/pengingat/").json == []
+        assert created["id"] != 77
+        assert created["is_done"] is False
+
+    def test_every_type_but_medicine_needs_its_time(self, siti: Client) -> None:
+        for tipe in ("makan", "terapi", "kontrol"):
+            assert_error(siti.post("/pengingat/", {"tipe": tipe, "judul": "J", "details": {}}), 400, field="waktu")
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("tipe", "tidur"),
+            ("tipe", None),
+            ("judul", ""),
+            ("judul", "x" * 201),
+            ("waktu", "besok"),
+            ("waktu", "2026-03-09T05:00:00"),
+            ("waktu", None),
+            ("waktu", "0001-01-01T00:00:00Z"),
+            ("waktu", "9999-12-31T23:59:59Z"),
+            ("timezone", "Mars/Olympus"),
+            ("timezone", "America"),
+            ("timezone", "WIB"),
+            ("timezone", "../etc/passwd"),
+            ("timezone", "x" * 5000),
+            ("timezone", 7),
+        ],
+    )
+    def test_wrong_fields_are_refused(self, siti: Client, field: str, value: Any) -> None:
+        sent = {"tipe": "kontrol", "judul": "J", "waktu": "2026-03-09T05:00:00Z", "details": {}, field: value}
+        assert_error(siti.post("/pengingat/", sent), 400, field=field)
+
+    @pytest.mark.parametrize(
+        ("tipe", "details"),
+        [
+            ("makan", {"sarapan": "nasi"}),
+            ("makan", {"sarapan": {"jam": "25:00"}}),
+            ("makan", {"sarapan": {"protein": 7}}),
+            ("terapi", {"jadwal": [{"hari": "monday", "jam": "02:00"}]}),
+            ("terapi", {"jadwal": [{"hari": "senin"}]}),
+            ("terapi", {"jadwal": [{"hari": "senin", "jam": "02:00"}] * 2}),
+            ("kontrol", {"datetime": "2026-03-10T02:00:00"}),
+            ("kontrol", {"datetime": "besok"}),
+            ("kontrol", {"reminder_offsets": [{"offset": "2d"}]}),
+            ("kontrol", {"reminder_offsets": ["1h"]}),
+            ("kontrol", {"offsets": "1h"}),
+        ],
+    )
+    def test_wrong_details_are_refused(self, siti: Client, tipe: str, details: Any) -> None:
+        sent = {"tipe": tipe, "judul": "J", "waktu": "2026-03-09T05:00:00Z", "details": details}
+        assert_error(siti.post("/pengingat/", sent), 400, field="details")
+
+    def test_nobody_without_a_token_or_consent(self, siti: Client, client: Client, kontrol: dict[str, Any]) -> None:
+        assert_error(client.post("/pengingat/", {}), 401, "unauthorized")
+        withdraw(siti)
+        assert_error(siti.post("/pengingat", kontrol), 409, "consent_withdrawn")
+
+
+class TestCreateObatReminder:
+    """POST /pengingat/obat"""
+
+    def test_a_medicine_is_one_reminder_of_every_dose(self, siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+        answer = siti.post("/pengingat/obat", obat)
+        assert answer.status_code == 201
+        created = answer.json
+        assert created | {"id": 1, "created_at": "", "updated_at": ""} == {
+            "id": 1,
+            "tipe": "obat",
+            "judul": "Obat diabetes",
+            "waktu": "2026-03-02T12:00:00Z",
+            "timezone": "Asia/Jakarta",
+            "details": {**obat["details"], "aturan": "setelah makan"},
+            "next_at": "2026-03-02T12:00:00Z",
+            "is_done": False,
+            "created_at": "",
+            "updated_at": "",
+        }
+        assert siti.get(f"/pengingat/{created['id']}").json == created
+        moment.move(hours=12)
+        assert siti.get(f"/pengingat/{created['id']}").json["waktu"] == "2026-03-03T00:00:00Z"
+
+    @pytest.mark.parametrize(
+        "details",
+        [
+            None,
+            [],
+            "teks",
+            {},
+            {**OBAT, "nama_obat": ""},
+            {**OBAT, "frekuensi": 2},
+            {**OBAT, "frekuensi": 0, "jadwal": []},
+            {**OBAT, "frekuensi": 1.5},
+            {**OBAT, "frekuensi": 4, "jadwal": [{**DOSE, "jam": f"0{n}:00"} for n in range(4)]},
+            {**OBAT, "frekuensi": 2, "jadwal": [DOSE, DOSE]},
+            {**OBAT, "aturan": "sambil lari"},
+            {**OBAT, "jadwal": [{**DOSE, "jam": "24:00"}]},
+            {**OBAT, "jadwal": [{**DOSE, "jam": "7:00"}]},
+            {**OBAT, "jadwal": [{**DOSE, "jam": 7}]},
+            {**OBAT, "jadwal": [{**DOSE, "jumlah": 0}]},
+            {**OBAT, "jadwal": [{**DOSE, "jumlah": -1}]},
+            {**OBAT, "jadwal": [{**DOSE, "jumlah": "banyak"}]},
+            {**OBAT, "jadwal": [{**DOSE, "satuan": None}]},
+            {**OBAT, "jadwal": "00:00"},
+            {**OBAT, "catatan": "x" * 20_000},
+        ],
+    )
+    def test_a_wrong_medicine_is_refused(self, siti: Client, details: Any) -> None:
+        assert_error(siti.post("/pengingat/obat", {"judul": "J", "details": details}), 400, field="details")
+
+    def test_nobody_without_a_token_or_consent(self, siti: Client, client: Client, obat: dict[str, Any]) -> None:
+        assert_error(client.post("/pengingat/obat", {}), 401, "unauthorized")
+        withdraw(siti)
+        assert_error(siti.post("/pengingat/obat", obat), 409, "consent_withdrawn")
+
+
+class TestListReminders:
+    """GET /pengingat"""
+
+    def test_the_list_is_the_callers_newest_first_by_type(
+        self, siti: Client, moment: Time, obat: dict[str, Any], kontrol: dict[str, Any]
+    ) -> None:
+        first = siti.post("/pengingat/obat", obat).json["id"]
+        second = siti.post("/pengingat/", kontrol).json["id"]
+        stranger = siti.as_(make_user())
+        stranger.post("/pengingat/", kontrol)
+        assert [row["id"] for row in siti.get("/pengingat/").json] == [second, first]
+        assert [row["id"] for row in siti.get("/pengingat?tipe=obat").json] == [first]
+        page = siti.get("/pengingat/?page=2&per_page=1")
+        assert [row["id"] for row in page.json] == [first]
+        assert page.headers["X-Total-Count"] == "2"
+        assert siti.get("/pengingat/?tipe=makan").json == []
+        assert_error(siti.get("/pengingat/?tipe=tidur"), 400, field="tipe")
+
+    def test_nobody_without_a_token(self, client: Client) -> None:
+        assert_error(client.get("/pengingat/"), 401, "unauthorized")
+
+
+class TestGetReminder:
+    """GET /pengingat/<pengingat_id>"""
+
+    def test_the_owner_alone_reads_it(self, siti: Client, visit: dict[str, Any]) -> None:
+        path = f"/pengingat/{visit['id']}"
+        assert siti.get(path).json == visit
+        assert_own(siti, "GET", path)
+
+
+class TestUpdateReminder:
+    """PUT /pengingat/<pengingat_id>"""
+
+    def test_a_change_merges_fields_and_replaces_details(
+        self, siti: Client, moment: Time, kontrol: dict[str, Any]
+    ) -> None:
+        created = siti.post("/pengingat/", kontrol).json
+        changed = siti.put(f"/pengingat/{created['id']}", {"judul": "Baru"}).json
+        assert changed | {"updated_at": ""} == {**created, "judul": "Baru", "updated_at": ""}
+        changed = siti.put(f"/pengingat/{created['id']}", {"details": {"nama_dokter": "dr. Budi"}}).json
+        assert changed["details"] == {"nama_dokter": "dr. Budi"}
+        assert_error(siti.put(f"/pengingat/{created['id']}", {"tipe": "obat"}), 400, field="details")
+        assert_error(siti.put(f"/pengingat/{created['id']}", {"judul": ""}), 400, field="judul")
+
+    def test_the_owner_alone_changes_it(self, siti: Client, visit: dict[str, Any]) -> None:
+        path = f"/pengingat/{visit['id']}"
+        assert_own(siti, "PUT", path, {"judul": "Milikku"})
+        assert siti.get(path).json == visit
+        withdraw(siti)
+        assert_error(siti.put(path, {"judul": "Lain"}), 409, "consent_withdrawn")
+
+
+class TestDeleteReminder:
+    """DELETE /pengingat/<pengingat_id>"""
+
+    def test_a_deleted_reminder_is_gone(self, siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+        created = siti.post("/pengingat/", kontrol).json
+        assert siti.delete(f"/pengingat/{created['id']}").json == {"message": "Pengingat dihapus."}
+        for answer in (siti.get(f"/pengingat/{created['id']}"), siti.delete(f"/pengingat/{created['id']}")):
+            assert_error(answer, 404)
+
+    def test_the_owner_alone_deletes_it(self, siti: Client, visit: dict[str, Any]) -> None:
+        path = f"/pengingat/{visit['id']}"
+        assert_own(siti, "DELETE", path)
+        assert siti.get(path).json == visit
+
+
+class TestAddStock:
+    """POST /pengingat/<pengingat_id>/persediaan"""
+
+    def test_what_was_bought_is_added(self, siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+        path = make(siti, obat, 10)
+        record = siti.post(f"{path}/persediaan", {"tambah": 30.5})
+        assert record.status_code == 200
+        assert record.json == siti.get(path).json
+        assert record.json["details"]["persediaan"] == {"sisa": 40.5, "ingatkan_hari": 7}
+
+    @pytest.mark.parametrize("tambah", [0, -1, None, "banyak", 100_001, [], {}])
+    def test_an_addition_that_is_none_is_refused(
+        self, siti: Client, moment: Time, obat: dict[str, Any], tambah: object
+    ) -> None:
+        path = make(siti, obat, 10)
+        assert_error(siti.post(f"{path}/persediaan", {"tambah": tambah}), 400, field="tambah")
+        assert left(siti, path) == 10
+
+    def test_an_addition_beyond_what_is_kept_is_refused(self, siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+        path = make(siti, obat, 999_999)
+        assert_error(siti.post(f"{path}/persediaan", {"tambah": 2}), 400, field="tambah")
+
+    def test_nobody_adds_to_a_strangers_stock(
+        self, siti: Client, client: Client, moment: Time, obat: dict[str, Any]
+    ) -> None:
+        path = make(siti, obat, 10)
+        assert_error(siti.as_(make_user()).post(f"{path}/persediaan", {"tambah": 1}), 404)
+        assert_error(client.post(f"{path}/persediaan", {"tambah": 1}), 401)
+        assert_error(siti.post("/pengingat/999999999/persediaan", {"tambah": 1}), 404)
+
+    def test_nothing_is_added_to_what_nobody_counts(self, siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+        path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+        assert_error(siti.post(f"{path}/persediaan", {"tambah": 1}), 409, "stock_not_tracked")
