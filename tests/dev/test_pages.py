@@ -120,18 +120,18 @@ def test_what_was_withdrawn_is_folded_away(developing: Flask) -> None:
 
 
 @pytest.fixture
-def siti(developing: Flask) -> Iterator[User]:
+def recipient(developing: Flask) -> Iterator[User]:
     with unit_of_work():
-        siti = make_user(username="siti", nama_ktp="Siti Aminah", nomor_hp="081234567890")
-    yield siti
+        recipient = make_user(username="siti", nama_ktp="Siti Aminah", nomor_hp="081234567890")
+    yield recipient
     with unit_of_work():
         for table in (Inbound, PhoneNumber):
             db.session.execute(sa.delete(table))
-        db.session.execute(sa.delete(User).where(User.id == siti.id))
+        db.session.execute(sa.delete(User).where(User.id == recipient.id))
 
 
-def test_a_developer_answers_as_somebody_who_was_written_to(developing: Flask, siti: User) -> None:
-    add("Halo Siti", user_id=siti.id, target=None, due_at=clock.now())
+def test_a_developer_answers_as_somebody_who_was_written_to(developing: Flask, recipient: User) -> None:
+    add("Halo Siti", user_id=recipient.id, target=None, due_at=clock.now())
     page = html.fromstring(developing.test_client().get("/dev/outbox").data)
     (form,) = page.forms
     assert form.inputs["phone"].value_options == ["+6281234567890"]

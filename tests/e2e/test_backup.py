@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 
 import pytest
@@ -16,15 +15,13 @@ from app.core.operations import backup
 from app.core.operations.backup import BackupError
 from dev import demo
 from dev.demo import people
-from dev.servers import programs
 from dev.stack.processes import WebOnly
 from dev.stack.waiting import PATIENCE_S
 from dev.testing import empty_database
 from tests.helpers.client import Client
+from tests.helpers.postgres_programs import PATH
 
 pytestmark = pytest.mark.processes
-
-PATH = f"{programs()}:{os.environ['PATH']}"
 
 
 def test_a_restored_backup_serves_the_main_paths(

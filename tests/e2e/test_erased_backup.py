@@ -22,9 +22,9 @@ from app.personal_data import jobs
 from dev.stack.processes import WebOnly
 from dev.testing import empty_database
 from tests.core.media.samples import plain
-from tests.e2e.test_backup import PATH
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.postgres_programs import PATH
 from tests.personal_data.leaving import MARKS, PERSON
 from tests.personal_data.traces import fill
 

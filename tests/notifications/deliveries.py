@@ -12,7 +12,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import outbox
-from app.notifications.delivery import claims
+from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, deliveries
 from tests.helpers.factories import make_user
 
@@ -69,3 +69,13 @@ TEXT = "Halo Siti, waktunya minum Metformin (1 tablet) pukul 07.00 WIB.\nJawab d
 
 
 REMINDER = {"text": TEXT, "parts": {"name": "Siti", "sentence": "…", "token": "abc", "tipe": "obat"}}
+
+
+def sent(**fields: Any) -> Delivery:
+    """A message that the provider took, and named."""
+    row = add(**fields)
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    claims.begin(claimed)
+    settlements.settle_sent(claimed, f"ref-{row.id}")
+    return reread(row.dedupe_key)

@@ -34,7 +34,7 @@ NIK = "3273014502907788"
 
 
 @pytest.fixture
-def siti(committed: Flask) -> User:
+def marked(committed: Flask) -> User:
     """With a row in every table, and a picture."""
     with unit_of_work():
         user = make_user(username=f"{MARK.lower()}_9", nama_ktp=f"{MARK} Wulandari", nik=NIK)
@@ -76,33 +76,33 @@ def deadly_worker(
 
 
 def test_an_erasure_goes_on_until_nothing_is_left(
-    committed: Flask, siti: User, deadly_worker: Callable[..., Path]
+    committed: Flask, marked: User, deadly_worker: Callable[..., Path]
 ) -> None:
-    response = Client(committed).as_(siti).delete("/profile", {"password": PASSWORD, "forum": "delete"})
+    response = Client(committed).as_(marked).delete("/profile", {"password": PASSWORD, "forum": "delete"})
     assert response.status_code == 202, response.json
     with unit_of_work():
-        db.session.execute(sa.update(User).where(User.id == siti.id).values(erasure_due_at=sa.func.now()))
+        db.session.execute(sa.update(User).where(User.id == marked.id).values(erasure_due_at=sa.func.now()))
     kills = deadly_worker(jobs.erase, step=25)
 
     def is_gone() -> bool:
         with unit_of_work():
-            return db.session.scalar(sa.select(User.id).where(User.id == siti.id)) is None
+            return db.session.scalar(sa.select(User.id).where(User.id == marked.id)) is None
 
     wait_until(is_gone)
     assert kills.stat().st_size > 3
     with unit_of_work():
         assert found(committed, MARK, NIK) == {}
-    assert siti.image not in {name for name, _ in pictures.store().names()}
+    assert marked.image not in {name for name, _ in pictures.store().names()}
 
 
 def test_an_export_is_begun_anew_until_there_is_one_whole_file(
     committed: Flask,
-    siti: User,
+    marked: User,
     deadly_worker: Callable[..., Path],
     spare: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = Client(committed).as_(siti)
+    client = Client(committed).as_(marked)
     with unit_of_work():  # the filler's own is of today too
         db.session.execute(sa.delete(DataExport))
     export_id = client.post("/profile/ekspor", {"password": PASSWORD}).json["id"]
@@ -113,7 +113,7 @@ def test_an_export_is_begun_anew_until_there_is_one_whole_file(
     with ZipFile(io.BytesIO(client.get(path).data)) as file:
         assert file.testzip() is None
         assert [row["nik"] for row in orjson.loads(file.read("data/users.json"))] == [NIK]
-        assert f"gambar/{siti.image}" in file.namelist()
+        assert f"gambar/{marked.image}" in file.namelist()
     # What the killed ones left is swept once it is too old to be of one that is under way.
     media: Path = committed.extensions["config"].media_root
     for left in [*spare.iterdir(), *(media / Room.EXPORTS).glob("??/*.part")]:

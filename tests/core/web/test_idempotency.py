@@ -28,11 +28,6 @@ from tests.races.meeting import Call, Person, Scene, serving, statuses
 KEY = "3f0c1d0f-8a5b-4c6e-9d2a-7b1e4f5c6d7e"
 
 
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user())
-
-
 def write(client: Client, key: str | None = KEY, **thread: object) -> TestResponse:
     thread = {"title": "Menu", "content": "Nasi?", "category_id": 1} | thread
     return client.post("/forum/threads", thread, headers={"Idempotency-Key": key} if key else {})

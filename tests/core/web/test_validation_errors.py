@@ -10,21 +10,11 @@ from marshmallow import Schema, ValidationError, fields
 
 from app.core.web.fields import ListOf
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
+from tests.helpers.factories import make_user
 
 DOSE = {"jam": "00:00", "jumlah": 1, "satuan": "tablet"}
 OBAT = {"nama_obat": "Metformin", "frekuensi": 2, "aturan": "saat makan", "jadwal": [DOSE, {**DOSE, "jam": "12:00"}]}
 REMINDER = {"judul": "Obat", "details": OBAT}
-
-
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user())
-
-
-@pytest.fixture
-def rina(client: Client) -> Client:
-    return client.as_(make_admin())
 
 
 def told(response: Any) -> tuple[str, dict[str, list[str]]]:
@@ -86,8 +76,8 @@ def test_a_query_is_told_like_a_body(client: Client) -> None:
     }
 
 
-def test_a_rule_over_a_query_is_told_of_a_field(rina: Client) -> None:
-    message, errors = told(rina.get("/admins/overview?start=2026-03-02&end=2026-03-01"))
+def test_a_rule_over_a_query_is_told_of_a_field(admin: Client) -> None:
+    message, errors = told(admin.get("/admins/overview?start=2026-03-02&end=2026-03-01"))
     assert message == "Tanggal mulai tidak boleh sesudah tanggal akhir."
     assert errors == {"start": ["tidak boleh sesudah tanggal akhir."]}
 
@@ -104,34 +94,34 @@ def test_a_form_is_told_like_a_body(siti: Client) -> None:
     }
 
 
-def test_a_form_with_files_is_told_like_a_body(rina: Client) -> None:
+def test_a_form_with_files_is_told_like_a_body(admin: Client) -> None:
     form = {"nama": "dr. Ani", "faskes_ids": '["x", 7]', "image": (io.BytesIO(b"x"), "")}
-    message, errors = told(rina.post("/dokter", data=form))
+    message, errors = told(admin.post("/dokter", data=form))
     assert message == "Fasilitas kesehatan ke-2 harus berupa teks."
     assert errors == {"faskes_ids.1": ["harus berupa teks."]}
 
 
-def test_what_a_service_refuses_is_told_like_what_a_schema_refuses(rina: Client) -> None:
-    message, errors = told(rina.post("/dokter", {"nama": "dr. Ani", "faskes_ids": ["tidak-ada"]}))
+def test_what_a_service_refuses_is_told_like_what_a_schema_refuses(admin: Client) -> None:
+    message, errors = told(admin.post("/dokter", {"nama": "dr. Ani", "faskes_ids": ["tidak-ada"]}))
     assert message == "Fasilitas kesehatan tidak dikenal: tidak-ada."
     assert errors == {"faskes_ids": ["tidak dikenal: tidak-ada."]}
 
 
-def test_what_the_database_refuses_is_told_like_what_a_schema_refuses(rina: Client) -> None:
-    message, errors = told(rina.post("/komunitas", {"nama": "Sahabat", "kategori_id": 999_999}))
+def test_what_the_database_refuses_is_told_like_what_a_schema_refuses(admin: Client) -> None:
+    message, errors = told(admin.post("/komunitas", {"nama": "Sahabat", "kategori_id": 999_999}))
     assert message == "Kategori tidak ditemukan."
     assert errors == {"kategori_id": ["tidak ditemukan."]}
 
 
-def test_a_choice_that_there_is_not_is_told_with_those_that_there_are(rina: Client) -> None:
-    message, _ = told(rina.get("/admins/export/users?format=docx"))
+def test_a_choice_that_there_is_not_is_told_with_those_that_there_are(admin: Client) -> None:
+    message, _ = told(admin.get("/admins/export/users?format=docx"))
     assert message == "Format harus salah satu dari: csv, pdf, xlsx."
 
 
-def test_unknown_fields_inside_an_object_are_ignored_too(rina: Client) -> None:
+def test_unknown_fields_inside_an_object_are_ignored_too(admin: Client) -> None:
     somebody = make_user()
     payload = {"title": "Halo", "body": "Kabar", "badge": 3}
-    assert rina.post("/push/send", {"user_id": somebody.id, "payload": payload}).status_code == 200
+    assert admin.post("/push/send", {"user_id": somebody.id, "payload": payload}).status_code == 200
 
 
 def test_a_list_that_is_too_long_is_refused_before_its_items_are_read() -> None:

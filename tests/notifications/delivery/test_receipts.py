@@ -16,19 +16,9 @@ from app.notifications import jobs
 from app.notifications.delivery import claims, receipts, settlements
 from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
 from dev.simulators import Server
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import add, age, reread, sent
 
 _numbers = itertools.count(1)
-
-
-def sent(**fields: Any) -> Delivery:
-    """A message that the provider took, and named."""
-    row = add(**fields)
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
-    claims.begin(claimed)
-    settlements.settle_sent(claimed, f"ref-{row.id}")
-    return reread(row.dedupe_key)
 
 
 def tell(receipt: Receipt, *, ref: str | None = None, **payload: Any) -> int:

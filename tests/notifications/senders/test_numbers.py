@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-import pytest
 import sqlalchemy as sa
 from flask import Flask
 
@@ -14,14 +13,10 @@ from app.identity.models import User
 from app.notifications.models import Receipt
 from app.notifications.senders import numbers
 from app.notifications.senders.models import PhoneNumber
+from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add
 from tests.notifications.senders.numbers_of_people import make_invalid, pass_time, phone_of
-
-
-@pytest.fixture
-def siti(app: Flask) -> User:
-    return make_user()
 
 
 def row_of(user: User) -> PhoneNumber:
@@ -32,60 +27,60 @@ def is_invalid(user: User) -> bool:
     return db.session.scalar(sa.select(User.phone_invalid_at).filter_by(id=user.id)) is not None
 
 
-def test_the_latest_message_counts_in_whatever_order_they_are_told(siti: User) -> None:
+def test_the_latest_message_counts_in_whatever_order_they_are_told(siti: Client) -> None:
     now = clock.now()
     for minutes in (30, 5, 60):
-        numbers.heard_from(phone_of(siti), now - timedelta(minutes=minutes))
-    assert row_of(siti).last_inbound_at == now - timedelta(minutes=5)
+        numbers.heard_from(phone_of(siti.user), now - timedelta(minutes=minutes))
+    assert row_of(siti.user).last_inbound_at == now - timedelta(minutes=5)
 
 
-def test_a_message_from_the_future_is_one_of_now(siti: User) -> None:
-    numbers.heard_from(phone_of(siti), datetime.max.replace(tzinfo=clock.now().tzinfo))
-    noted = row_of(siti).last_inbound_at
+def test_a_message_from_the_future_is_one_of_now(siti: Client) -> None:
+    numbers.heard_from(phone_of(siti.user), datetime.max.replace(tzinfo=clock.now().tzinfo))
+    noted = row_of(siti.user).last_inbound_at
     assert noted is not None
     assert noted <= clock.now()
 
 
-def test_one_refusal_is_no_proof_and_neither_are_two_of_one_day(siti: User) -> None:
-    assert not numbers.refused(phone_of(siti))
-    pass_time(siti, hours=23)
-    assert not numbers.refused(phone_of(siti))
-    assert not is_invalid(siti)
+def test_one_refusal_is_no_proof_and_neither_are_two_of_one_day(siti: Client) -> None:
+    assert not numbers.refused(phone_of(siti.user))
+    pass_time(siti.user, hours=23)
+    assert not numbers.refused(phone_of(siti.user))
+    assert not is_invalid(siti.user)
 
 
-def test_a_second_refusal_a_day_later_makes_a_number_invalid(siti: User) -> None:
+def test_a_second_refusal_a_day_later_makes_a_number_invalid(siti: Client) -> None:
     other = make_user()
-    numbers.refused(phone_of(siti))
-    pass_time(siti, hours=24)
-    assert numbers.refused(phone_of(siti))
-    assert is_invalid(siti)
+    numbers.refused(phone_of(siti.user))
+    pass_time(siti.user, hours=24)
+    assert numbers.refused(phone_of(siti.user))
+    assert is_invalid(siti.user)
     assert not is_invalid(other)
 
 
-def test_whoever_writes_or_is_reached_in_between_is_there(siti: User) -> None:
+def test_whoever_writes_or_is_reached_in_between_is_there(siti: Client) -> None:
     for there in (numbers.reached, lambda phone: numbers.heard_from(phone, clock.now())):
-        numbers.refused(phone_of(siti))
-        pass_time(siti, hours=25)
-        there(phone_of(siti))
-        assert not numbers.refused(phone_of(siti))
-    assert not is_invalid(siti)
+        numbers.refused(phone_of(siti.user))
+        pass_time(siti.user, hours=25)
+        there(phone_of(siti.user))
+        assert not numbers.refused(phone_of(siti.user))
+    assert not is_invalid(siti.user)
 
 
-def test_an_invalid_number_is_valid_again_once_somebody_is_there(siti: User) -> None:
-    make_invalid(siti)
-    numbers.heard_from(phone_of(siti), clock.now())
-    assert not is_invalid(siti)
+def test_an_invalid_number_is_valid_again_once_somebody_is_there(siti: Client) -> None:
+    make_invalid(siti.user)
+    numbers.heard_from(phone_of(siti.user), clock.now())
+    assert not is_invalid(siti.user)
 
 
-def test_an_invalid_number_is_tried_once_after_a_week(siti: User) -> None:
-    make_invalid(siti)
-    pass_time(siti, days=6, hours=23)
-    assert not numbers.take_probe(phone_of(siti))
-    pass_time(siti, hours=1)
-    assert numbers.take_probe(phone_of(siti))
-    assert not numbers.take_probe(phone_of(siti))
-    pass_time(siti, days=30)
-    assert not numbers.take_probe(phone_of(siti))
+def test_an_invalid_number_is_tried_once_after_a_week(siti: Client) -> None:
+    make_invalid(siti.user)
+    pass_time(siti.user, days=6, hours=23)
+    assert not numbers.take_probe(phone_of(siti.user))
+    pass_time(siti.user, hours=1)
+    assert numbers.take_probe(phone_of(siti.user))
+    assert not numbers.take_probe(phone_of(siti.user))
+    pass_time(siti.user, days=30)
+    assert not numbers.take_probe(phone_of(siti.user))
 
 
 def receive(user: User) -> None:
@@ -95,28 +90,28 @@ def receive(user: User) -> None:
     db.session.flush()
 
 
-def test_a_dead_number_is_flagged_although_somebody_else_gets_messages(siti: User) -> None:
+def test_a_dead_number_is_flagged_although_somebody_else_gets_messages(siti: Client) -> None:
     budi = make_user()
-    for user in (siti, budi):
+    for user in (siti.user, budi):
         numbers.refused(phone_of(user))
-    pass_time(siti, hours=25)
+    pass_time(siti.user, hours=25)
     receive(budi)
-    assert numbers.refused(phone_of(siti))
+    assert numbers.refused(phone_of(siti.user))
     assert not numbers.refused(phone_of(budi))
-    assert is_invalid(siti)
+    assert is_invalid(siti.user)
     assert not is_invalid(budi)
 
 
-def test_a_valid_number_needs_no_probe(siti: User) -> None:
-    assert not numbers.take_probe(phone_of(siti))
+def test_a_valid_number_needs_no_probe(siti: Client) -> None:
+    assert not numbers.take_probe(phone_of(siti.user))
 
 
-def test_a_wrong_number_is_left_alone_whoever_writes_from_it(siti: User) -> None:
-    numbers.wrong(phone_of(siti))
-    numbers.heard_from(phone_of(siti), clock.now())
-    pass_time(siti, days=8)
-    assert is_invalid(siti)
-    assert not numbers.take_probe(phone_of(siti))
+def test_a_wrong_number_is_left_alone_whoever_writes_from_it(siti: Client) -> None:
+    numbers.wrong(phone_of(siti.user))
+    numbers.heard_from(phone_of(siti.user), clock.now())
+    pass_time(siti.user, days=8)
+    assert is_invalid(siti.user)
+    assert not numbers.take_probe(phone_of(siti.user))
 
 
 def test_a_number_that_nobody_has_here_may_be_noted_too(app: Flask) -> None:
