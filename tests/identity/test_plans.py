@@ -1,0 +1,33 @@
+"""Plans of the statements that find a person by what they log in with."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.identity import credentials
+from tests.plans import plans_of_all
+
+FILL = """
+INSERT INTO users (username, password_hash, nama_ktp, email, nomor_hp, phone)
+SELECT 'massa' || n, '', 'x', 'massa' || n || '@contoh.id', '0812' || 1000000 + n, '+62812' || 1000000 + n
+FROM generate_series(1, 10000) n
+"""
+
+
+@pytest.mark.parametrize(
+    ("login", "index"),
+    [("Massa77", "uq_users_username"), ("massa77@contoh.id", "uq_users_email"), ("08121000077", "uq_users_phone")],
+)
+def test_a_login_finds_its_person_by_an_index(app: Flask, login: str, index: str) -> None:
+    db.session.execute(sa.text(FILL))
+    db.session.execute(sa.text("ANALYZE users"))
+    with plans_of_all() as plans:
+        user = credentials.by_login(login)
+    assert user is not None
+    assert user.username == "massa77"
+    (plan, *_) = plans
+    assert index in plan, plan
+    assert "Seq Scan on users" not in plan, plan
