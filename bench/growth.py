@@ -1,8 +1,8 @@
-"""What each hot path costs at 10,000 to 10,000,000 rows of its main table; `--most 100000` stops earlier.
+"""Cost of each hot path while its table grows from 10,000 to 10,000,000 rows. `--most 100000` stops earlier.
 
-A cost comes of repeated calls, in this process and on warm connections, of the very functions that the routes and
-workers call, for rows all over the table. It is counted in primary-key selects made between them, so that what else the
-machine does falls out. Bounded is the worst tenfold; of what is to be flat, all of them together.
+A path calls the function that a route or a worker calls, without HTTP, for rows all over the table. Its cost is counted
+in primary-key selects made in between, so that other work of the machine cancels out. A person, a thread and a circle
+hold the same number of rows at every size. The tests of plans (`tests.plans`) hold which index each statement reads.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Iterator
-from datetime import date
+from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
@@ -20,96 +20,293 @@ import psycopg2
 import sqlalchemy as sa
 from flask import current_app
 
+from app import wiring
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.lib import clock
-from app.core.web.search import MOST_COUNTED
+from app.core.web.pagination import Page
+from app.faskes.schemas import NameQuery, NearbyQuery
+from app.faskes.service import lookup
+from app.forum.schemas import ThreadQuery
+from app.forum.service.reads import thread_list, threads
+from app.identity import credentials
 from app.identity.models import Role
-from app.logs import months
-from bench import growth_data
+from app.notifications.delivery import claims
+from app.pengingat import answers
+from app.pengingat.ledger_schemas import NewAnswer
 from bench.environment import BenchEnvironment, Result, at_most
-from bench.growth_paths import CALLS, TABLES, HotPath, Table
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
-#: Times that a cost may grow with ten times the rows; of what is to be flat, from the smallest table to the largest.
-MOST_GROWTH = 1.3
+#: Highest ratio of the costs at two neighbouring sizes. For a flat path: of the costs at the largest and smallest size.
+MAX_GROWTH = 1.3
 
-#: All paths over a table are measured in turn, so that a slow minute of the machine is none of one path alone.
-TURNS, ROUNDS, WARM_CALLS = 3, 5, 10
+#: The paths of a table take turns, so that a slow minute of the machine does not hit one path alone.
+TURNS, ROUNDS, CALLS, WARM_CALLS = 3, 5, 40, 10
 
-#: Of the machine's memory for PostgreSQL's buffers, as its manual advises: with its default of 128 MB a table of
-#: 10,000,000 rows is read from the system's cache, page by page, and that is what would be seen.
+#: Share of the machine's memory for PostgreSQL's buffers, as its manual advises. With the default of 128 MB a large
+#: table is read from the system's cache, and the figure would be the cost of that.
 MEMORY = 0.25
+
+#: Rows of one thread, person and reminder.
+REPLIES_EACH, REMINDERS_EACH, OCCURRENCES_EACH = 10, 10, 100
+#: A word in the name of every facility.
+COMMON = "sari"
+#: Degrees between facilities, which form a square around a point of the equator.
+GRID = 0.018
+
+FIRST = Page(1, 20)
+
+
+@dataclass(frozen=True)
+class HotPath:
+    """A call that is measured, with the number of a row. `before` prepares rows and is not measured."""
+
+    name: str
+    work: Callable[[int], object]
+    before: Callable[[Any, int], object] = lambda _cursor, _n: None
+    flat: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that grows. In `fill`, `{rows}` is its number of rows and `{people}` the number of users."""
+
+    name: str
+    fill: str
+    paths: tuple[HotPath, ...]
+    #: Tables to empty after the last size.
+    empty: str = ""
+
+
+# --- the paths ------------------------------------------------------------------------------------------------------
+
+
+def _list(n: int) -> None:
+    with autocommit() as connection:
+        thread_list.read_page(connection, ThreadQuery(FIRST, before=n), None)
+
+
+def _thread(n: int) -> None:
+    with autocommit() as connection:
+        thread = threads.read_thread(connection, 1 + (n - 1) // REPLIES_EACH, None).record
+    assert len(thread["replies"]) == REPLIES_EACH // 2
+
+
+#: Latitude and longitude of the facility to search around.
+centre: list[float] = []
+
+
+def _choose_centre(cursor: Any, n: int) -> None:
+    cursor.execute("SELECT lat, lng FROM faskes WHERE id = %s", [f"bench-{n}"])
+    centre[:] = cursor.fetchone()
+
+
+def _nearby(_: int) -> None:
+    lat, lng = centre
+    assert lookup.nearby(NearbyQuery(lat + GRID / 3, lng, 5000, FIRST)).total > 0
+
+
+def _confirm(n: int) -> None:
+    reminder = 1 + (n - 1) // OCCURRENCES_EACH
+    with unit_of_work():
+        answers.confirm(1 + (reminder - 1) // REMINDERS_EACH, reminder, NewAnswer("done"))
+
+
+def _reopen(cursor: Any, n: int) -> None:
+    """Make the last occurrence of a reminder unanswered."""
+    reopen = """
+        UPDATE occurrences SET state = 'pending', answered_at = NULL, answered_via = NULL
+        WHERE reminder_id = %s AND due_at > now() - interval '12 hours'
+    """
+    cursor.execute(reopen, [1 + (n - 1) // OCCURRENCES_EACH])
+
+
+def _claim(_: int) -> None:
+    assert claims.claim("urgent", "messaging") is not None
+
+
+NONE_DUE = """
+UPDATE deliveries SET state = 'sent', settled_at = now()
+WHERE queue = 'urgent' AND channel = 'messaging' AND state IN ('pending', 'claimed')
+    AND next_try_at < now() + interval '1 hour'
+"""
+ONE_DUE = f"""
+{NONE_DUE};
+INSERT INTO deliveries (dedupe_key, queue, channel, kind, payload, due_at, expires_at, next_try_at)
+SELECT gen_random_uuid(), 'urgent', 'messaging', 'bench', '{{}}', now(), now() + interval '1 hour', now()
+"""
+
+
+def _tick(_: int) -> None:
+    for tick in wiring.TICKS:
+        tick()
+
+
+# --- the tables -----------------------------------------------------------------------------------------------------
+
+#: The users come first, and stay at their largest number while the other tables grow.
+TABLES = (
+    Table(
+        "users",
+        """
+        INSERT INTO users (id, username, password_hash, nama_ktp)
+        SELECT n, 'orang' || n, '', 'Orang' FROM generate_series(1::bigint, {rows}) n
+        """,
+        (HotPath("login's lookup", lambda n: credentials.by_login(f"orang{n}")),),
+    ),
+    Table(
+        "forum_threads",
+        """
+        INSERT INTO forum_threads (id, category_id, user_id, title, content, use_pseudonym)
+        SELECT n, known.ids[1 + n % cardinality(known.ids)], 1 + n * 7919 % {people}, 'Utas', 'Halo', n % 3 = 0
+        FROM generate_series(1::bigint, {rows}) n, (SELECT array_agg(id) AS ids FROM forum_categories) known
+        """,
+        (HotPath("any page of the list", _list),),
+    ),
+    Table(
+        # The second half of a thread's replies answers its first reply.
+        "forum_replies",
+        f"""
+        INSERT INTO forum_replies (id, thread_id, parent_id, depth, user_id, content)
+        SELECT 1 + n, 1 + n / {REPLIES_EACH}, CASE WHEN place >= {REPLIES_EACH // 2} THEN 1 + n - place END,
+            1 + (place >= {REPLIES_EACH // 2})::int, 1 + n * 6007 % {{people}}, 'Kurangi gula dan garam.'
+        FROM generate_series(0::bigint, {{rows}} - 1) n, LATERAL (SELECT n % {REPLIES_EACH} AS place) rest
+        """,
+        (HotPath("thread of 10 replies", _thread),),
+        empty="forum_threads",
+    ),
+    Table(
+        "faskes",
+        f"""
+        INSERT INTO faskes (id, nama, lat, lng, jenis, province, created_at)
+        SELECT 'bench-' || n, 'klinik {COMMON}', (n / side - side / 2) * {GRID}, 110 + (n % side - side / 2) * {GRID},
+            'klinik', 'Jawa Barat', now() - n * interval '1 second'
+        FROM generate_series(1::bigint, {{rows}}) n, (SELECT sqrt({{rows}})::bigint AS side) square
+        """,
+        (
+            HotPath("nearby", _nearby, _choose_centre),
+            HotPath("search, a word of all", lambda _: lookup.search(NameQuery(COMMON, FIRST))),
+        ),
+        empty="faskes",
+    ),
+    Table(
+        # In the order of their due times: one day of all reminders after the other, up to five minutes ago.
+        "occurrences",
+        f"""
+        TRUNCATE reminders RESTART IDENTITY CASCADE;
+        INSERT INTO reminders (id, user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
+        SELECT 1 + n, 1 + n / {REMINDERS_EACH}, 'makan', 'Makan', now(), 'Asia/Jakarta', '{{{{}}}}',
+            jsonb_build_object('slots', jsonb_build_array(jsonb_build_object('name', 'makan', 'weekday', NULL,
+                'time', to_char(now() AT TIME ZONE 'Asia/Jakarta' - interval '5 minutes', 'HH24:MI')))),
+            now() - interval '1 year', now() + interval '36 hours'
+        FROM generate_series(0::bigint, {{rows}} / {OCCURRENCES_EACH} - 1) n;
+        INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day, state, answered_at)
+        SELECT reminder, 1 + (reminder - 1) / {REMINDERS_EACH}, 'makan', 'Makan', 'makan', due_at, due_at::date,
+            CASE WHEN ago > 0 AND reminder % 4 = 0 THEN 'missed' ELSE 'done' END, due_at
+        FROM generate_series({OCCURRENCES_EACH} - 1, 0, -1) ago,
+            LATERAL (SELECT date_trunc('minute', now() - interval '5 minutes') - ago * interval '1 day' AS due_at) due,
+            generate_series(1::bigint, {{rows}} / {OCCURRENCES_EACH}) reminder;
+        ANALYZE reminders
+        """,
+        (HotPath("konfirmasi", _confirm, _reopen), HotPath("clock's tick", _tick, flat=True)),
+        empty="reminders, occurrences",
+    ),
+    Table(
+        # A thousand are planned for later, and all others are settled.
+        "deliveries",
+        """
+        INSERT INTO deliveries (dedupe_key, queue, channel, kind, subject, user_id, occurrence_id, payload,
+            created_at, due_at, expires_at, next_try_at, state, attempts, settled_at)
+        SELECT 'bench:' || n, 'urgent', 'messaging', 'reminder', 'pengingat:' || n / 100, 1 + n * 7919 % {people}, n,
+            '{{}}', due_at, due_at, due_at + interval '1 hour', due_at,
+            CASE WHEN n > {rows} - 1000 THEN 'pending' ELSE 'sent' END, 1, due_at
+        FROM generate_series(1::bigint, {rows}) n, LATERAL (
+            SELECT now() + CASE WHEN n > {rows} - 1000 THEN interval '12 hours'
+                ELSE (n - {rows} - 1) * interval '90 days' / {rows} END AS due_at) moment
+        """,
+        (
+            HotPath("claim", _claim, lambda cursor, _: cursor.execute(ONE_DUE), flat=True),
+            HotPath("clock's tick", _tick, lambda cursor, _: cursor.execute(NONE_DUE), flat=True),
+        ),
+        empty="deliveries",
+    ),
+)
+
+#: Constraints and indexes are faster to build once than to keep with every row: how to drop each, and how to build it.
+SCAFFOLD = """
+SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname),
+       format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+FROM pg_constraint WHERE contype IN ('u', 'f') AND conrelid = %(table)s::regclass
+UNION ALL
+SELECT format('DROP INDEX %%I', indexname), indexdef FROM pg_indexes
+WHERE tablename = %(table)s AND indexname NOT IN (SELECT conname FROM pg_constraint)
+"""
+#: Load a table, its indexes and the users into PostgreSQL's buffers. Otherwise the first calls on a large table pay for
+#: reading its pages.
+WARM = """
+SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
+    (SELECT sum(pg_prewarm(indexrelid)) FROM pg_index WHERE indrelid = %(table)s::regclass)
+"""
+
+
+def _fill(cursor: Any, table: Table, rows: int, people: int) -> None:
+    """Replace the rows of a table and of all tables that refer to it."""
+    started = time.monotonic()
+    cursor.execute("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '1GB'")
+    cursor.execute(f"TRUNCATE {table.name} RESTART IDENTITY CASCADE")
+    cursor.execute(SCAFFOLD, {"table": table.name})
+    drops, builds = zip(*cursor.fetchall(), strict=True)
+    # After a checkpoint the first change of each page is more expensive. With one here, that holds at every size.
+    upkeep = f"VACUUM ANALYZE {table.name}", "CHECKPOINT"
+    for statement in (*drops, table.fill.format(rows=rows, people=people), *builds, *upkeep):
+        cursor.execute(statement)
+    cursor.execute(WARM, {"table": table.name})
+    # Connections that are open keep plans made for the smaller table.
+    db.engine.dispose()
+    current_app.extensions["autocommit"].dispose()
+    print(f"{table.name}: {rows:,} rows filled in {time.monotonic() - started:.0f} s", flush=True)
+
+
+# --- the costs ------------------------------------------------------------------------------------------------------
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
     most = environment.most or (SIZES[1] if environment.short else SIZES[-1])
     sizes = [rows for rows in SIZES if rows <= most]
     if len(sizes) < 2:
-        raise SystemExit(f"Growth is seen at two sizes: --most {SIZES[1]} or more.")
-    scanning: set[str] = set()
-    growth_data.allow_upkeep(environment.database_url)
-    with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
+        raise SystemExit(f"Growth needs two sizes: --most {SIZES[1]} or more.")
+    # Only a superuser may prewarm tables and write checkpoints.
+    superuser = psycopg2.connect(environment.database_url, user="postgres")
+    with contextlib.closing(superuser) as connection, connection.cursor() as cursor:
         connection.autocommit = True
+        cursor.execute("CREATE EXTENSION pg_prewarm")
         with environment.app.app_context():
-            _make_months()
             for table in TABLES:
-                costs: dict[HotPath, list[float]] = {path: [] for path in table.paths(cursor)}
+                costs: dict[HotPath, list[float]] = {path: [] for path in table.paths}
                 for rows in sizes:
-                    _fill(cursor, table.name, rows, sizes[-1])
+                    _fill(cursor, table, rows, sizes[-1])
                     measured: dict[HotPath, list[float]] = {path: [] for path in costs}
                     for turn, path in itertools.product(range(TURNS), costs):
-                        before = growth_data.scanned(cursor)
-                        measured[path] += _rounds(path, rows, turn)
-                        # The smallest table PostgreSQL may well read whole, where a tenth of it is meant.
-                        if rows > sizes[0] and _scans(path, growth_data.scanned(cursor) - before):
-                            scanning.add(f"{table.name}: {path.name} at {rows:,}")
+                        measured[path] += _rounds(cursor, path, rows, turn)
+                    # The lower quartile: the disk still writes what was filled in, which makes some rounds slower.
                     for path, spent in costs.items():
-                        spent.append(_undisturbed(measured[path]))
-                yield from (_result(table, path, sizes, spent) for path, spent in costs.items())
-                for name in table.empty:
-                    cursor.execute(f"TRUNCATE {name} CASCADE")
-    yield Result("growth: paths that scan a table", "none", "; ".join(sorted(scanning)) or "none", not scanning)
+                        spent.append(quantiles(measured[path], n=4)[0])
+                yield from (_result(f"growth: {table.name}: {path.name}", path, costs[path], sizes) for path in costs)
+                if table.empty:
+                    cursor.execute(f"TRUNCATE {table.empty} CASCADE")
 
 
-def _fill(cursor: Any, table: str, rows: int, people: int) -> None:
-    started = time.monotonic()
-    growth_data.fill(cursor, table, rows, people)
-    print(f"{table}: {rows:,} rows made in {time.monotonic() - started:.0f} s", flush=True)
-    # A connection that knew the smaller table would go on comparing plans with what they cost there.
-    db.engine.dispose()
-    current_app.extensions["autocommit"].dispose()
-
-
-def _make_months() -> None:
-    """The partitions of the days that the logs are spread over."""
-    month = clock.today().replace(day=1)
-    for _ in range(-(-growth_data.DAYS // 28)):
-        month = date.fromordinal(month.toordinal() - 1).replace(day=1)
-        with unit_of_work():
-            months.make(month)
-
-
-def _rounds(path: HotPath, rows: int, turn: int) -> list[float]:
-    """Of each round the median call, in median primary-key selects that were made in between."""
+def _rounds(cursor: Any, path: HotPath, rows: int, turn: int) -> list[float]:
+    """Return the median call of each round, in median primary-key selects of that round."""
     draw = random.Random(f"{path.name} {turn}")
 
     def call() -> tuple[float, float]:
         key = draw.randint(1, rows)
-        if path.before is not None:
-            path.before(key)
-        return _seconds(path.work, key), median(_seconds(_select, 1) for _ in range(CALLS // path.calls))
+        path.before(cursor, key)
+        return _seconds(path.work, key), _seconds(_select, 1)
 
     for _ in range(WARM_CALLS):
         call()
-    rounds = [zip(*(call() for _ in range(path.calls)), strict=True) for _ in range(ROUNDS)]
-    _flush_statistics()
+    rounds = [zip(*(call() for _ in range(CALLS)), strict=True) for _ in range(ROUNDS)]
     return [median(spent) / median(floor) for spent, floor in rounds]
-
-
-def _undisturbed(costs: list[float]) -> float:
-    """The lower quartile: a disk that still writes what was filled in makes a round dearer, up to fourfold, and hardly
-    anything makes one cheaper."""
-    return quantiles(costs, n=4)[0]
 
 
 def _seconds(work: Callable[[int], object], key: int) -> float:
@@ -125,25 +322,10 @@ def _select(key: int) -> None:
         connection.execute(sa.select(Role.id, Role.name).where(Role.id == key)).all()
 
 
-def _flush_statistics() -> None:
-    """Let both connections say now what they have scanned; one thread always gets the same two."""
-    flush = sa.text("SELECT pg_stat_force_next_flush()")
-    with autocommit() as connection:
-        connection.execute(flush)
-    db.session.execute(flush)
-    db.session.remove()
-
-
-def _scans(path: HotPath, scanned: int) -> bool:
-    """Whether a path's calls have scanned more than the rows that a list's total may count, wherever they stand."""
-    return scanned / (ROUNDS * path.calls + WARM_CALLS) > MOST_COUNTED
-
-
-def _result(table: Table, path: HotPath, sizes: list[int], costs: list[float]) -> Result:
-    name = f"growth: {table.name}: {path.name}"
+def _result(name: str, path: HotPath, costs: list[float], sizes: list[int]) -> Result:
     by_size = ", ".join(f"{cost:.2f} at {rows:,}" for rows, cost in zip(sizes, costs, strict=True))
     print(f"{name}: {by_size} (primary-key selects)", flush=True)
     if path.flat:
-        return at_most(name, costs[-1] / costs[0], MOST_GROWTH, "times, smallest to largest")
+        return at_most(name, costs[-1] / costs[0], MAX_GROWTH, "times, smallest to largest")
     worst = max(large / small for small, large in itertools.pairwise(costs))
-    return at_most(name, worst, MOST_GROWTH, "times per tenfold")
+    return at_most(name, worst, MAX_GROWTH, "times per tenfold")
