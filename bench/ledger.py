@@ -1,4 +1,4 @@
-"""The ledger: answers, a person's adherence over 92 days, and the sweep beside 1,000,000 open occurrences."""
+"""The ledger: answers by every way, adherence over 92 days, and the sweep with 1,000,000 open occurrences."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from app.pengingat import history, ledger
 from app.pengingat.jobs import miss_overdue
 from app.pengingat.ledger_schemas import MOST_DAYS, Days
 from app.pengingat.models import Pengingat
+from app.pengingat.tokens import hash_of, link_token_of
 from bench.environment import BenchEnvironment, Result, at_least, at_most
 from bench.wrk import Target
 
 PEOPLE = 64
 REMINDERS_EACH = 10
-#: Doses that are asked for in turn, each once. Odd, and so no multiple of the two answers: each gets either in turn.
-ASKED = PEOPLE * REMINDERS_EACH - 1
+#: Doses that one way answers in turn. The number is odd, so that each dose gets the two answers alternately.
+ASKED = PEOPLE * 2 - 1
 OPEN = 1_000_000
 ROUNDS, CALLS = 5, 60
 
-#: Of each reminder an occurrence a day for 92 days, the last one just now; and tomorrow's, as it is planned.
+#: One occurrence a day of each reminder: 92 days up to five minutes ago, and tomorrow's, which is planned.
 FILL = f"""
 INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
 SELECT u.id, 'makan', 'Makan ' || n, now(), 'Asia/Jakarta', '{{}}',
@@ -46,6 +47,15 @@ SELECT r.id, r.user_id, r.tipe, r.judul, 'makan', due_at, (due_at AT TIME ZONE '
 FROM generate_series({MOST_DAYS - 1}, -1, -1) d, reminders r, LATERAL (
     SELECT date_trunc('minute', now() - interval '5 minutes') - d * interval '1 day' AS due_at) moment;
 ANALYZE reminders; ANALYZE occurrences;
+"""
+SET_LINK = "UPDATE occurrences SET link_hash = %s WHERE reminder_id = %s AND due_at = %s"
+#: The message of each person that was sent last.
+FILL_SENT = """
+INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, occurrence_id, payload, due_at, expires_at,
+    next_try_at, state, settled_at)
+SELECT 'bench:' || id, 'urgent', 'messaging', 'reminder', user_id, id, '{}', due_at, now() + interval '1 hour',
+    due_at, 'sent', now()
+FROM occurrences WHERE reminder_id = ANY(%s) AND due_at = %s
 """
 FILL_OPEN = f"""
 INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day)
@@ -79,25 +89,40 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 
 def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Result]:
-    """Every answer changes an occurrence: done and skipped in turn. Once as meant now, once named by its moment."""
+    """Compare all ways to answer. Each way has reminders of its own, and every answer changes an occurrence."""
     with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT array_agg(id ORDER BY id) FROM reminders GROUP BY user_id ORDER BY user_id")
-        owned = [row[0] for row in cursor.fetchall()]
+        connection.autocommit = True
+        cursor.execute("SELECT user_id, array_agg(id ORDER BY id) FROM reminders GROUP BY user_id ORDER BY user_id")
+        people, owned = zip(*cursor.fetchall(), strict=True)
         cursor.execute("SELECT max(due_at) FROM occurrences WHERE due_at <= now()")
         (due_at,) = cursor.fetchone() or ()
-    asked = [(n % PEOPLE, owned[n % PEOPLE][n // PEOPLE]) for n in range(ASKED)]
+        by_way = [[row[2 * n + k] for k in range(2) for row in owned][:ASKED] for n in range(4)]
+        for reminder_id in by_way[2] + by_way[3]:
+            cursor.execute(SET_LINK, [hash_of(link_token_of(_push_token(reminder_id))), reminder_id, due_at])
+        cursor.execute(FILL_SENT, [[row[8] for row in owned], due_at])
 
-    def target(**named: str) -> Target:
+    def target(paths: list[str], *, signed_in: bool = False, **named: str) -> Target:
         return Target(
-            [f"/api/pengingat/{reminder_id}/konfirmasi" for _, reminder_id in asked],
+            paths,
             method="POST",
-            tokens=[tokens[person] for person, _ in asked],
+            tokens=[tokens[n % PEOPLE] for n in range(ASKED)] if signed_in else (),
             bodies=[json.dumps({"status": status, **named}) for status in ("done", "skipped")],
         )
 
-    targets = {"konfirmasi": target(), "konfirmasi of a named dose": target(due_at=due_at.isoformat())}
+    app, named = ([f"/api/pengingat/{n}/konfirmasi" for n in by_way[way]] for way in (0, 1))
+    targets = {
+        "konfirmasi": target(app, signed_in=True),
+        "konfirmasi of a named dose": target(named, signed_in=True, due_at=due_at.isoformat()),
+        "konfirmasi by link": target([f"/api/konfirmasi/{link_token_of(_push_token(n))}" for n in by_way[2]]),
+        "konfirmasi by push": target([f"/api/konfirmasi/{_push_token(n)}" for n in by_way[3]]),
+        "konfirmasi by message": target([f"/floor/reply/{person}" for person in people[1:]]),
+    }
     rates = environment.compare(targets)
-    yield from (at_least(name, rates[name] / rates["F1"], 0.45) for name in targets)
+    yield from (at_least(name, rates[name] / rates["F1"], 0.22) for name in targets)
+
+
+def _push_token(reminder_id: int) -> str:
+    return f"bench-{reminder_id}"
 
 
 def _select() -> None:
@@ -106,7 +131,7 @@ def _select() -> None:
 
 
 def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
-    """How many times the floor the work takes, by the median of rounds in which both are called in turn."""
+    """Return the time of the work divided by that of the floor: the median of rounds in which both take turns."""
     return median(_seconds(work) / _seconds(floor) for _ in range(ROUNDS))
 
 

@@ -1,24 +1,27 @@
-"""What the benchmarks' gunicorn serves: the application, and beside it the two floors that it is measured against.
+"""The WSGI application of the benchmarks: the service, and the floors under `/floor`.
 
-`/floor/hello` is H, a bare Flask route that answers JSON; `/floor/select/<id>` is F1, the same with one indexed SELECT
-on a raw pooled autocommit psycopg2 connection. Neither has anything of ours around it.
+`/floor/hello` is H, a bare Flask route that returns JSON. `/floor/select/<id>` is F1, the same with one indexed SELECT
+on a raw pooled autocommit psycopg2 connection. `/floor/reply/<id>` answers a reminder as the job for messages does.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from flask import Flask, jsonify
+from flask import Flask, jsonify, request
 from psycopg2.pool import ThreadedConnectionPool
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from app import create_app
+from app.core.database.session import unit_of_work
+from app.pengingat import replies
+from app.pengingat.ledger_schemas import QuickAnswer
 from config import Config
 
 config = Config.from_env()
 
 
-#: Each worker imports this module itself, so none shares a connection with another.
+#: Each worker imports this module itself, so workers do not share connections.
 pool = ThreadedConnectionPool(16, 16, config.database_url.replace("+psycopg2", ""))
 
 
@@ -40,6 +43,12 @@ def floors() -> Flask:
         finally:
             pool.putconn(connection)
         return jsonify(row)
+
+    @floor.post("/reply/<int:user_id>")
+    def reply(user_id: int) -> Any:
+        with app.app_context(), unit_of_work():
+            replies.answer(user_id, QuickAnswer(request.json["status"]))
+        return jsonify(ok=True)
 
     return floor
 
