@@ -138,8 +138,8 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
         }
     )
     for name, target in (
-        ("list", 0.65), ("list, signed in", 0.55), ("thread", 0.65), ("like", 0.45),
-        ("save a reply", 0.45),
+        ("list", 0.42), ("list, signed in", 0.35), ("thread", 0.38), ("like", 0.4),
+        ("save a reply", 0.4),
     ):  # fmt: skip
         yield at_least(f"forum: {name}", rates[name] / rates["F1"], target)
     bare = bare_seconds(environment.database_url)
