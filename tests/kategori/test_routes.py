@@ -1,0 +1,80 @@
+"""The routes of content categories, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_article
+from tests.helpers.routes import assert_refused
+
+
+class TestListKategori:
+    """GET /kategori"""
+
+    def test_lists_by_name(self, client: Client, admin: Client) -> None:
+        for name in ("Zat", "Asma", "Mata"):
+            admin.post("/kategori", {"nama_kategori": name})
+        assert [row["nama_kategori"] for row in client.get("/kategori/").json] == ["Asma", "Mata", "Zat"]
+
+
+class TestCreateKategori:
+    """POST /kategori"""
+
+    def test_adds_a_category_without_blanks(self, client: Client, admin: Client) -> None:
+        created = admin.post("/kategori", {"nama_kategori": " Gizi "})
+        assert created.status_code == 201
+        assert created.json == {"id": created.json["id"], "nama_kategori": "Gizi"}
+        assert client.get("/kategori").json == [created.json]
+
+    def test_a_name_is_taken_once_whatever_its_case(self, admin: Client) -> None:
+        admin.post("/kategori", {"nama_kategori": "Gizi"})
+        assert_error(admin.post("/kategori", {"nama_kategori": "GIZI"}), 409, "kategori_taken")
+
+    @pytest.mark.parametrize("body", [{}, {"nama_kategori": " "}, {"nama_kategori": "x" * 101}, {"nama_kategori": []}])
+    def test_a_wrong_name_is_bad_input(self, admin: Client, body: dict[str, Any]) -> None:
+        assert_error(admin.post("/kategori", body), 400, "validation_error", "nama_kategori")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestUpdateKategori:
+    """PUT /kategori/<kategori_id>"""
+
+    def test_renames_a_category(self, client: Client, admin: Client) -> None:
+        number = admin.post("/kategori", {"nama_kategori": "Gizi"}).json["id"]
+        assert admin.put(f"/kategori/{number}", {"nama_kategori": "Gizi Anak"}).json["nama_kategori"] == "Gizi Anak"
+        assert client.get("/kategori").json == [{"id": number, "nama_kategori": "Gizi Anak"}]
+
+    def test_refuses_a_taken_a_wrong_and_an_unknown_one(self, admin: Client) -> None:
+        admin.post("/kategori", {"nama_kategori": "Gizi"})
+        other = admin.post("/kategori", {"nama_kategori": "Mata"}).json["id"]
+        assert_error(admin.put(f"/kategori/{other}", {"nama_kategori": "gizi"}), 409, "kategori_taken")
+        assert_error(admin.put(f"/kategori/{other}", {"nama_kategori": " "}), 400, "validation_error", "nama_kategori")
+        assert_error(admin.put("/kategori/999", {"nama_kategori": "x"}), 404, "not_found")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestDeleteKategori:
+    """DELETE /kategori/<kategori_id>"""
+
+    def test_deletes_a_category_once(self, client: Client, admin: Client) -> None:
+        url = f"/kategori/{admin.post('/kategori', {'nama_kategori': 'Gizi'}).json['id']}"
+        assert admin.delete(url).status_code == 200
+        assert client.get("/kategori").json == []
+        assert_error(admin.delete(url), 404, "not_found")
+
+    def test_a_category_in_use_stays(self, admin: Client) -> None:
+        ours, theirs = (admin.post("/kategori", {"nama_kategori": name}).json["id"] for name in ("Gizi", "Mata"))
+        admin.post("/komunitas", {"nama": "Sahabat", "kategori_id": ours})
+        make_article(kategori_id=theirs)
+        for number in (ours, theirs):
+            assert_error(admin.delete(f"/kategori/{number}"), 409, "kategori_in_use")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
