@@ -1,0 +1,283 @@
+"""The routes of doctors, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import db
+from app.dokter import service
+from app.dokter.models import Dokter
+from tests.core.media.samples import plain
+from tests.faskes.places import CIMAHI, make_faskes
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin
+from tests.helpers.routes import assert_refused
+from tests.helpers.statements import Statements
+
+AT = {"lat": CIMAHI[0], "lng": CIMAHI[1]}
+
+
+def make_dokter(*faskes_ids: str, **data: Any) -> Dokter:
+    created_at = data.pop("created_at", None)
+    dokter = service.create({"nama": "dr. Ani", "faskes_ids": list(faskes_ids), **data})
+    if created_at:
+        dokter.created_at = created_at
+    db.session.commit()
+    return dokter
+
+
+def fresh(dokter: Dokter) -> Dokter:
+    db.session.expire_all()
+    return db.session.get_one(Dokter, dokter.id)
+
+
+class TestListNearbyDokter:
+    """GET /dokter/nearby"""
+
+    def test_doctors_of_the_province_come_nearest_first(self, client: Client, statements: Statements) -> None:
+        make_faskes(id="far", nama="RS Jauh", lat=-6.98)
+        make_faskes(id="near", nama="RS Dekat", lat=-6.89)
+        make_faskes(id="jakarta", lat=-6.2, lng=106.8, province="DKI Jakarta")
+        far = make_dokter("far", nama="dr. Jauh")
+        near = make_dokter("near", "far", nama="dr. Dekat", spesialisasi="Anak")
+        make_dokter("jakarta")
+        make_dokter()
+        with statements.at_most(1):
+            response = client.get("/dokter/nearby", query_string=AT)
+        assert [row["id"] for row in response.json] == [near.id, far.id]
+        assert response.json[0] == {
+            "id": near.id, "nama": "dr. Dekat", "spesialisasi": "Anak", "telepon": None, "image": None,
+            "faskes_ids": ["near", "far"],
+            "faskes": [{"id": "near", "nama": "RS Dekat"}, {"id": "far", "nama": "RS Jauh"}],
+            "distance_km": pytest.approx(1.112, abs=0.001),
+        }  # fmt: skip
+
+    def test_the_distance_is_to_the_nearest_facility_even_over_the_border(self, client: Client) -> None:
+        make_faskes(id="here", lat=-6.98)
+        make_faskes(id="over", lat=-6.881, province="Banten")
+        make_dokter("here", "over")
+        (row,) = client.get("/dokter/nearby", query_string=AT).json
+        assert row["distance_km"] == pytest.approx(0.111, abs=0.001)
+        assert row["faskes_ids"] == ["here", "over"] or set(row["faskes_ids"]) == {"here", "over"}
+
+    def test_costs_one_statement_however_many_there_are(self, client: Client, statements: Statements) -> None:
+        for number in range(12):
+            make_faskes(id=f"rs-{number}")
+            make_dokter(f"rs-{number}")
+        with statements.at_most(1):
+            assert len(client.get("/dokter/nearby", query_string=AT).json) == 12
+
+    def test_is_paged_and_counts_each_doctor_once(self, client: Client, statements: Statements) -> None:
+        for number in range(5):
+            make_faskes(id=f"rs-{number}", lat=-6.89 - number / 100)
+        doctors = [make_dokter(f"rs-{number}", "rs-4").id for number in range(5)]
+        with statements.at_most(2):
+            first = client.get("/dokter/nearby", query_string={**AT, "per_page": 2})
+        assert [row["id"] for row in first.json] == doctors[:2]
+        assert first.headers["X-Total-Count"] == "5"
+        assert 'page=2&per_page=2>; rel="next"' in first.headers["Link"]
+        last = client.get("/dokter/nearby", query_string={**AT, "page": 3, "per_page": 2})
+        assert [row["id"] for row in last.json] == doctors[4:]
+        beyond = client.get("/dokter/nearby", query_string={**AT, "page": 9, "per_page": 2})
+        assert (beyond.json, beyond.headers["X-Total-Count"]) == ([], "5")
+        assert_error(client.get("/dokter/nearby", query_string={**AT, "per_page": 101}), 400, "validation_error")
+
+    @pytest.mark.parametrize(
+        "at", [{"lat": 1.2903, "lng": 103.852}, {"lat": 0, "lng": 0}, {"lat": -8.67, "lng": 115.21}]
+    )
+    def test_where_nobody_practises_the_list_is_empty(self, client: Client, at: dict[str, float]) -> None:
+        make_faskes(id="rs")
+        make_dokter("rs")
+        response = client.get("/dokter/nearby", query_string=at)
+        assert (response.status_code, response.json) == (200, [])
+
+
+class TestListDokter:
+    """GET /dokter"""
+
+    def test_lists_newest_first_in_two_statements(self, client: Client, statements: Statements) -> None:
+        start = datetime(2026, 3, 1, tzinfo=UTC)
+        for number in range(6):
+            make_faskes(id=f"rs-{number}")
+            make_dokter(f"rs-{number}", nama=f"dr. {number}", created_at=start + timedelta(days=number))
+        db.session.expire_all()
+        with statements.at_most(2):
+            response = client.get("/dokter/")
+        assert [row["nama"] for row in response.json] == [f"dr. {number}" for number in reversed(range(6))]
+        assert response.json[0]["faskes_ids"] == ["rs-5"]
+        paged = client.get("/dokter?page=2&per_page=4")
+        assert [row["nama"] for row in paged.json] == ["dr. 1", "dr. 0"]
+        assert paged.headers["X-Total-Count"] == "6"
+
+
+class TestGetDokter:
+    """GET /dokter/<dokter_id>"""
+
+    def test_returns_one_doctor(self, client: Client) -> None:
+        make_faskes(id="rs", nama="RSUD")
+        dokter = make_dokter("rs", telepon="022-1")
+        assert client.get(f"/dokter/{dokter.id}").json == {
+            "id": dokter.id, "nama": "dr. Ani", "spesialisasi": None, "telepon": "022-1", "image": None,
+            "faskes_ids": ["rs"], "faskes": [{"id": "rs", "nama": "RSUD"}],
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("path", ["/dokter/0", "/dokter/999999", "/dokter/99999999999999999999", "/dokter/x"])
+    def test_no_such_doctor_is_404(self, client: Client, path: str) -> None:
+        assert_error(client.get(path), 404)
+
+    def test_loses_a_facility_that_is_deleted(self, client: Client, admin: Client) -> None:
+        make_faskes(id="a")
+        make_faskes(id="b")
+        dokter = make_dokter("a", "b")
+        assert admin.delete("/faskes/a").status_code == 200
+        db.session.expire_all()
+        assert client.get(f"/dokter/{dokter.id}").json["faskes_ids"] == ["b"]
+
+
+class TestCreateDokter:
+    """POST /dokter"""
+
+    def test_adds_a_doctor(self, client: Client, admin: Client) -> None:
+        make_faskes(id="a", nama="A")
+        make_faskes(id="b", nama="B")
+        response = admin.post("/dokter", {"nama": "dr. Budi", "spesialisasi": "Jantung", "faskes_ids": ["b", "a", "b"]})
+        assert response.status_code == 201
+        assert response.json["faskes_ids"] == ["a", "b"]
+        assert client.get(f"/dokter/{response.json['id']}").json == response.json
+
+    @pytest.mark.parametrize("sent", [["a", "b"], [json.dumps(["a", "b"])]])
+    def test_adds_a_doctor_with_a_picture(self, client: Client, admin: Client, sent: list[str]) -> None:
+        make_faskes(id="a", nama="A")
+        make_faskes(id="b", nama="B")
+        form = {"nama": "dr. Citra", "faskes_ids": sent, "image": (BytesIO(plain()), "a.png")}
+        response = admin.post("/dokter/", data=form)
+        assert response.status_code == 201, response.json
+        assert response.json["faskes_ids"] == ["a", "b"]
+        assert client.get(response.json["image"]).mimetype == "image/webp"
+
+    @pytest.mark.parametrize(
+        ("changes", "field"),
+        [
+            ({"nama": ""}, "nama"), ({"nama": None}, "nama"), ({"nama": "x" * 151}, "nama"), ({"nama": 7}, "nama"),
+            ({"spesialisasi": "x" * 101}, "spesialisasi"), ({"telepon": "x" * 51}, "telepon"),
+            ({"faskes_ids": "a"}, "faskes_ids"), ({"faskes_ids": None}, "faskes_ids"),
+            ({"faskes_ids": [7]}, "faskes_ids"),
+            ({"faskes_ids": [""]}, "faskes_ids"), ({"faskes_ids": ["unknown"]}, "faskes_ids"),
+            ({"faskes_ids": ["a"] * 101}, "faskes_ids"), ({"image": "x"}, "image"),
+        ],
+    )  # fmt: skip
+    def test_what_breaks_a_rule_is_400_and_changes_nothing(
+        self, admin: Client, changes: dict[str, Any], field: str
+    ) -> None:
+        make_faskes(id="a")
+        dokter = make_dokter("a")
+        assert_error(admin.post("/dokter", {"nama": "dr. X", **changes}), 400, "validation_error", field)
+        assert_error(admin.put(f"/dokter/{dokter.id}", {"nama": "dr. Y", **changes}), 400, "validation_error", field)
+        assert (fresh(dokter).nama, dokter.faskes_ids) == ("dr. Ani", ["a"])
+
+    def test_a_name_is_needed(self, admin: Client) -> None:
+        assert_error(admin.post("/dokter", {"spesialisasi": "Anak"}), 400, "validation_error", "nama")
+
+    def test_a_file_that_is_no_picture_is_415(self, admin: Client) -> None:
+        form = {"nama": "dr. X", "image": (BytesIO(b"<svg/>"), "a.png")}
+        assert_error(admin.post("/dokter", data=form), 415)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestUpdateDokter:
+    """PUT /dokter/<dokter_id>"""
+
+    def test_faskes_ids_that_are_sent_replace_all(self, admin: Client) -> None:
+        for name in "abc":
+            make_faskes(id=name, nama=name)
+        dokter = make_dokter("a", "b")
+        assert admin.put(f"/dokter/{dokter.id}", {"faskes_ids": ["b", "c"]}).json["faskes_ids"] == ["b", "c"]
+        assert admin.put(f"/dokter/{dokter.id}", {"faskes_ids": []}).json["faskes_ids"] == []
+        assert admin.put(f"/dokter/{dokter.id}", data={"nama": "dr. B", "faskes_ids": "a"}).json["faskes_ids"] == ["a"]
+
+    def test_faskes_ids_that_are_not_sent_stay(self, admin: Client) -> None:
+        make_faskes(id="a")
+        dokter = make_dokter("a", spesialisasi="Anak")
+        response = admin.put(f"/dokter/{dokter.id}", {"nama": "dr. Baru", "spesialisasi": ""})
+        assert (response.json["nama"], response.json["spesialisasi"], response.json["faskes_ids"]) == (
+            "dr. Baru",
+            None,
+            ["a"],
+        )
+        assert admin.put(f"/dokter/{dokter.id}", data={"telepon": "1"}).json["faskes_ids"] == ["a"]
+
+    def test_one_unknown_facility_among_good_ones_changes_nothing(self, admin: Client) -> None:
+        make_faskes(id="a")
+        make_faskes(id="b")
+        dokter = make_dokter("a")
+        assert_error(
+            admin.put(f"/dokter/{dokter.id}", {"nama": "X", "faskes_ids": ["b", "ghost"]}), 400, field="faskes_ids"
+        )
+        assert (fresh(dokter).nama, dokter.faskes_ids) == ("dr. Ani", ["a"])
+
+    def test_a_picture_is_replaced_and_taken_away(self, client: Client, admin: Client) -> None:
+        dokter = make_dokter()
+        put = f"/dokter/{dokter.id}"
+        first = admin.put(put, data={"image": (BytesIO(plain()), "a.png")}).json["image"]
+        second = admin.put(put, data={"image": (BytesIO(plain()), "b.png")}).json["image"]
+        assert first != second
+        assert client.get(first).status_code == 404
+        assert admin.put(put, {"nama": "dr. Z"}).json["image"] == second
+        assert admin.put(put, {"image": None}).json["image"] is None
+        assert client.get(second).status_code == 404
+
+    def test_edits_of_one_doctor_at_once_leave_one_of_them_whole(self, committed: Flask) -> None:
+        for name in "abcd":
+            make_faskes(id=name, nama=name)
+        dokter = make_dokter("a")
+        admin = Client(committed).as_(make_admin())
+        db.session.commit()
+        path = f"/dokter/{dokter.id}"
+        statuses: list[int] = []
+        choices = [["a", "b"], ["c", "d"], ["b", "c"], []]
+
+        def edit(chosen: list[str]) -> None:
+            with committed.app_context():
+                for _ in range(5):
+                    response = Client(committed, admin.token).put(path, {"faskes_ids": chosen})
+                    statuses.append(response.status_code)
+
+        threads = [threading.Thread(target=edit, args=(chosen,)) for chosen in choices]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert statuses == [200] * 20
+        assert fresh(dokter).faskes_ids in choices
+
+    def test_an_unknown_doctor_is_404(self, admin: Client) -> None:
+        assert_error(admin.put("/dokter/999999", {"nama": "dr. Y"}), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestDeleteDokter:
+    """DELETE /dokter/<dokter_id>"""
+
+    def test_deletes_a_doctor_and_their_picture(self, client: Client, admin: Client) -> None:
+        make_faskes(id="a")
+        form = {"nama": "dr. X", "faskes_ids": "a", "image": (BytesIO(plain()), "a.png")}
+        created = admin.post("/dokter", data=form).json
+        assert admin.delete(f"/dokter/{created['id']}").status_code == 200
+        assert_error(client.get(f"/dokter/{created['id']}"), 404)
+        assert_error(admin.delete(f"/dokter/{created['id']}"), 404)
+        assert client.get(created["image"]).status_code == 404
+        assert client.get("/faskes/a").status_code == 200
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
