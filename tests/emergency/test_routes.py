@@ -1,0 +1,184 @@
+"""The routes of emergency numbers, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.database.session import db
+from app.emergency import service
+from app.emergency.models import EmergencyNumber
+from dev.simulators import Server
+from tests.conftest import config_for_tests
+from tests.helpers.client import Client, assert_error
+from tests.helpers.routes import assert_refused
+from tests.helpers.statements import Statements
+
+CIMAHI = {"lat": "-6.88", "lng": "107.55"}
+
+
+SINGAPORE = {"lat": "1.2903", "lng": "103.8520"}
+
+
+def make_number(**data: Any) -> EmergencyNumber:
+    number = service.create({"province": "Jawa Barat", "phone": "022-123", "title": None, **data})
+    db.session.commit()
+    return number
+
+
+#: Latitude, longitude, and which of them is wrong.
+BAD_POSITIONS = (
+    (None, "107", "lat"), ("-6.8", None, "lng"), ("", "107", "lat"), ("north", "107", "lat"),
+    ("nan", "107", "lat"), ("-6.8", "NaN", "lng"), ("inf", "107", "lat"), ("-6.8", "-Infinity", "lng"),
+    ("90.01", "107", "lat"), ("-90.01", "107", "lat"), ("-6.8", "180.01", "lng"), ("-6.8", "-181", "lng"),
+    ("1_0", "107", "lat"), ("0x10", "107", "lat"), ("-6,8", "107", "lat"), ("1e999", "107", "lat"),
+    ("-6.8;", "107", "lat"), ("٣", "1e400", "lng"), ("-6.8", "true", "lng"),
+)  # fmt: skip
+
+
+class TestListNearbyEmergencyNumbers:
+    """GET /emergency/nearby"""
+
+    def test_a_province_has_several_numbers_in_the_order_they_came(self, client: Client) -> None:
+        make_number(phone="022-1", title="Rumah aman")
+        make_number(phone="022-2")
+        phones = client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]
+        assert [row["phone"] for row in phones][-2:] == ["022-1", "022-2"]
+        assert phones[-1]["title"] is None
+        assert set(phones[-1]) == {"id", "province", "phone", "title", "url"}
+
+    def test_costs_one_statement(self, client: Client, statements: Statements) -> None:
+        with statements.at_most(1):
+            client.get("/emergency/nearby", query_string=CIMAHI)
+
+    @pytest.mark.parametrize("query", [SINGAPORE, {"lat": "0", "lng": "0"}, {"lat": "-10.5", "lng": "100"}])
+    def test_outside_indonesia_there_is_no_province_and_no_number(self, client: Client, query: dict[str, str]) -> None:
+        response = client.get("/emergency/nearby", query_string=query)
+        assert response.status_code == 200
+        assert response.json == {"province": None, "phones": []}
+
+    @pytest.mark.parametrize(
+        "path", ["/emergency/nearby", "/dokter/nearby", "/province-config/nearby", "/faskes/nearby"]
+    )
+    def test_every_bad_position_is_400_everywhere(self, client: Client, path: str, subtests: pytest.Subtests) -> None:
+        for lat, lng, field in BAD_POSITIONS:
+            query = {name: value for name, value in (("lat", lat), ("lng", lng)) if value is not None}
+            with subtests.test(query=query):
+                assert_error(client.get(path, query_string=query), 400, "validation_error", field)
+
+    @pytest.mark.parametrize(
+        "query", [{"lat": "90", "lng": "180"}, {"lat": "-90", "lng": "-180"}, {"lat": " 1e0 ", "lng": "1"}]
+    )
+    def test_the_ends_of_the_earth_are_positions(self, client: Client, query: dict[str, str]) -> None:
+        assert client.get("/emergency/nearby", query_string=query).status_code == 200
+
+    def test_returns_numbers_when_the_remote_geocoder_is_down(
+        self, client: Client, app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        config = config_for_tests(**sim.google_geocoder.env())
+        monkeypatch.setitem(app.extensions, "config", config)
+        sim.fault("google_geocoder", "down", times=None)
+        assert len(client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]) == 5
+        assert sim.google_geocoder.calls
+
+
+class TestListEmergencyNumbers:
+    """GET /emergency/admin"""
+
+    def test_lists_newest_first_paged_and_searched(self, admin: Client, statements: Statements) -> None:
+        last = make_number(phone="100%", title="Diskon_1")
+        response = admin.get("/emergency/admin")
+        assert response.json[0]["id"] == last.id
+        assert len(response.json) == 5 * 38 + 1
+        paged = admin.get("/emergency/admin?per_page=2&page=2")
+        assert len(paged.json) == 2
+        assert paged.headers["X-Total-Count"] == "191"
+        for q, count in (("0%", 1), ("_1", 1), ("papua barat daya", 5), ("SEJIWA", 38), ("nothing like it", 0)):
+            assert len(admin.get("/emergency/admin", query_string={"q": q}).json) == count
+        with statements.at_most(4):
+            admin.get("/emergency/admin")
+
+    def test_a_wrong_page_is_bad_input(self, admin: Client) -> None:
+        assert_error(admin.get("/emergency/admin?page=0"), 400, "validation_error", "page")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestCreateEmergencyNumber:
+    """POST /emergency/admin"""
+
+    def test_adds_a_number_with_any_spelling_of_its_province(self, admin: Client) -> None:
+        response = admin.post("/emergency/admin", {"province": "prov. west java", "phone": " 022-4207047 "})
+        assert response.status_code == 201
+        assert response.json == {
+            "id": response.json["id"], "province": "Jawa Barat", "phone": "022-4207047", "title": None, "url": None
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({"phone": "119"}, "province"),
+            ({"province": "Wakanda", "phone": "119"}, "province"),
+            ({"province": None, "phone": "119"}, "province"),
+            ({"province": "default", "phone": "119"}, "province"),
+            ({"province": "Bali"}, "phone"),
+            ({"province": "Bali", "phone": ""}, "phone"),
+            ({"province": "Bali", "phone": "x" * 31}, "phone"),
+            ({"province": "Bali", "phone": "darurat"}, "phone"),
+            ({"province": "Bali", "phone": 119}, "phone"),
+            ({"province": "Bali", "phone": "119", "title": "x" * 101}, "title"),
+            ({"province": "Bali", "phone": "119", "url": "javascript:alert(1)"}, "url"),
+            ({"province": "Bali", "phone": "119", "url": "healing119"}, "url"),
+        ],
+    )
+    def test_a_number_that_breaks_a_rule_is_400(self, admin: Client, body: dict[str, Any], field: str) -> None:
+        assert_error(admin.post("/emergency/admin", body), 400, "validation_error", field)
+        assert_error(admin.put(f"/emergency/{make_number().id}", body), 400, "validation_error", field)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestUpdateEmergencyNumber:
+    """PUT /emergency/<number_id>"""
+
+    def test_changes_a_number(self, admin: Client) -> None:
+        number = make_number(title="Lama")
+        response = admin.put(f"/emergency/{number.id}", {"province": "NTB", "phone": "0370-1"})
+        assert response.status_code == 200
+        assert response.json == {
+            "id": number.id,
+            "province": "Nusa Tenggara Barat",
+            "phone": "0370-1",
+            "title": None,
+            "url": None,
+        }
+
+    def test_leaves_an_address_that_it_does_not_name(self, admin: Client) -> None:
+        number = {"province": "Bali", "phone": "119 ext. 8", "title": None}
+        record = admin.post("/emergency/admin", {**number, "url": "https://www.healing119.id"}).json
+        path = f"/emergency/{record['id']}"
+        assert admin.put(path, {**number, "title": "Jiwa"}).json["url"] == "https://www.healing119.id"
+        assert admin.put(path, {**number, "url": None}).json["url"] is None
+
+    def test_an_unknown_number_is_404(self, admin: Client) -> None:
+        assert_error(admin.put("/emergency/999999", {"province": "Bali", "phone": "1"}), 404, "not_found")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestDeleteEmergencyNumber:
+    """DELETE /emergency/<number_id>"""
+
+    def test_deletes_a_number_once(self, admin: Client) -> None:
+        path = f"/emergency/{make_number().id}"
+        response = admin.delete(path)
+        assert (response.status_code, response.data) == (204, b"")
+        assert_error(admin.delete(path), 404, "not_found")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
