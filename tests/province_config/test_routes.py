@@ -1,0 +1,124 @@
+"""The routes of home page layouts, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.helpers.client import Client, assert_error
+from tests.helpers.routes import assert_refused
+
+CIMAHI = {"lat": "-6.88", "lng": "107.55"}
+
+
+SECTIONS = [{"id": "video", "enabled": True}, {"id": "articles", "enabled": False}, {"id": "menu-1", "enabled": True}]
+
+
+class TestGetNearbyProvinceConfig:
+    """GET /province-config/nearby"""
+
+    def test_without_province_or_layout_is_404(self, client: Client, admin: Client) -> None:
+        assert_error(client.get("/province-config/nearby", query_string=CIMAHI), 404, "not_found")
+        admin.put("/province-config/default", {"sections": SECTIONS})
+        assert_error(client.get("/province-config/nearby", query_string=CIMAHI), 404, "not_found")
+        assert_error(client.get("/province-config/nearby?lat=1.29&lng=103.85"), 404, "province_not_found")
+
+
+class TestGetProvinceConfig:
+    """GET /province-config/<province>"""
+
+    def test_a_saved_layout_is_read_by_everybody(self, client: Client, admin: Client) -> None:
+        saved = admin.put("/province-config/Jawa Barat", {"sections": SECTIONS})
+        assert saved.status_code == 200
+        assert saved.json["province"] == "Jawa Barat"
+        assert saved.json["sections"] == [{**section, "order": order} for order, section in enumerate(SECTIONS)]
+        assert saved.json["updated_at"].endswith("Z")
+        for path in ("/province-config/Jawa Barat", "/province-config/west%20java/", "/province-config/nearby"):
+            response = client.get(path, query_string=CIMAHI)
+            assert response.status_code == 200
+            assert response.json == saved.json
+
+    def test_default_is_a_layout_of_its_own(self, client: Client, admin: Client) -> None:
+        assert_error(client.get("/province-config/default"), 404)
+        saved = admin.put("/province-config/default", {"sections": SECTIONS})
+        assert saved.json["province"] == "default"
+        assert client.get("/province-config/Default").json == saved.json
+        assert admin.delete("/province-config/default").status_code == 204
+        assert_error(client.get("/province-config/default"), 404)
+
+    @pytest.mark.parametrize("path", ["/province-config/Bali", "/province-config/Wakanda", "/province-config/%20"])
+    def test_no_saved_layout_is_404(self, client: Client, admin: Client, path: str) -> None:
+        assert_error(client.get(path), 404, "not_found")
+        assert_error(admin.delete(path), 404, "not_found")
+
+    def test_a_nul_in_the_address_names_no_province(self, client: Client, admin: Client) -> None:
+        admin.put("/province-config/Bali", {"sections": SECTIONS})
+        for path in ("/province-config/Bali%00", "/province-config/Ba%00li"):
+            assert_error(client.get(path), 404, "not_found")
+            assert_error(admin.put(path, {"sections": []}), 400, "validation_error", "province")
+            assert_error(admin.delete(path), 404, "not_found")
+        assert client.get("/province-config/Bali").status_code == 200
+
+
+class TestUpdateProvinceConfig:
+    """PUT /province-config/<province>"""
+
+    def test_order_is_the_place_in_the_array_whatever_was_sent(self, admin: Client) -> None:
+        sent = [{"id": "a", "enabled": True, "order": 7}, {"id": "b", "enabled": True, "order": 0}]
+        sections = admin.put("/province-config/Bali", {"sections": sent}).json["sections"]
+        assert [(section["id"], section["order"]) for section in sections] == [("a", 0), ("b", 1)]
+
+    def test_saving_again_replaces_everything(self, client: Client, admin: Client) -> None:
+        admin.put("/province-config/Bali", {"sections": SECTIONS})
+        admin.put("/province-config/bali", {"sections": [{"id": "articles", "enabled": True}]})
+        assert client.get("/province-config/Bali").json["sections"] == [{"id": "articles", "enabled": True, "order": 0}]
+        admin.put("/province-config/Bali", {"sections": []})
+        assert client.get("/province-config/Bali").json["sections"] == []
+
+    def test_an_unknown_province_is_400(self, admin: Client) -> None:
+        assert_error(admin.put("/province-config/Wakanda", {"sections": SECTIONS}), 400, "validation_error", "province")
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {},
+            {"sections": None},
+            {"sections": {}},
+            {"sections": "video"},
+            {"sections": [None]},
+            {"sections": ["video"]},
+            {"sections": [{"enabled": True}]},
+            {"sections": [{"id": "video"}]},
+            {"sections": [{"id": "", "enabled": True}]},
+            {"sections": [{"id": "x" * 65, "enabled": True}]},
+            {"sections": [{"id": "a b", "enabled": True}]},
+            {"sections": [{"id": 7, "enabled": True}]},
+            {"sections": [{"id": "video", "enabled": "yes"}]},
+            {"sections": [{"id": "video", "enabled": None}]},
+            {"sections": [{"id": "video", "enabled": True}, {"id": "video", "enabled": False}]},
+            {"sections": [{"id": f"s{number}", "enabled": True} for number in range(51)]},
+        ],
+    )
+    def test_a_layout_that_breaks_a_rule_is_400_and_changes_nothing(
+        self, client: Client, admin: Client, body: dict[str, Any]
+    ) -> None:
+        admin.put("/province-config/Bali", {"sections": SECTIONS})
+        assert_error(admin.put("/province-config/Bali", body), 400, "validation_error", "sections")
+        assert len(client.get("/province-config/Bali").json["sections"]) == 3
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestDeleteProvinceConfig:
+    """DELETE /province-config/<province>"""
+
+    def test_is_204_and_then_it_is_gone(self, client: Client, admin: Client) -> None:
+        admin.put("/province-config/Aceh", {"sections": SECTIONS})
+        response = admin.delete("/province-config/Nanggroe Aceh Darussalam")
+        assert (response.status_code, response.data) == (204, b"")
+        assert_error(client.get("/province-config/Aceh"), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
