@@ -1,0 +1,226 @@
+"""The routes of roles, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.core.database.session import db
+from app.identity.models import Role
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.routes import assert_refused
+
+SEEDED = ["superadmin", "admin", "pendamping", "pasien"]
+
+
+#: Ids of no role.
+UNKNOWN = (999999, 10**30)
+
+
+def role_id(name: str) -> int:
+    return db.session.scalars(db.select(Role.id).where(Role.name == name)).one()
+
+
+@pytest.fixture
+def relawan(admin: Client) -> int:
+    return admin.post("/roles", {"name": "relawan"}).json["id"]
+
+
+class TestListRoles:
+    """GET /roles"""
+
+    def test_the_seeded_roles_are_public_and_not_editable(self, client: Client) -> None:
+        response = client.get("/roles")
+        assert [role["name"] for role in response.json] == SEEDED
+        assert not any(role["is_editable"] for role in response.json)
+        assert response.headers["X-Total-Count"] == "4"
+        assert client.get(f"/roles/{response.json[0]['id']}").json["name"] == "superadmin"
+
+    def test_roles_come_oldest_first_as_the_documentation_says(self, client: Client, admin: Client) -> None:
+        added = [admin.post("/roles", {"name": name}).json["id"] for name in ("relawan", "ahli-gizi")]
+        ids = [role["id"] for role in client.get("/roles").json]
+        assert ids == sorted(ids)
+        assert ids[-2:] == added
+        assert (
+            client.get("/api/openapi.json").json["paths"]["/api/roles"]["get"]["summary"] == "All roles, oldest first."
+        )
+
+    def test_is_paged(self, client: Client) -> None:
+        response = client.get("/roles?page=2&per_page=3")
+        assert [role["name"] for role in response.json] == ["pasien"]
+        assert response.headers["X-Total-Count"] == "4"
+        assert 'rel="prev"' in response.headers["Link"]
+        assert 'rel="next"' not in response.headers["Link"]
+
+    def test_links_of_pages_repeat_no_host_that_the_caller_sent(self, client: Client) -> None:
+        response = client.get(
+            "/roles?page=2&per_page=3", headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
+        )
+        pages = {"first": 1, "prev": 1, "last": 2}
+        links = [f'</api/roles?page={number}&per_page=3>; rel="{rel}"' for rel, number in pages.items()]
+        assert response.headers["Link"] == ", ".join(links)
+
+    @pytest.mark.parametrize("query", ["page=0", "page=x", "per_page=101", "per_page=0", "page=99999999999999999999"])
+    def test_a_wrong_page_is_bad_input(self, client: Client, query: str) -> None:
+        assert_error(client.get(f"/roles?{query}"), 400, "validation_error")
+
+
+class TestCreateRole:
+    """POST /roles"""
+
+    def test_adds_a_role(self, admin: Client) -> None:
+        created = admin.post("/roles", {"name": "relawan", "is_editable": True})
+        assert created.status_code == 201
+        assert created.json == {"id": created.json["id"], "name": "relawan", "is_editable": True}
+
+    @pytest.mark.parametrize("name", ["pasien", "PASIEN", "Relawan"])
+    def test_a_role_name_is_unique_whatever_its_case(self, admin: Client, relawan: int, name: str) -> None:
+        assert_error(admin.post("/roles", {"name": name}), 409, "role_taken")
+
+    @pytest.mark.parametrize(
+        "body", [{}, {"name": ""}, {"name": "x" * 51}, {"name": 5}, {"name": "x", "is_editable": "mungkin"}]
+    )
+    def test_a_wrong_role_is_bad_input(self, admin: Client, relawan: int, body: dict[str, Any]) -> None:
+        assert_error(admin.post("/roles", body), 400, "validation_error")
+        assert_error(admin.put(f"/roles/{relawan}", body), 400, "validation_error")
+
+    def test_a_superadmins_ordinary_login_opens_no_superadmin_route_but_the_admins(self, client: Client) -> None:
+        make_superadmin(username="boss")
+        token = client.post("/login", {"username": "boss", "password": PASSWORD}).json["access_token"]
+        assert client.with_token(token).post("/roles", {"name": "satu"}).status_code == 201
+
+    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
+        assert_refused(self, client, siti, budi)
+
+
+class TestGetRole:
+    """GET /roles/<role_id>"""
+
+    def test_returns_one_role(self, client: Client, relawan: int) -> None:
+        assert client.get(f"/roles/{relawan}").json == {"id": relawan, "name": "relawan", "is_editable": True}
+
+    def test_an_unknown_role_is_404(self, client: Client) -> None:
+        for number in UNKNOWN:
+            assert_error(client.get(f"/roles/{number}"), 404)
+
+
+class TestUpdateRole:
+    """PUT /roles/<role_id>"""
+
+    def test_renames_a_role(self, admin: Client, relawan: int) -> None:
+        assert admin.put(f"/roles/{relawan}", {"name": "sukarelawan"}).json["name"] == "sukarelawan"
+
+    @pytest.mark.parametrize("name", SEEDED)
+    def test_a_seeded_role_is_neither_changed_nor_deleted(self, admin: Client, name: str) -> None:
+        url = f"/roles/{role_id(name)}"
+        assert_error(admin.put(url, {"name": "lain", "is_editable": True}), 403, "role_not_editable")
+        assert_error(admin.delete(url), 403, "role_not_editable")
+        assert admin.get(url).json["name"] == name
+
+    def test_refuses_a_taken_name_and_an_unknown_role(self, admin: Client, relawan: int) -> None:
+        assert_error(admin.put(f"/roles/{relawan}", {"name": "Pasien"}), 409, "role_taken")
+        for number in UNKNOWN:
+            assert_error(admin.put(f"/roles/{number}", {"name": "x"}), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
+        assert_refused(self, client, siti, budi)
+
+
+class TestDeleteRole:
+    """DELETE /roles/<role_id>"""
+
+    def test_deletes_a_role(self, admin: Client, relawan: int) -> None:
+        assert admin.delete(f"/roles/{relawan}").status_code == 200
+        assert_error(admin.get(f"/roles/{relawan}"), 404)
+        for number in UNKNOWN:
+            assert_error(admin.delete(f"/roles/{number}"), 404)
+
+    def test_a_role_set_not_editable_stays_as_it_is(self, admin: Client, relawan: int) -> None:
+        assert admin.put(f"/roles/{relawan}", {"name": "relawan", "is_editable": False}).status_code == 200
+        assert_error(admin.delete(f"/roles/{relawan}"), 403, "role_not_editable")
+
+    def test_a_role_that_somebody_has_is_not_deleted(self, admin: Client, relawan: int) -> None:
+        user = make_user()
+        admin.post(f"/admins/{user.id}/roles", {"role_ids": [relawan]})
+        assert_error(admin.delete(f"/roles/{relawan}"), 409, "role_in_use")
+
+    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
+        assert_refused(self, client, siti, budi)
+
+
+class TestListUserRoles:
+    """GET /users/<user_id>/roles"""
+
+    def test_lists_the_roles_of_a_person(self, client: Client, siti: Client) -> None:
+        response = client.get(f"/users/{siti.id}/roles")
+        assert (response.status_code, [role["name"] for role in response.json]) == (200, ["pasien"])
+        assert_error(client.get("/users/999999/roles"), 404)
+
+
+class TestAddUserRoles:
+    """POST /admins/<user_id>/roles"""
+
+    def test_roles_are_given_and_removed_and_repeats_are_ignored(self, admin: Client, relawan: int) -> None:
+        user = make_user()
+        url = f"/admins/{user.id}/roles"
+        for _ in range(2):
+            response = admin.post(url, {"role_ids": [relawan, role_id("pendamping"), relawan]})
+            assert response.status_code == 200
+            assert sorted(response.json["role_ids"]) == sorted([relawan, role_id("pendamping"), role_id("pasien")])
+        assert {role["name"] for role in admin.get(f"/users/{user.id}/roles").json} == {
+            "pasien",
+            "pendamping",
+            "relawan",
+        }
+        for _ in range(2):
+            response = admin.delete(url, {"role_ids": [relawan]})
+            assert response.status_code == 200
+            assert relawan not in response.json["role_ids"]
+
+    def test_only_a_superadmin_hands_out_superadmin(self, client: Client, admin: Client) -> None:
+        user = make_user()
+        body = {"role_ids": [role_id("superadmin")]}
+        assert_error(admin.post(f"/admins/{user.id}/roles", body), 403, "superadmin_only")
+        boss = client.as_superadmin(make_superadmin())
+        assert boss.post(f"/admins/{user.id}/roles", body).status_code == 200
+        assert_error(admin.delete(f"/admins/{user.id}/roles", body), 403, "superadmin_only")
+        assert_error(admin.post(f"/admins/{user.id}/roles", {"role_ids": [role_id("pasien")]}), 403, "superadmin_only")
+        assert boss.delete(f"/admins/{user.id}/roles", body).status_code == 200
+
+    @pytest.mark.parametrize(
+        "body", [{}, {"role_ids": []}, {"role_ids": "x"}, {"role_ids": [999999]}, {"role_ids": [1.5]}]
+    )
+    def test_wrong_role_ids_are_bad_input(self, admin: Client, body: dict[str, Any]) -> None:
+        url = f"/admins/{make_user().id}/roles"
+        assert_error(admin.post(url, body), 400, "validation_error", "role_ids")
+        assert_error(admin.delete(url, body), 400, "validation_error", "role_ids")
+
+    def test_an_unknown_person_is_404(self, admin: Client) -> None:
+        assert_error(admin.post("/admins/999999/roles", {"role_ids": [role_id("pasien")]}), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
+        assert_refused(self, client, siti, budi)
+
+
+class TestRemoveUserRoles:
+    """DELETE /admins/<user_id>/roles"""
+
+    def test_a_removed_role_ends_its_rights_at_once(self, client: Client, admin: Client) -> None:
+        other = make_admin()
+        other_client = client.as_(other)
+        assert other_client.post("/roles", {"name": "satu"}).status_code == 201
+        admin.delete(f"/admins/{other.id}/roles", {"role_ids": [role_id("admin")]})
+        assert_error(other_client.post("/roles", {"name": "dua"}), 403, "forbidden")
+
+    def test_the_last_admin_stays_one(self, client: Client) -> None:
+        last = make_admin()
+        response = client.as_(last).delete(f"/admins/{last.id}/roles", {"role_ids": [role_id("admin")]})
+        assert_error(response, 409, "last_admin")
+
+    def test_an_unknown_person_is_404(self, admin: Client) -> None:
+        assert_error(admin.delete("/admins/999999/roles", {"role_ids": [role_id("pasien")]}), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
+        assert_refused(self, client, siti, budi)
