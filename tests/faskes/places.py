@@ -7,6 +7,7 @@ from typing import Any
 
 from app.core.database.session import db
 from app.faskes.models import Faskes
+from tests.helpers.client import Client
 
 CIMAHI = (-6.88, 107.55)
 
@@ -21,3 +22,11 @@ def make_faskes(**data: Any) -> Faskes:
     db.session.add(row)
     db.session.commit()  # a refused request rolls back what is not
     return row
+
+
+def nearby(client: Client, lat: float, lng: float, radius: int | None = None) -> list[dict[str, float | str]]:
+    query: dict[str, float] = {"lat": lat, "lng": lng} | ({} if radius is None else {"radius": radius})
+    response = client.get("/faskes/nearby", query_string=query)
+    assert response.status_code == 200, response.json
+    results: list[dict[str, float | str]] = response.json["results"]
+    return results

@@ -5,57 +5,14 @@ from __future__ import annotations
 import math
 import random
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.geo import distance_km
 from app.faskes.models import Faskes
 from app.faskes.service import reads
-from tests.faskes.places import CIMAHI, make_faskes
-from tests.helpers.client import Client, assert_error
-from tests.helpers.statements import Statements
-
-
-def nearby(client: Client, lat: float, lng: float, radius: int | None = None) -> list[dict[str, float | str]]:
-    query: dict[str, float] = {"lat": lat, "lng": lng} | ({} if radius is None else {"radius": radius})
-    response = client.get("/faskes/nearby", query_string=query)
-    assert response.status_code == 200, response.json
-    results: list[dict[str, float | str]] = response.json["results"]
-    return results
-
-
-def test_the_nearest_comes_first_with_its_distance(client: Client, statements: Statements) -> None:
-    make_faskes(id="far", lat=-6.91)
-    make_faskes(id="near", lat=-6.881)
-    make_faskes(id="here", lat=CIMAHI[0])
-    make_faskes(id="outside", lat=-6.93)
-    with statements.at_most(1):
-        results = nearby(client, *CIMAHI)
-    assert [(row["id"], row["distance_km"]) for row in results] == [("here", 0.0), ("near", 0.111), ("far", 3.336)]
-
-
-def test_the_radius_is_5000_metres_unless_said(client: Client) -> None:
-    make_faskes(id="inside", lat=CIMAHI[0] + 4.99 / 111.195)
-    make_faskes(id="outside", lat=CIMAHI[0] - 5.01 / 111.195)
-    assert [row["id"] for row in nearby(client, *CIMAHI)] == ["inside"]
-    assert len(nearby(client, *CIMAHI, 5020)) == 2
-    assert nearby(client, *CIMAHI, 1) == []
-
-
-@pytest.mark.parametrize("radius", ["0", "-1", "50001", "5.5", "x", "", "nan", "1e3"])
-def test_a_radius_outside_1_to_50000_is_400(client: Client, radius: str) -> None:
-    query = {"lat": CIMAHI[0], "lng": CIMAHI[1], "radius": radius}
-    assert_error(client.get("/faskes/nearby", query_string=query), 400, "validation_error", "radius")
-
-
-def test_location_looks_fifty_kilometres_around_in_the_database(client: Client, statements: Statements) -> None:
-    make_faskes(id="inside", lat=CIMAHI[0] + 49.9 / 111.195)
-    make_faskes(id="outside", lat=CIMAHI[0] + 50.1 / 111.195)
-    with statements.at_most(1):
-        response = client.get(f"/faskes/location?lat={CIMAHI[0]}&lng={CIMAHI[1]}&radius=1")
-    assert [row["id"] for row in response.json["results"]] == ["inside"]
-    assert response.json["results"][0]["distance_km"] == pytest.approx(49.9, abs=0.01)
+from tests.faskes.places import make_faskes, nearby
+from tests.helpers.client import Client
 
 
 def test_circles_go_over_the_antimeridian_and_the_poles(client: Client) -> None:

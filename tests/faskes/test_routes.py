@@ -1,0 +1,270 @@
+"""The routes of health facilities, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from tests.faskes.places import CIMAHI, make_faskes, nearby
+from tests.helpers.client import Client, assert_error
+from tests.helpers.routes import assert_refused
+from tests.helpers.statements import Statements
+
+RECORD = {"id", "nama", "alamat", "lat", "lng", "jenis", "telepon", "province", "rating", "source"}
+
+
+def ids(response: Any) -> list[str]:
+    assert response.status_code == 200, response.json
+    return [row["id"] for row in response.json["results"]]
+
+
+class TestListNearbyFaskes:
+    """GET /faskes/nearby"""
+
+    def test_lists_the_nearest_first_with_its_distance(self, client: Client, statements: Statements) -> None:
+        make_faskes(id="far", lat=-6.91)
+        make_faskes(id="near", lat=-6.881)
+        make_faskes(id="here", lat=CIMAHI[0])
+        make_faskes(id="outside", lat=-6.93)
+        with statements.at_most(1):
+            results = nearby(client, *CIMAHI)
+        assert [(row["id"], row["distance_km"]) for row in results] == [("here", 0.0), ("near", 0.111), ("far", 3.336)]
+
+    def test_the_radius_is_5000_metres_unless_said(self, client: Client) -> None:
+        make_faskes(id="inside", lat=CIMAHI[0] + 4.99 / 111.195)
+        make_faskes(id="outside", lat=CIMAHI[0] - 5.01 / 111.195)
+        assert [row["id"] for row in nearby(client, *CIMAHI)] == ["inside"]
+        assert len(nearby(client, *CIMAHI, 5020)) == 2
+        assert nearby(client, *CIMAHI, 1) == []
+
+    @pytest.mark.parametrize("radius", ["0", "-1", "50001", "5.5", "x", "", "nan", "1e3"])
+    def test_a_radius_outside_1_to_50000_is_400(self, client: Client, radius: str) -> None:
+        query = {"lat": CIMAHI[0], "lng": CIMAHI[1], "radius": radius}
+        assert_error(client.get("/faskes/nearby", query_string=query), 400, "validation_error", "radius")
+
+
+class TestListFaskesByLocation:
+    """GET /faskes/location"""
+
+    def test_lists_what_is_within_50_km(self, client: Client, statements: Statements) -> None:
+        make_faskes(id="inside", lat=CIMAHI[0] + 49.9 / 111.195)
+        make_faskes(id="outside", lat=CIMAHI[0] + 50.1 / 111.195)
+        with statements.at_most(1):
+            response = client.get(f"/faskes/location?lat={CIMAHI[0]}&lng={CIMAHI[1]}&radius=1")
+        assert [row["id"] for row in response.json["results"]] == ["inside"]
+        assert response.json["results"][0]["distance_km"] == pytest.approx(49.9, abs=0.01)
+
+    def test_a_wrong_position_is_bad_input(self, client: Client) -> None:
+        assert_error(client.get("/faskes/location?lat=91&lng=0"), 400, "validation_error", "lat")
+        assert_error(client.get("/faskes/location?lat=0"), 400, "validation_error", "lng")
+
+
+class TestSearchFaskes:
+    """GET /faskes/search"""
+
+    @pytest.mark.parametrize(
+        ("keyword", "matches"),
+        [
+            ("cibabat", ["a"]),
+            ("CIBA", ["a"]),
+            ("bab", ["a"]),
+            ("rs", ["c", "b", "a"]),
+            ("%", ["b"]),
+            ("_", ["c"]),
+            ("\\", ["d"]),
+            ("100%", ["b"]),
+            ("_x_", []),
+            ("%a%", []),
+            ("' OR 1=1 --", []),
+            ("zz", []),
+        ],
+    )
+    def test_takes_the_keyword_to_the_letter(
+        self, client: Client, statements: Statements, keyword: str, matches: list[str]
+    ) -> None:
+        start = datetime(2026, 3, 1, tzinfo=UTC)
+        names = {"a": "RSUD Cibabat", "b": "RS 100% Sehat", "c": "RS A_B", "d": "Klinik \\ Baru"}
+        for day, (faskes_id, nama) in enumerate(names.items()):
+            make_faskes(id=faskes_id, nama=nama, created_at=start + timedelta(days=day))
+        with statements.at_most(1):
+            response = client.get("/faskes/search", query_string={"keyword": keyword})
+        assert ids(response) == matches
+        assert response.json["status"] == ("OK" if matches else "ZERO_RESULTS")
+        assert all("distance_km" not in row for row in response.json["results"])
+
+    @pytest.mark.parametrize("query", ["", "?keyword=", "?keyword=%20", "?keyword=" + "x" * 101])
+    def test_without_a_keyword_is_400(self, client: Client, query: str) -> None:
+        assert_error(client.get(f"/faskes/search{query}"), 400, "validation_error", "keyword")
+
+    def test_counts_no_further_than_10000(self, client: Client) -> None:
+        db.session.execute(
+            sa.text(
+                "INSERT INTO faskes (id, nama, lat, lng) SELECT n, 'Klinik', 0, 110 FROM generate_series(1, 10001) n"
+            )
+        )
+        response = client.get("/faskes/search?keyword=klinik&per_page=2")
+        assert len(ids(response)) == 2
+        assert response.headers["X-Total-Count"] == "10000"
+
+
+class TestListFaskes:
+    """GET /faskes"""
+
+    def test_lists_newest_first_in_the_sections_shape(self, client: Client, statements: Statements) -> None:
+        start = datetime(2026, 3, 1, tzinfo=UTC)
+        for day in range(3):
+            make_faskes(id=f"day-{day}", created_at=start + timedelta(days=day))
+        with statements.at_most(1):
+            response = client.get("/faskes/")
+        assert ids(response) == ["day-2", "day-1", "day-0"]
+        assert response.json["status"] == "OK"
+        assert set(response.json["results"][0]) == RECORD
+        assert response.headers["X-Total-Count"] == "3"
+
+    def test_an_empty_list_says_so(self, client: Client) -> None:
+        assert client.get("/faskes").json == {"results": [], "status": "ZERO_RESULTS"}
+
+    def test_is_paged_as_the_other_lists_are(self, client: Client) -> None:
+        for number in range(5):
+            make_faskes(id=f"page-{number}", nama=f"RS Halaman {number}")
+        for path in ("/faskes", "/faskes/search?keyword=halaman", "/faskes/location?lat=-6.88&lng=107.55"):
+            response = client.get(path, query_string=None)
+            assert len(ids(response)) == 5
+            joint = "&" if "?" in path else "?"
+            second = client.get(f"{path}{joint}page=2&per_page=2")
+            assert ids(second) == ids(response)[2:4]
+            assert second.headers["X-Total-Count"] == "5"
+            assert 'rel="prev"' in second.headers["Link"]
+            beyond = client.get(f"{path}{joint}page=9&per_page=2")
+            assert (ids(beyond), beyond.json["status"], beyond.headers["X-Total-Count"]) == ([], "OK", "5")
+        assert_error(client.get("/faskes?per_page=101"), 400, "validation_error", "per_page")
+
+
+class TestGetFaskes:
+    """GET /faskes/<faskes_id>"""
+
+    def test_returns_a_facility(self, client: Client) -> None:
+        make_faskes(id="ChIJ_a-1", nama="RSUD", alamat="Jl. A", jenis="rumah_sakit", telepon="022", rating=4.5)
+        assert client.get("/faskes/ChIJ_a-1").json == {
+            "id": "ChIJ_a-1", "nama": "RSUD", "alamat": "Jl. A", "lat": -6.88, "lng": 107.55, "jenis": "rumah_sakit",
+            "telepon": "022", "province": "Jawa Barat", "rating": 4.5, "source": "db",
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("faskes_id", ["unknown", "%00", "..", "a b", "x" * 5000, "%ED%A0%80"])
+    def test_an_unknown_id_is_404(self, client: Client, faskes_id: str) -> None:
+        assert_error(client.get(f"/faskes/{faskes_id}"), 404)
+
+
+class TestCreateFaskes:
+    """POST /faskes"""
+
+    def test_adds_a_facility_and_finds_its_province(self, client: Client, admin: Client) -> None:
+        response = admin.post("/faskes", {"nama": " RSUD Cibabat ", "lat": -6.88, "lng": 107.55})
+        assert response.status_code == 201
+        assert set(response.json) == RECORD
+        assert (response.json["nama"], response.json["province"], response.json["source"]) == (
+            "RSUD Cibabat",
+            "Jawa Barat",
+            "db",
+        )
+        assert client.get(f"/faskes/{response.json['id']}").json == response.json
+
+    def test_an_admin_may_say_everything(self, admin: Client) -> None:
+        body = {
+            "id": "ChIJ-own_1", "nama": "Klinik", "alamat": "Jl. B", "lat": "1.5", "lng": 0, "jenis": "klinik",
+            "telepon": "021", "province": "north sumatra", "rating": 5,
+        }  # fmt: skip
+        response = admin.post("/faskes/", body)
+        assert response.status_code == 201
+        assert response.json == {**body, "lat": 1.5, "province": "Sumatera Utara", "source": "db"}
+
+    def test_a_facility_at_sea_has_no_province(self, admin: Client) -> None:
+        assert admin.post("/faskes", {"nama": "Kapal", "lat": -10.5, "lng": 100}).json["province"] is None
+
+    def test_an_id_that_is_taken_is_409(self, admin: Client) -> None:
+        make_faskes(id="taken")
+        assert_error(admin.post("/faskes", {"id": "taken", "nama": "B", "lat": 0, "lng": 0}), 409, "faskes_taken")
+        assert admin.get("/faskes/taken").status_code == 200
+
+    @pytest.mark.parametrize(
+        ("changes", "field"),
+        [
+            ({"nama": None}, "nama"), ({"nama": " "}, "nama"), ({"nama": "x" * 256}, "nama"), ({"lat": None}, "lat"),
+            ({"lat": 91}, "lat"), ({"lat": "nan"}, "lat"), ({"lat": True}, "lat"), ({"lat": [1]}, "lat"),
+            ({"lng": 180.5}, "lng"), ({"lng": {}}, "lng"), ({"province": "Wakanda"}, "province"),
+            ({"rating": 6}, "rating"), ({"rating": -1}, "rating"), ({"id": ""}, "id"), ({"id": "a/b"}, "id"),
+            ({"id": "a\n"}, "id"), ({"id": "x" * 256}, "id"), ({"id": "nearby"}, "id"), ({"id": "search"}, "id"),
+            ({"id": 7}, "id"), ({"jenis": "x" * 51}, "jenis"), ({"telepon": 7}, "telepon"),
+            ({"alamat": "x" * 501}, "alamat"),
+        ],
+    )  # fmt: skip
+    def test_a_facility_that_breaks_a_rule_is_400(self, admin: Client, changes: dict[str, Any], field: str) -> None:
+        good = {"nama": "Klinik", "lat": -6.88, "lng": 107.55}
+        if changes != {"id": "a\n"}:  # blanks around it are stripped
+            assert_error(admin.post("/faskes", {**good, **changes}), 400, "validation_error", field)
+        if field != "id":
+            row = make_faskes()
+            assert_error(admin.put(f"/faskes/{row.id}", changes), 400, "validation_error", field)
+
+    @pytest.mark.parametrize("missing", ["nama", "lat", "lng"])
+    def test_name_and_position_are_needed(self, admin: Client, missing: str) -> None:
+        body = {"nama": "Klinik", "lat": -6.88, "lng": 107.55}
+        del body[missing]
+        assert_error(admin.post("/faskes", body), 400, "validation_error", missing)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestUpdateFaskes:
+    """PUT /faskes/<faskes_id>"""
+
+    def test_changes_only_what_it_names(self, admin: Client) -> None:
+        row = make_faskes(nama="Lama", alamat="Jl. A", telepon="1", province="Banten")
+        response = admin.put(f"/faskes/{row.id}", {"nama": "Baru", "telepon": ""})
+        assert response.status_code == 200
+        assert (response.json["nama"], response.json["alamat"], response.json["telepon"]) == ("Baru", "Jl. A", None)
+        assert response.json["province"] == "Banten"
+
+    def test_a_facility_that_moves_gets_the_province_of_its_new_place(self, admin: Client) -> None:
+        row = make_faskes()
+        assert admin.put(f"/faskes/{row.id}", {"lat": -8.67, "lng": 115.21}).json["province"] == "Bali"
+        assert (
+            admin.put(f"/faskes/{row.id}", {"lat": -6.88, "lng": 107.55, "province": "Aceh"}).json["province"] == "Aceh"
+        )
+        assert admin.put(f"/faskes/{row.id}", {"province": None}).json["province"] == "Jawa Barat"
+
+    def test_an_edited_record_of_the_provider_becomes_the_services_own(self, admin: Client) -> None:
+        row = make_faskes(source="places")
+        assert admin.put(f"/faskes/{row.id}", {"nama": "Benar"}).json["source"] == "db"
+
+    def test_ignores_an_id_and_a_source(self, admin: Client) -> None:
+        row = make_faskes(id="stays")
+        response = admin.put("/faskes/stays", {"id": "other", "source": "places", "nama": "B"})
+        assert (response.json["id"], response.json["source"]) == ("stays", "db")
+        assert row.id == "stays"
+
+    def test_an_unknown_facility_is_404(self, admin: Client) -> None:
+        assert_error(admin.put("/faskes/gone", {"nama": "B"}), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestDeleteFaskes:
+    """DELETE /faskes/<faskes_id>"""
+
+    def test_deletes_a_facility_once(self, client: Client, admin: Client) -> None:
+        make_faskes(id="gone")
+        response = admin.delete("/faskes/gone")
+        assert response.status_code == 200
+        assert response.json["message"]
+        assert_error(client.get("/faskes/gone"), 404)
+        assert_error(admin.delete("/faskes/gone"), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
