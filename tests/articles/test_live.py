@@ -11,9 +11,9 @@ from flask import Flask
 from app.core.lib import clock
 from app.providers import cache, ministry
 from dev.simulators import Server
+from tests.articles.samples import first
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
-from tests.helpers.statements import Statements
 from tests.providers.test_ministry_addresses import HOSTILE
 
 
@@ -24,38 +24,6 @@ def an_hour_later(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "now", lambda: real() + timedelta(hours=1))
 
 
-def first(sim: Server) -> str:
-    address: str = sim.ministry.address(sim.ministry.articles[0])
-    return address
-
-
-def test_anybody_reads_the_list(client: Client, outside: Server) -> None:
-    for path in ("/articles", "/articles/"):
-        response = client.get(path)
-        assert response.status_code == 200
-        assert response.json is not None
-        assert [row["url"] for row in response.json] == [
-            outside.ministry.address(each) for each in outside.ministry.articles
-        ]
-    assert response.json[0] == {
-        "title": "Mengenal Diabetes Sejak Dini",
-        "url": first(outside),
-        "image": outside.ministry.url + outside.ministry.articles[0].picture,
-        "is_saved": False,
-    }
-    assert response.headers["X-Total-Count"] == "5"
-
-
-def test_the_list_is_paged(client: Client, outside: Server) -> None:
-    response = client.get("/articles?page=2&per_page=2")
-    assert response.json is not None
-    assert [row["url"] for row in response.json] == [
-        outside.ministry.address(each) for each in outside.ministry.articles[2:4]
-    ]
-    assert response.headers["X-Total-Count"] == "5"
-    assert 'rel="next"' in response.headers["Link"]
-
-
 def test_a_visit_within_fifteen_minutes_costs_the_site_nothing(client: Client, outside: Server) -> None:
     for _ in range(3):
         assert client.get("/articles").status_code == 200
@@ -63,8 +31,7 @@ def test_a_visit_within_fifteen_minutes_costs_the_site_nothing(client: Client, o
     assert len(outside.ministry.calls) == 2
 
 
-def test_what_somebody_saved_shows_in_the_list_and_in_the_detail(client: Client, outside: Server) -> None:
-    siti = client.as_(make_user())
+def test_what_somebody_saved_shows_in_the_list_and_in_the_detail(client: Client, siti: Client, outside: Server) -> None:
     saved = outside.ministry.address(outside.ministry.articles[2])
     spelled = saved.replace("http://", "HTTP://") + "?utm_source=whatsapp#isi"
     assert siti.post("/articles/save", {"url": spelled, "title": "Jiwa"}).json == {"is_saved": True}
@@ -75,30 +42,6 @@ def test_what_somebody_saved_shows_in_the_list_and_in_the_detail(client: Client,
     assert (detail["is_saved"], detail["url"]) == (True, saved)
     assert not any(row["is_saved"] for row in client.get("/articles").json or [])
     assert not any(row["is_saved"] for row in client.as_(make_user()).get("/articles").json or [])
-
-
-def test_the_list_costs_one_statement_beside_the_session(
-    client: Client, outside: Server, statements: Statements
-) -> None:
-    siti = client.as_(make_user())
-    siti.get("/articles")
-    with statements.at_most(2):
-        siti.get("/articles")
-    with statements.at_most(0):
-        client.get("/articles")
-
-
-def test_the_detail_has_the_whole_text(client: Client, outside: Server) -> None:
-    detail = client.get("/articles/detail", query_string={"url": first(outside)}).json
-    assert detail is not None
-    assert set(detail) == {"title", "url", "content", "image", "published_at", "is_saved"}
-    assert detail["content"].startswith("<p><strong>Jakarta</strong>")
-    assert detail["published_at"] == "2026-02-15T02:30:00Z"
-
-
-def test_a_page_that_the_site_does_not_have_is_404(client: Client, outside: Server) -> None:
-    response = client.get("/articles/detail", query_string={"url": f"{outside.ministry.url}/tidak-ada"})
-    assert_error(response, 404, "not_found")
 
 
 def test_an_address_elsewhere_is_400_and_nobody_is_called(
@@ -114,10 +57,6 @@ def test_an_address_elsewhere_is_400_and_nobody_is_called(
 def test_a_redirect_to_elsewhere_is_400(client: Client, outside: Server, target: str) -> None:
     url = f"{outside.ministry.url}/_redirect?to={target}"
     assert_error(client.get("/articles/detail", query_string={"url": url}), 400, "url_not_allowed")
-
-
-def test_the_address_is_needed(client: Client) -> None:
-    assert_error(client.get("/articles/detail"), 400, field="url")
 
 
 @pytest.mark.usefixtures("an_hour_later")

@@ -1,0 +1,14 @@
+"""Articles for tests: a new one of an administrator, two that people save, and the first one of the ministry's site."""
+
+from __future__ import annotations
+
+from dev.simulators import Server
+
+NEW = {"title": "Gizi Anak", "url": "https://contoh.id/gizi?utm_source=x#a", "content": "<p>Isi</p>"}
+ONE = {"url": "https://contoh.id/satu", "title": "Satu"}
+TWO = {"url": "https://contoh.id/dua", "title": "Dua"}
+
+
+def first(sim: Server) -> str:
+    address: str = sim.ministry.address(sim.ministry.articles[0])
+    return address

@@ -1,0 +1,285 @@
+"""The routes of articles, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.articles.models import Article
+from app.core.database.session import db
+from app.kategori.models import Kategori
+from dev.simulators import Server
+from tests.articles.samples import NEW, ONE, TWO, first
+from tests.core.media import samples as pictures
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_article, make_user
+from tests.helpers.routes import assert_refused
+from tests.helpers.statements import Statements
+
+
+def picture() -> tuple[BytesIO, str]:
+    return BytesIO(pictures.plain()), "foto.jpg"
+
+
+class TestListLiveArticles:
+    """GET /articles"""
+
+    def test_lists_for_anybody(self, client: Client, outside: Server) -> None:
+        for path in ("/articles", "/articles/"):
+            response = client.get(path)
+            assert response.status_code == 200
+            assert response.json is not None
+            assert [row["url"] for row in response.json] == [
+                outside.ministry.address(each) for each in outside.ministry.articles
+            ]
+        assert response.json[0] == {
+            "title": "Mengenal Diabetes Sejak Dini",
+            "url": first(outside),
+            "image": outside.ministry.url + outside.ministry.articles[0].picture,
+            "is_saved": False,
+        }
+        assert response.headers["X-Total-Count"] == "5"
+
+    def test_is_paged(self, client: Client, outside: Server) -> None:
+        response = client.get("/articles?page=2&per_page=2")
+        assert response.json is not None
+        assert [row["url"] for row in response.json] == [
+            outside.ministry.address(each) for each in outside.ministry.articles[2:4]
+        ]
+        assert response.headers["X-Total-Count"] == "5"
+        assert 'rel="next"' in response.headers["Link"]
+
+    def test_costs_one_statement_more_than_the_session(
+        self, client: Client, siti: Client, outside: Server, statements: Statements
+    ) -> None:
+        siti.get("/articles")
+        with statements.at_most(2):
+            siti.get("/articles")
+        with statements.at_most(0):
+            client.get("/articles")
+
+
+class TestGetLiveArticle:
+    """GET /articles/detail"""
+
+    def test_has_the_whole_text(self, client: Client, outside: Server) -> None:
+        detail = client.get("/articles/detail", query_string={"url": first(outside)}).json
+        assert detail is not None
+        assert set(detail) == {"title", "url", "content", "image", "published_at", "is_saved"}
+        assert detail["content"].startswith("<p><strong>Jakarta</strong>")
+        assert detail["published_at"] == "2026-02-15T02:30:00Z"
+
+    def test_a_page_that_the_site_does_not_have_is_404(self, client: Client, outside: Server) -> None:
+        response = client.get("/articles/detail", query_string={"url": f"{outside.ministry.url}/tidak-ada"})
+        assert_error(response, 404, "not_found")
+
+    def test_needs_an_address(self, client: Client) -> None:
+        assert_error(client.get("/articles/detail"), 400, field="url")
+
+    def test_a_wrong_token_is_refused_here_and_in_the_lists(self, client: Client) -> None:
+        stranger = client.with_token("not.a.token")
+        for path in ("/articles", "/articles/all", "/articles/search?title=a", "/articles/detail?url=x"):
+            assert_error(stranger.get(path), 401)
+
+
+class TestListArticles:
+    """GET /articles/all"""
+
+    def test_lists_newest_first_and_paged(self, client: Client) -> None:
+        ids = [make_article().id for _ in range(5)]
+        assert [row["id"] for row in client.get("/articles/all").json or []] == ids[::-1]
+        response = client.get("/articles/all?page=2&per_page=2")
+        assert [row["id"] for row in response.json or []] == [ids[2], ids[1]]
+        assert response.headers["X-Total-Count"] == "5"
+
+    def test_a_wrong_page_is_bad_input(self, client: Client) -> None:
+        for query, field in (("page=0", "page"), ("kategori_id=x", "kategori_id")):
+            assert_error(client.get(f"/articles/all?{query}"), 400, "validation_error", field)
+
+
+class TestSearchArticles:
+    """GET /articles/search"""
+
+    @pytest.mark.parametrize(
+        ("title", "titles"),
+        [("gula", ["Gula 100% Alami", "Bahaya GULA"]), ("100%", ["Gula 100% Alami"]), ("_", []), ("\\", []),
+         ("zzz", [])],
+    )  # fmt: skip
+    def test_finds_parts_of_titles_and_takes_signs_literally(
+        self, client: Client, title: str, titles: list[str]
+    ) -> None:
+        for each in ("Bahaya GULA", "Garam", "Gula 100% Alami"):
+            make_article(title=each)
+        response = client.get("/articles/search", query_string={"title": title})
+        assert [row["title"] for row in response.json or []] == titles
+
+    def test_needs_a_title(self, client: Client) -> None:
+        assert_error(client.get("/articles/search"), 400, field="title")
+        assert_error(client.get("/articles/search?title=%20"), 400, field="title")
+
+
+class TestGetArticleByUrl:
+    """GET /articles/url"""
+
+    def test_returns_the_article_of_an_address(self, client: Client) -> None:
+        article = make_article()
+        assert client.get("/articles/url", query_string={"url": f"{article.url}#a"}).json["id"] == article.id
+        assert_error(client.get("/articles/url?url=https://contoh.id/tidak-ada"), 404, "not_found")
+
+    def test_an_address_that_is_none_is_400(self, client: Client) -> None:
+        assert_error(client.get("/articles/url?url=javascript:alert(1)"), 400, field="url")
+
+
+class TestSaveArticle:
+    """POST /articles/save"""
+
+    def test_toggles_with_every_tap(self, siti: Client) -> None:
+        states = [siti.post("/articles/save", ONE).json for _ in range(3)]
+        assert states == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
+
+    def test_costs_one_statement_more_than_the_session(self, siti: Client, statements: Statements) -> None:
+        siti.post("/articles/save", ONE)
+        with statements.at_most(2):
+            siti.post("/articles/save", ONE)
+
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [({"url": "javascript:alert(1)"}, "url"), ({"url": ""}, "url"), ({"url": None}, "url"),
+         ({"title": ""}, "title"), ({"title": "x" * 301}, "title")],
+    )  # fmt: skip
+    def test_bad_input_is_400(self, siti: Client, change: dict[str, str | None], field: str) -> None:
+        assert_error(siti.post("/articles/save", {**ONE, **change}), 400, field=field)
+
+    def test_needs_a_login(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestListSavedArticles:
+    """GET /articles/saved"""
+
+    def test_lists_latest_first_and_only_to_their_owner(self, client: Client, siti: Client) -> None:
+        for each in (ONE, TWO):
+            siti.post("/articles/save", each)
+        rows = siti.get("/articles/saved").json or []
+        assert [(row["title"], row["url"], row["is_saved"]) for row in rows] == [
+            ("Dua", TWO["url"], True),
+            ("Satu", ONE["url"], True),
+        ]
+        siti.post("/articles/save", TWO)
+        assert [row["title"] for row in siti.get("/articles/saved").json or []] == ["Satu"]
+        assert client.as_(make_user()).get("/articles/saved").json == []
+
+    def test_needs_a_login_and_a_right_page(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_error(siti.get("/articles/saved?per_page=101"), 400, "validation_error", "per_page")
+
+
+class TestCreateArticle:
+    """POST /articles"""
+
+    def test_adds_an_article_that_everybody_reads(self, client: Client, admin: Client) -> None:
+        kategori = Kategori(nama_kategori="Gizi")
+        db.session.add(kategori)
+        db.session.flush()
+        response = admin.post("/articles", {**NEW, "kategori_id": kategori.id})
+        assert response.status_code == 201
+        article = response.json or {}
+        assert set(article) == {
+            "id", "title", "url", "content", "kategori_id", "image", "is_saved", "created_at", "updated_at",
+        }  # fmt: skip
+        values = [article[name] for name in ("url", "kategori_id", "image")]
+        assert values == ["https://contoh.id/gizi", kategori.id, None]
+        assert client.get(f"/articles/{article['id']}").json == article
+        assert client.get("/articles/url", query_string={"url": NEW["url"]}).json == article
+
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            ({"title": None}, "title"),
+            ({"title": "  "}, "title"),
+            ({"title": "x" * 301}, "title"),
+            ({"url": "javascript:alert(1)"}, "url"),
+            ({"url": "https://a@b.id/"}, "url"),
+            ({"url": "https://contoh.id/" + "é" * 1000}, "url"),
+            ({"content": "x" * 200_001}, "content"),
+            ({"content": 5}, "content"),
+            ({"kategori_id": 999999}, "kategori_id"),
+            ({"kategori_id": 2**63}, "kategori_id"),
+            ({"image": "bukan berkas"}, "image"),
+        ],
+    )
+    def test_bad_input_is_400_and_names_its_field(self, admin: Client, change: dict[str, Any], field: str) -> None:
+        assert_error(admin.post("/articles", {**NEW, **change}), 400, field=field)
+        article = make_article()
+        assert_error(admin.put(f"/articles/{article.id}", change), 400, field=field)
+
+    def test_an_address_is_stored_once(self, admin: Client) -> None:
+        assert admin.post("/articles", NEW).status_code == 201
+        assert_error(admin.post("/articles", {**NEW, "url": "https://contoh.id/gizi"}), 409, "article_exists")
+        assert admin.post("/articles", {"title": "Tanpa alamat"}).status_code == 201
+        assert admin.post("/articles", {"title": "Juga tanpa"}).status_code == 201
+
+    def test_what_is_no_picture_is_415_and_leaves_nothing(self, admin: Client) -> None:
+        response = admin.post("/articles", data={**NEW, "image": (BytesIO(b"<svg/>"), "x.jpg")})
+        assert_error(response, 415)
+        assert db.session.scalar(sa.select(sa.func.count()).select_from(Article)) == 0
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestGetArticle:
+    """GET /articles/<article_id>"""
+
+    def test_an_unknown_article_is_404(self, client: Client) -> None:
+        for number in (999999, 10**25):
+            assert_error(client.get(f"/articles/{number}"), 404)
+
+
+class TestUpdateArticle:
+    """PUT /articles/<article_id>"""
+
+    def test_changes_the_picture_alone(self, app: Flask, client: Client, admin: Client) -> None:
+        form = {**NEW, "kategori_id": "", "image": picture()}
+        article = admin.post("/articles", data=form).json or {}
+        assert article["image"].startswith("/media/")
+        assert client.get(article["image"]).mimetype == "image/webp"
+
+        replaced = admin.put(f"/articles/{article['id']}", data={"image": picture()}).json or {}
+        assert replaced["title"] == "Gizi Anak"
+        assert replaced["image"] != article["image"]
+        assert client.get(article["image"]).status_code == 404
+
+        removed = admin.put(f"/articles/{article['id']}", {"image": None}).json or {}
+        assert removed["image"] is None
+        assert client.get(replaced["image"]).status_code == 404
+
+    def test_an_unknown_article_is_404(self, admin: Client) -> None:
+        assert_error(admin.put("/articles/999999", {"title": "x"}), 404)
+
+    def test_an_address_of_another_article_is_409(self, admin: Client) -> None:
+        ours, theirs = make_article(), make_article()
+        assert_error(admin.put(f"/articles/{ours.id}", {"url": theirs.url}), 409, "article_exists")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestDeleteArticle:
+    """DELETE /articles/<article_id>"""
+
+    def test_takes_the_picture_along(self, client: Client, admin: Client) -> None:
+        article = admin.post("/articles", data={**NEW, "image": picture()}).json or {}
+        assert "message" in (admin.delete(f"/articles/{article['id']}").json or {})
+        assert client.get(article["image"]).status_code == 404
+        assert_error(client.get(f"/articles/{article['id']}"), 404)
+
+    def test_an_unknown_article_is_404(self, admin: Client) -> None:
+        assert_error(admin.delete("/articles/999999"), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
