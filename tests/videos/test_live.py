@@ -15,16 +15,11 @@ from app.providers import videos as platform
 from app.videos import live
 from dev.simulators import Server
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user, make_video
+from tests.helpers.factories import make_video
 from tests.helpers.statements import Statements
+from tests.videos.samples import CHANNEL, ONE, rows
 
-CHANNEL = "UCkemenkesSimulasi0000001"
-ONE = "/videoplatform/videos/hdMaxres001/detail"
 ALL = (ONE, f"/videoplatform/channel/{CHANNEL}", "/videoplatform/search?q=gizi")
-
-FIELDS = {
-    "id", "video_id", "title", "channel_id", "channel_title", "thumbnail", "duration", "published_at", "is_saved",
-}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -43,73 +38,9 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     return move
 
 
-def rows(client: Client, path: str) -> list[dict[str, Any]]:
-    response = client.get(path)
-    assert response.status_code == 200, response.get_data(as_text=True)
-    body = response.json or []
-    return body if isinstance(body, list) else [body]
-
-
-def test_one_live_video_has_the_contracts_fields(client: Client, outside: Server) -> None:
-    (video,) = rows(client, ONE)
-    assert set(video) == FIELDS
-    assert video == {
-        "id": None,
-        "video_id": "hdMaxres001",
-        "title": "Mengenal Diabetes Melitus",
-        "channel_id": CHANNEL,
-        "channel_title": "Kanal Kesehatan",
-        "thumbnail": "https://i.ytimg.com/vi/hdMaxres001/maxresdefault.jpg",
-        "duration": "PT4M13S",
-        "published_at": "2026-01-01T00:00:00Z",
-        "is_saved": False,
-    }
-
-
-def test_a_stored_video_is_found_by_our_id_too(client: Client, outside: Server) -> None:
-    stored = make_video(video_id="sdVideo0001", title="Judul kita")
-    for path in (f"/videoplatform/videos/{stored.id}/detail", "/videoplatform/videos/sdVideo0001/detail"):
-        (video,) = rows(client, path)
-        assert (video["id"], video["video_id"], video["title"]) == (stored.id, "sdVideo0001", "Cuci Tangan Pakai Sabun")
-
-
-def test_a_channel_and_a_search_give_bare_lists(client: Client, outside: Server) -> None:
-    channel = client.get(ALL[1])
-    assert len(channel.json or []) == 19
-    assert channel.headers["X-Total-Count"] == "19"
-    assert all(set(row) == FIELDS for row in channel.json or [])
-    assert len(client.get(f"{ALL[1]}?per_page=5").json or []) == 5
-    assert [row["title"] for row in rows(client, "/videoplatform/search?q=jantung")] == ["Senam Jantung Sehat"]
-    assert rows(client, "/videoplatform/search?q=zzz") == []
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/videoplatform/videos/nobodyKnows/detail",
-        "/videoplatform/videos/private0001/detail",
-        "/videoplatform/videos/a%20b/detail",
-        "/videoplatform/videos/999999/detail",
-        f"/videoplatform/videos/{'9' * 30}/detail",
-        "/videoplatform/channel/UCnobody",
-        "/videoplatform/channel/nobody",
-    ],
-)
-def test_what_the_platform_does_not_know_is_404(client: Client, outside: Server, path: str) -> None:
-    assert_error(client.get(path), 404, "not_found")
-
-
-def test_a_search_needs_words(client: Client, outside: Server) -> None:
-    assert_error(client.get("/videoplatform/search"), 400, field="q")
-    assert_error(client.get("/videoplatform/search?q=%20"), 400, field="q")
-    assert_error(client.get(f"/videoplatform/search?q={'x' * 201}"), 400, field="q")
-    assert outside.videos.units == 0
-
-
 def test_what_somebody_saved_shows_everywhere_for_one_statement(
-    client: Client, outside: Server, statements: Statements
+    client: Client, siti: Client, outside: Server, statements: Statements
 ) -> None:
-    siti = client.as_(make_user())
     siti.post("/videoplatform/save", {"video_id": "kanal000010", "title": "Gizi"})
     for path in ALL[1:]:
         saved = [row["video_id"] for row in rows(siti, path) if row["is_saved"]]

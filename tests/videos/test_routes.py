@@ -1,0 +1,239 @@
+"""The routes of videos, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dev.simulators import Server
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user, make_video
+from tests.helpers.routes import assert_refused
+from tests.helpers.statements import Statements
+from tests.videos.samples import CHANNEL, MAXRES, ONE, SAVE, rows
+
+FIELDS = {
+    "id", "video_id", "title", "channel_id", "channel_title", "thumbnail", "duration", "published_at", "is_saved",
+}  # fmt: skip
+
+
+class TestListVideos:
+    """GET /videoplatform/videos"""
+
+    def test_this_and_the_saved_list_cost_one_statement(self, siti: Client, statements: Statements) -> None:
+        for _ in range(10):
+            siti.post("/videoplatform/save", {**SAVE, "video_id": make_video().video_id})
+        for path in ("/videoplatform/videos", "/videoplatform/saved"):
+            siti.get(path)
+            with statements.at_most(2):
+                assert len(siti.get(path).json or []) == 10
+
+    def test_a_wrong_page_is_bad_input(self, client: Client) -> None:
+        assert_error(client.get("/videoplatform/videos?page=0"), 400, "validation_error", "page")
+
+
+class TestGetVideo:
+    """GET /videoplatform/videos/<video_id>"""
+
+    def test_returns_a_stored_video_or_404(self, client: Client) -> None:
+        stored = make_video()
+        response = client.get(f"/videoplatform/videos/{stored.id}")
+        assert (response.status_code, response.json["video_id"]) == (200, stored.video_id)
+        assert_error(client.get("/videoplatform/videos/999999"), 404, "not_found")
+
+
+class TestGetLiveVideo:
+    """GET /videoplatform/videos/<video_id>/detail"""
+
+    def test_has_the_contracts_fields(self, client: Client, outside: Server) -> None:
+        (video,) = rows(client, ONE)
+        assert set(video) == FIELDS
+        assert video == {
+            "id": None,
+            "video_id": "hdMaxres001",
+            "title": "Mengenal Diabetes Melitus",
+            "channel_id": CHANNEL,
+            "channel_title": "Kanal Kesehatan",
+            "thumbnail": "https://i.ytimg.com/vi/hdMaxres001/maxresdefault.jpg",
+            "duration": "PT4M13S",
+            "published_at": "2026-01-01T00:00:00Z",
+            "is_saved": False,
+        }
+
+    def test_a_stored_video_is_found_by_our_id_too(self, client: Client, outside: Server) -> None:
+        stored = make_video(video_id="sdVideo0001", title="Judul kita")
+        for path in (f"/videoplatform/videos/{stored.id}/detail", "/videoplatform/videos/sdVideo0001/detail"):
+            (video,) = rows(client, path)
+            assert (video["id"], video["video_id"], video["title"]) == (
+                stored.id,
+                "sdVideo0001",
+                "Cuci Tangan Pakai Sabun",
+            )
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/videoplatform/videos/nobodyKnows/detail",
+            "/videoplatform/videos/private0001/detail",
+            "/videoplatform/videos/a%20b/detail",
+            "/videoplatform/videos/999999/detail",
+            f"/videoplatform/videos/{'9' * 30}/detail",
+            "/videoplatform/channel/UCnobody",
+            "/videoplatform/channel/nobody",
+        ],
+    )
+    def test_a_video_or_channel_that_the_platform_does_not_know_is_404(
+        self, client: Client, outside: Server, path: str
+    ) -> None:
+        assert_error(client.get(path), 404, "not_found")
+
+
+class TestListChannel:
+    """GET /videoplatform/channel/<channel_id>"""
+
+    def test_lists_the_latest_and_is_paged(self, client: Client, outside: Server) -> None:
+        channel = client.get(f"/videoplatform/channel/{CHANNEL}")
+        assert (len(channel.json), channel.headers["X-Total-Count"]) == (19, "19")
+        assert all(set(row) == FIELDS for row in channel.json)
+        assert len(client.get(f"/videoplatform/channel/{CHANNEL}?per_page=5").json) == 5
+
+    def test_a_wrong_page_is_bad_input(self, client: Client) -> None:
+        assert_error(client.get(f"/videoplatform/channel/{CHANNEL}?page=0"), 400, "validation_error", "page")
+
+
+class TestSearchVideos:
+    """GET /videoplatform/search"""
+
+    def test_lists_what_matches(self, client: Client, outside: Server) -> None:
+        found = client.get("/videoplatform/search?q=jantung")
+        assert (found.status_code, [row["title"] for row in found.json]) == (200, ["Senam Jantung Sehat"])
+        assert client.get("/videoplatform/search?q=zzz").json == []
+
+    def test_needs_words(self, client: Client, outside: Server) -> None:
+        assert_error(client.get("/videoplatform/search"), 400, field="q")
+        assert_error(client.get("/videoplatform/search?q=%20"), 400, field="q")
+        assert_error(client.get(f"/videoplatform/search?q={'x' * 201}"), 400, field="q")
+        assert outside.videos.units == 0
+
+
+class TestSaveVideo:
+    """POST /videoplatform/save"""
+
+    def test_toggles_with_every_tap(self, siti: Client) -> None:
+        states = [siti.post("/videoplatform/save", SAVE).json for _ in range(3)]
+        assert states == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
+
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            ({"video_id": None}, "video_id"),
+            ({"video_id": ""}, "video_id"),
+            ({"video_id": "a b"}, "video_id"),
+            ({"video_id": "x" * 65}, "video_id"),
+            ({"video_id": "abc\n"}, None),
+            ({"title": " "}, "title"),
+            ({"title": "x" * 301}, "title"),
+            ({"channel_title": "x" * 201}, "channel_title"),
+        ],
+    )
+    def test_bad_input_is_400_as_for_a_new_video(
+        self, admin: Client, siti: Client, change: dict[str, Any], field: str | None
+    ) -> None:
+        if field is not None:
+            assert_error(admin.post("/videoplatform/video", {**SAVE, **change}), 400, field=field)
+            assert_error(siti.post("/videoplatform/save", {**SAVE, **change}), 400, field=field)
+        else:  # blanks around a value are stripped everywhere
+            assert siti.post("/videoplatform/save", {**SAVE, **change}).status_code == 200
+
+    def test_needs_a_login(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestListSavedVideos:
+    """GET /videoplatform/saved"""
+
+    def test_lists_latest_first_and_only_to_their_owner(self, client: Client, siti: Client) -> None:
+        stored = make_video(video_id="abc")
+        siti.post("/videoplatform/save", SAVE)
+        siti.post("/videoplatform/save", {"video_id": "def", "title": "Lain"})
+        rows = siti.get("/videoplatform/saved").json or []
+        assert [(row["id"], row["video_id"], row["title"], row["is_saved"]) for row in rows] == [
+            (None, "def", "Lain", True),
+            (stored.id, "abc", "Senam", True),
+        ]
+        assert set(rows[0]) == {"id", "video_id", "title", "channel_title", "thumbnail", "is_saved", "saved_at"}
+        assert client.as_(make_user()).get("/videoplatform/saved").json == []
+        assert (siti.get(f"/videoplatform/videos/{stored.id}").json or {})["is_saved"] is True
+        assert (client.get(f"/videoplatform/videos/{stored.id}").json or {})["is_saved"] is False
+
+    def test_needs_a_login_and_a_right_page(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_error(siti.get("/videoplatform/saved?page=0"), 400, "validation_error", "page")
+
+
+class TestCreateVideo:
+    """POST /videoplatform/video"""
+
+    def test_an_id_is_enough(self, client: Client, admin: Client, outside: Server) -> None:
+        response = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
+        assert response.status_code == 201
+        video = response.json or {}
+        assert (video["title"], video["thumbnail"], video["duration"]) == (
+            "Mengenal Diabetes Melitus",
+            MAXRES,
+            "PT4M13S",
+        )
+        assert video["published_at"] == "2026-01-01T00:00:00Z"
+        assert client.get(f"/videoplatform/videos/{video['id']}").json == video
+        assert client.get("/videoplatform/videos").json == [video]
+
+    def test_an_unknown_or_known_video_is_not_added(self, admin: Client, outside: Server) -> None:
+        assert_error(admin.post("/videoplatform/video", {"video_id": "nobodyKnows"}), 404)
+        admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
+        assert_error(admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}), 409, "video_exists")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestUpdateVideo:
+    """PUT /videoplatform/video/<video_id>"""
+
+    def test_changes_what_was_sent_and_another_video_fills_the_rest(self, admin: Client, outside: Server) -> None:
+        video = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}).json or {}
+        path = f"/videoplatform/video/{video['id']}"
+        edited = admin.put(path, {"title": "Baru"}).json or {}
+        assert (edited["title"], edited["thumbnail"]) == ("Baru", MAXRES)
+        moved = admin.put(path, {"video_id": "sdVideo0001"}).json or {}
+        assert (moved["id"], moved["video_id"], moved["title"]) == (
+            video["id"],
+            "sdVideo0001",
+            "Cuci Tangan Pakai Sabun",
+        )
+        assert moved["thumbnail"] == "https://i.ytimg.com/vi/sdVideo0001/hqdefault.jpg"
+        make_video(video_id="hdNoMaxres1")
+        assert_error(admin.put(path, {"video_id": "hdNoMaxres1"}), 409, "video_exists")
+
+    def test_bad_input_is_400_and_an_unknown_video_404(self, admin: Client) -> None:
+        assert_error(
+            admin.put(f"/videoplatform/video/{make_video().id}", {"title": " "}), 400, "validation_error", "title"
+        )
+        assert_error(admin.put("/videoplatform/video/999999", {"title": "x"}), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestDeleteVideo:
+    """DELETE /videoplatform/video/<video_id>"""
+
+    def test_a_deleted_video_is_404(self, client: Client, admin: Client) -> None:
+        number = make_video().id
+        assert "message" in (admin.delete(f"/videoplatform/video/{number}").json or {})
+        assert_error(client.get(f"/videoplatform/videos/{number}"), 404)
+        assert_error(admin.delete(f"/videoplatform/video/{number}"), 404)
+        assert_error(admin.put(f"/videoplatform/video/{number}", {"title": "x"}), 404)
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
