@@ -1,0 +1,215 @@
+"""The routes for operators and clients, in the order of `routes.py`, and the page."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from redis.exceptions import ConnectionError as RedisAway
+
+from app.console import service
+from app.core.database.session import db
+from app.core.jobs.queue import QUEUES
+from app.identity.access_log import AccessLogEntry, Action
+from app.identity.models import AuditEntry
+from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery import metrics
+from app.notifications.models import Broadcast, Delivery, State
+from app.notifications.senders import health
+from app.notifications.senders.models import Sender
+from tests.console.deliveries import send
+from tests.helpers.client import Client, assert_error
+from tests.helpers.routes import assert_refused
+
+
+def settings(app: Flask, monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+    monkeypatch.setitem(app.extensions, "config", dataclasses.replace(app.extensions["config"], **changes))
+
+
+class TestGetFeatures:
+    """GET /features"""
+
+    def test_an_operator_who_set_nothing_offers_nothing_new(
+        self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings(app, monkeypatch, vapid_public_key=None)
+        assert client.get("/features").json == {
+            "captcha_site_key": None,
+            "vapid_public_key": None,
+            "messaging": {"two_way": False, "number": None},
+            "phone_verification": "off",
+            "grouping": False,
+            "console": False,
+        }
+
+    def test_what_is_switched_on_is_told(self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        settings(
+            app,
+            monkeypatch,
+            captcha_secret="s",
+            captcha_site_key="6Lc",
+            vapid_public_key="BKey",
+            messaging_number="+6281100000000",
+            whatsapp_app_secret="secret",
+            phone_verification="soft",
+            reminder_grouping=True,
+            console=True,
+        )
+        assert client.get("/features").json == {
+            "captcha_site_key": "6Lc",
+            "vapid_public_key": "BKey",
+            "messaging": {"two_way": True, "number": "+6281100000000"},
+            "phone_verification": "soft",
+            "grouping": True,
+            "console": True,
+        }
+
+    def test_a_site_key_without_a_secret_is_not_told(
+        self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings(app, monkeypatch, captcha_secret=None, captcha_site_key="6Lc")
+        assert client.get("/features").json["captcha_site_key"] is None
+
+
+class TestGetCondition:
+    """GET /admins/operasi"""
+
+    def test_problems_are_those_of_the_workers(self, admin: Client) -> None:
+        condition = admin.get("/admins/operasi").json
+        assert condition["problems"] == metrics.worker_problems() != []
+        assert [queue["queue"] for queue in condition["queues"]] == list(QUEUES)
+        assert condition["outcomes"].keys() == set(metrics.OUTCOMES)
+        assert condition["sender"] is None
+        assert condition["broadcasts"] == {"paused": False, "reason": None, "open": 0}
+
+    def test_without_redis_the_rest_is_told(self, admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        def away() -> list[str]:
+            raise RedisAway("refused")
+
+        monkeypatch.setattr(service.delivery_metrics, "worker_problems", away)
+        condition = admin.get("/admins/operasi").json
+        assert condition["problems"] == ["Redis is away (ConnectionError)"]
+        assert (condition["queues"], condition["outcomes"]) == ([], None)
+        assert condition["broadcasts"]["paused"] is False
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestUpdateBroadcasts:
+    """PUT /admins/operasi/siaran"""
+
+    def test_broadcasts_are_paused_and_resumed_and_it_is_recorded(self, admin: Client) -> None:
+        broadcasts.announce(kind="article", subject="article:1", text="Baru")
+        assert admin.put("/admins/operasi/siaran", {"paused": True}).json == {"paused": True, "reason": None, "open": 1}
+        assert admin.get("/admins/operasi").json["broadcasts"]["paused"] is True
+        assert admin.put("/admins/operasi/siaran", {"paused": False}).json == {
+            "paused": False,
+            "reason": None,
+            "open": 1,
+        }
+        actions = db.session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()
+        assert actions[-2:] == ["broadcasts_paused", "broadcasts_resumed"]
+        assert db.session.scalar(sa.select(sa.func.count()).select_from(Broadcast)) == 1
+
+    @pytest.mark.parametrize("body", [{}, {"paused": "mungkin"}, {"paused": None}, []])
+    def test_a_pause_is_yes_or_no(self, admin: Client, body: object) -> None:
+        assert_error(admin.put("/admins/operasi/siaran", body), 400, "validation_error")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestResumeSender:
+    """POST /admins/operasi/pengirim"""
+
+    def test_a_sender_that_is_down_is_started_and_it_is_recorded(
+        self, app: Flask, admin: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert_error(admin.post("/admins/operasi/pengirim"), 409, "no_sender")
+        config = dataclasses.replace(
+            app.extensions["config"],
+            messaging_provider="fonnte",
+            messaging_token="t",
+            messaging_number="+6281100000000",
+        )
+        monkeypatch.setitem(app.extensions, "config", config)
+        health.stop("the token is invalid", is_seen=True)
+        sender = admin.get("/admins/operasi").json["sender"]
+        assert (sender["state"], sender["reason"]) == ("down", "the token is invalid")
+        assert admin.post("/admins/operasi/pengirim").json["state"] == "up"
+        assert admin.get("/admins/operasi").json["sender"]["reason"] is None
+        assert db.session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()[-1] == "sender_resumed"
+        assert db.session.scalar(sa.select(sa.func.count()).select_from(Sender)) == 1
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestListUserDeliveries:
+    """GET /admins/users/<user_id>/pengiriman"""
+
+    def test_shows_states_and_reasons_and_no_text(self, admin: Client, siti: Client) -> None:
+        send(siti)
+        db.session.execute(
+            sa.update(Delivery).values(state=State.FAILED, last_error="no number", settled_at=sa.func.now())
+        )
+        response = admin.get(f"/admins/users/{siti.id}/pengiriman")
+        (row,) = response.json
+        assert set(row) == {"id", "kind", "due_at", "channels"}
+        (part,) = row["channels"]
+        assert (part["channel"], part["status"]) == ("message", "failed")
+        assert part["reason"] == "Akun Anda belum punya nomor HP."
+        assert "Rahasia" not in response.text
+
+    def test_the_person_reads_of_the_look(self, admin: Client, siti: Client) -> None:
+        admin.get(f"/admins/users/{siti.id}/pengiriman")
+        looks = db.session.scalars(sa.select(AccessLogEntry.action).where(AccessLogEntry.user_id == siti.id)).all()
+        assert Action.DELIVERIES_READ in looks
+
+    def test_deliveries_of_nobody_are_not_found(self, admin: Client) -> None:
+        assert_error(admin.get("/admins/users/999999/pengiriman"), 404)
+
+    @pytest.mark.parametrize("query", ["page=0", "per_page=101", "page=x"])
+    def test_a_wrong_page_of_deliveries_is_refused(self, admin: Client, siti: Client, query: str) -> None:
+        assert_error(admin.get(f"/admins/users/{siti.id}/pengiriman?{query}"), 400, "validation_error")
+
+    def test_is_for_admins(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client, siti)
+
+
+class TestConsole:
+    """GET /console"""
+
+    @pytest.mark.parametrize(
+        ("environment", "set_to", "has_console"),
+        [
+            ("development", None, True),
+            ("production", None, False),
+            ("production", True, True),
+            ("development", False, False),
+        ],
+    )
+    def test_is_on_in_development_and_where_it_is_switched_on(
+        self,
+        app: Flask,
+        client: Client,
+        monkeypatch: pytest.MonkeyPatch,
+        environment: str,
+        set_to: bool | None,
+        has_console: bool,
+    ) -> None:
+        settings(app, monkeypatch, environment=environment, console=set_to)
+        assert client.get("/features").json["console"] is has_console
+        page = client.get("/console")
+        assert page.status_code == (200 if has_console else 404)
+        if has_console:
+            policy = page.headers["Content-Security-Policy"]
+            assert "unsafe" not in policy
+            assert "frame-ancestors 'none'" in policy
+            assert "img-src 'self' blob:;" in policy, "a picture that the script has fetched"
+            assert policy.count("blob:") == 1
+            assert page.headers["X-Frame-Options"] == "DENY"
+            assert page.headers["Cache-Control"] == "no-store"
