@@ -11,12 +11,7 @@ from app.core.jobs.redis import WEB, connect
 from app.logs import buffer
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.logs.test_logs import RECORD, rows, waiting
-
-
-@pytest.fixture(autouse=True)
-def redis_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer, "_redis_paused_until", 0.0)
+from tests.logs.records import RECORD, rows, waiting
 
 
 def dropped() -> float:

@@ -12,103 +12,10 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
-from app.core.jobs.redis import WEB, connect
 from app.core.lib import clock
 from app.logs import buffer, jobs
 from app.logs.models import ActivityLog, LogDay, LogDayUser
-from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user
-
-RECORD = {
-    "event_type": "click",
-    "event_name": "buka_artikel",
-    "screen_name": "Beranda",
-    "activity_description": "Membuka artikel",
-    "session_id": "s-1",
-    "user_ip": "203.0.113.7",
-}
-
-
-@pytest.fixture(autouse=True)
-def redis_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer, "_redis_paused_until", 0.0)
-
-
-def rows() -> list[ActivityLog]:
-    return list(db.session.scalars(sa.select(ActivityLog).order_by(ActivityLog.id)))
-
-
-def waiting() -> int:
-    return int(queue.connection().llen(buffer.WAITING))
-
-
-@pytest.mark.parametrize(("route", "log"), [("/log/user-log", "user"), ("/log/admin-log", "admin")])
-def test_a_record_is_queued_and_then_stored(client: Client, route: str, log: str) -> None:
-    response = client.post(route, {**RECORD, "perangkat": {"os": "android"}}, headers={"User-Agent": "Uji/1"})
-    assert (response.status_code, response.json) == (202, {"status": "queued"})
-    assert (waiting(), rows()) == (1, [])
-    jobs.ingest()
-    (row,) = rows()
-    assert {name: getattr(row, name) for name in RECORD} == RECORD
-    assert (row.log, row.user_id, row.extra) == (log, None, {"perangkat": {"os": "android"}})
-    assert (row.remote_ip, row.user_agent) == ("127.0.0.1", "Uji/1")
-    assert clock.now() - row.created_at < timedelta(minutes=1)
-
-
-def test_accepting_a_record_costs_no_statement(client: Client, statements: Any) -> None:
-    with statements.at_most(0):
-        client.post("/log/user-log", RECORD)
-
-
-def test_a_good_token_names_the_user(client: Client) -> None:
-    user = make_user()
-    user_id = user.id
-    client.as_(user).post("/log/user-log", {**RECORD, "user_id": 999})
-    jobs.ingest()
-    assert (rows()[0].user_id, rows()[0].extra) == (user_id, {"user_id": 999})
-
-
-@pytest.mark.parametrize("header", ["Bearer falsch", "Bearer ", "Basic x", ", ,", ""])
-def test_a_bad_token_loses_no_record(client: Client, header: str) -> None:
-    response = client.post("/log/user-log", RECORD, headers={"Authorization": header})
-    assert response.status_code == 202
-    jobs.ingest()
-    assert rows()[0].user_id is None
-
-
-def test_fields_have_other_names_too(client: Client) -> None:
-    client.post("/log/user-log", {"activity": "a", "ip": "1.2.3.4"})
-    client.post("/log/user-log", {"description": "b", "ip_address": "5.6.7.8"})
-    client.post("/log/user-log", {"user_ip": "9.9.9.9", "ip": "1.1.1.1"})
-    client.post("/log/user-log", {"ip": "1.1.1.1", "user_ip": "9.9.9.9"})
-    jobs.ingest()
-    texts = [(row.activity_description, row.user_ip) for row in rows()]
-    assert texts == [("a", "1.2.3.4"), ("b", "5.6.7.8"), (None, "9.9.9.9"), (None, "9.9.9.9")]
-    assert all(row.extra == {} for row in rows())
-
-
-def test_odd_values_are_kept_as_text(client: Client) -> None:
-    client.post("/log/user-log", {"event_type": 7, "event_name": ["a"], "screen_name": None, "session_id": True})
-    jobs.ingest()
-    row = rows()[0]
-    assert (row.event_type, row.event_name, row.screen_name, row.session_id) == ("7", '["a"]', None, "true")
-
-
-def test_what_is_no_record_is_refused(client: Client) -> None:
-    assert_error(client.post("/log/user-log", {"event_name": "x" * 9000}), 400)
-    assert_error(client.post("/log/user-log", data="[1]", content_type="application/json"), 400)
-    assert_error(client.post("/log/user-log", data="{", content_type="application/json"), 400)
-    assert_error(client.post("/log/user-log", {"event_name": "a\0b"}), 400)
-    huge = '{"extra": ' + "9" * 30 + "}"
-    assert_error(client.post("/log/user-log", data=huge, content_type="application/json"), 400)
-    assert waiting() == 0
-
-
-def test_without_redis_a_record_is_stored_at_once(client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(app.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
-    for _ in range(3):
-        assert client.post("/log/user-log", RECORD).status_code == 202
-    assert len(rows()) == 3
+from tests.logs.records import RECORD, rows, waiting
 
 
 def put(count: int) -> None:

@@ -1,0 +1,90 @@
+"""The routes of activity logs, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.jobs.redis import WEB, connect
+from app.core.lib import clock
+from app.logs import jobs
+from tests.helpers.client import Client, assert_error
+from tests.logs.records import RECORD, rows, waiting
+
+
+class TestCreateUserLog:
+    """POST /log/user-log"""
+
+    def test_costs_no_statement(self, client: Client, statements: Any) -> None:
+        with statements.at_most(0):
+            client.post("/log/user-log", RECORD)
+
+    def test_a_good_token_names_the_user(self, siti: Client) -> None:
+        siti.post("/log/user-log", {**RECORD, "user_id": 999})
+        jobs.ingest()
+        assert (rows()[0].user_id, rows()[0].extra) == (siti.id, {"user_id": 999})
+
+    @pytest.mark.parametrize("header", ["Bearer falsch", "Bearer ", "Basic x", ", ,", ""])
+    def test_a_bad_token_loses_no_record(self, client: Client, header: str) -> None:
+        response = client.post("/log/user-log", RECORD, headers={"Authorization": header})
+        assert response.status_code == 202
+        jobs.ingest()
+        assert rows()[0].user_id is None
+
+    def test_fields_have_other_names_too(self, client: Client) -> None:
+        client.post("/log/user-log", {"activity": "a", "ip": "1.2.3.4"})
+        client.post("/log/user-log", {"description": "b", "ip_address": "5.6.7.8"})
+        client.post("/log/user-log", {"user_ip": "9.9.9.9", "ip": "1.1.1.1"})
+        client.post("/log/user-log", {"ip": "1.1.1.1", "user_ip": "9.9.9.9"})
+        jobs.ingest()
+        texts = [(row.activity_description, row.user_ip) for row in rows()]
+        assert texts == [("a", "1.2.3.4"), ("b", "5.6.7.8"), (None, "9.9.9.9"), (None, "9.9.9.9")]
+        assert all(row.extra == {} for row in rows())
+
+    def test_odd_values_are_kept_as_text(self, client: Client) -> None:
+        client.post("/log/user-log", {"event_type": 7, "event_name": ["a"], "screen_name": None, "session_id": True})
+        jobs.ingest()
+        row = rows()[0]
+        assert (row.event_type, row.event_name, row.screen_name, row.session_id) == ("7", '["a"]', None, "true")
+
+    def test_what_is_no_record_is_refused(self, client: Client) -> None:
+        assert_error(client.post("/log/user-log", {"event_name": "x" * 9000}), 400)
+        assert_error(client.post("/log/user-log", data="[1]", content_type="application/json"), 400)
+        assert_error(client.post("/log/user-log", data="{", content_type="application/json"), 400)
+        assert_error(client.post("/log/user-log", {"event_name": "a\0b"}), 400)
+        huge = '{"extra": ' + "9" * 30 + "}"
+        assert_error(client.post("/log/user-log", data=huge, content_type="application/json"), 400)
+        assert waiting() == 0
+
+    def test_without_redis_a_record_is_stored_at_once(
+        self, client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(app.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
+        for _ in range(3):
+            assert client.post("/log/user-log", RECORD).status_code == 202
+        assert len(rows()) == 3
+
+
+class TestCreateAdminLog:
+    """POST /log/admin-log"""
+
+    @pytest.mark.parametrize(("route", "log"), [("/log/user-log", "user"), ("/log/admin-log", "admin")])
+    def test_this_and_the_other_route_queue_a_record_that_is_then_stored(
+        self, client: Client, route: str, log: str
+    ) -> None:
+        response = client.post(route, {**RECORD, "perangkat": {"os": "android"}}, headers={"User-Agent": "Uji/1"})
+        assert (response.status_code, response.json) == (202, {"status": "queued"})
+        assert (waiting(), rows()) == (1, [])
+        jobs.ingest()
+        (row,) = rows()
+        assert {name: getattr(row, name) for name in RECORD} == RECORD
+        assert (row.log, row.user_id, row.extra) == (log, None, {"perangkat": {"os": "android"}})
+        assert (row.remote_ip, row.user_agent) == ("127.0.0.1", "Uji/1")
+        assert clock.now() - row.created_at < timedelta(minutes=1)
+
+    def test_what_is_no_record_is_refused(self, client: Client) -> None:
+        assert_error(client.post("/log/admin-log", {"event_name": "x" * 9000}), 400)
+        assert waiting() == 0
