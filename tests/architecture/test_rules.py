@@ -15,7 +15,7 @@ from flask import Flask
 from app.core.database.migrations import is_declared
 from app.core.database.session import db
 from config import ROOT
-from tests.architecture.modules import Module, called
+from tests.architecture.modules import TESTS, Module, called, modules_of
 from tests.helpers.offenders import assert_none
 
 #: The edges of the service, which alone may commit: requests, jobs, commands, and the unit of work itself.
@@ -121,6 +121,29 @@ def test_a_package_has_an_empty_init(modules: list[Module]) -> None:
             and module.text.strip()
         ),
         "An import of a module runs the `__init__.py` of each package above it. Move this into a module:",
+    )
+
+
+def imports(module: Module) -> Iterator[tuple[int, str]]:
+    """Yield what a module imports, with the line."""
+    for node in module.nodes:
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, each.name) for each in names)
+            case ast.ImportFrom(module=source, names=names):
+                yield from ((node.lineno, f"{source}.{each.name}") for each in names)
+
+
+def test_no_test_imports_another_test() -> None:
+    """Import-linter cannot hold this: its wildcards stand for a whole name, never for `test_*`."""
+    assert_none(
+        (
+            f"{module.at(line)} {name}"
+            for module in modules_of(TESTS)
+            for line, name in imports(module)
+            if ".test_" in f".{name}"
+        ),
+        "A change of one test would break the other. Move what both need to a module beside them or to tests/helpers:",
     )
 
 
