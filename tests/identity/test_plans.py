@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity import credentials
-from tests.plans import plans_of_all
+from tests.helpers.plans import plans_of_all
 
 FILL = """
 INSERT INTO users (username, password_hash, nama_ktp, email, nomor_hp, phone)
