@@ -1,4 +1,4 @@
-"""Workers stand still (SIGSTOP) for 15 to 25 s, shorter than a claim's lease, with calls under way."""
+"""Workers are frozen (SIGSTOP) for 15 to 25 s, less than a claim's lease. Only calls under way may be repeated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHOLE = Plan(reminders=800, seconds=120, faults=5)
 SHORT = Plan(reminders=200, seconds=25, faults=1)
 
 FROZEN_S = (15.0, 25.0)
-#: The provider takes its time, so that there is always a call under way.
+#: The provider is slow, so that a call is always under way.
 LATENCY_S = 1.5
 
 
@@ -40,4 +40,5 @@ def run(plan: Plan) -> Iterator[Result]:
             world.go_on(world.random.uniform(1, 4))
         outcome = world.finish()
     print(outcome)
-    yield from outcome.results(f"{plan.faults} freezes of {FROZEN_S[0]:.0f} to {FROZEN_S[1]:.0f} s")
+    name = f"{plan.faults} freezes of {FROZEN_S[0]:.0f} to {FROZEN_S[1]:.0f} s"
+    yield from outcome.results(name, doubled=outcome.unknown)
