@@ -35,7 +35,7 @@ from app.providers import vapid
 from app.push import service as push
 from bench.chaos.outcome import Outcome, Plan
 from config import ROOT, Config
-from dev.servers import Postgres, Valkey, start_postgres, start_valkey
+from dev.servers import Postgres, Valkey, start_postgres, start_valkey, valkey_server
 from dev.simulators import Server, simulators
 from dev.stack.outages import frozen
 from dev.stack.processes import free_port
@@ -203,8 +203,8 @@ class World:
                 self.workers[number] = self._start_worker(number)
         if self.redis_child.ended():
             self.supervisor.children.remove(self.redis_child)
-            command: list[str] = self.redis_child.process.args[5:]  # type: ignore[index]  # after the launcher's own words
-            self.redis_child = self.supervisor.spawn("valkey", command, cwd=self.folder / "valkey")
+            folder = self.folder / "valkey"
+            self.redis_child = self.supervisor.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=folder)
 
     def go_on_until(self, moment: float) -> None:
         """Let time pass until a moment (seconds since 1970)."""
