@@ -23,22 +23,7 @@ from tests.forum.posts import moderate, read_thread, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_user
 
-NAME, ALIAS = "Qwertyana Rahasia", "Melati"
-
-
-@pytest.fixture
-def author() -> User:
-    return make_user(nama_ktp=NAME, nama_samaran=ALIAS)
-
-
-@pytest.fixture
-def siti(client: Client, author: User) -> Client:
-    return client.as_(author)
-
-
-@pytest.fixture
-def budi(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Budi"))
+NAME, ALIAS = "Siti Aminah", "Melati"
 
 
 def ids(reader: Client, query: str = "") -> set[int]:

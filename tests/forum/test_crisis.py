@@ -20,14 +20,10 @@ from tests.helpers.statements import Statements
 CRY = "Aku pengen mati aja."
 
 
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(domicile="Bali"))
-
-
-@pytest.fixture
-def budi(client: Client) -> Client:
-    return client.as_(make_user(nomor_hp="081399990000"))
+@pytest.fixture(autouse=True)
+def siti_lives_in_bali(siti: Client) -> None:
+    siti.user.domicile = "Bali"
+    db.session.commit()
 
 
 def test_the_author_is_told_where_to_find_help(client: Client, siti: Client, admin: Client) -> None:

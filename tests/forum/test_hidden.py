@@ -33,16 +33,6 @@ PARTS = ("", "?page=1&per_page=5", "?after=1", "?replies=false")
 CLEAN = {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
 
 
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Siti Aminah", nama_samaran="Melati"))
-
-
-@pytest.fixture
-def budi(client: Client) -> Client:
-    return client.as_(make_user("pendamping", nama_ktp="Budi Hartono"))
-
-
 def marked_thread(writer: Client, **data: Any) -> int:
     return int(write_thread(writer, title=f"{MARK} asli", content=f"Beli {MARK} di sini", **data)["id"])
 

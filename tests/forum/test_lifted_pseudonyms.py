@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -11,22 +10,10 @@ from app.identity.models import AuditEntry, User
 from app.notifications.models import Delivery
 from tests.forum.posts import cases, moderate, write_thread
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
+from tests.helpers.factories import make_user
 
 
-@pytest.fixture
-def author() -> User:
-    return make_user(nama_ktp="Qwertyana Rahasia", nama_samaran="Melati", nomor_hp="081299990000")
-
-
-@pytest.fixture
-def siti(client: Client, author: User) -> Client:
-    return client.as_(author)
-
-
-def test_a_pseudonym_is_lifted_once_written_down_and_told(client: Client, siti: Client, author: User) -> None:
-    moderator = make_admin()
-    admin = client.as_(moderator)
+def test_a_pseudonym_is_lifted_once_written_down_and_told(client: Client, siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti, use_pseudonym=True)["id"]
     assert client.as_(make_user()).post(f"/forum/threads/{thread_id}/lapor", {"reason": "hate"}).status_code == 201
     case_id = cases(admin)[0]["id"]
@@ -34,28 +21,28 @@ def test_a_pseudonym_is_lifted_once_written_down_and_told(client: Client, siti: 
     assert_error(admin.post(path, {}), 400, "validation_error", "reason")
     lifted = admin.post(path, {"reason": "Permintaan polisi."})
     assert (lifted.status_code, lifted.json) == (
-        200, {"user_id": author.id, "username": author.username, "nama_ktp": "Qwertyana Rahasia"}
+        200, {"user_id": siti.id, "username": "siti", "nama_ktp": "Siti Aminah"}
     )  # fmt: skip
     assert_error(admin.post(path, {"reason": "Lagi."}), 409, "already_lifted")
     (entry,) = db.session.scalars(sa.select(AuditEntry))
     assert (entry.actor_id, entry.action, entry.subject) == (
-        moderator.id, "pseudonym_lifted", f"forum_case:{case_id}"
+        admin.id, "pseudonym_lifted", f"forum_case:{case_id}"
     )  # fmt: skip
-    assert (entry.details, "Qwertyana" in str(vars(entry))) == ({"reason": "Permintaan polisi."}, False)
+    assert (entry.details, "Siti" in str(vars(entry))) == ({"reason": "Permintaan polisi."}, False)
     (access,) = db.session.scalars(sa.select(AccessLogEntry))
     assert (access.user_id, access.actor_id, access.action, access.reason) == (
-        author.id, moderator.id, "pseudonym_lifted", "Permintaan polisi."
+        siti.id, admin.id, "pseudonym_lifted", "Permintaan polisi."
     )  # fmt: skip
-    told = db.session.scalars(sa.select(Delivery).where(Delivery.user_id == author.id).order_by(Delivery.channel)).all()
+    told = db.session.scalars(sa.select(Delivery).where(Delivery.user_id == siti.id).order_by(Delivery.channel)).all()
     assert [(each.channel, each.kind) for each in told] == [
         ("messaging", "pseudonym_lifted"), ("push_fan_out", "pseudonym_lifted")
     ]  # fmt: skip
     for each in told:
         assert "nama samaran" in str(each.payload)
-        assert "Qwertyana" not in str(each.payload)
+        assert "Siti" not in str(each.payload)
     # Everywhere else they stay who they were.
-    assert "Qwertyana" not in admin.get("/admins/moderasi").text
-    assert "Qwertyana" not in admin.get("/admins/audit").text
+    assert "Siti" not in admin.get("/admins/moderasi").text
+    assert "Siti" not in admin.get("/admins/audit").text
 
 
 def test_there_is_no_pseudonym_to_lift_of_who_writes_under_their_name(siti: Client, admin: Client) -> None:
@@ -64,18 +51,16 @@ def test_there_is_no_pseudonym_to_lift_of_who_writes_under_their_name(siti: Clie
     assert_error(admin.post(path, {"reason": "x"}), 409, "no_pseudonym")
 
 
-def test_a_pseudonym_can_be_lifted_after_a_moderator_deleted_the_post(
-    siti: Client, author: User, admin: Client
-) -> None:
+def test_a_pseudonym_can_be_lifted_after_a_moderator_deleted_the_post(siti: Client, admin: Client) -> None:
     case = moderate(admin, "delete", thread_id=write_thread(siti, use_pseudonym=True)["id"])
     assert case["author_name"] == "Melati"
     lifted = admin.post(f"/admins/moderasi/{case['id']}/identitas", {"reason": "x"})
-    assert lifted.json["user_id"] == author.id
+    assert lifted.json["user_id"] == siti.id
 
 
-def test_of_an_author_who_is_gone_nobody_learns_anything(siti: Client, author: User, admin: Client) -> None:
+def test_of_an_author_who_is_gone_nobody_learns_anything(siti: Client, admin: Client) -> None:
     case = moderate(admin, "delete", thread_id=write_thread(siti, use_pseudonym=True)["id"])
-    db.session.execute(sa.delete(User).where(User.id == author.id))
+    db.session.execute(sa.delete(User).where(User.id == siti.id))
     db.session.commit()
     assert [each["author_name"] for each in cases(admin)] == ["Akun dihapus"]
     assert_error(admin.post(f"/admins/moderasi/{case['id']}/identitas", {"reason": "x"}), 409, "author_gone")

@@ -15,16 +15,6 @@ from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
 
 
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Siti Aminah"))
-
-
-@pytest.fixture
-def budi(client: Client) -> Client:
-    return client.as_(make_user("pendamping"))
-
-
 def ids(client: Client, query: str = "") -> list[int]:
     response = client.get(f"/forum/threads{query}")
     assert response.status_code == 200, response.json

@@ -10,21 +10,9 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib import clock
 from app.forum.models import ForumCategory
-from app.identity.models import User
 from app.notifications.models import Broadcast, Delivery
 from tests.forum.posts import category_id, write_reply, write_thread
 from tests.helpers.client import Client
-from tests.helpers.factories import make_user
-
-
-@pytest.fixture
-def siti(client: Client) -> User:
-    return make_user(nama_ktp="Siti Aminah", nama_samaran="Melati")
-
-
-@pytest.fixture
-def budi(client: Client) -> User:
-    return make_user(nama_ktp="Budi Hartono", nama_samaran="Elang")
 
 
 def deliveries(**values: object) -> list[Delivery]:
@@ -32,9 +20,9 @@ def deliveries(**values: object) -> list[Delivery]:
     return list(db.session.scalars(sa.select(Delivery).filter_by(**values).order_by(Delivery.id)))
 
 
-def test_author_of_a_thread_is_notified_of_a_reply(client: Client, siti: User, budi: User) -> None:
-    thread = write_thread(client.as_(siti), title="Menu")
-    write_reply(client.as_(budi), thread["id"], content="rahasia dokter")
+def test_author_of_a_thread_is_notified_of_a_reply(siti: Client, budi: Client) -> None:
+    thread = write_thread(siti, title="Menu")
+    write_reply(budi, thread["id"], content="rahasia dokter")
     (delivery,) = deliveries()
     text = "Budi Hartono membalas utas Anda “Menu” di forum."
     assert delivery.payload == {"text": text, "about": [budi.id]}
@@ -43,44 +31,44 @@ def test_author_of_a_thread_is_notified_of_a_reply(client: Client, siti: User, b
     )  # fmt: skip
 
 
-def test_nobody_is_notified_of_their_own_reply(client: Client, siti: User, budi: User) -> None:
-    thread = write_thread(client.as_(siti))
-    write_reply(client.as_(siti), thread["id"])
+def test_nobody_is_notified_of_their_own_reply(siti: Client, budi: Client) -> None:
+    thread = write_thread(siti)
+    write_reply(siti, thread["id"])
     assert deliveries() == []
-    write_reply(client.as_(budi), thread["id"])
-    write_reply(client.as_(siti), thread["id"])
+    write_reply(budi, thread["id"])
+    write_reply(siti, thread["id"])
     assert [delivery.user_id for delivery in deliveries()] == [siti.id]
 
 
-def test_message_names_a_pseudonymous_replier_by_the_pseudonym(client: Client, siti: User, budi: User) -> None:
-    thread = write_thread(client.as_(siti), title="x" * 200)
-    write_reply(client.as_(budi), thread["id"], use_pseudonym=True)
+def test_message_names_a_pseudonymous_replier_by_the_pseudonym(siti: Client, budi: Client) -> None:
+    thread = write_thread(siti, title="x" * 200)
+    write_reply(budi, thread["id"], use_pseudonym=True)
     (delivery,) = deliveries()
     assert delivery.payload["text"] == f"Elang membalas utas Anda “{'x' * 79}…” di forum."
 
 
-def test_message_that_waits_goes_with_its_reply_or_thread(client: Client, siti: User, budi: User) -> None:
-    thread = write_thread(client.as_(siti))
-    first, second = (write_reply(client.as_(budi), thread["id"]) for _ in range(2))
-    client.as_(budi).delete(f"/forum/replies/{first['id']}")
+def test_message_that_waits_goes_with_its_reply_or_thread(siti: Client, budi: Client) -> None:
+    thread = write_thread(siti)
+    first, second = (write_reply(budi, thread["id"]) for _ in range(2))
+    budi.delete(f"/forum/replies/{first['id']}")
     assert [delivery.state for delivery in deliveries()] == ["cancelled", "pending"]
-    client.as_(siti).delete(f"/forum/threads/{thread['id']}")
+    siti.delete(f"/forum/threads/{thread['id']}")
     assert [delivery.state for delivery in deliveries()] == ["cancelled", "cancelled"]
     assert second["id"] > first["id"]
 
 
-def test_message_that_went_out_is_not_sent_again_by_an_edit(client: Client, siti: User, budi: User) -> None:
-    thread = write_thread(client.as_(siti))
-    reply = write_reply(client.as_(budi), thread["id"])
+def test_message_that_went_out_is_not_sent_again_by_an_edit(siti: Client, budi: Client) -> None:
+    thread = write_thread(siti)
+    reply = write_reply(budi, thread["id"])
     db.session.execute(sa.update(Delivery).values(state="sent"))
     db.session.commit()
-    client.as_(budi).put(f"/forum/replies/{reply['id']}", {"use_pseudonym": True})
+    budi.put(f"/forum/replies/{reply['id']}", {"use_pseudonym": True})
     assert [delivery.state for delivery in deliveries()] == ["sent"]
 
 
-def test_new_thread_is_announced_to_those_whom_its_category_concerns(client: Client, siti: User) -> None:
+def test_new_thread_is_announced_to_those_whom_its_category_concerns(siti: Client) -> None:
     before = clock.now()
-    thread = write_thread(client.as_(siti), title="Menu", use_pseudonym=True)
+    thread = write_thread(siti, title="Menu", use_pseudonym=True)
     (broadcast,) = db.session.scalars(sa.select(Broadcast)).all()
     assert (broadcast.kind, broadcast.subject) == ("forum_thread", f"forum_thread:{thread['id']}")
     assert (broadcast.preference_tag, broadcast.except_user_id) == ("medical", siti.id)
@@ -88,16 +76,15 @@ def test_new_thread_is_announced_to_those_whom_its_category_concerns(client: Cli
     assert timedelta(seconds=29) < broadcast.starts_at - before < timedelta(seconds=302)
 
 
-def test_thread_of_the_general_category_concerns_everybody(client: Client, siti: User) -> None:
-    write_thread(client.as_(siti), category_id=category_id("Umum"))
+def test_thread_of_the_general_category_concerns_everybody(siti: Client) -> None:
+    write_thread(siti, category_id=category_id("Umum"))
     assert db.session.scalars(sa.select(Broadcast.preference_tag)).all() == [None]
 
 
-def test_announcement_says_what_its_thread_is_called_now(client: Client, siti: User) -> None:
-    mine = client.as_(siti)
-    path = f"/forum/threads/{write_thread(mine, title='Siti dari Bandung bertanya')['id']}"
+def test_announcement_says_what_its_thread_is_called_now(siti: Client) -> None:
+    path = f"/forum/threads/{write_thread(siti, title='Siti dari Bandung bertanya')['id']}"
     for change in ({"title": "Menu"}, {"category_id": category_id("Islam")}, {"content": "Lain"}):
-        assert mine.put(path, change).status_code == 200
+        assert siti.put(path, change).status_code == 200
     (broadcast,) = db.session.scalars(sa.select(Broadcast)).all()
     assert (broadcast.text, broadcast.preference_tag) == ("Utas baru di forum Islam: “Menu”", "islam")
 
@@ -111,32 +98,29 @@ def test_announcement_says_what_its_thread_is_called_now(client: Client, siti: U
         ("Senam 24.11.2026 pukul 07.00-08.00", "Utas baru di forum Medis: “Senam 24.11.2026 pukul 07.00-08.00”"),
     ],
 )
-def test_no_address_and_no_phone_number_leaves_in_an_announcement(
-    client: Client, siti: User, title: str, text: str
-) -> None:
-    mine = client.as_(siti)
-    path = f"/forum/threads/{write_thread(mine, title=title)['id']}"
+def test_no_address_and_no_phone_number_leaves_in_an_announcement(siti: Client, title: str, text: str) -> None:
+    path = f"/forum/threads/{write_thread(siti, title=title)['id']}"
     assert db.session.scalars(sa.select(Broadcast.text)).one() == text
-    mine.put(path, {"title": "Menu"})
-    mine.put(path, {"title": title})
+    siti.put(path, {"title": "Menu"})
+    siti.put(path, {"title": title})
     db.session.expire_all()
     assert db.session.scalars(sa.select(Broadcast.text)).one() == text
 
 
-def test_no_address_leaves_in_the_name_of_a_category(client: Client, siti: User) -> None:
+def test_no_address_leaves_in_the_name_of_a_category(siti: Client) -> None:
     category = db.session.get_one(ForumCategory, category_id("Umum"))
     category.name = "Umum klaim.help"
-    write_thread(client.as_(siti), title="Menu", category_id=category.id)
+    write_thread(siti, title="Menu", category_id=category.id)
     assert db.session.scalars(sa.select(Broadcast.text)).one() == "Utas baru di forum Umum: “Menu”"
 
 
-def test_announcement_goes_with_its_thread(client: Client, siti: User) -> None:
-    thread = write_thread(client.as_(siti))
-    client.as_(siti).delete(f"/forum/threads/{thread['id']}")
+def test_announcement_goes_with_its_thread(siti: Client) -> None:
+    thread = write_thread(siti)
+    siti.delete(f"/forum/threads/{thread['id']}")
     assert db.session.scalars(sa.select(Broadcast)).all() == []
 
 
-def test_refused_thread_announces_nothing(client: Client, siti: User) -> None:
+def test_refused_thread_announces_nothing(siti: Client) -> None:
     sent = {"category_id": 999_999, "title": "Menu", "content": "x"}
-    assert client.as_(siti).post("/forum/threads", sent).status_code == 400
+    assert siti.post("/forum/threads", sent).status_code == 400
     assert db.session.scalars(sa.select(Broadcast)).all() == []

@@ -11,12 +11,7 @@ from app.core.database.session import db
 from app.forum.models import MAX_DEPTH, ForumReply
 from tests.forum.posts import read_thread, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
-
-
-@pytest.fixture
-def budi(client: Client) -> Client:
-    return client.as_(make_user("pendamping", nama_ktp="Budi Hartono"))
+from tests.helpers.factories import make_admin
 
 
 @pytest.fixture

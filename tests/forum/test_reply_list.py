@@ -13,19 +13,8 @@ from app.core.database.session import db, unit_of_work
 from app.forum.service.reads.reply_list import select_reply_list
 from tests.forum.posts import write_reply, write_thread
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user
 from tests.helpers.plans import analyse, plan_of
 from tests.helpers.statements import Statements
-
-
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Siti Aminah", nama_samaran="Melati"))
-
-
-@pytest.fixture
-def budi(client: Client) -> Client:
-    return client.as_(make_user("pendamping"))
 
 
 @pytest.fixture

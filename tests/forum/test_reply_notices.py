@@ -18,16 +18,6 @@ from tests.helpers.factories import make_user
 
 
 @pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Siti Aminah"))
-
-
-@pytest.fixture
-def budi(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Budi Hartono", nama_samaran="Elang"))
-
-
-@pytest.fixture
 def thread_id(siti: Client) -> int:
     return int(write_thread(siti, title="Menu")["id"])
 

@@ -19,11 +19,6 @@ from tests.helpers.factories import make_user
 REASONS = ("misinformation", "spam", "hate", "privacy", "self_harm", "other")
 
 
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Siti Aminah"))
-
-
 def reporter(client: Client, *, days: int = 8) -> Client:
     """Somebody whose account is so old."""
     user = make_user()
@@ -46,8 +41,7 @@ def is_hidden(reader: Client, thread_id: int) -> bool:
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_a_report_is_201_and_the_same_again_200(client: Client, siti: Client, reason: str) -> None:
-    budi = client.as_(make_user())
+def test_a_report_is_201_and_the_same_again_200(siti: Client, budi: Client, reason: str) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     for path in (f"/forum/threads/{thread_id}/lapor", f"/forum/replies/{reply_id}/lapor"):
@@ -80,8 +74,7 @@ def test_nobody_reports_their_own_post_or_what_is_not_there(siti: Client) -> Non
     assert_error(siti.post(f"/forum/replies/{reply_id}/lapor", {"reason": "spam"}), 404, "not_found")
 
 
-def test_nobody_reports_more_than_20_times_a_day(client: Client, siti: Client, limited: None) -> None:
-    budi = client.as_(make_user())
+def test_nobody_reports_more_than_20_times_a_day(client: Client, siti: Client, budi: Client, limited: None) -> None:
     thread_id = write_thread(siti)["id"]
     replies = [write_reply(siti, thread_id)["id"] for _ in range(3)]
     assert [report(budi, thread_id) for _ in range(18)] == [201] + [200] * 17

@@ -18,11 +18,6 @@ from tests.helpers.plans import analyse, plan_of
 from tests.helpers.statements import Statements
 
 
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(username="siti.a", nama_ktp="Siti Aminah", nama_samaran="Melati"))
-
-
 def found(client: Client, q: str, **query: object) -> list[int]:
     response = client.get("/forum/threads", query_string={"q": q, **query})
     assert response.status_code == 200, response.json
@@ -50,7 +45,7 @@ def test_signs_of_patterns_are_plain_characters(client: Client, siti: Client, si
 def test_a_search_never_finds_a_name(client: Client, siti: Client) -> None:
     hidden = write_thread(siti, use_pseudonym=True)["id"]
     write_thread(siti)
-    for q in ("Siti Aminah", "aminah", "siti.a", "Melati"):
+    for q in ("Siti Aminah", "aminah", "siti", "Melati"):
         assert found(client, q) == found(siti, q) == []
     (row,) = client.get("/forum/threads?q=menu&per_page=1&page=2").json
     assert (row["id"], row["author"]["name"], row["author"]["id"]) == (hidden, "Melati", None)

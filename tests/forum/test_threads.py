@@ -12,17 +12,7 @@ from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, 
 from tests.core.media.samples import HOSTILE, plain
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_user
-
-
-@pytest.fixture
-def siti(client: Client) -> Client:
-    return client.as_(make_user(nama_ktp="Siti Aminah", nama_samaran="Melati"))
-
-
-@pytest.fixture
-def budi(client: Client) -> Client:
-    return client.as_(make_user("pendamping", nama_ktp="Budi Hartono"))
+from tests.helpers.factories import make_admin
 
 
 def test_categories_are_seeded_with_the_preferences_that_they_concern(client: Client) -> None:
