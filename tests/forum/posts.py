@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import ForumCategory
+from tests.core.media.samples import plain
 from tests.helpers.client import Client
 
 
@@ -50,3 +52,21 @@ def cases(moderator: Client, query: str = "") -> list[dict[str, Any]]:
     assert response.status_code == 200, response.json
     records: list[dict[str, Any]] = response.json
     return records
+
+
+def report(reporter: Client, path: str, reason: str = "spam", **data: Any) -> Any:
+    response = reporter.post(f"/forum/{path}/lapor", {"reason": reason, **data})
+    assert response.status_code in (200, 201), response.json
+    return response.json
+
+
+def add_picture(writer: Client, path: str) -> str:
+    """Give a post a picture; returns its address."""
+    response = writer.put(f"/forum/{path}", data={"image": (io.BytesIO(plain()), "a.jpg")})
+    assert response.status_code == 200, response.json
+    address: str = response.json["image"]
+    return address
+
+
+def image_path(case: dict[str, object]) -> str:
+    return f"/admins/moderasi/{case['id']}/gambar"

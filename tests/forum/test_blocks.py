@@ -147,18 +147,6 @@ def test_posts_of_deleted_accounts_stay_for_who_blocks_somebody(client: Client, 
     assert_error(budi.post(f"/forum/threads/{thread_id}/blokir"), 409, "author_gone")
 
 
-def test_nobody_blocks_themselves_or_what_is_not_there(siti: Client, budi: Client) -> None:
-    for use_pseudonym in (True, False):
-        thread_id = write_thread(siti, use_pseudonym=use_pseudonym)["id"]
-        assert_error(siti.post(f"/forum/threads/{thread_id}/blokir"), 409, "own_post")
-    reply_id = write_reply(budi, thread_id)["id"]
-    write_reply(siti, thread_id, parent_id=reply_id)
-    budi.delete(f"/forum/replies/{reply_id}")
-    for path in ("threads/999999", "replies/999999", f"replies/{reply_id}"):
-        for method in ("POST", "DELETE"):
-            assert_error(siti.open(method, f"/forum/{path}/blokir"), 404, "not_found")
-
-
 @pytest.fixture
 def at_any_hour(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     config = replace(app.extensions["config"], broadcast_hours=(0, 24))

@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from unittest import mock
 
 import pytest
 
 from app.core.errors import Unavailable
-from app.core.media import pictures, storage
-from tests.core.media.samples import plain
-from tests.forum.posts import cases, moderate, write_reply, write_thread
+from app.core.media import storage
+from tests.forum.posts import add_picture, cases, image_path, moderate, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
-
-
-def add_picture(writer: Client, path: str) -> str:
-    """Give a post a picture; returns its address."""
-    response = writer.put(f"/forum/{path}", data={"image": (io.BytesIO(plain()), "a.jpg")})
-    assert response.status_code == 200, response.json
-    address: str = response.json["image"]
-    return address
-
-
-def image_path(case: dict[str, object]) -> str:
-    return f"/admins/moderasi/{case['id']}/gambar"
-
-
-def test_it_is_the_same_whether_the_post_is_shown_or_hidden(client: Client, siti: Client, admin: Client) -> None:
-    thread_id = write_thread(siti)["id"]
-    address = add_picture(siti, f"threads/{thread_id}")
-    picture = client.get(address).data
-    for decision in ("keep", "hide", "keep"):
-        case = moderate(admin, decision, thread_id=thread_id)
-        assert case["has_image"] is True
-        response = admin.get(image_path(case))
-        assert (response.status_code, response.mimetype, response.data) == (200, "image/webp", picture)
-        assert response.headers["Cache-Control"] == "no-store"
-        assert response.headers["Content-Disposition"] == f'inline; filename="kasus-{case["id"]}.webp"'
-        assert client.get(address).status_code == (404 if decision == "hide" else 200)
 
 
 def test_that_of_a_post_that_reports_have_hidden(client: Client, siti: Client, admin: Client) -> None:
@@ -94,27 +66,9 @@ def test_what_is_deleted_has_none(siti: Client, admin: Client, kind: str, way: s
     assert_error(admin.get(image_path(case)), 404, "not_found")
 
 
-def test_what_is_not_there_is_not_found(siti: Client, admin: Client) -> None:
-    assert_error(admin.get("/admins/moderasi/999999/gambar"), 404, "not_found")
-    thread_id = write_thread(siti)["id"]
-    address = add_picture(siti, f"threads/{thread_id}")
-    case = moderate(admin, "hide", thread_id=thread_id)
-    pictures.remove(address.removeprefix("/media/"))
-    assert_error(admin.get(image_path(case)), 404, "not_found")
-
-
 def test_a_store_that_is_away_is_503(siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     add_picture(siti, f"threads/{thread_id}")
     case = moderate(admin, "hide", thread_id=thread_id)
     with mock.patch.object(storage.FolderStore, "get", side_effect=Unavailable):
         assert_error(admin.get(image_path(case)), 503)
-
-
-def test_it_is_for_administrators_alone(client: Client, siti: Client, admin: Client) -> None:
-    thread_id = write_thread(siti)["id"]
-    add_picture(siti, f"threads/{thread_id}")
-    path = image_path(moderate(admin, "hide", thread_id=thread_id))
-    assert_error(client.get(path), 401)
-    assert_error(siti.get(path), 403)
-    assert_error(client.as_(make_user("pendamping")).get(path), 403)

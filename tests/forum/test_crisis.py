@@ -8,11 +8,11 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.forum.models import CrisisPhrase, ForumCase
+from app.forum.models import ForumCase
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
 from tests.forum.posts import cases, category_id, moderate, read_thread, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.language import assert_readable
 from tests.helpers.statements import Statements
@@ -131,32 +131,6 @@ def test_looking_for_phrases_costs_one_statement(siti: Client, statements: State
 
 
 # --- the list of phrases --------------------------------------------------------------------------------------------
-
-
-def test_administrators_keep_the_list(siti: Client, admin: Client) -> None:
-    text = "Rasanya dunia sudah gelap gulita."
-    assert "help" not in write_thread(siti, content=text)
-    created = admin.post("/admins/moderasi/frasa", {"phrase": "dunia udah gelap"})
-    assert (created.status_code, created.json["phrase"]) == (201, "dunia udah gelap")
-    assert admin.get("/admins/moderasi/frasa").json[0] == created.json
-    assert [row["id"] for row in admin.get("/admins/moderasi/frasa?q=gelap").json] == [created.json["id"]]
-    assert "help" in write_thread(siti, content=text)
-    assert_error(admin.post("/admins/moderasi/frasa", {"phrase": "Dunia SUDAH gelap!"}), 409, "phrase_taken")
-    path = f"/admins/moderasi/frasa/{created.json['id']}"
-    assert admin.delete(path).json == {"message": "Frasa dihapus."}
-    assert_error(admin.delete(path), 404, "not_found")
-    assert "help" not in write_thread(siti, content=text)
-
-
-@pytest.mark.parametrize("phrase", ["mati", "Mati!", "m4t1", "modar", "", "  ", "!?", "x" * 101, None, 5])
-def test_a_phrase_that_says_nothing_is_400(admin: Client, phrase: object) -> None:
-    assert_error(admin.post("/admins/moderasi/frasa", {"phrase": phrase}), 400, "validation_error", "phrase")
-
-
-def test_the_list_is_paged(admin: Client) -> None:
-    response = admin.get("/admins/moderasi/frasa?page=2&per_page=5")
-    count = db.session.scalar(sa.select(sa.func.count(CrisisPhrase.id)))
-    assert (len(response.json), response.headers["X-Total-Count"]) == (5, str(count))
 
 
 def test_a_case_counts_nothing_of_the_person(siti: Client) -> None:

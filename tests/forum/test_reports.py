@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.forum.models import ForumReport
 from app.forum.service.hiding import REPORTED
 from app.forum.service.reads.posts import HIDDEN
 from app.identity.models import User
 from tests.forum.posts import cases, moderate, read_thread, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
-
-REASONS = ("misinformation", "spam", "hate", "privacy", "self_harm", "other")
 
 
 def reporter(client: Client, *, days: int = 8) -> Client:
@@ -38,40 +34,6 @@ def report(who: Client, thread_id: int, reason: str = "spam", **data: Any) -> in
 
 def is_hidden(reader: Client, thread_id: int) -> bool:
     return bool(read_thread(reader, thread_id)["title"] == HIDDEN)
-
-
-@pytest.mark.parametrize("reason", REASONS)
-def test_a_report_is_201_and_the_same_again_200(siti: Client, budi: Client, reason: str) -> None:
-    thread_id = write_thread(siti)["id"]
-    reply_id = write_reply(siti, thread_id)["id"]
-    for path in (f"/forum/threads/{thread_id}/lapor", f"/forum/replies/{reply_id}/lapor"):
-        first = budi.post(path, {"reason": reason, "note": "Lihat."})
-        assert (first.status_code, first.json["reason"], first.json["note"]) == (201, reason, "Lihat.")
-        again = budi.post(path, {"reason": "other"})
-        assert (again.status_code, again.json) == (200, first.json)
-    assert db.session.scalar(sa.select(sa.func.count(ForumReport.id))) == 2
-
-
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [({}, "reason"), ({"reason": "bosan"}, "reason"), ({"reason": "spam", "note": "x" * 501}, "note"),
-     ({"reason": None}, "reason")],
-)  # fmt: skip
-def test_a_bad_report_is_400(client: Client, siti: Client, body: dict[str, Any], field: str) -> None:
-    path = f"/forum/threads/{write_thread(siti)['id']}/lapor"
-    assert_error(client.as_(make_user()).post(path, body), 400, "validation_error", field)
-
-
-def test_nobody_reports_their_own_post_or_what_is_not_there(siti: Client) -> None:
-    thread_id = write_thread(siti)["id"]
-    reply_id = write_reply(siti, thread_id)["id"]
-    for path in (f"threads/{thread_id}", f"replies/{reply_id}"):
-        assert_error(siti.post(f"/forum/{path}/lapor", {"reason": "spam"}), 409, "own_post")
-    for path in ("threads/999999", "replies/999999"):
-        assert_error(siti.post(f"/forum/{path}/lapor", {"reason": "spam"}), 404, "not_found")
-    write_reply(siti, thread_id, parent_id=reply_id)
-    assert siti.delete(f"/forum/replies/{reply_id}").status_code == 200
-    assert_error(siti.post(f"/forum/replies/{reply_id}/lapor", {"reason": "spam"}), 404, "not_found")
 
 
 def test_nobody_reports_more_than_20_times_a_day(client: Client, siti: Client, budi: Client, limited: None) -> None:

@@ -51,9 +51,8 @@ def test_a_search_never_finds_a_name(client: Client, siti: Client) -> None:
     assert (row["id"], row["author"]["name"], row["author"]["id"]) == (hidden, "Melati", None)
 
 
-def test_a_search_goes_with_the_other_filters(client: Client, siti: Client) -> None:
+def test_a_search_goes_with_the_other_filters(client: Client, siti: Client, budi: Client) -> None:
     first, second = (write_thread(siti, category_id=category_id(name))["id"] for name in ("Umum", "Medis"))
-    budi = client.as_(make_user())
     budi.post(f"/forum/threads/{first}/save")
     assert found(client, "menu", category_id=category_id("Medis")) == [second]
     assert found(budi, "menu", saved="true") == [first]

@@ -1,0 +1,539 @@
+"""The routes of the forum, in the order of `routes.py`."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.forum.models import ForumCategory, ForumReply, ForumReport, ForumThread, ReplyMark, ThreadMark
+from tests.core.media.samples import HOSTILE, plain
+from tests.forum.posts import cases, category_id, moderate, read_thread, write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.routes import assert_refused
+
+REASONS = ("misinformation", "spam", "hate", "privacy", "self_harm", "other")
+
+
+@pytest.fixture
+def thread_id(siti: Client) -> int:
+    return int(write_thread(siti)["id"])
+
+
+def write_both(writer: Client, **data: Any) -> dict[str, int]:
+    """Write a thread and a reply to it; return their ids by the names in paths."""
+    thread_id = write_thread(writer, **data)["id"]
+    return {"thread_id": thread_id, "reply_id": write_reply(writer, thread_id, **data)["id"]}
+
+
+def path_of(test: object, ids: dict[str, int]) -> str:
+    """Return the path of the route that a class tests, with these ids."""
+    return str(test.__doc__).split()[1].replace("<", "{").replace(">", "}").format(**ids)
+
+
+def assert_missing(test: object, person: Client, body: Any = None) -> None:
+    """Assert that the route that a class tests answers 404 for a post that is not there."""
+    path = path_of(test, {"thread_id": 999999, "reply_id": 999999})
+    assert_error(person.open(str(test.__doc__).split()[0], path, body), 404, "not_found")
+
+
+class Toggles:
+    """A like or a save: on with one tap, off with the next."""
+
+    flag: str
+    count: str
+
+    def test_toggles_and_is_counted(self, client: Client, siti: Client, budi: Client) -> None:
+        ids = write_both(siti)
+        path = path_of(self, ids)
+
+        def read(reader: Client) -> dict[str, Any]:
+            thread = read_thread(reader, ids["thread_id"])
+            return dict(thread["replies"][0]) if "/replies/" in path else thread
+
+        readers = (client, budi, siti)
+        assert budi.post(path).json == {self.flag: True}
+        assert siti.post(f"{path}/").json == {self.flag: True}
+        assert [read(reader)[self.flag] for reader in readers] == [False, True, True]
+        assert read(client)[self.count] == 2
+        assert budi.post(path).json == {self.flag: False}
+        assert [read(reader)[self.flag] for reader in readers] == [False, False, True]
+        assert read(client)[self.count] == 1
+
+    def test_needs_a_token_and_a_post(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_missing(self, siti)
+
+
+class Reports:
+    """A report of a post to the moderators."""
+
+    def test_is_201_and_the_same_again_200(self, siti: Client, budi: Client) -> None:
+        for reason in REASONS:
+            path = path_of(self, write_both(siti))
+            first = budi.post(path, {"reason": reason, "note": "Lihat."})
+            assert (first.status_code, first.json["reason"], first.json["note"]) == (201, reason, "Lihat.")
+            again = budi.post(path, {"reason": "other"})
+            assert (again.status_code, again.json) == (200, first.json)
+        assert db.session.scalar(sa.select(sa.func.count(ForumReport.id))) == len(REASONS)
+
+    def test_a_bad_report_is_400(self, siti: Client, budi: Client) -> None:
+        path = path_of(self, write_both(siti))
+        for body, field in (
+            ({}, "reason"), ({"reason": "bosan"}, "reason"), ({"reason": "spam", "note": "x" * 501}, "note"),
+            ({"reason": None}, "reason"),
+        ):  # fmt: skip
+            assert_error(budi.post(path, body), 400, "validation_error", field)
+
+    def test_needs_a_token_and_a_post_of_somebody_else(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_missing(self, siti, {"reason": "spam"})
+        assert_error(siti.post(path_of(self, write_both(siti)), {"reason": "spam"}), 409, "own_post")
+
+
+class Appeals:
+    """An appeal of the author of a hidden post."""
+
+    def test_an_author_appeals_against_a_hidden_post(self, siti: Client, budi: Client, admin: Client) -> None:
+        ids = write_both(siti)
+        banding = path_of(self, ids)
+        name = "reply_id" if "/replies/" in banding else "thread_id"
+        post = {name: ids[name]}
+        assert_error(siti.post(banding, {"note": "Mengapa?"}), 409, "not_hidden")
+        case = moderate(admin, "hide", **post)
+        assert_error(budi.post(banding, {"note": "Mengapa?"}), 403, "not_the_owner")
+        assert_error(siti.post(banding, {"note": ""}), 400, "validation_error", "note")
+        first = siti.post(banding, {"note": "Ini bukan iklan."})
+        assert (first.status_code, first.json) == (201, {"appeal": "Ini bukan iklan."})
+        assert siti.post(banding, {"note": "Sungguh."}).status_code == 200
+        (seen,) = [each for each in cases(admin) if each["id"] == case["id"]]
+        assert (seen["appeal"], seen["state"]) == ("Sungguh.", "hidden")
+        waiting = "/admins/moderasi?banding=true"
+        assert [each["id"] for each in admin.get(waiting).json] == [case["id"]]
+        assert case["id"] not in [each["id"] for each in admin.get("/admins/moderasi?banding=false").json]
+        moderate(admin, "hide", **post)
+        assert admin.get(waiting).json == []
+        assert siti.post(banding, {"note": "Sekali lagi."}).status_code == 201
+        moderate(admin, "keep", **post)
+        assert_error(siti.post(banding, {"note": "Lagi?"}), 409, "not_hidden")
+
+    def test_needs_a_token_and_a_post(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_missing(self, siti, {"note": "x"})
+
+
+class Blocks:
+    """A block of whoever wrote a post, and the end of it."""
+
+    def test_blocks_and_unblocks(self, siti: Client, budi: Client) -> None:
+        method = str(self.__doc__).split()[0]
+        response = budi.open(method, path_of(self, write_both(siti)))
+        assert (response.status_code, response.json) == (200, {"is_blocked": method == "POST"})
+
+    def test_needs_a_token_and_a_post_of_somebody_else(self, client: Client, siti: Client, budi: Client) -> None:
+        assert_refused(self, client)
+        assert_missing(self, siti)
+        method = str(self.__doc__).split()[0]
+        stub = write_both(budi)
+        write_reply(siti, stub["thread_id"], parent_id=stub["reply_id"])
+        budi.delete(f"/forum/replies/{stub['reply_id']}")
+        if "/replies/" in path_of(self, stub):
+            assert_error(siti.open(method, path_of(self, stub)), 404, "not_found")
+        if method == "POST":
+            for use_pseudonym in (True, False):
+                own = path_of(self, write_both(siti, use_pseudonym=use_pseudonym))
+                assert_error(siti.post(own), 409, "own_post")
+
+
+class TestListCategories:
+    """GET /forum/categories"""
+
+    def test_lists_the_seeded_ones_with_the_preferences_that_they_concern(self, client: Client) -> None:
+        tags = {row["name"]: row["preference_tag"] for row in client.get("/forum/categories").json}
+        assert tags == {
+            "Umum": None, "Medis": "medical", "Kesehatan Mental": "mental_health", "Islam": "islam",
+            "Kristen": "kristen", "Katolik": "katolik", "Hindu": "hindu", "Buddha": "buddha", "Konghucu": "konghucu",
+            "Kepercayaan Lain": "other_belief",
+        }  # fmt: skip
+
+
+class TestListThreads:
+    """GET /forum/threads"""
+
+    def test_lists_newest_first_without_replies(self, client: Client, siti: Client, budi: Client) -> None:
+        written = [write_thread(siti) for _ in range(3)]
+        write_reply(budi, written[0]["id"])
+        rows = client.get("/forum/threads").json
+        assert [row["id"] for row in rows] == [thread["id"] for thread in reversed(written)]
+        whole = read_thread(client, written[0]["id"])
+        del whole["replies"]
+        assert rows[-1] == whole
+        assert rows[-1]["replies_count"] == 1
+
+    @pytest.mark.parametrize(
+        ("query", "field"),
+        [
+            ("?page=0", "page"), ("?per_page=101", "per_page"), ("?category_id=x", "category_id"),
+            ("?before=-1", "before"), ("?before=99999999999999999999", "before"), ("?saved=mungkin", "saved"),
+        ],
+    )  # fmt: skip
+    def test_bad_query_is_refused(self, client: Client, query: str, field: str) -> None:
+        assert_error(client.get(f"/forum/threads{query}"), 400, "validation_error", field)
+
+    @pytest.mark.parametrize("query", ["?saved=true", "?mine=true"])
+    def test_saved_and_mine_need_a_token(self, client: Client, query: str) -> None:
+        assert_error(client.get(f"/forum/threads{query}"), 401, "unauthorized")
+
+
+class TestGetThread:
+    """GET /forum/threads/<thread_id>"""
+
+    def test_is_read_without_a_token(self, client: Client, siti: Client) -> None:
+        written = write_thread(siti)
+        read = read_thread(client, written["id"])
+        assert read == {**written, "is_owner": False}
+
+    def test_a_wrong_token_is_refused_here_and_in_the_lists(self, client: Client, siti: Client) -> None:
+        thread = write_thread(siti)
+        for path in ("/forum/categories", "/forum/threads", f"/forum/threads/{thread['id']}"):
+            assert_error(client.with_token("x.y.z").get(path), 401, "invalid_token")
+
+    def test_a_bad_query_is_400_and_an_unknown_thread_404(self, siti: Client) -> None:
+        assert_error(siti.get(f"/forum/threads/{write_thread(siti)['id']}?page=0"), 400, "validation_error", "page")
+        assert_missing(self, siti)
+
+    def test_a_thread_of_a_deleted_account_stays_without_a_name(self, client: Client, siti: Client) -> None:
+        thread = write_thread(siti)
+        db.session.execute(sa.text("DELETE FROM users WHERE nama_ktp = 'Siti Aminah'"))
+        assert read_thread(client, thread["id"])["author"] == {"id": None, "name": "Akun dihapus", "image": None}
+
+
+class TestCreateThread:
+    """POST /forum/threads"""
+
+    def test_returns_the_record(self, siti: Client) -> None:
+        thread = write_thread(siti, title="  Menu  ", content="Nasi?\n\nAtau roti?")
+        assert thread["author"] == {"id": thread["author"]["id"], "name": "Siti Aminah", "image": None}
+        assert isinstance(thread["author"]["id"], int)
+        assert thread["category"] == {"id": category_id(), "name": "Medis"}
+        assert thread["created_at"].endswith("Z")
+        expected = {
+            "title": "Menu", "content": "Nasi?\n\nAtau roti?", "image": None, "use_pseudonym": False, "is_owner": True,
+            "likes_count": 0, "saves_count": 0, "replies_count": 0, "replies": [],
+        }  # fmt: skip
+        assert {name: thread[name] for name in expected} == expected
+
+    def test_takes_a_picture_as_multipart(self, client: Client, siti: Client) -> None:
+        form = {
+            "category_id": str(category_id()), "title": "Foto", "content": "Lihat", "use_pseudonym": "true",
+            "image": (BytesIO(plain("JPEG", (2000, 1000))), "IMG_Siti_Aminah.jpg"),
+        }  # fmt: skip
+        thread = siti.open("POST", "/forum/threads", data=form, content_type="multipart/form-data").json
+        assert thread["use_pseudonym"] is True
+        assert thread["image"].startswith("/media/")
+        assert client.get(thread["image"]).headers["Content-Type"] == "image/webp"
+
+    def test_hostile_picture_leaves_no_thread_behind(self, siti: Client) -> None:
+        form = {
+            "category_id": str(category_id()), "title": "Foto", "content": "Lihat",
+            "image": (BytesIO(HOSTILE["SVG"]()), "foto.png"),
+        }  # fmt: skip
+        response = siti.open("POST", "/forum/threads", data=form, content_type="multipart/form-data")
+        assert_error(response, 415, "not_an_image")
+        assert db.session.scalar(sa.select(sa.func.count(ForumThread.id))) == 0
+
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            ({"title": ""}, "title"),
+            ({"title": "   "}, "title"),
+            ({"title": "x" * 201}, "title"),
+            ({"title": None}, "title"),
+            ({"content": ""}, "content"),
+            ({"content": "x" * 20_001}, "content"),
+            ({"category_id": 999_999}, "category_id"),
+            ({"category_id": 2**63}, "category_id"),
+            ({"category_id": "satu"}, "category_id"),
+            ({"category_id": None}, "category_id"),
+            ({"use_pseudonym": "mungkin"}, "use_pseudonym"),
+            ({"use_pseudonym": None}, "use_pseudonym"),
+            ({"image": "https://example.com/a.png"}, "image"),
+        ],
+    )
+    def test_bad_thread_is_refused(self, siti: Client, change: dict[str, object], field: str) -> None:
+        good = {"category_id": category_id(), "title": "Menu", "content": "Nasi?"}
+        assert_error(siti.post("/forum/threads", {**good, **change}), 400, "validation_error", field)
+        for name in good:
+            rest = {key: value for key, value in good.items() if key != name}
+            assert_error(siti.post("/forum/threads", rest), 400, "validation_error", name)
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestUpdateThread:
+    """PUT /forum/threads/<thread_id>"""
+
+    def test_changes_what_is_sent_and_nothing_else(self, siti: Client) -> None:
+        thread = write_thread(siti)
+        response = siti.put(
+            f"/forum/threads/{thread['id']}", {"title": "Menu baru", "id": 77, "user_id": 1, "likes_count": 9}
+        )
+        assert response.status_code == 200
+        assert response.json == {**thread, "title": "Menu baru", "updated_at": response.json["updated_at"]}
+
+    def test_null_is_refused(self, siti: Client) -> None:
+        thread = write_thread(siti)
+        for name in ("title", "content", "category_id", "use_pseudonym"):
+            assert_error(siti.put(f"/forum/threads/{thread['id']}", {name: None}), 400, "validation_error", name)
+
+    def test_moves_a_thread_with_its_count(self, siti: Client) -> None:
+        thread = write_thread(siti)
+        moved = siti.put(f"/forum/threads/{thread['id']}", {"category_id": category_id("Umum")}).json
+        assert moved["category"]["name"] == "Umum"
+        counts = dict(db.session.execute(sa.select(ForumCategory.name, ForumCategory.threads_count)).all())
+        assert (counts["Medis"], counts["Umum"]) == (0, 1)
+        assert_error(siti.put(f"/forum/threads/{thread['id']}", {"category_id": 999_999}), 400, field="category_id")
+
+    def test_picture_is_replaced_and_removed(self, client: Client, siti: Client) -> None:
+        def put(**form: object) -> str | None:
+            response = siti.open("PUT", path, data=form, content_type="multipart/form-data")
+            assert response.status_code == 200, response.json
+            return response.json["image"]
+
+        path = f"/forum/threads/{write_thread(siti)['id']}"
+        first = put(image=(BytesIO(plain()), "a.jpg"))
+        assert put(title="Tanpa gambar baru") == first
+        second = put(image=(BytesIO(plain("PNG")), "b.png"))
+        assert second != first
+        assert client.get(first).status_code == 404
+        assert client.get(second).status_code == 200
+        assert siti.put(path, {"image": None}).json["image"] is None
+        assert client.get(second).status_code == 404
+
+    def test_a_stranger_and_an_admin_are_refused(
+        self, client: Client, siti: Client, budi: Client, admin: Client
+    ) -> None:
+        thread = write_thread(siti)
+        for other in (budi, admin):
+            assert_error(other.put(f"/forum/threads/{thread['id']}", {"title": "Milikku"}), 403, "not_the_owner")
+        assert read_thread(client, thread["id"])["title"] == "Menu harian"
+
+    def test_needs_a_token_and_a_thread(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_missing(self, siti, {"title": "x"})
+
+
+class TestDeleteThread:
+    """DELETE /forum/threads/<thread_id>"""
+
+    def test_takes_everything_along(self, client: Client, siti: Client, budi: Client) -> None:
+        thread = write_thread(siti)
+        form = {"content": "Lihat", "image": (BytesIO(plain()), "a.jpg")}
+        path = f"/forum/threads/{thread['id']}/reply"
+        reply = budi.open("POST", path, data=form, content_type="multipart/form-data").json
+        write_reply(siti, thread["id"], parent_id=reply["id"])
+        for action in (f"/forum/threads/{thread['id']}/like", f"/forum/replies/{reply['id']}/save"):
+            assert budi.post(action).status_code == 200
+        response = siti.delete(f"/forum/threads/{thread['id']}")
+        assert (response.status_code, response.json) == (200, {"message": "Utas dihapus."})
+        assert_error(client.get(f"/forum/threads/{thread['id']}"), 404, "not_found")
+        assert client.get(reply["image"]).status_code == 404
+        for model in (ForumThread, ForumReply, ThreadMark, ReplyMark):
+            assert db.session.scalar(sa.select(sa.func.count()).select_from(model)) == 0
+        assert_error(siti.delete(f"/forum/threads/{thread['id']}"), 404, "not_found")
+
+    def test_a_stranger_and_an_admin_are_refused(
+        self, client: Client, siti: Client, budi: Client, admin: Client
+    ) -> None:
+        thread = write_thread(siti)
+        for other in (budi, admin):
+            assert_error(other.delete(f"/forum/threads/{thread['id']}"), 403, "not_the_owner")
+        assert read_thread(client, thread["id"])["title"] == "Menu harian"
+
+    def test_needs_a_token_and_a_thread(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_missing(self, siti)
+
+
+class TestCreateReply:
+    """POST /forum/threads/<thread_id>/reply"""
+
+    def test_returns_the_record(self, budi: Client, thread_id: int) -> None:
+        reply = write_reply(budi, thread_id)
+        assert reply["author"]["name"] == "Budi Hartono"
+        expected = {
+            "thread_id": thread_id, "parent_id": None, "content": "Kurangi gula.", "is_owner": True,
+            "is_deleted": False, "is_liked": False, "is_saved": False, "likes_count": 0, "saves_count": 0,
+            "replies": [],
+        }  # fmt: skip
+        assert {name: reply[name] for name in expected} == expected
+
+    def test_parent_must_be_a_living_reply_of_this_thread(self, siti: Client, thread_id: int) -> None:
+        elsewhere = write_reply(siti, write_thread(siti)["id"])["id"]
+        deleted = write_reply(siti, thread_id)["id"]
+        write_reply(siti, thread_id, parent_id=deleted)
+        siti.delete(f"/forum/replies/{deleted}")
+        for parent_id in (elsewhere, deleted, 999_999):
+            response = siti.post(f"/forum/threads/{thread_id}/reply", {"content": "x", "parent_id": parent_id})
+            assert_error(response, 400, "validation_error", "parent_id")
+        assert read_thread(siti, thread_id)["replies_count"] == 1
+
+    @pytest.mark.parametrize(
+        ("sent", "field"),
+        [
+            ({}, "content"),
+            ({"content": " "}, "content"),
+            ({"content": "x" * 20_001}, "content"),
+            ({"content": "x", "parent_id": "a"}, "parent_id"),
+            ({"content": "x", "parent_id": 0}, "parent_id"),
+            ({"content": "x", "use_pseudonym": 3}, "use_pseudonym"),
+        ],
+    )
+    def test_bad_reply_is_refused(self, siti: Client, thread_id: int, sent: dict[str, Any], field: str) -> None:
+        assert_error(siti.post(f"/forum/threads/{thread_id}/reply", sent), 400, "validation_error", field)
+
+    def test_blank_parent_of_a_form_is_none(self, siti: Client, thread_id: int) -> None:
+        form = {"content": "x", "parent_id": "", "use_pseudonym": "0"}
+        response = siti.open("POST", f"/forum/threads/{thread_id}/reply", data=form, content_type="multipart/form-data")
+        assert (response.status_code, response.json["parent_id"]) == (201, None)
+
+    def test_needs_a_token_and_a_thread(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_missing(self, siti, {"content": "x"})
+
+
+class TestLikeThread(Toggles):
+    """POST /forum/threads/<thread_id>/like"""
+
+    flag, count = "is_liked", "likes_count"
+
+
+class TestSaveThread(Toggles):
+    """POST /forum/threads/<thread_id>/save"""
+
+    flag, count = "is_saved", "saves_count"
+
+
+class TestListReplies:
+    """GET /forum/replies"""
+
+    def test_lists_the_callers_saved_ones_newest_first(self, siti: Client, budi: Client, thread_id: int) -> None:
+        def ids(reader: Client, query: str = "") -> list[int]:
+            return [row["id"] for row in reader.get(f"/forum/replies{query}").json]
+
+        first, second, _ = (write_reply(siti, thread_id)["id"] for _ in range(3))
+        for reply_id in (second, first):
+            budi.post(f"/forum/replies/{reply_id}/save")
+        siti.post(f"/forum/replies/{first}/like")
+        assert ids(budi) == ids(budi, "?saved=true") == [second, first]
+        assert ids(siti) == []
+        budi.post(f"/forum/replies/{first}/save")
+        assert ids(budi) == [second]
+
+    @pytest.mark.parametrize(
+        ("query", "field"), [("?before=x", "before"), ("?saved=mungkin", "saved"), (f"?q={'x' * 101}", "q")]
+    )
+    def test_bad_query_is_refused(self, siti: Client, query: str, field: str) -> None:
+        assert_error(siti.get(f"/forum/replies{query}"), 400, "validation_error", field)
+
+    def test_needs_a_token(self, client: Client) -> None:
+        assert_refused(self, client)
+
+
+class TestUpdateReply:
+    """PUT /forum/replies/<reply_id>"""
+
+    def test_author_changes_a_reply_and_sees_what_hangs_below(self, siti: Client, budi: Client, thread_id: int) -> None:
+        reply = write_reply(budi, thread_id)
+        below = write_reply(siti, thread_id, parent_id=reply["id"])
+        response = budi.put(f"/forum/replies/{reply['id']}", {"content": "Lebih baik", "parent_id": below["id"]})
+        assert response.status_code == 200
+        assert (response.json["content"], response.json["parent_id"]) == ("Lebih baik", None)
+        assert [node["id"] for node in response.json["replies"]] == [below["id"]]
+
+    def test_a_stranger_and_an_admin_are_refused(
+        self, siti: Client, budi: Client, admin: Client, thread_id: int
+    ) -> None:
+        reply = write_reply(budi, thread_id)
+        for other in (siti, admin):
+            assert_error(other.put(f"/forum/replies/{reply['id']}", {"content": "x"}), 403, "not_the_owner")
+
+    def test_a_bad_reply_is_refused(self, siti: Client, thread_id: int) -> None:
+        path = f"/forum/replies/{write_reply(siti, thread_id)['id']}"
+        assert_error(siti.put(path, {"content": " "}), 400, "validation_error", "content")
+
+    def test_needs_a_token_and_a_reply(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_missing(self, siti, {"content": "x"})
+
+
+class TestDeleteReply:
+    """DELETE /forum/replies/<reply_id>"""
+
+    def test_deletes_an_own_reply_alone(
+        self, client: Client, siti: Client, budi: Client, admin: Client, thread_id: int
+    ) -> None:
+        reply = write_reply(budi, thread_id)
+        for other in (siti, admin):
+            assert_error(other.delete(f"/forum/replies/{reply['id']}"), 403, "not_the_owner")
+        assert read_thread(client, thread_id)["replies_count"] == 1
+        assert budi.delete(f"/forum/replies/{reply['id']}").json == {"message": "Balasan dihapus."}
+        assert read_thread(client, thread_id)["replies"] == []
+
+    def test_needs_a_token_and_a_reply(self, client: Client, siti: Client) -> None:
+        assert_refused(self, client)
+        assert_missing(self, siti)
+
+
+class TestLikeReply(Toggles):
+    """POST /forum/replies/<reply_id>/like"""
+
+    flag, count = "is_liked", "likes_count"
+
+
+class TestSaveReply(Toggles):
+    """POST /forum/replies/<reply_id>/save"""
+
+    flag, count = "is_saved", "saves_count"
+
+
+class TestReportThread(Reports):
+    """POST /forum/threads/<thread_id>/lapor"""
+
+
+class TestAppealThread(Appeals):
+    """POST /forum/threads/<thread_id>/banding"""
+
+
+class TestBlockThreadAuthor(Blocks):
+    """POST /forum/threads/<thread_id>/blokir"""
+
+
+class TestUnblockThreadAuthor(Blocks):
+    """DELETE /forum/threads/<thread_id>/blokir"""
+
+
+class TestReportReply(Reports):
+    """POST /forum/replies/<reply_id>/lapor"""
+
+    def test_a_deleted_reply_is_404(self, siti: Client, thread_id: int) -> None:
+        reply_id = write_reply(siti, thread_id)["id"]
+        write_reply(siti, thread_id, parent_id=reply_id)
+        assert siti.delete(f"/forum/replies/{reply_id}").status_code == 200
+        assert_error(siti.post(f"/forum/replies/{reply_id}/lapor", {"reason": "spam"}), 404, "not_found")
+
+
+class TestAppealReply(Appeals):
+    """POST /forum/replies/<reply_id>/banding"""
+
+
+class TestBlockReplyAuthor(Blocks):
+    """POST /forum/replies/<reply_id>/blokir"""
+
+
+class TestUnblockReplyAuthor(Blocks):
+    """DELETE /forum/replies/<reply_id>/blokir"""
