@@ -17,6 +17,7 @@ from tests.articles.samples import NEW, ONE, TWO, first
 from tests.core.media import samples as pictures
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_article, make_user
+from tests.helpers.for_admins import ForAdmins
 from tests.helpers.routes import assert_refused
 from tests.helpers.statements import Statements
 
@@ -178,7 +179,7 @@ class TestListSavedArticles:
         assert_error(siti.get("/articles/saved?per_page=101"), 400, "validation_error", "per_page")
 
 
-class TestCreateArticle:
+class TestCreateArticle(ForAdmins):
     """POST /articles"""
 
     def test_adds_an_article_that_everybody_reads(self, client: Client, admin: Client) -> None:
@@ -199,19 +200,13 @@ class TestCreateArticle:
     @pytest.mark.parametrize(
         ("change", "field"),
         [
-            ({"title": None}, "title"),
-            ({"title": "  "}, "title"),
-            ({"title": "x" * 301}, "title"),
-            ({"url": "javascript:alert(1)"}, "url"),
-            ({"url": "https://a@b.id/"}, "url"),
-            ({"url": "https://contoh.id/" + "é" * 1000}, "url"),
-            ({"content": "x" * 200_001}, "content"),
-            ({"content": 5}, "content"),
-            ({"kategori_id": 999999}, "kategori_id"),
-            ({"kategori_id": 2**63}, "kategori_id"),
-            ({"image": "bukan berkas"}, "image"),
+            ({"title": None}, "title"), ({"title": "  "}, "title"), ({"title": "x" * 301}, "title"),
+            ({"url": "javascript:alert(1)"}, "url"), ({"url": "https://a@b.id/"}, "url"),
+            ({"url": "https://contoh.id/" + "é" * 1000}, "url"), ({"content": "x" * 200_001}, "content"),
+            ({"content": 5}, "content"), ({"kategori_id": 999999}, "kategori_id"),
+            ({"kategori_id": 2**63}, "kategori_id"), ({"image": "bukan berkas"}, "image"),
         ],
-    )
+    )  # fmt: skip
     def test_bad_input_is_400_and_names_its_field(self, admin: Client, change: dict[str, Any], field: str) -> None:
         assert_error(admin.post("/articles", {**NEW, **change}), 400, field=field)
         article = make_article()
@@ -228,9 +223,6 @@ class TestCreateArticle:
         assert_error(response, 415)
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Article)) == 0
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
-
 
 class TestGetArticle:
     """GET /articles/<article_id>"""
@@ -240,7 +232,7 @@ class TestGetArticle:
             assert_error(client.get(f"/articles/{number}"), 404)
 
 
-class TestUpdateArticle:
+class TestUpdateArticle(ForAdmins):
     """PUT /articles/<article_id>"""
 
     def test_changes_the_picture_alone(self, app: Flask, client: Client, admin: Client) -> None:
@@ -265,11 +257,8 @@ class TestUpdateArticle:
         ours, theirs = make_article(), make_article()
         assert_error(admin.put(f"/articles/{ours.id}", {"url": theirs.url}), 409, "article_exists")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestDeleteArticle:
+class TestDeleteArticle(ForAdmins):
     """DELETE /articles/<article_id>"""
 
     def test_takes_the_picture_along(self, client: Client, admin: Client) -> None:
@@ -280,6 +269,3 @@ class TestDeleteArticle:
 
     def test_an_unknown_article_is_404(self, admin: Client) -> None:
         assert_error(admin.delete("/articles/999999"), 404)
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)

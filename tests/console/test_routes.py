@@ -21,7 +21,7 @@ from app.notifications.senders import health
 from app.notifications.senders.models import Sender
 from tests.console.deliveries import send
 from tests.helpers.client import Client, assert_error
-from tests.helpers.routes import assert_refused
+from tests.helpers.for_admins import ForAdmins
 
 
 def settings(app: Flask, monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
@@ -73,7 +73,7 @@ class TestGetFeatures:
         assert client.get("/features").json["captcha_site_key"] is None
 
 
-class TestGetCondition:
+class TestGetCondition(ForAdmins):
     """GET /admins/operasi"""
 
     def test_problems_are_those_of_the_workers(self, admin: Client) -> None:
@@ -94,11 +94,8 @@ class TestGetCondition:
         assert (condition["queues"], condition["outcomes"]) == ([], None)
         assert condition["broadcasts"]["paused"] is False
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestUpdateBroadcasts:
+class TestUpdateBroadcasts(ForAdmins):
     """PUT /admins/operasi/siaran"""
 
     def test_broadcasts_are_paused_and_resumed_and_it_is_recorded(self, admin: Client) -> None:
@@ -118,11 +115,8 @@ class TestUpdateBroadcasts:
     def test_a_pause_is_yes_or_no(self, admin: Client, body: object) -> None:
         assert_error(admin.put("/admins/operasi/siaran", body), 400, "validation_error")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestResumeSender:
+class TestResumeSender(ForAdmins):
     """POST /admins/operasi/pengirim"""
 
     def test_a_sender_that_is_down_is_started_and_it_is_recorded(
@@ -144,11 +138,8 @@ class TestResumeSender:
         assert db.session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()[-1] == "sender_resumed"
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Sender)) == 1
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestListUserDeliveries:
+class TestListUserDeliveries(ForAdmins):
     """GET /admins/users/<user_id>/pengiriman"""
 
     def test_shows_states_and_reasons_and_no_text(self, admin: Client, siti: Client) -> None:
@@ -176,9 +167,6 @@ class TestListUserDeliveries:
     def test_a_wrong_page_of_deliveries_is_refused(self, admin: Client, siti: Client, query: str) -> None:
         assert_error(admin.get(f"/admins/users/{siti.id}/pengiriman?{query}"), 400, "validation_error")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
-
 
 class TestConsole:
     """GET /console"""
@@ -186,12 +174,10 @@ class TestConsole:
     @pytest.mark.parametrize(
         ("environment", "set_to", "has_console"),
         [
-            ("development", None, True),
-            ("production", None, False),
-            ("production", True, True),
+            ("development", None, True), ("production", None, False), ("production", True, True),
             ("development", False, False),
         ],
-    )
+    )  # fmt: skip
     def test_is_on_in_development_and_where_it_is_switched_on(
         self,
         app: Flask,

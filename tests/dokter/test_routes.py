@@ -18,7 +18,7 @@ from tests.core.media.samples import plain
 from tests.faskes.places import CIMAHI, make_faskes
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin
-from tests.helpers.routes import assert_refused
+from tests.helpers.for_admins import ForAdmins
 from tests.helpers.statements import Statements
 
 AT = {"lat": CIMAHI[0], "lng": CIMAHI[1]}
@@ -141,7 +141,7 @@ class TestGetDokter:
         assert client.get(f"/dokter/{dokter.id}").json["faskes_ids"] == ["b"]
 
 
-class TestCreateDokter:
+class TestCreateDokter(ForAdmins):
     """POST /dokter"""
 
     def test_adds_a_doctor(self, client: Client, admin: Client) -> None:
@@ -189,11 +189,8 @@ class TestCreateDokter:
         form = {"nama": "dr. X", "image": (BytesIO(b"<svg/>"), "a.png")}
         assert_error(admin.post("/dokter", data=form), 415)
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestUpdateDokter:
+class TestUpdateDokter(ForAdmins):
     """PUT /dokter/<dokter_id>"""
 
     def test_faskes_ids_that_are_sent_replace_all(self, admin: Client) -> None:
@@ -262,11 +259,8 @@ class TestUpdateDokter:
     def test_an_unknown_doctor_is_404(self, admin: Client) -> None:
         assert_error(admin.put("/dokter/999999", {"nama": "dr. Y"}), 404)
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestDeleteDokter:
+class TestDeleteDokter(ForAdmins):
     """DELETE /dokter/<dokter_id>"""
 
     def test_deletes_a_doctor_and_their_picture(self, client: Client, admin: Client) -> None:
@@ -278,6 +272,3 @@ class TestDeleteDokter:
         assert_error(admin.delete(f"/dokter/{created['id']}"), 404)
         assert client.get(created["image"]).status_code == 404
         assert client.get("/faskes/a").status_code == 200
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)

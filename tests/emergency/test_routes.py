@@ -13,7 +13,7 @@ from app.emergency.models import EmergencyNumber
 from dev.simulators import Server
 from tests.conftest import config_for_tests
 from tests.helpers.client import Client, assert_error
-from tests.helpers.routes import assert_refused
+from tests.helpers.for_admins import ForAdmins
 from tests.helpers.statements import Statements
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
@@ -84,7 +84,7 @@ class TestListNearbyEmergencyNumbers:
         assert sim.google_geocoder.calls
 
 
-class TestListEmergencyNumbers:
+class TestListEmergencyNumbers(ForAdmins):
     """GET /emergency/admin"""
 
     def test_lists_newest_first_paged_and_searched(self, admin: Client, statements: Statements) -> None:
@@ -103,11 +103,8 @@ class TestListEmergencyNumbers:
     def test_a_wrong_page_is_bad_input(self, admin: Client) -> None:
         assert_error(admin.get("/emergency/admin?page=0"), 400, "validation_error", "page")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestCreateEmergencyNumber:
+class TestCreateEmergencyNumber(ForAdmins):
     """POST /emergency/admin"""
 
     def test_adds_a_number_with_any_spelling_of_its_province(self, admin: Client) -> None:
@@ -120,29 +117,22 @@ class TestCreateEmergencyNumber:
     @pytest.mark.parametrize(
         ("body", "field"),
         [
-            ({"phone": "119"}, "province"),
-            ({"province": "Wakanda", "phone": "119"}, "province"),
-            ({"province": None, "phone": "119"}, "province"),
-            ({"province": "default", "phone": "119"}, "province"),
-            ({"province": "Bali"}, "phone"),
-            ({"province": "Bali", "phone": ""}, "phone"),
-            ({"province": "Bali", "phone": "x" * 31}, "phone"),
-            ({"province": "Bali", "phone": "darurat"}, "phone"),
+            ({"phone": "119"}, "province"), ({"province": "Wakanda", "phone": "119"}, "province"),
+            ({"province": None, "phone": "119"}, "province"), ({"province": "default", "phone": "119"}, "province"),
+            ({"province": "Bali"}, "phone"), ({"province": "Bali", "phone": ""}, "phone"),
+            ({"province": "Bali", "phone": "x" * 31}, "phone"), ({"province": "Bali", "phone": "darurat"}, "phone"),
             ({"province": "Bali", "phone": 119}, "phone"),
             ({"province": "Bali", "phone": "119", "title": "x" * 101}, "title"),
             ({"province": "Bali", "phone": "119", "url": "javascript:alert(1)"}, "url"),
             ({"province": "Bali", "phone": "119", "url": "healing119"}, "url"),
         ],
-    )
+    )  # fmt: skip
     def test_a_number_that_breaks_a_rule_is_400(self, admin: Client, body: dict[str, Any], field: str) -> None:
         assert_error(admin.post("/emergency/admin", body), 400, "validation_error", field)
         assert_error(admin.put(f"/emergency/{make_number().id}", body), 400, "validation_error", field)
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestUpdateEmergencyNumber:
+class TestUpdateEmergencyNumber(ForAdmins):
     """PUT /emergency/<number_id>"""
 
     def test_changes_a_number(self, admin: Client) -> None:
@@ -167,11 +157,8 @@ class TestUpdateEmergencyNumber:
     def test_an_unknown_number_is_404(self, admin: Client) -> None:
         assert_error(admin.put("/emergency/999999", {"province": "Bali", "phone": "1"}), 404, "not_found")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestDeleteEmergencyNumber:
+class TestDeleteEmergencyNumber(ForAdmins):
     """DELETE /emergency/<number_id>"""
 
     def test_deletes_a_number_once(self, admin: Client) -> None:
@@ -179,6 +166,3 @@ class TestDeleteEmergencyNumber:
         response = admin.delete(path)
         assert (response.status_code, response.data) == (204, b"")
         assert_error(admin.delete(path), 404, "not_found")
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from tests.faskes.places import CIMAHI, make_faskes, nearby
 from tests.helpers.client import Client, assert_error
-from tests.helpers.routes import assert_refused
+from tests.helpers.for_admins import ForAdmins
 from tests.helpers.statements import Statements
 
 RECORD = {"id", "nama", "alamat", "lat", "lng", "jenis", "telepon", "province", "rating", "source"}
@@ -69,20 +69,10 @@ class TestSearchFaskes:
     @pytest.mark.parametrize(
         ("keyword", "matches"),
         [
-            ("cibabat", ["a"]),
-            ("CIBA", ["a"]),
-            ("bab", ["a"]),
-            ("rs", ["c", "b", "a"]),
-            ("%", ["b"]),
-            ("_", ["c"]),
-            ("\\", ["d"]),
-            ("100%", ["b"]),
-            ("_x_", []),
-            ("%a%", []),
-            ("' OR 1=1 --", []),
-            ("zz", []),
+            ("cibabat", ["a"]), ("CIBA", ["a"]), ("bab", ["a"]), ("rs", ["c", "b", "a"]), ("%", ["b"]), ("_", ["c"]),
+            ("\\", ["d"]), ("100%", ["b"]), ("_x_", []), ("%a%", []), ("' OR 1=1 --", []), ("zz", []),
         ],
-    )
+    )  # fmt: skip
     def test_takes_the_keyword_to_the_letter(
         self, client: Client, statements: Statements, keyword: str, matches: list[str]
     ) -> None:
@@ -159,7 +149,7 @@ class TestGetFaskes:
         assert_error(client.get(f"/faskes/{faskes_id}"), 404)
 
 
-class TestCreateFaskes:
+class TestCreateFaskes(ForAdmins):
     """POST /faskes"""
 
     def test_adds_a_facility_and_finds_its_province(self, client: Client, admin: Client) -> None:
@@ -216,11 +206,8 @@ class TestCreateFaskes:
         del body[missing]
         assert_error(admin.post("/faskes", body), 400, "validation_error", missing)
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestUpdateFaskes:
+class TestUpdateFaskes(ForAdmins):
     """PUT /faskes/<faskes_id>"""
 
     def test_changes_only_what_it_names(self, admin: Client) -> None:
@@ -251,11 +238,8 @@ class TestUpdateFaskes:
     def test_an_unknown_facility_is_404(self, admin: Client) -> None:
         assert_error(admin.put("/faskes/gone", {"nama": "B"}), 404)
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestDeleteFaskes:
+class TestDeleteFaskes(ForAdmins):
     """DELETE /faskes/<faskes_id>"""
 
     def test_deletes_a_facility_once(self, client: Client, admin: Client) -> None:
@@ -265,6 +249,3 @@ class TestDeleteFaskes:
         assert response.json["message"]
         assert_error(client.get("/faskes/gone"), 404)
         assert_error(admin.delete("/faskes/gone"), 404)
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)

@@ -17,7 +17,7 @@ from app.notifications.models import Delivery
 from tests.forum.posts import add_picture, cases, image_path, moderate, read_thread, report, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
-from tests.helpers.routes import assert_refused
+from tests.helpers.for_admins import ForAdmins
 from tests.helpers.statements import Statements
 
 #: Whatever a case says, and nothing else.
@@ -27,7 +27,7 @@ CASE = {
 }  # fmt: skip
 
 
-class TestListCases:
+class TestListCases(ForAdmins):
     """GET /admins/moderasi"""
 
     def test_shows_the_post_its_reports_and_not_who_reported(
@@ -67,11 +67,8 @@ class TestListCases:
         for query, field in (("banding=mungkin", "banding"), ("state=lama", "state"), ("page=0", "page")):
             assert_error(admin.get(f"/admins/moderasi?{query}"), 400, "validation_error", field)
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestCreateCase:
+class TestCreateCase(ForAdmins):
     """POST /admins/moderasi"""
 
     def test_a_moderator_decides_without_a_report(self, siti: Client, budi: Client, admin: Client) -> None:
@@ -103,11 +100,8 @@ class TestCreateCase:
             body = {"decision": "hide", "reason": "x", post: 999999}
             assert_error(admin.post("/admins/moderasi", body), 404, "not_found")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestUpdateCase:
+class TestUpdateCase(ForAdmins):
     """PUT /admins/moderasi/<case_id>"""
 
     def test_decides_a_case_and_decides_it_otherwise(
@@ -129,9 +123,6 @@ class TestUpdateCase:
 
     def test_an_unknown_case_is_404(self, admin: Client) -> None:
         assert_error(admin.put("/admins/moderasi/999999", {"decision": "hide", "reason": "x"}), 404, "not_found")
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
 
 class TestGetCaseImage:
@@ -167,7 +158,7 @@ class TestGetCaseImage:
         assert_error(client.as_(make_user("pendamping")).get(path), 403)
 
 
-class TestLiftPseudonym:
+class TestLiftPseudonym(ForAdmins):
     """POST /admins/moderasi/<case_id>/identitas"""
 
     def test_a_pseudonym_is_lifted_once_written_down_and_told(
@@ -213,9 +204,6 @@ class TestLiftPseudonym:
     def test_an_unknown_case_is_404(self, admin: Client) -> None:
         assert_error(admin.post("/admins/moderasi/999999/identitas", {"reason": "x"}), 404, "not_found")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
-
     def test_a_pseudonym_can_be_lifted_after_a_moderator_deleted_the_post(self, siti: Client, admin: Client) -> None:
         case = moderate(admin, "delete", thread_id=write_thread(siti, use_pseudonym=True)["id"])
         assert case["author_name"] == "Melati"
@@ -230,7 +218,7 @@ class TestLiftPseudonym:
         assert_error(admin.post(f"/admins/moderasi/{case['id']}/identitas", {"reason": "x"}), 409, "author_gone")
 
 
-class TestListPhrases:
+class TestListPhrases(ForAdmins):
     """GET /admins/moderasi/frasa"""
 
     def test_is_paged(self, admin: Client) -> None:
@@ -241,11 +229,8 @@ class TestListPhrases:
     def test_a_wrong_page_is_bad_input(self, admin: Client) -> None:
         assert_error(admin.get("/admins/moderasi/frasa?page=0"), 400, "validation_error", "page")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestCreatePhrase:
+class TestCreatePhrase(ForAdmins):
     """POST /admins/moderasi/frasa"""
 
     def test_a_phrase_is_found_until_it_is_deleted(self, siti: Client, admin: Client) -> None:
@@ -265,11 +250,8 @@ class TestCreatePhrase:
     def test_a_phrase_that_says_nothing_is_400(self, admin: Client, phrase: object) -> None:
         assert_error(admin.post("/admins/moderasi/frasa", {"phrase": phrase}), 400, "validation_error", "phrase")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestDeletePhrase:
+class TestDeletePhrase(ForAdmins):
     """DELETE /admins/moderasi/frasa/<phrase_id>"""
 
     def test_deletes_a_phrase_once(self, admin: Client) -> None:
@@ -277,6 +259,3 @@ class TestDeletePhrase:
         path = f"/admins/moderasi/frasa/{created.json['id']}"
         assert admin.delete(path).json == {"message": "Frasa dihapus."}
         assert_error(admin.delete(path), 404, "not_found")
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_article
-from tests.helpers.routes import assert_refused
+from tests.helpers.for_admins import ForAdmins
 
 
 class TestListKategori:
@@ -20,7 +20,7 @@ class TestListKategori:
         assert [row["nama_kategori"] for row in client.get("/kategori/").json] == ["Asma", "Mata", "Zat"]
 
 
-class TestCreateKategori:
+class TestCreateKategori(ForAdmins):
     """POST /kategori"""
 
     def test_adds_a_category_without_blanks(self, client: Client, admin: Client) -> None:
@@ -37,11 +37,8 @@ class TestCreateKategori:
     def test_a_wrong_name_is_bad_input(self, admin: Client, body: dict[str, Any]) -> None:
         assert_error(admin.post("/kategori", body), 400, "validation_error", "nama_kategori")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestUpdateKategori:
+class TestUpdateKategori(ForAdmins):
     """PUT /kategori/<kategori_id>"""
 
     def test_renames_a_category(self, client: Client, admin: Client) -> None:
@@ -56,11 +53,8 @@ class TestUpdateKategori:
         assert_error(admin.put(f"/kategori/{other}", {"nama_kategori": " "}), 400, "validation_error", "nama_kategori")
         assert_error(admin.put("/kategori/999", {"nama_kategori": "x"}), 404, "not_found")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestDeleteKategori:
+class TestDeleteKategori(ForAdmins):
     """DELETE /kategori/<kategori_id>"""
 
     def test_deletes_a_category_once(self, client: Client, admin: Client) -> None:
@@ -75,6 +69,3 @@ class TestDeleteKategori:
         make_article(kategori_id=theirs)
         for number in (ours, theirs):
             assert_error(admin.delete(f"/kategori/{number}"), 409, "kategori_in_use")
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)

@@ -11,7 +11,7 @@ from app.core.database.session import db
 from app.kategori.models import Kategori
 from tests.core.media import samples as pictures
 from tests.helpers.client import Client, assert_error
-from tests.helpers.routes import assert_refused
+from tests.helpers.for_admins import ForAdmins
 from tests.helpers.statements import Statements
 
 NEW = {
@@ -41,7 +41,7 @@ class TestListKomunitas:
         assert response.headers["X-Total-Count"] == "5"
 
 
-class TestCreateKomunitas:
+class TestCreateKomunitas(ForAdmins):
     """POST /komunitas"""
 
     def test_adds_a_community_that_everybody_reads(self, client: Client, admin: Client) -> None:
@@ -60,19 +60,13 @@ class TestCreateKomunitas:
     @pytest.mark.parametrize(
         ("change", "field"),
         [
-            ({"nama": None}, "nama"),
-            ({"nama": " "}, "nama"),
-            ({"nama": "x" * 201}, "nama"),
-            ({"deskripsi": "x" * 10_001}, "deskripsi"),
-            ({"link": "javascript:alert(1)"}, "link"),
-            ({"link": "bukan alamat"}, "link"),
-            ({"kontak": "x" * 201}, "kontak"),
-            ({"province": "Atlantis"}, "province"),
-            ({"kategori_id": 999999}, "kategori_id"),
-            ({"kategori_id": "x"}, "kategori_id"),
-            ({"image": "bukan berkas"}, "image"),
+            ({"nama": None}, "nama"), ({"nama": " "}, "nama"), ({"nama": "x" * 201}, "nama"),
+            ({"deskripsi": "x" * 10_001}, "deskripsi"), ({"link": "javascript:alert(1)"}, "link"),
+            ({"link": "bukan alamat"}, "link"), ({"kontak": "x" * 201}, "kontak"),
+            ({"province": "Atlantis"}, "province"), ({"kategori_id": 999999}, "kategori_id"),
+            ({"kategori_id": "x"}, "kategori_id"), ({"image": "bukan berkas"}, "image"),
         ],
-    )
+    )  # fmt: skip
     def test_bad_input_is_400_and_names_its_field(self, admin: Client, change: dict[str, Any], field: str) -> None:
         assert_error(admin.post("/komunitas", {"nama": "Sahabat", **change}), 400, field=field)
         komunitas = admin.post("/komunitas", {"nama": "Sahabat"}).json or {}
@@ -82,9 +76,6 @@ class TestCreateKomunitas:
         form = {"nama": "Sahabat", "image": (BytesIO(b"%PDF-1.4"), "x.png")}
         assert_error(admin.post("/komunitas", data=form), 415)
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
-
 
 class TestGetKomunitas:
     """GET /komunitas/<komunitas_id>"""
@@ -93,7 +84,7 @@ class TestGetKomunitas:
         assert_error(client.get("/komunitas/999999"), 404)
 
 
-class TestUpdateKomunitas:
+class TestUpdateKomunitas(ForAdmins):
     """PUT /komunitas/<komunitas_id>"""
 
     def test_leaves_what_was_not_sent(self, admin: Client) -> None:
@@ -111,11 +102,8 @@ class TestUpdateKomunitas:
     def test_an_unknown_community_is_404(self, admin: Client) -> None:
         assert_error(admin.put("/komunitas/999999", {"nama": "x"}), 404)
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestDeleteKomunitas:
+class TestDeleteKomunitas(ForAdmins):
     """DELETE /komunitas/<komunitas_id>"""
 
     def test_a_replaced_removed_or_deleted_picture_is_404(self, client: Client, admin: Client) -> None:
@@ -137,6 +125,3 @@ class TestDeleteKomunitas:
 
     def test_an_unknown_community_is_404(self, admin: Client) -> None:
         assert_error(admin.delete("/komunitas/999999"), 404)
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.client import Client, assert_error
-from tests.helpers.routes import assert_refused
+from tests.helpers.for_admins import ForAdmins
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
 
@@ -61,7 +61,7 @@ class TestGetProvinceConfig:
         assert client.get("/province-config/Bali").status_code == 200
 
 
-class TestUpdateProvinceConfig:
+class TestUpdateProvinceConfig(ForAdmins):
     """PUT /province-config/<province>"""
 
     def test_order_is_the_place_in_the_array_whatever_was_sent(self, admin: Client) -> None:
@@ -82,24 +82,15 @@ class TestUpdateProvinceConfig:
     @pytest.mark.parametrize(
         "body",
         [
-            {},
-            {"sections": None},
-            {"sections": {}},
-            {"sections": "video"},
-            {"sections": [None]},
-            {"sections": ["video"]},
-            {"sections": [{"enabled": True}]},
-            {"sections": [{"id": "video"}]},
-            {"sections": [{"id": "", "enabled": True}]},
-            {"sections": [{"id": "x" * 65, "enabled": True}]},
-            {"sections": [{"id": "a b", "enabled": True}]},
-            {"sections": [{"id": 7, "enabled": True}]},
-            {"sections": [{"id": "video", "enabled": "yes"}]},
-            {"sections": [{"id": "video", "enabled": None}]},
+            {}, {"sections": None}, {"sections": {}}, {"sections": "video"}, {"sections": [None]},
+            {"sections": ["video"]}, {"sections": [{"enabled": True}]}, {"sections": [{"id": "video"}]},
+            {"sections": [{"id": "", "enabled": True}]}, {"sections": [{"id": "x" * 65, "enabled": True}]},
+            {"sections": [{"id": "a b", "enabled": True}]}, {"sections": [{"id": 7, "enabled": True}]},
+            {"sections": [{"id": "video", "enabled": "yes"}]}, {"sections": [{"id": "video", "enabled": None}]},
             {"sections": [{"id": "video", "enabled": True}, {"id": "video", "enabled": False}]},
             {"sections": [{"id": f"s{number}", "enabled": True} for number in range(51)]},
         ],
-    )
+    )  # fmt: skip
     def test_a_layout_that_breaks_a_rule_is_400_and_changes_nothing(
         self, client: Client, admin: Client, body: dict[str, Any]
     ) -> None:
@@ -107,11 +98,8 @@ class TestUpdateProvinceConfig:
         assert_error(admin.put("/province-config/Bali", body), 400, "validation_error", "sections")
         assert len(client.get("/province-config/Bali").json["sections"]) == 3
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestDeleteProvinceConfig:
+class TestDeleteProvinceConfig(ForAdmins):
     """DELETE /province-config/<province>"""
 
     def test_is_204_and_then_it_is_gone(self, client: Client, admin: Client) -> None:
@@ -119,6 +107,3 @@ class TestDeleteProvinceConfig:
         response = admin.delete("/province-config/Nanggroe Aceh Darussalam")
         assert (response.status_code, response.data) == (204, b"")
         assert_error(client.get("/province-config/Aceh"), 404)
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)

@@ -10,7 +10,7 @@ from app.core.database.session import db
 from app.identity.models import Role
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
-from tests.helpers.routes import assert_refused
+from tests.helpers.for_admins import ForAdmins
 
 SEEDED = ["superadmin", "admin", "pendamping", "pasien"]
 
@@ -67,7 +67,7 @@ class TestListRoles:
         assert_error(client.get(f"/roles?{query}"), 400, "validation_error")
 
 
-class TestCreateRole:
+class TestCreateRole(ForAdmins):
     """POST /roles"""
 
     def test_adds_a_role(self, admin: Client) -> None:
@@ -91,9 +91,6 @@ class TestCreateRole:
         token = client.post("/login", {"username": "boss", "password": PASSWORD}).json["access_token"]
         assert client.with_token(token).post("/roles", {"name": "satu"}).status_code == 201
 
-    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
-        assert_refused(self, client, siti, budi)
-
 
 class TestGetRole:
     """GET /roles/<role_id>"""
@@ -106,7 +103,7 @@ class TestGetRole:
             assert_error(client.get(f"/roles/{number}"), 404)
 
 
-class TestUpdateRole:
+class TestUpdateRole(ForAdmins):
     """PUT /roles/<role_id>"""
 
     def test_renames_a_role(self, admin: Client, relawan: int) -> None:
@@ -124,11 +121,8 @@ class TestUpdateRole:
         for number in UNKNOWN:
             assert_error(admin.put(f"/roles/{number}", {"name": "x"}), 404)
 
-    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
-        assert_refused(self, client, siti, budi)
 
-
-class TestDeleteRole:
+class TestDeleteRole(ForAdmins):
     """DELETE /roles/<role_id>"""
 
     def test_deletes_a_role(self, admin: Client, relawan: int) -> None:
@@ -146,9 +140,6 @@ class TestDeleteRole:
         admin.post(f"/admins/{user.id}/roles", {"role_ids": [relawan]})
         assert_error(admin.delete(f"/roles/{relawan}"), 409, "role_in_use")
 
-    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
-        assert_refused(self, client, siti, budi)
-
 
 class TestListUserRoles:
     """GET /users/<user_id>/roles"""
@@ -159,7 +150,7 @@ class TestListUserRoles:
         assert_error(client.get("/users/999999/roles"), 404)
 
 
-class TestAddUserRoles:
+class TestAddUserRoles(ForAdmins):
     """POST /admins/<user_id>/roles"""
 
     def test_roles_are_given_and_removed_and_repeats_are_ignored(self, admin: Client, relawan: int) -> None:
@@ -200,11 +191,8 @@ class TestAddUserRoles:
     def test_an_unknown_person_is_404(self, admin: Client) -> None:
         assert_error(admin.post("/admins/999999/roles", {"role_ids": [role_id("pasien")]}), 404)
 
-    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
-        assert_refused(self, client, siti, budi)
 
-
-class TestRemoveUserRoles:
+class TestRemoveUserRoles(ForAdmins):
     """DELETE /admins/<user_id>/roles"""
 
     def test_a_removed_role_ends_its_rights_at_once(self, client: Client, admin: Client) -> None:
@@ -221,6 +209,3 @@ class TestRemoveUserRoles:
 
     def test_an_unknown_person_is_404(self, admin: Client) -> None:
         assert_error(admin.delete("/admins/999999/roles", {"role_ids": [role_id("pasien")]}), 404)
-
-    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
-        assert_refused(self, client, siti, budi)

@@ -9,6 +9,7 @@ import pytest
 from dev.simulators import Server
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user, make_video
+from tests.helpers.for_admins import ForAdmins
 from tests.helpers.routes import assert_refused
 from tests.helpers.statements import Statements
 from tests.videos.samples import CHANNEL, MAXRES, ONE, SAVE, rows
@@ -74,15 +75,12 @@ class TestGetLiveVideo:
     @pytest.mark.parametrize(
         "path",
         [
-            "/videoplatform/videos/nobodyKnows/detail",
-            "/videoplatform/videos/private0001/detail",
-            "/videoplatform/videos/a%20b/detail",
-            "/videoplatform/videos/999999/detail",
-            f"/videoplatform/videos/{'9' * 30}/detail",
-            "/videoplatform/channel/UCnobody",
+            "/videoplatform/videos/nobodyKnows/detail", "/videoplatform/videos/private0001/detail",
+            "/videoplatform/videos/a%20b/detail", "/videoplatform/videos/999999/detail",
+            f"/videoplatform/videos/{'9' * 30}/detail", "/videoplatform/channel/UCnobody",
             "/videoplatform/channel/nobody",
         ],
-    )
+    )  # fmt: skip
     def test_a_video_or_channel_that_the_platform_does_not_know_is_404(
         self, client: Client, outside: Server, path: str
     ) -> None:
@@ -127,16 +125,11 @@ class TestSaveVideo:
     @pytest.mark.parametrize(
         ("change", "field"),
         [
-            ({"video_id": None}, "video_id"),
-            ({"video_id": ""}, "video_id"),
-            ({"video_id": "a b"}, "video_id"),
-            ({"video_id": "x" * 65}, "video_id"),
-            ({"video_id": "abc\n"}, None),
-            ({"title": " "}, "title"),
-            ({"title": "x" * 301}, "title"),
-            ({"channel_title": "x" * 201}, "channel_title"),
+            ({"video_id": None}, "video_id"), ({"video_id": ""}, "video_id"), ({"video_id": "a b"}, "video_id"),
+            ({"video_id": "x" * 65}, "video_id"), ({"video_id": "abc\n"}, None), ({"title": " "}, "title"),
+            ({"title": "x" * 301}, "title"), ({"channel_title": "x" * 201}, "channel_title"),
         ],
-    )
+    )  # fmt: skip
     def test_bad_input_is_400_as_for_a_new_video(
         self, admin: Client, siti: Client, change: dict[str, Any], field: str | None
     ) -> None:
@@ -172,7 +165,7 @@ class TestListSavedVideos:
         assert_error(siti.get("/videoplatform/saved?page=0"), 400, "validation_error", "page")
 
 
-class TestCreateVideo:
+class TestCreateVideo(ForAdmins):
     """POST /videoplatform/video"""
 
     def test_an_id_is_enough(self, client: Client, admin: Client, outside: Server) -> None:
@@ -193,11 +186,8 @@ class TestCreateVideo:
         admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
         assert_error(admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}), 409, "video_exists")
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestUpdateVideo:
+class TestUpdateVideo(ForAdmins):
     """PUT /videoplatform/video/<video_id>"""
 
     def test_changes_what_was_sent_and_another_video_fills_the_rest(self, admin: Client, outside: Server) -> None:
@@ -221,11 +211,8 @@ class TestUpdateVideo:
         )
         assert_error(admin.put("/videoplatform/video/999999", {"title": "x"}), 404)
 
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)
 
-
-class TestDeleteVideo:
+class TestDeleteVideo(ForAdmins):
     """DELETE /videoplatform/video/<video_id>"""
 
     def test_a_deleted_video_is_404(self, client: Client, admin: Client) -> None:
@@ -234,6 +221,3 @@ class TestDeleteVideo:
         assert_error(client.get(f"/videoplatform/videos/{number}"), 404)
         assert_error(admin.delete(f"/videoplatform/video/{number}"), 404)
         assert_error(admin.put(f"/videoplatform/video/{number}", {"title": "x"}), 404)
-
-    def test_is_for_admins(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client, siti)

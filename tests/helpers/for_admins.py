@@ -1,0 +1,13 @@
+"""The refusals of a route that administrators alone may call."""
+
+from __future__ import annotations
+
+from tests.helpers.client import Client
+from tests.helpers.routes import assert_refused
+
+
+class ForAdmins:
+    """Base of the test class of such a route."""
+
+    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
+        assert_refused(self, client, siti, budi)
