@@ -1,4 +1,4 @@
-"""The clock's tick when nothing is due, beside 1,000,000 reminders and as many planned deliveries."""
+"""An idle tick of the clock with 1,000,000 reminders and 1,000,000 planned deliveries."""
 
 from __future__ import annotations
 

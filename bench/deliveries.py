@@ -1,4 +1,4 @@
-"""Deliveries: how many a second leave with two workers, and how late the last of many that are due at once is."""
+"""Deliveries a second with two workers, and the delay if many are due at once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 @contextlib.contextmanager
 def _gateway() -> Iterator[dict[str, str]]:
-    """The messaging gateway's stand-in in a process of its own; gives the settings that lead to it."""
+    """Run the simulator of the messaging gateway in its own process, and yield its settings."""
     command = [sys.executable, "-m", "dev.simulators"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
@@ -53,7 +53,7 @@ def _gateway() -> Iterator[dict[str, str]]:
 
 @contextlib.contextmanager
 def working(environment: BenchEnvironment, settings: dict[str, str], count: int = WORKERS) -> Iterator[None]:
-    """So many workers of the urgent queue while the block lasts."""
+    """Run `count` workers of the urgent queue during the block."""
     command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", "urgent"]
     env = {**os.environ, **environment.env, **settings, "LOG_LEVEL": "WARNING"}
     processes = [subprocess.Popen(command, cwd=ROOT, env=env) for _ in range(count)]
@@ -84,7 +84,7 @@ def _wait(name: str) -> None:
 
 
 def _rate(name: str) -> float:
-    """From the first that was sent to the last."""
+    """Return the deliveries a second between the first and the last that was sent."""
     settled = deliveries.c.settled_at
     with unit_of_work():
         count, seconds = db.session.execute(

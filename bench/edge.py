@@ -1,4 +1,4 @@
-"""What anybody may read, through nginx as it is deployed: against nginx's own static files, and without PostgreSQL."""
+"""Public reads through the deployed nginx, compared with its own static files, and without PostgreSQL."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ READS = {
 }
 
 AWAY_S = 300.0
-#: With `--short`; longer than a copy of what people write is shown without asking the service.
+#: Seconds with `--short`. A cached copy becomes stale within this time.
 SHORTLY_AWAY_S = 20.0
-#: How long 32 clients ask for one address.
+#: Seconds for which 32 clients request one address.
 CROWD_S = 10
 
 PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}
@@ -41,7 +41,7 @@ UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM forum_thread
 
 
 class SiteWithFiles(DeployedStack):
-    """The site as it is deployed, and beside it static files, as the floor."""
+    """The deployed site with additional static files, which are the floor."""
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
@@ -50,7 +50,7 @@ class SiteWithFiles(DeployedStack):
         self.changes = {"location @web {": files + "location @web {"}  # type: ignore[misc]  # its folder is its own
 
     def asked(self, route: str) -> int:
-        """How often the service itself was asked for a route."""
+        """Return the number of requests for a route that reached the service."""
         return self.log.read_text().count(f'"route":"{route}"')
 
 

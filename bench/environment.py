@@ -1,4 +1,4 @@
-"""What every benchmark stands on: servers of its own, a migrated and seeded database, gunicorn, and results."""
+"""The environment of a benchmark: servers, a migrated and seeded database, gunicorn, and results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SELECT = Target([f"/floor/select/{n}" for n in range(1, 101)])
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table: what was measured, what it must reach, what it reached."""
+    """One line of the table."""
 
     name: str
     target: str
@@ -69,19 +69,19 @@ class BenchEnvironment:
 
     def __init__(self, env: dict[str, str], *, short: bool = False, most: int | None = None) -> None:
         self.env = env
-        #: Whether what takes minutes takes seconds: to see that it works, rather than to measure.
+        #: Run for seconds, not minutes: a check that the benchmark works, not a measurement.
         self.short = short
-        #: Of what is measured at several sizes, the largest one; None: all.
+        #: Rows of the largest table to measure. None means all sizes.
         self.most = most
         self.app: Flask = create_app(Config.from_env(env))
 
     @property
     def database_url(self) -> str:
-        """For psycopg2 itself, for data made inside PostgreSQL."""
+        """The URL for psycopg2, to fill tables inside PostgreSQL."""
         return self.env["DATABASE_URL"]
 
     def people(self, count: int) -> list[str]:
-        """Access tokens of so many new people."""
+        """Create `count` people, and return their access tokens."""
         with self.app.app_context(), unit_of_work():
             people = [
                 users.create(
@@ -94,7 +94,7 @@ class BenchEnvironment:
 
     @contextlib.contextmanager
     def serving(self, **settings: str) -> Iterator[str]:
-        """The address of gunicorn, as in production, while the block lasts: the application and both floors."""
+        """Run gunicorn as in production, with the application and both floors, and yield its address."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -111,7 +111,7 @@ class BenchEnvironment:
                 gunicorn.wait(30)
 
     def compare(self, targets: Mapping[str, Target], **settings: str) -> dict[str, float]:
-        """Requests a second of the floors `H` and `F1` and of each target, in one run."""
+        """Return the requests a second of the floors `H` and `F1` and of each target, in one run."""
         with self.serving(**settings) as url:
             return wrk.rates(url, {"H": HELLO, "F1": SELECT, **targets})
 
@@ -124,7 +124,7 @@ def environment(
     most: int | None = None,
     memory: float | None = None,
 ) -> Iterator[BenchEnvironment]:
-    """With `memory` PostgreSQL has this share of the machine's for its buffers; without it, as little as by default."""
+    """Yield an environment. `memory` is PostgreSQL's share of the machine's memory, for its buffers."""
     buffers = {"shared_buffers": f"{psutil.virtual_memory().total * memory / 2**20:.0f}MB"} if memory else {}
     with temporary_servers(**buffers) as servers, tempfile.TemporaryDirectory() as media:
         env = {

@@ -1,4 +1,4 @@
-"""Exports: CSV of 1,000,000 rows beside a bare COPY, and the memory of CSV and XLSX."""
+"""CSV of 1,000,000 rows compared with a bare COPY, and the memory of CSV and XLSX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facilities at 200,000 places: around positions from the database, at one that was just asked for, and by name."""
+"""200,000 facilities: nearby from the database, nearby in a covered circle, and search by name."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from dev.simulators import simulators
 
 FASKES = 200_000
 
-#: Degrees that a position strays from a village, so that crowded Java does not decide everything: within the radius
-#: of the usual search lie a few facilities.
+#: Degrees by which a position differs from a village. Without them most searches would be in crowded Java. A usual
+#: search finds a few facilities.
 SPREAD = 0.5
 RADIUS_M = 5000
 
@@ -36,7 +36,7 @@ FROM unnest(%s::float[], %s::float[]) WITH ORDINALITY AS places (lat, lng, n)
 
 
 def positions(count: int, seed: int) -> list[tuple[float, float]]:
-    """Positions all over the country, denser where villages are."""
+    """Return random positions in the country, denser near villages."""
     draw = random.Random(seed)
     with gzip.open(PLACES, "rt", encoding="utf-8", newline="") as file:
         villages = [(float(lat), float(lng)) for lat, lng, _, province in csv.reader(file) if province]
@@ -58,13 +58,13 @@ def nearby_paths() -> list[str]:
 
 
 def search_paths() -> list[str]:
-    """Selective words: each is in one name."""
+    """Return searches for selective words. Each word is in one name."""
     words = (hashlib.md5(str(n).encode()).hexdigest()[:8] for n in range(1, FASKES, 700))
     return [f"/api/faskes/search?keyword={word}" for word in words]
 
 
 def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
-    """How many times longer the database, by its own clock, takes to compute the distance of every row."""
+    """Return the time of a full scan divided by that of the indexed query, both as measured by PostgreSQL."""
     far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
     scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
     spent = {"indexed": 0.0, "scanned": 0.0}
@@ -89,9 +89,9 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["F1"], 0.5)
     yield at_least("/faskes/search, a selective word", rates["search"] / rates["F1"], 0.45)
     with simulators() as sim:
-        # Open sea, where the database holds nothing: only the coverage keeps the provider from being asked.
+        # Open sea without facilities. Only the recorded coverage prevents calls of the provider.
         rates = environment.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
         asked = sim.places.searches()
-    # It asks the database each time, so that an edit shows at once.
+    # Each request reads the database, so that an edit shows at once.
     yield at_least("/faskes/nearby in a covered circle", rates["hit"] / rates["F1"], 0.5)
     yield at_most("calls of the provider in that circle", asked, 1, "calls")

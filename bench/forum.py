@@ -1,4 +1,4 @@
-"""The forum at 100,000 threads and 1,000,000 replies: its pages, threads of ten and of 5,000 replies, its toggles."""
+"""The forum with 100,000 threads and 1,000,000 replies: list, thread, like and save."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ PEOPLE = 10_000
 THREADS = 100_000
 REPLIES = 1_000_000
 MARKS = 400_000
-#: Replies of the longest thread, which is the last one; every other holds ten.
+#: Replies of the last thread. All other threads have ten.
 LONG = 5_000
 
-#: Names of people who log in; the others are made here, without passwords.
+#: People who log in. The others have no password.
 CALLERS = 16
 
-#: Made inside PostgreSQL, one table after the other.
+#: SQL that fills the tables.
 FILL = f"""
 INSERT INTO users (username, password_hash, nama_ktp, nama_samaran)
 SELECT 'orang.' || n, '', 'Orang Nomor ' || n, 'Samaran ' || n FROM generate_series(1, {PEOPLE}) n;
@@ -66,8 +66,7 @@ UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM forum_thread
 SELECT setval('forum_threads_id_seq', {THREADS + 1}), setval('forum_replies_id_seq', {REPLIES + LONG});
 """
 
-#: Foreign keys and further indexes, which are cheaper to make once than to keep with every row: how to drop them, and
-#: how to make them again.
+#: Foreign keys and indexes are faster to build once than to keep with every row: how to drop each, and how to build it.
 SCAFFOLD = """
 SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
        format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
@@ -85,7 +84,7 @@ FROM forum_replies r JOIN users u ON u.id = r.user_id WHERE r.thread_id = %s ORD
 
 
 def fill(url: str) -> float:
-    """Fill a migrated and seeded database; returns how many seconds that took."""
+    """Fill a migrated and seeded database, and return the seconds that it took."""
     started = time.monotonic()
     with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
@@ -98,7 +97,7 @@ def fill(url: str) -> float:
 
 
 def bare_seconds(url: str) -> float:
-    """How long the rows of the longest thread alone take, by psycopg2 on a connection that is open."""
+    """Return the seconds to read only the rows of the longest thread by psycopg2, on an open connection."""
     with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         spent = []
         for _ in range(15):
@@ -110,7 +109,7 @@ def bare_seconds(url: str) -> float:
 
 
 def long_thread_seconds(environment: BenchEnvironment, token: str) -> float:
-    """How long the same thread takes as a response, in this process."""
+    """Return the seconds for the response with the same thread, in this process."""
     client = environment.app.test_client()
     spent = []
     for _ in range(15):

@@ -4,7 +4,7 @@ Schemathesis makes requests that fit the document and requests that do not; each
 describes, and none may be a crash. Then come bodies and headers that follow nothing (`bench.malformed`). `tests/fuzz`
 runs a small round of both in the suite.
 
-`python -m bench.fuzz [number of requests, 20000] [seed]`: at least so many from the document, half as many malformed.
+`python -m bench.fuzz [number of requests, 20000] [seed]`: that number from the document, and half as many malformed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SHOWN = 3
 
 @dataclass
 class Findings:
-    """What a round of fuzzing saw: how many answers of each status, and each fault with the requests that show it."""
+    """The responses of a round by status, and each fault with the requests that show it."""
 
     answers: Counter[int] = field(default_factory=Counter)
     faults: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Findings:
 
 
 class Identity:
-    """Somebody who logs in anew for each request: the last one may have ended every session, or the account."""
+    """Somebody who logs in before each request, because the last one may have ended the session or the account."""
 
     def __init__(self, app: Flask, role: RoleName) -> None:
         self.app = app
@@ -160,7 +160,7 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
 
 
 def _examples(requests: int) -> int:
-    """Of each operation in one round; the limits of every field come on top."""
+    """Return the number of examples of each operation in one round. The limits of fields are additional."""
     return max(1, min(20, requests // 1000))
 
 

@@ -131,7 +131,7 @@ def _select() -> None:
 
 
 def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
-    """Return the time of the work divided by that of the floor: the median of rounds in which both take turns."""
+    """Return the median of (time of the work / time of the floor) over rounds that run both."""
     return median(_seconds(work) / _seconds(floor) for _ in range(ROUNDS))
 
 

@@ -1,4 +1,4 @@
-"""`make load`: mixed, realistic traffic through the whole stack behind nginx, and a table of what it met.
+"""`make load`: mixed, realistic traffic through the whole stack behind nginx, and a table of response times and errors.
 
 Reads 80, writes 15, logins 5 of a hundred, at an even rate, with the people, threads and facilities of the demo data.
 
@@ -65,7 +65,7 @@ READS: tuple[tuple[str, bool], ...] = (
 
 @dataclass
 class Seen:
-    """What was met since the last look; threads add to it."""
+    """Responses since the last report, from all threads."""
 
     seconds: list[float] = field(default_factory=list)
     errors: Counter[str] = field(default_factory=Counter)
@@ -135,7 +135,7 @@ class Person:
 
 
 def _named(answer: requests.Response) -> str:
-    """A request that failed, and what it was told: `POST /api/login: 503 service_unavailable, Silakan …`."""
+    """Return a failed request and its error: `POST /api/login: 503 service_unavailable, Silakan …`."""
     path = re.sub(r"\d+", "<id>", urlsplit(answer.url).path)
     try:
         told = ", ".join(str(answer.json()[name]) for name in ("error", "message"))
@@ -181,7 +181,7 @@ def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
 
 
 def memory_mib(site: DeployedStack) -> float:
-    """What the web and worker processes hold for themselves."""
+    """Return the memory of web and worker processes that they do not share."""
     total = 0
     for process in site.processes:
         for each in (root := psutil.Process(process.pid), *root.children(recursive=True)):

@@ -1,4 +1,4 @@
-"""Logins are slow on purpose: the others must keep at least half of their throughput while six clients log in."""
+"""Reads while six clients log in. They must keep at least half of their throughput."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activity logs: accepting them, and storing them in batches rather than one job a record."""
+"""Activity logs: the requests, and ingestion in batches compared with one job a record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.environment import BenchEnvironment, Result, at_least
 from bench.wrk import Target
 
 MANY = 50_000
-#: One RQ job a record takes a fork and five round trips; these are enough to know its pace.
+#: One RQ job a record takes a fork and five round trips, so a few are enough to measure.
 FEW = 150
 
 RECORD = {
@@ -59,7 +59,7 @@ def record(n: int) -> dict[str, Any]:
 
 
 def store_one(n: int) -> None:
-    """What the batches are measured against: a job that stores one record."""
+    """Store one record. A job of this function for each record is the floor of the batches."""
     import uuid
 
     with unit_of_work():

@@ -1,6 +1,6 @@
-"""Malformed bodies and headers, made by hypothesis: every route refuses them in the one shape, and none crashes.
+"""Malformed bodies and headers, made by hypothesis. Every route refuses them with our error format and no crash.
 
-`make fuzz` sends 10,000 of them after its requests that follow the document; `tests/fuzz` a few hundred.
+`make fuzz` sends 10,000 after its requests that follow the document. `tests/fuzz` sends a few hundred.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _is_object(body: bytes) -> bool:
         return False
 
 
-#: What no route takes for its JSON object.
+#: Bodies that are no JSON object.
 no_objects = (
     st.binary(max_size=200)
     | values.map(lambda value: json.dumps(value).encode())

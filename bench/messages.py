@@ -1,4 +1,4 @@
-"""Messages straight in the outbox, past everything that would cause them."""
+"""Messages added to the outbox directly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.notifications.models import Channel
 
 
 def add_messages(name: str, dues: Iterable[datetime], *, expires_at: datetime, first_number: int) -> None:
-    """One message for each moment, `<name> <n>`, each to a number of its own: `first_number` is without `+62`."""
+    """Add a message `<name> <n>` for each due time, each to its own number. `first_number` is without `+62`."""
     with unit_of_work():
         outbox.add_all(
             [

@@ -104,9 +104,9 @@ def lost_logs(isolated: IsolatedStack, load: Load, before: int, name: str) -> Re
 
 
 def through(world: World, server: str, how: str, meanwhile: Callable[[], object]) -> Outcome:
-    """What becomes of reminders when `server` (redis, postgres) is `stopped` or `frozen` from the first one on.
+    """Return the outcome of reminders if `server` (redis, postgres) is `stopped` or `frozen` from the first on.
 
-    It is back when `meanwhile` returns.
+    The server returns when `meanwhile` returns.
     """
     world.remind()
     world.go_on_until(world.first_due)

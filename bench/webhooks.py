@@ -1,4 +1,4 @@
-"""Receipts as the messaging providers tell them, one a request: taken in, each by one INSERT, and then handled."""
+"""Receipts of messaging providers, one a request. Each is stored by one INSERT, and handled by a job later."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOKEN = secrets.token_urlsafe(32)
 RECEIPT = {"device": "628110000000", "id": "NUMBER", "stateid": "s-NUMBER", "status": "sent", "state": "delivered"}
 TARGET = Target([f"/api/webhooks/fonnte/{TOKEN}/status"], method="POST", bodies=[json.dumps(RECEIPT)])
 
-#: Each tenth receipt tells of a delivery of ours.
+#: Each tenth receipt belongs to a delivery.
 DELIVERIES = """
 INSERT INTO deliveries (dedupe_key, queue, channel, kind, payload, due_at, expires_at, next_try_at, state, provider_ref)
 SELECT 'bench:' || id, 'urgent', 'messaging', 'reminder', '{}', now(), now(), now(), 'sent', ref
@@ -32,13 +32,13 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     yield at_least("one INSERT of a webhook", rates["receipt"] / rates["F1"], 0.45)
     with environment.serving(FONNTE_WEBHOOK_TOKEN=TOKEN, WEB_CONCURRENCY="1") as url:
         rate = wrk.rates(url, {"receipt": TARGET}, rounds=1 if environment.short else 5)["receipt"]
-    yield at_least("receipts taken in by one web process", rate, 800, "a second")
+    yield at_least("receipts accepted by one web process", rate, 800, "a second")
     with environment.app.app_context():
         yield at_least("receipts handled by one job", _handle_all(), 1000, "a second")
 
 
 def _handle_all() -> float:
-    """How many receipts a second a job handles."""
+    """Return the receipts a second that a job handles."""
     with unit_of_work():
         db.session.execute(sa.text(DELIVERIES))
     started, count = time.perf_counter(), 0

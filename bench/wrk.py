@@ -13,7 +13,7 @@ from statistics import median
 
 from dev.system_packages import require
 
-#: `wrk` asks the requests of a target one after the other, each connection from its own place in the list.
+#: `wrk` sends the requests of a target in turn.
 SCRIPT = """
 local paths = {paths}
 local tokens = {tokens}
@@ -34,8 +34,10 @@ end
 
 @dataclass(frozen=True)
 class Target:
-    """One thing to measure: `paths` in turn, by holders of `tokens` in turn, with JSON `bodies` in turn, in which
-    `NUMBER` is another number each time."""
+    """Requests to measure. `paths`, access `tokens` and JSON `bodies` are used in turn.
+
+    `NUMBER` in a body is replaced by a different number each time.
+    """
 
     paths: Sequence[str]
     method: str = "GET"
@@ -54,7 +56,7 @@ def command(url: str, script: Path, *, seconds: int, connections: int, threads: 
 
 
 def rate(url: str, target: Target, *, seconds: int = 2, connections: int = 16) -> float:
-    """Requests a second that `target` gets good answers to. An error answer stops the benchmark."""
+    """Return the successful requests a second. An error response stops the benchmark."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(target.script())
         script.flush()
@@ -73,7 +75,7 @@ def rate(url: str, target: Target, *, seconds: int = 2, connections: int = 16) -
 
 
 def rates(url: str, targets: Mapping[str, Target], *, rounds: int = 5, seconds: int = 2) -> dict[str, float]:
-    """Requests a second of each target: the medians of interleaved rounds, after a round to get warm."""
+    """Return the requests a second of each target: medians of interleaved rounds, after a warm-up round."""
     for target in targets.values():
         rate(url, target, seconds=1)
     rates: dict[str, list[float]] = {name: [] for name in targets}

@@ -1,7 +1,7 @@
-"""`make chaos`: reminders fall due while something goes wrong, and then nothing may be missing, early or doubled.
+"""`make chaos`: reminders fall due while something goes wrong. Nothing may be lost, early or doubled.
 
-Prints one table of targets and results; the exit code is 1 where one falls short. `make chaos ARGS="kills freezes"`
-plays some rows of it, `ARGS=--short` all of them in a few minutes.
+Print one table of targets and results. The exit code is 1 if a target is missed. `make chaos ARGS="kills freezes"` runs
+some rows, and `ARGS=--short` runs all of them with smaller plans.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from dev.stack.waiting import wait_until
 
 @dataclass(frozen=True)
 class Backlog(Plan):
-    """So many wait from before; the reminders fall due from the workers' return on."""
+    """A plan with deliveries that were waiting before the workers returned. The reminders fall due afterwards."""
 
     waiting: int = 0
 

@@ -1,4 +1,4 @@
-"""Caregivers of those who are reminded: each hears of what their patient missed, once, and nobody else of anything."""
+"""Caregivers of the patients. Each gets one alert for each missed dose of the patient, and no other alert."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from bench.chaos.outcome import Alerts
 from bench.chaos.people import LOOK_AGAIN_S, Medicine, People, insist
 from bench.chaos.world import OPEN, SETTLE_S, World, named
 
-#: What a caregiver is allowed while the doses fall due, and when they are missed. Who may read the history is told the
-#: medicine by name, by which an alert is known here.
+#: Scopes of a caregiver while the doses fall due, and when they are missed. All include the history, because the alert
+#: then contains the medicine's name, which identifies it here.
 HEARS = (("alerts", "history"), ("alerts", "history"))
 MAY_NOT_HEAR = (("history", "manage"), ("history", "manage"))
 LOSES_IT = (("alerts", "history"), ("history",))
@@ -40,8 +40,7 @@ UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
     ) AS settled WHERE place <= %s
 )
 """
-#: Caregivers are told two hours later, or in the evening, of what follows the first: whatever the time of day, what
-#: was told is of yesterday, and what waits has waited.
+#: Later alerts are sent two hours after the first, or in the evening. Moving them by a day sends them now.
 LET_A_DAY_PASS = """
 UPDATE caregiver_alerts SET due_at = due_at - interval '1 day', told_at = told_at - interval '1 day'
 WHERE (told_at IS NULL AND due_at > now()) OR told_at > now() - interval '1 day'
@@ -67,12 +66,12 @@ class Link:
     scopes_when_missed: Sequence[str]
 
 
-#: Whoever was told, and the dose that they were told of.
+#: The recipient of an alert, and the name of its dose.
 Told = tuple[int, str]
 
 
 class Caregivers:
-    """Most of the patients have one or two, each of whom cares for one."""
+    """Most patients have one or two caregivers. A caregiver has one patient."""
 
     def __init__(self, world: World, people: People) -> None:
         self.world, self.people = world, people
@@ -99,9 +98,9 @@ class Caregivers:
                     insist(partial(service.update_scopes, link.patient_id, link.caregiver_id, allowed))
 
     def let_hours_pass(self, trouble: Callable[[int], None] = lambda _: None) -> None:
-        """What nobody answers is missed, a few doses of each patient at once; what is still being sent is left.
+        """Let unanswered doses be missed, a few of each patient at once. Skip doses that are still being sent.
 
-        `trouble` is told how many times it comes, this one included.
+        `trouble` is called each time, with the number of calls left, this one included.
         """
         for left in range(self._times(), 0, -1):
             self._change(LET_AN_HOUR_PASS, [medicine.id for medicine in self._unanswered.values()], DOSES_AT_ONCE)
@@ -109,7 +108,7 @@ class Caregivers:
             self._wait_until_none(UNTOLD)
 
     def judge(self) -> Alerts:
-        """Wait until nothing is left to be told or sent, and count."""
+        """Wait until every alert is recorded and sent, and count."""
         self._wait_until_none(UNTOLD)
         self._wait_until_none(OPEN)
         may_hear = {(link.caregiver_id, link.patient_id) for link in self.links if "alerts" in link.scopes_when_missed}
@@ -136,7 +135,7 @@ class Caregivers:
         return {name: medicine for name, medicine in self.people.medicines.items() if not medicine.habit}
 
     def _told(self, addresses: str, sent: Sequence[tuple[str, str]]) -> Counter[Told]:
-        """Who read of whose dose, and how often: all but the patients, who read the reminders of their own."""
+        """Count the alerts by recipient and dose. Reminders to the patients themselves are left out."""
         owners = dict(self._rows(addresses))
         told = [(owners[address], name) for address, text in sent for name in named(text)]
         return Counter((id_, name) for id_, name in told if id_ != self.people.medicines[name].user_id)

@@ -17,9 +17,9 @@ WHOLE = Plan(reminders=300, seconds=75)
 SHORT = Plan(reminders=120, seconds=30)
 
 STEPS = ("+2h", "-2h", "+50m")
-#: How long a step lasts, and the time between two, in parts of the plan's seconds: 15 s and 5 s of the whole.
+#: Length of a step and of the time between two steps, as parts of the plan's seconds: 15 s and 5 s in the whole plan.
 STEPPED, CALM = 1 / 5, 1 / 15
-#: Reminders of the next two hours, which a clock that runs ahead takes for due.
+#: Reminders of the next two hours, which are due by a clock that is ahead.
 LATER = [timedelta(minutes=10 * n) for n in range(1, 12)]
 
 MISSED = "SELECT count(*) FROM deliveries WHERE state = 'missed'"

@@ -1,7 +1,7 @@
-"""Kills as in `kills`, by a provider that tells of each message: a call that was cut is confirmed, and not repeated.
+"""Kills as in `kills`, with a provider that sends receipts. A call that was cut is confirmed, not repeated.
 
-WhatsApp's receipts carry our delivery's id to a web process, each twice and in any order. What its worker died over is
-settled by them before its lease ends; only what was cut before the provider had it is sent again.
+WhatsApp's receipts contain our delivery's id. Each arrives twice at a web process, in any order. A receipt settles the
+delivery of a killed worker before the lease ends. Only calls that did not reach the provider are repeated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dev.simulators import webhooks
 SETTINGS = {
     **webhooks.settings(),
     "MESSAGING_PROVIDER": "whatsapp_cloud",
-    # Nobody has written to us, so each reminder and each alert leaves as a template.
+    # People have not written to us, so reminders and alerts are sent as templates.
     "WHATSAPP_TEMPLATES": '{"reminder": "pengingat", "alert": "kabar"}',
 }
 

@@ -1,4 +1,4 @@
-"""A provider takes every message and cuts the line before it answers: nobody knows what came of the call."""
+"""A provider takes every message and cuts the line before its response, so the outcome is unknown."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Workers, horses and clocks are killed by SIGKILL, Valkey is killed or emptied, PostgreSQL crashes, at random.
+"""SIGKILL of workers, horses and clocks, kills and FLUSHALL of Valkey, and crashes of PostgreSQL, at random.
 
-Meanwhile people answer what has reached them, and in the end each dose is in the ledger once, as they left it. Of what
-was missed their caregivers are told, among half as many kills again.
+During the kills people answer their reminders. At the end each dose is in the ledger once, with the last answer. The
+caregivers get alerts about missed doses, during half as many further kills.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from bench.chaos.people import People
 from bench.chaos.world import World, opened
 from bench.environment import Result
 
-#: How often each fault comes, in parts of all.
+#: Relative frequency of each fault.
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
 MOST_DOUBLED = 0.05
-#: Seconds between two kills while caregivers are told, at most: about as long as that takes.
+#: Maximum seconds between two kills while alerts are sent, which takes about as long.
 BESIDE_S = 1.0
 
 WHOLE = Plan(reminders=2000, seconds=300, faults=80)
@@ -46,12 +46,12 @@ def play(plan: Plan) -> Outcome:
 
 
 class Kills:
-    """Who kills what is in the world."""
+    """Random kills of the processes of a world."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.random = world.random
-        #: What was killed while caregivers were told.
+        #: Faults while alerts were sent.
         self.beside: Counter[str] = Counter()
 
     def play(self) -> Outcome:
@@ -63,7 +63,7 @@ class Kills:
         with people.answering():
             self._kill()
             caregivers.cut()
-            # What was cut in the end waits for its lease, while caregivers hear of the rest.
+            # The last deliveries that were cut wait for their lease. Alerts are sent in that time.
             caregivers.let_hours_pass(self._kill_beside(max(len(FAULTS), world.plan.faults // 2)))
             outcome = world.finish()
         caregivers.let_hours_pass()
@@ -79,7 +79,7 @@ class Kills:
             world.outcome.faults[self._do_or_make_up(kind)] += 1
 
     def _kill_beside(self, faults: int) -> Callable[[int], None]:
-        """So many kills in a number of steps, of which the result is told how many are left."""
+        """Return a function that kills a share of `faults` processes. Its argument is the number of calls left."""
         kinds = self._kinds(faults)
 
         def kill(left: int) -> None:

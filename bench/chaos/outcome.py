@@ -1,4 +1,4 @@
-"""What is to fall due, and what came of it."""
+"""Plans of the chaos rows, and the outcomes that are compared with their targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LATEST_S = 60.0
 
 @dataclass(frozen=True)
 class Plan:
-    """So many reminders fall due within so many seconds, among so many faults."""
+    """Number of reminders, the seconds within which they fall due, and the number of faults."""
 
     reminders: int
     seconds: float
@@ -23,13 +23,13 @@ class Plan:
 
 @dataclass
 class Ledger:
-    """What the ledger says in the end of so many occurrences."""
+    """The state of the ledger at the end."""
 
     occurrences: int
     states: list[str] = field(default_factory=list)
-    #: Occurrences that are not there once, or not in the one state that their person left them in.
+    #: Occurrences that are missing, doubled, or in another state than the last answer.
     wrong: int = 0
-    #: Medicines whose stock is not what the doses that are done left of it.
+    #: Medicines whose stock differs from the first stock minus the doses taken.
     miscounted: int = 0
 
     @property
@@ -53,22 +53,22 @@ class Ledger:
 
 @dataclass
 class Alerts:
-    """What caregivers heard in the end: one alert is one missed dose, told to one of them."""
+    """The alerts at the end. One alert is one missed dose for one caregiver."""
 
     due: int = 0
     lost: int = 0
     lost_pushes: int = 0
-    #: By message: twice though it was known what had become of the first, or a third time.
+    #: Messages sent twice although the outcome of the first was recorded, or sent three times.
     twice: int = 0
-    #: By message: of which nobody knows whether an earlier call sent them, and those of them that came twice.
+    #: Messages with an unknown outcome, and how many arrived twice.
     unknown: int = 0
     repeated: int = 0
-    #: To whoever may not hear of it, by message or push.
+    #: Messages and pushes to people without permission.
     misdirected: int = 0
-    #: Of doses that were answered in time.
+    #: Alerts about doses that were answered in time.
     answered: int = 0
     unsettled: int = 0
-    #: What went wrong while they were told.
+    #: Faults while alerts were sent.
     faults: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -77,7 +77,7 @@ class Alerts:
         return self.lost == self.lost_pushes == 0 and not any(wrong)
 
     def results(self, name: str, *, repeated: int) -> Iterator[Result]:
-        """The lines of the table; `repeated`: how many of unknown outcome may come twice."""
+        """Yield the lines of the table. At most `repeated` alerts with an unknown outcome may arrive twice."""
         yield at_most(f"{name}: alerts lost", self.lost + self.lost_pushes, 0, f"of {2 * self.due:,}")
         yield at_most(f"{name}: alerts left open", self.unsettled, 0, "alerts")
         yield at_most(f"{name}: alerts sent twice", self.twice, 0, "alerts")
@@ -99,16 +99,16 @@ class Alerts:
 class Outcome:
     plan: Plan
     faults: Counter[str] = field(default_factory=Counter)
-    #: By reminder: how often its message reached the phone, and how late the first was.
+    #: By reminder: the number of messages on the phone, and the seconds that the first was late.
     arrived: Counter[str] = field(default_factory=Counter)
     late_s: dict[str, float] = field(default_factory=dict)
     pushes: Counter[str] = field(default_factory=Counter)
-    #: Messages of which nobody knows whether an earlier call sent them: its worker died, or no answer came in time.
+    #: Messages with an unknown outcome: the worker died, or the provider did not respond in time.
     unknown: int = 0
     unsettled: int = 0
-    #: Where people answered.
+    #: Set if people answer.
     ledger: Ledger | None = None
-    #: Where caregivers are told of what nobody answered.
+    #: Alerts to caregivers about unanswered doses.
     alerts: Alerts = field(default_factory=Alerts)
 
     @property
@@ -133,7 +133,7 @@ class Outcome:
 
     @property
     def keeps_promises(self) -> bool:
-        """Nothing lost, nothing early, nothing twice but what nobody knew of: however slow the machine is."""
+        """Return whether nothing is lost or early, and only unknown outcomes are doubled. Speed does not matter."""
         return (
             self.lost == self.lost_pushes == self.unsettled == self.early == 0
             and self.doubled <= self.unknown
@@ -145,7 +145,7 @@ class Outcome:
     def results(
         self, name: str, *, doubled: int = 0, repeated: int = 0, latest_s: float = LATEST_S
     ) -> Iterator[Result]:
-        """The lines of the table; `doubled` and `repeated`: how many messages and alerts may come twice."""
+        """Yield the lines of the table. At most `doubled` messages and `repeated` alerts may arrive twice."""
         yield at_most(f"{name}: lost", self.lost + self.lost_pushes, 0, f"of {2 * self.plan.reminders:,}")
         yield at_most(f"{name}: left open", self.unsettled, 0, "deliveries")
         yield at_most(f"{name}: early", self.early, 0, "messages")

@@ -1,4 +1,4 @@
-"""People who answer their reminders while everything around them dies, and what the ledger makes of it."""
+"""People who answer their reminders during the faults, and the check of the ledger."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from app.pengingat.models import Occurrence, State
 from bench.chaos.outcome import Ledger
 from bench.chaos.world import SETTLE_S, World
 
-#: What people say to a reminder that has reached them, in parts of all: one thing after the other, or two at once.
+#: Answers to a reminder, with their relative frequency. `and` means that both answers are sent at once.
 HABITS: dict[tuple[str, ...], int] = {
     ("done",): 40,
     ("skipped",): 15,
@@ -35,7 +35,7 @@ HABITS: dict[tuple[str, ...], int] = {
     ("done", "and", "skipped"): 10,
     (): 20,
 }
-#: Of each medicine when it is first told of; a dose is one.
+#: First stock of each medicine. A dose is one tablet.
 IN_STOCK = 10
 PEOPLE_AT_ONCE = 4
 LOOK_AGAIN_S = 0.2
@@ -75,7 +75,7 @@ def insist(change: Callable[[], object]) -> None:
 
 
 class People:
-    """What is reminded of is a medicine whose doses are counted."""
+    """Patients with reminders of medicines, whose stock is counted."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -88,7 +88,7 @@ class People:
         soon = datetime.now(UTC) + timedelta(minutes=2)
         dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
         details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose]}
-        details["penting"] = True  # so that caregivers are told at night as well
+        details["penting"] = True  # so that alerts are sent at night too
         data: Any = {"tipe": "obat", "judul": name, "timezone": "Asia/Jakarta"}
         with unit_of_work():
             medicine = service.create(user_id, {**data, "details": {**details, "persediaan": {"sisa": IN_STOCK}}})
@@ -102,7 +102,7 @@ class People:
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
-        """Whoever has got a message and a push says what they say, until the block ends and all have."""
+        """Answer each reminder that has arrived as message and push, until the block ends and all are answered."""
         self._open, ended = set(self.medicines), Event()
         thread = Thread(target=self._answer_all, args=(ended,))
         thread.start()
@@ -128,7 +128,7 @@ class People:
                         people.submit(self._say, medicine, medicine.habit)
 
     def _say(self, medicine: Medicine, habit: tuple[str, ...] | list[str]) -> None:
-        """Each until the service has heard it; who asks again may hear that it is noted already."""
+        """Send each answer until the service accepts it. A retry may find the answer recorded."""
         with self.world.app.app_context():
             for status in habit:
                 insist(partial(self._confirm, medicine, status))

@@ -1,4 +1,4 @@
-"""Deliveries over which every process dies that takes them up: the others must not suffer."""
+"""Deliveries that kill every process that claims them. The other deliveries must not suffer."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SHORT = Plan(reminders=300, seconds=20, faults=1)
 LATENCY_S = 0.5
 
 POISON = "racun"
-#: What a worker runs with in place of its own class: see `Worker` of `bench.chaos.poisoned`.
+#: The worker class of `bench.chaos.poisoned` replaces that of production.
 WORKERS = Workers(kind="bench.chaos.poisoned.Worker")
 
-#: How often the poisonous ones have killed, how many of them are settled, and how many of the others have failed.
+#: Processes killed by the poisonous deliveries, poisonous deliveries settled, and other deliveries failed.
 STATES = f"""
     SELECT
         coalesce(sum(deaths) FILTER (WHERE dedupe_key LIKE '{POISON}:%'), 0),

@@ -1,4 +1,4 @@
-"""What `rq worker -c worker -w bench.chaos.poisoned.Worker` runs: a worker with a delivery that kills it."""
+"""The worker of `rq worker -c worker -w bench.chaos.poisoned.Worker`, which some deliveries kill."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Servers that may be hurt, workers, and people who are reminded meanwhile.
+"""The servers, workers and people of a chaos row.
 
-Everything that dies is started again, as systemd would.
+Every process that dies is started again, as by systemd.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from dev.supervisor import Child, Supervisor
 
 #: Reminders of one person, at most.
 EACH = 40
-#: From when a reminder is made until it is due, at least.
+#: Minimum seconds between the creation of a reminder and its due time.
 HEAD_START_S = 3.0
-#: After the last reminder, until what is still open is taken for stuck: a claim whose worker died waits for its lease,
-#: then there are retries, and a busy machine takes its time for each.
+#: Seconds after the last reminder until an open delivery counts as stuck. The claim of a dead worker waits for its
+#: lease and is then retried, which takes longer on a busy machine.
 SETTLE_S = 300.0
 
 #: Makes a reminder of this name, due at this moment, of this person.
@@ -59,7 +59,7 @@ UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unkno
 
 @dataclass(frozen=True)
 class Workers:
-    """Which workers there are: the queue of each, and the class that `rq worker` is told."""
+    """The queue of each worker, and the worker class for `rq worker`."""
 
     queues: tuple[str, ...] = ("urgent", "urgent", "bulk")
     kind: str = "worker.Worker"
@@ -103,9 +103,9 @@ class World:
         self.wanted = workers
         self.workers: list[Child] = []
         self._rounds = self._named = self._unknown_before = 0
-        #: Who is reminded in this round, and when each reminder is due.
+        #: Ids of the people of this round, and the due time of each reminder by name.
         self.people: list[int] = []
-        #: Telephones and browsers on which others hear of these reminders, if any do.
+        #: Phones and browsers of caregivers, if there are any.
         self.listeners: set[str] = set()
         self.due: dict[str, datetime] = {}
         with self.app.app_context():
@@ -140,7 +140,7 @@ class World:
             service.create(user_id, data)
 
     def new_people(self, count: int, role: str = "pasien") -> list[int]:
-        """Ids of so many with a telephone and a browser."""
+        """Create `count` people with a phone and a browser, and return their ids."""
         first, self._named = self._named, self._named + count
         with unit_of_work():
             ids = [
@@ -178,7 +178,7 @@ class World:
         return self.supervisor.spawn(f"worker-{number}", [*rq, self.wanted.queues[number]], env=env, cwd=ROOT)
 
     def start_web(self) -> str:
-        """Start gunicorn, which hears what providers tell; returns its address."""
+        """Start gunicorn for the webhooks of providers, and return its address."""
         port = free_port()
         env = {**os.environ, **self.settings, "PORT": str(port)}
         command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
@@ -217,7 +217,7 @@ class World:
 
     @property
     def first_due(self) -> float:
-        """When the first reminder of the round is due, in seconds since 1970."""
+        """The due time of the round's first reminder, in seconds since 1970."""
         return min(self.due.values()).timestamp()
 
     @property
@@ -259,7 +259,7 @@ class World:
         return outcome.arrived.keys() & outcome.pushes.keys()
 
     def all_have_arrived(self) -> bool:
-        """Whether each reminder has reached the phone and the browser."""
+        """Return whether each reminder has reached the phone and the browser."""
         outcome = Outcome(self.plan)
         self._count_arrivals(outcome)
         return outcome.lost == outcome.lost_pushes == 0
@@ -309,7 +309,7 @@ class World:
             outcome.pushes.update(self._reminded_of(sent.endpoint, sent.text or ""))
 
     def _reminded_of(self, address: str, text: str) -> set[str]:
-        """This round's reminders that whoever is reminded has got with this."""
+        """Return this round's reminders in a message to a patient."""
         return set() if address in self.listeners else self.due.keys() & named(text)
 
 
@@ -326,7 +326,7 @@ def opened(
     postgres_env: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[World]:
-    """A world whose workers are not yet started; it ends with the block."""
+    """Yield a world whose workers are not started yet. The world ends with the block."""
     with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
         folder = Path(name)
         folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
