@@ -14,7 +14,7 @@ from dev.simulators import Server
 from tests.articles.samples import first
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
-from tests.providers.test_ministry_addresses import HOSTILE
+from tests.providers.hostile_addresses import HOSTILE
 
 
 @pytest.fixture

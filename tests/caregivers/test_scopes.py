@@ -13,7 +13,7 @@ from app.identity.models import RoleName
 from app.notifications.models import Delivery, State
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import add
+from tests.notifications.deliveries import add
 
 
 def test_a_new_link_allows_nothing(caregiver: Client, siti: Client) -> None:

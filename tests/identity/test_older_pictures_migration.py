@@ -7,9 +7,7 @@ from contextlib import closing
 import psycopg2
 import pytest
 
-from tests.core.operations.test_migrating import database, flask, output, scalar
-
-__all__ = ["database"]
+from tests.helpers.migrations import flask, output, scalar
 
 pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 

@@ -21,7 +21,7 @@ from app.inbox.hearing import Hearing
 from app.notifications.models import Heard, Inbound, inbound
 from tests.helpers.client import Client
 from tests.inbox.phones import rows
-from tests.notifications.delivery.test_receipts import sent
+from tests.notifications.deliveries import sent
 
 _numbers = count(1)
 

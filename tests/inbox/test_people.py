@@ -24,9 +24,6 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.inbox.phones import Phone, age, rows
-from tests.notifications.conftest import gateway
-
-__all__ = ["gateway"]
 
 
 def wishes(user: Client) -> tuple[bool, bool]:

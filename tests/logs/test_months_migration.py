@@ -10,11 +10,9 @@ import psycopg2
 import pytest
 
 from dev.stack.waiting import wait_until
-from tests.core.operations.test_migrating import database, flask, output, scalar
+from tests.helpers.migrations import flask, output, scalar
 
 pytestmark = pytest.mark.processes
-
-__all__ = ["database"]
 
 COUNT = "SELECT count(*) FROM activity_logs"
 KINDS = "SELECT string_agg(DISTINCT relkind::text, '') FROM pg_class WHERE relname = 'activity_logs'"

@@ -12,8 +12,6 @@ from app.notifications.senders import health
 from app.providers import messaging
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
-from tests.helpers.simulated import gateway
-from tests.notifications.deliveries import add, age, reread
 from tests.notifications.senders.looks import Configure
 
 #: What makes a sender, and what its messages look like.
@@ -54,6 +52,3 @@ def fonnte(configure: Configure) -> Configure:
 def whatsapp(configure: Configure) -> Configure:
     configure(MESSAGING_PROVIDER="whatsapp_cloud")
     return configure
-
-
-__all__ = ["add", "age", "gateway", "reread"]  # other sections still take these from here

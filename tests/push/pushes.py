@@ -12,7 +12,7 @@ from app.notifications.models import Channel
 from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.helpers.client import Client
-from tests.notifications.conftest import add
+from tests.notifications.deliveries import add
 
 PAYLOAD = {"title": "Halo", "body": "Ada kabar ☺", "url": "/forum/5"}
 

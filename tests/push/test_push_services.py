@@ -16,7 +16,7 @@ from app.notifications.models import Channel, State
 from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.helpers.client import Client
-from tests.notifications.conftest import add, age, reread
+from tests.notifications.deliveries import add, age, reread
 from tests.push.pushes import PAYLOAD, shown, subscribe
 
 

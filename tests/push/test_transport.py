@@ -19,7 +19,7 @@ from app.notifications.senders.models import PhoneNumber
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.notifications.conftest import add
+from tests.notifications.deliveries import add
 from tests.push.pushes import PAYLOAD, remind, shown, subscribe
 
 

@@ -10,9 +10,7 @@ import pytest
 from app.core.database.engines import UNLIMITED
 from dev.stack.waiting import wait_until
 from tests.core.production import GOOD
-from tests.helpers.migrations import database, flask, output, scalar
-
-__all__ = ["database"]  # other sections still take it from here
+from tests.helpers.migrations import flask, output, scalar
 
 pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 

@@ -13,7 +13,7 @@ from app.notifications import jobs as outbox_jobs
 from app.pengingat.models import Occurrence
 from dev.simulators import Server
 from tests.inbox.phones import Phone
-from tests.pengingat.groups.conftest import answer, medicine, sent
+from tests.pengingat.groups.medicines import answer, medicine, sent
 
 pytestmark = pytest.mark.usefixtures("committed")
 
