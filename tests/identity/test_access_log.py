@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pytest
 import sqlalchemy as sa
 from flask import Flask
@@ -11,14 +9,9 @@ from flask import Flask
 from app.core.database.session import db
 from app.identity import access_log
 from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
-from app.identity.models import RoleName, SessionKind, User
-from app.identity.sessions import Caller
+from app.identity.models import RoleName, User
 from tests.helpers.client import Client
-from tests.helpers.factories import make_admin, make_user
-
-
-def as_caller(user: User) -> Caller:
-    return Caller(user.id, frozenset(user.role_names), uuid.uuid4(), SessionKind.USER)
+from tests.helpers.factories import as_caller, make_admin, make_user
 
 
 def entries() -> list[tuple[int, int | None, str | None, str, str | None]]:
