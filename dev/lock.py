@@ -25,10 +25,10 @@ FILES: dict[str, tuple[list[str], list[str]]] = {
     "requirements-dev.txt": (["--group", "dev"], ["requirements-s3.txt", "requirements-run.txt"]),
 }
 
-UV = "-m uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes"
+UV = "-m uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras"
 
 ENTRY = re.compile(r"^\w.*(?:\n .*)*\n", re.MULTILINE)
-LOCKED = re.compile(r"[\w.-]+==\S+(?: ; .+)? \\\n(?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+")
+LOCKED = re.compile(r"[\w.-]+(?:\[[\w,.-]+\])?==\S+(?: ; .+)? \\\n(?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+")
 
 
 def lock(options: list[str]) -> None:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from config import ROOT
 from dev import lock
@@ -45,3 +50,24 @@ def test_a_requirement_without_a_version_or_a_hash_is_named(folder: Path, line: 
 
 def test_no_file_names_a_registry() -> None:
     assert [name for name in lock.FILES if "://" in (ROOT / name).read_text()] == []
+
+
+def test_an_extra_that_a_package_needs_is_locked_with_it() -> None:
+    """With hashes, pip takes `coverage==7.17.3` for no answer to `coverage[toml]`, and looks for the newest version."""
+    locked = {entry.partition("==")[0].lower() for name in lock.FILES for entry in lock.entries(name)}
+    needed = {
+        f"{canonicalize_name(need.name)}[{extra}]"
+        for requirement in locked
+        for need in _needs(Requirement(requirement))
+        for extra in need.extras
+    }
+    assert needed
+    assert needed <= locked
+
+
+def _needs(requirement: Requirement) -> Iterator[Requirement]:
+    with suppress(PackageNotFoundError):  # a package for another platform
+        for text in requires(requirement.name) or ():
+            need = Requirement(text)
+            if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in (*requirement.extras, "")):
+                yield need
