@@ -53,7 +53,7 @@ def add_all(drafts: Sequence[Draft]) -> int:
     One that was cancelled and is added again goes out after all. One that a worker was at when it was cancelled waits
     for that worker's lease, so that it cannot go out twice.
     """
-    return _insert(drafts, database_clock.now()) if drafts else 0
+    return _insert(drafts) if drafts else 0
 
 
 def cancel(subject: str, *, due_after: datetime | None = None) -> None:
@@ -96,7 +96,12 @@ def cancel_all_to(user_id: int) -> None:
 
 def cancel_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> None:
     """Cancel what tells of these occurrences and is not sent yet."""
-    _cancel(Delivery.occurrence_id.in_(occurrence_ids))
+    db.session.execute(cancelling_occurrences(occurrence_ids))
+
+
+def cancelling_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> sa.Update:
+    """Return the statement of `cancel_occurrences`, as a part of a larger one."""
+    return _cancelling(Delivery.occurrence_id.in_(occurrence_ids))
 
 
 def cancel_kinds(user_id: int, kinds: Collection[str]) -> None:
@@ -105,16 +110,18 @@ def cancel_kinds(user_id: int, kinds: Collection[str]) -> None:
 
 
 def _cancel(*which: sa.ColumnElement[bool]) -> int:
-    result = db.session.execute(
-        sa.update(Delivery)
-        .where(*which, Delivery.state.in_(OPEN))
-        .values(state=State.CANCELLED, **final())
-        .execution_options(synchronize_session=False)
-    )
+    result = db.session.execute(_cancelling(*which))
     return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result counts rows
 
 
-def _insert(drafts: Sequence[Draft], now: datetime) -> int:
+def _cancelling(*which: sa.ColumnElement[bool]) -> sa.Update:
+    is_open = sa.or_(*(Delivery.state == state for state in OPEN))  # `PreparedStatement` cannot write out a list
+    cancel = sa.update(Delivery).where(*which, is_open)
+    return cancel.values(state=State.CANCELLED, **final()).execution_options(synchronize_session=False)
+
+
+def _insert(drafts: Sequence[Draft]) -> int:
+    now = database_clock.now() if any(draft.due_at is None for draft in drafts) else None
     rows = [{**vars(draft), "due_at": draft.due_at or now, "next_try_at": draft.due_at or now} for draft in drafts]
     statement = insert(Delivery)
     new = statement.excluded
@@ -122,7 +129,8 @@ def _insert(drafts: Sequence[Draft], now: datetime) -> int:
         statement.on_conflict_do_update(
             index_elements=[Delivery.dedupe_key],
             set_={
-                "state": State.PENDING,
+                # As SQL text: a bound value here makes SQLAlchemy send one statement for each row.
+                "state": sa.literal_column(f"'{State.PENDING}'"),
                 "payload": new.payload,
                 "subject": new.subject,
                 "user_id": new.user_id,
@@ -135,9 +143,9 @@ def _insert(drafts: Sequence[Draft], now: datetime) -> int:
                     (Delivery.claim_token.is_(None), new.next_try_at),
                     else_=sa.func.greatest(new.next_try_at, Delivery.next_try_at),
                 ),
-                "settled_at": None,
+                "settled_at": sa.null(),
             },
-            where=Delivery.state == State.CANCELLED,
+            where=Delivery.state == sa.literal_column(f"'{State.CANCELLED}'"),
         ).returning(Delivery.id),
         rows,
     )

@@ -9,7 +9,7 @@ from app.core.errors import NotFound
 from app.identity import access_log, care, users
 from app.identity.access_log import Action
 from app.identity.care import Scope
-from app.identity.sessions import Caller, Reader
+from app.identity.sessions import Caller
 from app.pengingat.models import AnsweredVia
 from app.pengingat.schemas import Whose
 
@@ -39,11 +39,6 @@ def to_change(by: Caller, whose: Whose) -> int:
     return patient_id
 
 
-def is_own(by: Reader, whose: Whose) -> bool:
-    """Whether it is the reader's own reminders that a call is about."""
-    return _patient(by, whose) is None
-
-
 def via(by: Caller, whose: Whose) -> AnsweredVia:
     """Who answered, as the ledger says it."""
     return AnsweredVia.APP if _patient(by, whose) is None else AnsweredVia.CAREGIVER
@@ -56,6 +51,6 @@ def history_of_patient(by: Caller, patient_id: int) -> int:
     return patient_id
 
 
-def _patient(by: Caller | Reader, whose: Whose) -> int | None:
+def _patient(by: Caller, whose: Whose) -> int | None:
     """The patient in whose place the caller acts; None: it is about themselves."""
     return None if whose.patient_id == by.id else whose.patient_id

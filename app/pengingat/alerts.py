@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
@@ -95,17 +95,16 @@ def forget(patient_id: int) -> None:
         outbox.cancel(care.subject(caregiver_id, patient_id))
 
 
-def note_late(occurrence: Occurrence, now: datetime) -> None:
-    """Who has been told that this was missed is told that it is done after all."""
-    _follow_up(About.LATE, now, _alerts.occurrence_id == occurrence.id)
-
-
 def note_undelivered(occurrence_ids: Sequence[int]) -> None:
     """What counted as told of these was taken back: who has been told lately that they were missed hears that it was
     us."""
     now = database_clock.now()
     turned = ledger.note_undelivered(occurrence_ids)
-    _follow_up(About.UNDELIVERED, now, _alerts.occurrence_id.in_(turned), _alerts.told_at > now - FRESH)
+    db.session.execute(
+        _following_up(
+            About.UNDELIVERED, sa.literal(now), _alerts.occurrence_id.in_(turned), _alerts.told_at > now - FRESH
+        )
+    )
 
 
 def note_failed_receipt(delivery_id: int, _: str | None) -> None:
@@ -116,13 +115,21 @@ def note_failed_receipt(delivery_id: int, _: str | None) -> None:
         note_undelivered([occurrence_id])
 
 
-def _follow_up(about: About, now: datetime, *which: sa.ColumnElement[bool]) -> None:
-    values = (sa.literal(about.value), sa.literal(now), sa.literal(now))
+def _following_up(about: About, now: sa.ColumnElement[datetime], *which: sa.ColumnElement[bool]) -> sa.Insert:
+    values = (sa.literal(about.value), now, now)
     told = sa.select(_alerts.link_id, _alerts.occurrence_id, *values).where(
         *which, _alerts.about == About.MISSED.value, _alerts.told_at.is_not(None)
     )
     columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
-    db.session.execute(insert(CaregiverAlert).from_select(columns, told).on_conflict_do_nothing())
+    return insert(CaregiverAlert).from_select(columns, told).on_conflict_do_nothing()
+
+
+#: Tells whoever was told that the occurrences `late_ids` were missed that they are done after all, at `now`.
+TELLING_LATE = _following_up(
+    About.LATE,
+    sa.bindparam("now", type_=sa.DateTime(timezone=True)),
+    _alerts.occurrence_id == sa.any_(sa.bindparam("late_ids", type_=ARRAY(sa.BigInteger))),
+)
 
 
 # --- from alerts to the outbox ---------------------------------------------------------------------------------------

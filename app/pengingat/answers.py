@@ -1,25 +1,30 @@
-"""What a person says of an occurrence, whichever way it comes, and what follows from it for the reminder."""
+"""The one way to answer. The application, a link, a push, a message and a caregiver all end here.
+
+An answer takes four statements: lock the person and the reminders, read the ledger around now, change the ledger and
+cancel what waits in the outbox, update the reminder if it changed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 
-import sqlalchemy as sa
-
-from app.core.database import clock as database_clock
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
-from app.identity.models import PHONE_IS_PROVEN, User
-from app.identity.sessions import Reader
+from app.core.settings import settings
 from app.notifications import outbox
-from app.pengingat import alerts, ledger, occurrences, own, stock, swift
-from app.pengingat.ledger_schemas import NewAnswer
-from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, Tipe
-from app.pengingat.schedule import AHEAD, MARGIN, NEVER, WEEK, Due
-from app.pengingat.texts import Recipient
+from app.pengingat import alerts, done, ledger, occurrences, own, stock
+from app.pengingat.ledger import Row
+from app.pengingat.ledger_schemas import NewAnswer, QuickAnswer
+from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
+from app.pengingat.own import Held
+from app.pengingat.schedule import AHEAD, NEVER, Due
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
+
+SNOOZE = "snooze"
 
 
 class AlreadyClosed(Conflict):
@@ -37,61 +42,202 @@ class CannotSnooze(Conflict):
     message = "Pengingat ini tidak dapat ditunda lagi."
 
 
-def confirm_own(by: Reader, pengingat_id: int, data: NewAnswer) -> dict[str, object]:
-    """An answer in the application to an own reminder; `Unauthorized` for a session that has ended."""
-    return swift.answer(by, pengingat_id, data) or shown(confirm(by.ask().id, pengingat_id, data))
-
-
-def shown(occurrence: Occurrence) -> dict[str, object]:
-    """The fields of the schema `Occurrence`."""
-    return {**{name: getattr(occurrence, column) for name, column in swift.COLUMNS.items()}, "late": occurrence.late}
-
-
 def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Occurrence:
-    """As `confirm_own`, whatever it takes, and also for a caregiver in the person's place."""
-    now = database_clock.now()
-    pengingat = own.locked_after_person(user_id, pengingat_id)
-    return answer(pengingat, _asked(pengingat, data, now), data, via, now)
+    """Answer the occurrence that `data` names, or the one that a person means now. Return it as it is then.
 
-
-def answer(
-    pengingat: Pengingat, occurrence: Occurrence, data: NewAnswer, via: AnsweredVia, now: datetime
-) -> Occurrence:
-    """Record an answer, or put the question off. The same answer again changes nothing. The reminder is locked.
-
-    Raise `TooEarly` more than 60 minutes before the occurrence falls due.
+    The same answer again changes nothing. Raise `NotFound`, `TooEarly`, `AlreadyClosed` or `CannotSnooze`.
     """
-    if occurrence.state != State.VOID and occurrence.due_at > now + AHEAD:
-        raise TooEarly
-    if data.status == "snooze":
-        return _snooze(pengingat, occurrence, timedelta(minutes=data.minutes), now)
-    state = State(data.status)
-    answered = ledger.answer(occurrence.id, state, now, via, data.note)
-    if answered is None:
-        if occurrence.state != state:
-            raise AlreadyClosed
-        return occurrence
-    outbox.cancel_occurrences([occurrence.id])
-    _settle(pengingat, answered, now)
-    _follow(pengingat, answered, now)
+    held = own.hold(user_id, [pengingat_id])
+    pengingat = held.reminders[pengingat_id]
+
+    second = data.due_at and data.due_at.replace(microsecond=0)
+    rows = ledger.near([pengingat_id], held.now, second=second, slot=None if second else data.slot)
+    (answered,) = _Answer(held, rows, data, via, data.note).give([[_asked(pengingat, rows, data, held.now)]])
     return answered
 
 
-def _asked(pengingat: Pengingat, data: NewAnswer, now: datetime) -> Occurrence:
-    """The occurrence that an answer names, else the one that a person means now. `TooEarly` beyond the ledger."""
-    rows = sa.select(Occurrence).where(Occurrence.reminder_id == pengingat.id)
+def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia) -> list[Occurrence]:
+    """Answer those of one person's occurrences that are open, else the missed ones, else change their answers.
+
+    Return the answered ones. Raise the first refusal if none could be answered.
+    """
+    ids = {row.id for row in asked}
+    try:
+        held = own.hold(asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None})
+    except NotFound:
+        raise AlreadyClosed from None
+
+    rows = ledger.near(held.reminders, held.now, ids=ids)
+    meant = [row for row in reversed(rows) if row.id in ids]
+    is_open = [row for row in meant if row.state == State.PENDING]
+    groups = [is_open] if is_open else [[row for row in meant if row.state == State.MISSED], meant]
+    return sorted(_Answer(held, rows, data, via).give(groups), key=lambda row: (row.due_at, row.id))
+
+
+class _Answer:
+    """What a person says, to rows of locked reminders. `rows` are those around them."""
+
+    def __init__(
+        self, held: Held, rows: Sequence[Row], data: QuickAnswer, via: AnsweredVia, note: str | None = None
+    ) -> None:
+        self.held, self.now, self.rows, self.status, self.via, self.note = held, held.now, rows, data.status, via, note
+        self.span = timedelta(minutes=data.minutes)
+
+    def give(self, groups: Iterable[Sequence[Row]]) -> list[Occurrence]:
+        """Answer the first of the groups of which a row can be answered."""
+        refusals: list[Conflict] = []
+        for group in groups:
+            if answered := self._give(group, refusals):
+                return answered
+        raise refusals[0] if refusals else AlreadyClosed
+
+    def _give(self, group: Sequence[Row], refusals: list[Conflict]) -> list[Occurrence]:
+        news: list[Row] = []
+        same: list[Row] = []
+        for row in group:
+            try:
+                (news if self._is_news(row) else same).append(row)
+            except Conflict as refusal:  # what else falls due at this minute may still be open
+                refusals.append(refusal)
+        return [*self._change(news), *ledger.get([row.id for row in same])]
+
+    def _is_news(self, row: Row) -> bool:
+        """Return whether the answer changes a row. Raise the refusal if it cannot be given."""
+        if row.state != State.VOID and row.due_at > self.now + AHEAD:
+            raise TooEarly
+        if self.status == SNOOZE:
+            self._check_snooze(row)
+        elif row.state == self.status:
+            return False
+        elif not ledger.may_become(row, State(self.status), self.rows, self.now):
+            raise AlreadyClosed
+        return True
+
+    def _check_snooze(self, row: Row) -> None:
+        if row.state != State.PENDING:
+            raise AlreadyClosed
+        next_at = _next_at(self.held.reminders[row.reminder_id], occurrences.due_of(row))
+        is_in_time = next_at is None or max(self.now, row.due_at) + self.span < next_at
+        if row.snoozes >= ledger.MOST_SNOOZES or not is_in_time:
+            raise CannotSnooze
+
+    def _change(self, news: Sequence[Row]) -> list[Occurrence]:
+        if self.status != SNOOZE:
+            return record(self.held, self.rows, news, State(self.status), self.via, self.note)
+        snoozed = _change(self.held, [self._snoozed(row) for row in news])
+        _tell(self.held, snoozed)
+        return snoozed
+
+    def _snoozed(self, row: Row) -> Row:
+        return row._replace(snoozed_until=max(self.now, row.due_at) + self.span, snoozes=row.snoozes + 1)
+
+
+def record(
+    held: Held, rows: Sequence[Row], news: Sequence[Row], state: State, via: AnsweredVia, note: str | None = None
+) -> list[Occurrence]:
+    """Record an answer to the rows `news`. The stock, `is_done` and caregivers follow.
+
+    `rows` are those around them, as `ledger.near` reads them.
+    """
+    answered = {
+        row.id: row._replace(
+            state=state,
+            answered_at=held.now,
+            answered_via=via,
+            taken=stock.take(held.reminders[row.reminder_id], row, state),
+            note=note or row.note,
+        )
+        for row in news
+    }
+    rows = [answered.get(row.id, row) for row in rows]
+    for row in rows[::-1]:
+        if row.id in answered:
+            done.follow(held.reminders[row.reminder_id], rows, row, held.now)
+    return _change(held, list(answered.values()), [row.id for row in news if row.state == State.MISSED])
+
+
+def _change(held: Held, rows: Sequence[Row], late_ids: Sequence[int] = ()) -> list[Occurrence]:
+    """Write rows as they are to be, and cancel what waits to tell of them. Return them."""
+    if not rows:
+        return []
+    values = {"rows": ledger.as_parameter(rows), "late_ids": list(late_ids), "now": held.now}
+    changed = _changing(settings.is_production).rows(db.session.connection(), values)
+    return [ledger.occurrence_of(row) for row in changed]
+
+
+@cache
+def _changing(_: bool) -> PreparedStatement:
+    """Return the statement, by whether this is production: there what is cancelled forgets its text."""
+    return ledger.changing(alerts.TELLING_LATE)
+
+
+def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = AnsweredVia.APP) -> None:
+    """Record that the current occurrence is done until the next one falls due, or that it is not.
+
+    A single one counts as done for ever.
+    """
+    if not is_done:
+        _reopen(held, pengingat)
+        return
+    dues = done.current(pengingat, held.now)
+    outbox.cancel(occurrences.subject(pengingat.id))
+    # One that lies beyond the horizon has no row yet.
+    ids = {row.id for row in ledger.record([occurrences.entry(pengingat, due) for due in dues])}
+    rows = ledger.near([pengingat.id], held.now, ids=ids)
+    news = [row for row in rows if row.id in ids and ledger.may_become(row, State.DONE, rows, held.now)]
+    record(held, rows, news, State.DONE, via)
+    if dues:
+        done.count(pengingat, rows, dues[-1].occurrence, is_done=True)
+    else:
+        pengingat.done_from, pengingat.done_until = None, NEVER
+    if not pengingat.schedule.repeats:
+        ledger.void(pengingat.id)
+
+
+def _reopen(held: Held, pengingat: Pengingat) -> None:
+    """Take back that what counts as done now is done, and tell of it again."""
+    dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
+    rows = ledger.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
+    reopened = {
+        row.id: row._replace(
+            state=State.PENDING,
+            answered_at=None,
+            answered_via=None,
+            snoozed_until=None,
+            taken=stock.take(pengingat, row, State.PENDING),
+        )
+        for row in rows
+        if dues and row.due_at == dues[-1].at and row.state == State.DONE
+    }
+    pengingat.done_from = pengingat.done_until = None
+    if current:
+        rows = [reopened.get(row.id, row) for row in rows]
+        done.count(pengingat, rows, current[-1].occurrence, is_done=False)
+    slots = {due.slot for due in dues}
+    _tell(held, [row for row in _change(held, list(reopened.values())) if row.slot in slots])
+
+
+def _tell(held: Held, rows: Sequence[Occurrence]) -> None:
+    """Put into the outbox what tells of open occurrences and is not too late. What has left does not leave again."""
+    drafts: list[outbox.Draft] = []
+    for row in rows:
+        pengingat = held.reminders[row.reminder_id or 0]
+        drafts += occurrences.deliveries(pengingat, occurrences.due_of(row), held.recipient, row)
+    outbox.add_all([draft for draft in drafts if draft.expires_at > held.now])
+
+
+def _asked(pengingat: Pengingat, rows: Sequence[Row], data: NewAnswer, now: datetime) -> Row:
+    """Return the row that an answer names, else the one that a person means now. `TooEarly` beyond the ledger."""
     if data.slot:
-        rows = rows.where(Occurrence.slot == data.slot)
-    if data.due_at:
+        rows = [row for row in rows if row.slot == data.slot]
+    if data.due_at is None:
+        found = _meant([row for row in rows if row.state != State.VOID and row.due_at <= now + AHEAD], now)
+    else:
         second = data.due_at.replace(microsecond=0)
-        rows = rows.where(Occurrence.due_at >= second, Occurrence.due_at < second + timedelta(seconds=1))
-        found = db.session.scalars(rows.order_by(Occurrence.state != State.PENDING, Occurrence.slot)).first()
+        named = [row for row in rows if row.due_at.replace(microsecond=0) == second]
+        found = min(named, key=lambda row: (row.state != State.PENDING, row.slot), default=None)
         if found is None and second > now + AHEAD and _is_due(pengingat, second, data.slot):
             raise TooEarly
-    else:
-        rows = rows.where(Occurrence.state != State.VOID, Occurrence.due_at <= now + AHEAD)
-        latest = rows.order_by(Occurrence.due_at.desc(), Occurrence.slot.desc()).limit(ledger.LATEST)
-        found = _meant(db.session.scalars(latest).all(), now)
     if found is None:
         raise NotFound(NOT_FOUND)
     return found
@@ -104,116 +250,17 @@ def _is_due(pengingat: Pengingat, second: datetime, slot: str | None) -> bool:
     return any(not slot or slot == due.slot for due in dues)
 
 
-def _meant(latest: Sequence[Occurrence], now: datetime) -> Occurrence | None:
-    """Of the latest, newest first: the last that is due and open, else the next, else the last that was answered."""
+def _meant(latest: Sequence[Row], now: datetime) -> Row | None:
+    """Return of the latest, newest first: the last that is due and open, else the next, else the last answered one."""
     is_open = [row for row in latest if row.state == State.PENDING]
     due = [row for row in is_open if row.due_at <= now]
     return next(iter([*due, *is_open[::-1], *latest]), None)
 
 
-def _settle(pengingat: Pengingat, answered: Occurrence, now: datetime) -> None:
-    """What follows from an answer that won, for the stock and for caregivers."""
-    stock.settle(pengingat, answered)
-    if answered.late:
-        alerts.note_late(answered, now)
-
-
-def _follow(pengingat: Pengingat, occurrence: Occurrence, now: datetime) -> None:
-    """`is_done` is about the current occurrence and those to come; of a visit with its notices only the person ends
-    it."""
-    dues = _current(pengingat, now)
-    if pengingat.tipe == Tipe.KONTROL or not dues or occurrence.due_at < dues[-1].at:
-        return
-    current, is_current = dues[-1].occurrence, occurrence.due_at == dues[-1].at
-    is_done = occurrence.state == State.DONE if is_current else pengingat.counts_as_done(current)
-    _count_done(pengingat, current, is_done=is_done)
-
-
-def _count_done(pengingat: Pengingat, current: datetime, *, is_done: bool) -> None:
-    """Set from when until when the reminder counts as done: what was done ahead does so from its own moment on."""
-    schedule, done = pengingat.schedule, ledger.done_after(pengingat.id, current)
-    ahead = [due.at for due in schedule.dues(current, max(done)) if due.at in done] if done else []
-    first = current if is_done else next(iter(ahead), None)
-    until = schedule.next_occurrence(first) or NEVER if first else None
-    while until in ahead:
-        until = schedule.next_occurrence(until) or NEVER
-    pengingat.done_from = None if is_done else first
-    pengingat.done_until = until
-
-
-def _snooze(pengingat: Pengingat, occurrence: Occurrence, span: timedelta, now: datetime) -> Occurrence:
-    """One more delivery later, in place of what has not left yet; never as late as the next occurrence."""
-    if occurrence.state != State.PENDING:
-        raise AlreadyClosed
-    until, due = max(now, occurrence.due_at) + span, occurrences.due_of(occurrence)
-    next_at = _next_at(pengingat, due)
-    snoozed = ledger.snooze(occurrence.id, until) if next_at is None or until < next_at else None
-    if snoozed is None:
-        raise CannotSnooze
-    outbox.cancel_occurrences([occurrence.id])
-    _tell(pengingat, snoozed, now)
-    return snoozed
-
-
-def _tell(pengingat: Pengingat, row: Occurrence, now: datetime) -> None:
-    """Put into the outbox what tells of an open occurrence and is not too late; what has left does not leave again."""
-    person = db.session.execute(sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == pengingat.user_id)).one()
-    drafts = occurrences.deliveries(pengingat, occurrences.due_of(row), Recipient(*person), row)
-    outbox.add_all([draft for draft in drafts if draft.expires_at > now])
-
-
 def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
-    """When the reminder falls due next; after a visit's last notice the visit itself."""
+    """Return when the reminder falls due next. After a visit's last notice that is the visit itself."""
     schedule = pengingat.schedule
     if schedule.repeats:
         return schedule.next_occurrence(due.at)
     notices = [notice.at for notice in schedule.dues(due.at, NEVER)]
     return min([*notices, *([due.occurrence] if due.occurrence > due.at else [])], default=None)
-
-
-def mark(pengingat: Pengingat, *, is_done: bool, now: datetime, via: AnsweredVia = AnsweredVia.APP) -> None:
-    """Done: the current occurrence counts as done until the next one falls due. A single one does for ever."""
-    if not is_done:
-        current = _current(pengingat, now)
-        dues = _said_done(pengingat, current, now)
-        pengingat.done_from = pengingat.done_until = None
-        for due in dues:
-            for reopened in ledger.reopen(pengingat.id, due.at):
-                stock.settle(pengingat, reopened)
-                if reopened.slot in {each.slot for each in dues}:
-                    _tell(pengingat, reopened, now)
-        if current:
-            _count_done(pengingat, current[-1].occurrence, is_done=False)
-        return
-    dues = _current(pengingat, now)
-    if dues:
-        _count_done(pengingat, dues[-1].occurrence, is_done=True)
-    else:
-        pengingat.done_from, pengingat.done_until = None, NEVER
-    outbox.cancel(occurrences.subject(pengingat.id))
-    # One that lies beyond the horizon has no row yet.
-    for row in ledger.record([occurrences.entry(pengingat, due) for due in dues]):
-        if answered := ledger.answer(row.id, State.DONE, now, via):
-            _settle(pengingat, answered, now)
-    if not pengingat.schedule.repeats:
-        ledger.void(pengingat.id)
-
-
-def _current(pengingat: Pengingat, now: datetime) -> list[Due]:
-    """What a person means who says "done" now: several where slots fall on one moment."""
-    schedule = pengingat.schedule
-    if not schedule.repeats:
-        notices = schedule.dues(pengingat.active_from, NEVER)
-        told = [due for due in notices if due.at <= now + AHEAD]
-        return told[-1:] or notices[:1]
-    current = schedule.current_occurrence(pengingat.active_from, now)
-    return schedule.dues(current - timedelta(seconds=1), current) if current else []
-
-
-def _said_done(pengingat: Pengingat, current: list[Due], now: datetime) -> list[Due]:
-    """What counts as done now; in the last hour before the next occurrence it is not the current one any more."""
-    until = pengingat.done_until
-    if until is None or not now < until < NEVER or (current and current[-1].occurrence < until):
-        return current
-    dues = pengingat.schedule.dues(max(pengingat.active_from, until - WEEK - MARGIN), until - timedelta(seconds=1))
-    return [due for due in dues if due.at == dues[-1].at]

@@ -1,7 +1,7 @@
-"""The ledger's statements. Of two that meet over an occurrence one conditional UPDATE decides.
+"""The ledger's statements.
 
-Whoever changes occurrences for a person holds the row of their reminder first, so that answers, edits and the clock's
-planning come one after the other; only the sweep does not, and leaves rows that others hold.
+A change for a person locks the reminder first, so that answers, edits and planning come one after the other. Only the
+sweep locks no reminder. It skips rows that are locked.
 """
 
 from __future__ import annotations
@@ -9,18 +9,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
+import orjson
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 
+from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.identity import care
 from app.identity.care import Scope
+from app.notifications import outbox
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
 from app.pengingat.models import LATE, Occurrence, State, occurrence_days, occurrences
+from app.pengingat.schedule import AHEAD
 
 #: How long after an answer the person may change it.
 CHANGEABLE = timedelta(hours=24)
@@ -77,13 +81,6 @@ def coming(reminder_id: int, now: datetime) -> sa.Select[int]:
     return sa.select(_rows.id).where(_rows.reminder_id == reminder_id, _rows.due_at > now)
 
 
-def done_after(reminder_id: int, moment: datetime) -> set[datetime]:
-    """The moments after this one of which all is done already."""
-    coming = sa.select(_rows.due_at).where(_rows.reminder_id == reminder_id, _rows.due_at > moment)
-    open_or_done = coming.where(_rows.state != State.VOID).group_by(_rows.due_at)
-    return set(db.session.scalars(open_or_done.having(sa.func.bool_and(_rows.state == State.DONE))))
-
-
 def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
     """What nobody has answered yet is not asked any more."""
     _update({"state": State.VOID}, _rows.reminder_id == reminder_id, _rows.state == State.PENDING, *which)
@@ -94,69 +91,165 @@ def void_all(user_id: int) -> None:
     _update({"state": State.VOID}, _rows.user_id == user_id, _rows.state == State.PENDING)
 
 
-def answer(occurrence_id: int, state: State, now: datetime, via: str, note: str | None = None) -> Occurrence | None:
-    """Note an answer; None when it comes too late or is there already.
+class Row(NamedTuple):
+    """What decides about an answer, of one row of the ledger."""
 
-    What was missed can still be done until the next one falls due, and done and skipped may be exchanged for a day.
-    """
-    is_open = [
-        _rows.state == State.PENDING,
-        sa.and_(
-            _rows.state == {State.DONE: State.SKIPPED, State.SKIPPED: State.DONE}[state],
-            _rows.answered_at > now - CHANGEABLE,
+    id: int
+    reminder_id: int
+    tipe: str
+    slot: str
+    due_at: datetime
+    state: str
+    answered_at: datetime | None
+    answered_via: str | None
+    snoozed_until: datetime | None
+    snoozes: int
+    taken: float | None
+    note: str | None
+
+
+_moment = sa.DateTime(timezone=True)
+_ids = sa.bindparam("ids", type_=ARRAY(sa.BigInteger))
+_reminder_ids = sa.bindparam("reminder_ids", type_=ARRAY(sa.BigInteger))
+_soon = sa.bindparam("soon", type_=_moment)
+_slot = sa.bindparam("slot", type_=sa.Text)
+
+
+def _last(*which: sa.ColumnElement[bool]) -> sa.Select[int]:
+    """Return the ids of the last rows of each reminder that fall due up to 60 minutes from now."""
+    reminder = sa.func.unnest(_reminder_ids).table_valued("id").render_derived()
+    last = (
+        sa.select(_rows.id)
+        .where(_rows.reminder_id == reminder.c.id, _rows.due_at <= _soon, _rows.state != State.VOID, *which)
+        .order_by(_rows.due_at.desc(), _rows.slot.desc())
+        .limit(LATEST)
+        .lateral()
+    )
+    return sa.select(last.c.id).select_from(reminder).join(last, sa.true())
+
+
+_is_of_these = _rows.reminder_id == sa.any_(_reminder_ids)
+_is_named = (_rows.due_at >= sa.bindparam("since", type_=_moment), _rows.due_at < sa.bindparam("until", type_=_moment))
+_near = PreparedStatement(
+    sa.select(*(_rows[name] for name in Row._fields))
+    .where(
+        _rows.id.in_(
+            sa.union_all(
+                _last(),
+                _last(_slot.is_not(None), _rows.slot == _slot),
+                sa.select(_rows.id).where(_is_of_these, _rows.due_at > _soon),
+                sa.select(_rows.id).where(_is_of_these, *_is_named),
+                sa.select(_rows.id).where(_rows.id == sa.any_(_ids)),
+            )
         ),
-    ]
-    if state is State.DONE:
-        is_open.append(sa.and_(_rows.state == State.MISSED, ~_is_next_due(now)))
-    values: dict[str, object] = {"state": state, "answered_at": now, "answered_via": via}
-    if note is not None:
-        values["note"] = note
-    return next(iter(_update(values, _rows.id == occurrence_id, sa.or_(*is_open))), None)
+        _is_of_these,
+    )
+    .order_by(_rows.due_at.desc(), _rows.slot.desc(), _rows.id.desc())
+    .with_for_update(key_share=True)
+)
 
 
-def too_late(occurrence_ids: Collection[int], now: datetime) -> set[int]:
-    """Those of these occurrences that were missed and can be answered no more."""
-    is_gone = sa.or_(_rows.reminder_id.is_(None), _is_next_due(now))
+def near(
+    reminder_ids: Collection[int],
+    now: datetime,
+    *,
+    ids: Collection[int] = (),
+    second: datetime | None = None,
+    slot: str | None = None,
+) -> list[Row]:
+    """Return the rows of these reminders that an answer may be about or depend on, newest first.
+
+    These are of each reminder the last ten that fall due up to 60 minutes from now, and all later ones. Besides them:
+    the rows with these `ids`, those due within this `second`, and the last ten of this `slot`.
+
+    The rows are locked, so that the sweep skips them.
+    """
+    values = {
+        "reminder_ids": list(reminder_ids),
+        "soon": now + AHEAD,
+        "ids": list(ids),
+        "since": second,
+        "until": second and second + timedelta(seconds=1),
+        "slot": slot,
+    }
+    return [Row(*row) for row in _near.rows(db.session.connection(), values)]
+
+
+def may_become(row: Row, state: State, rows: Sequence[Row], now: datetime) -> bool:
+    """Return whether an answer may change a row to this state. `rows` are those around it.
+
+    A missed one can be done until the next one falls due. Done and skipped can be exchanged for 24 hours.
+    """
+    match row.state:
+        case State.PENDING:
+            return True
+        case State.MISSED:
+            later = (other for other in rows if other.reminder_id == row.reminder_id and row.due_at < other.due_at)
+            return state == State.DONE and not any(o.due_at <= now and o.state != State.VOID for o in later)
+        case State.DONE | State.SKIPPED:
+            return row.state != state and row.answered_at is not None and row.answered_at > now - CHANGEABLE
+    return False
+
+
+#: What an answer changes of a row.
+_CHANGED = ("state", "answered_at", "answered_via", "snoozed_until", "snoozes", "taken", "note")
+
+
+def changing(*also: sa.Insert) -> PreparedStatement:
+    """Return the statement that changes rows of the ledger and cancels what waits to tell of them. `also` runs with it.
+
+    It returns all columns of the changed rows. Its parameters are `rows`, see `as_parameter`, and those of `also`.
+    """
+    columns = [sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)]
+    new = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB)).table_valued(*columns, name="new")
+    new = new.render_derived(with_types=True)
+    changed = (
+        sa.update(occurrences)
+        .where(_rows.id == new.c.id)
+        .values({name: new.c[name] for name in _CHANGED})
+        .returning(*_rows)
+        .cte("changed")
+    )
+    cancelled = outbox.cancelling_occurrences(sa.select(changed.c.id)).cte("cancelled")
+    others = [insert.cte(f"also_{number}") for number, insert in enumerate(also)]
+    return PreparedStatement(sa.select(changed).add_cte(cancelled, *others))
+
+
+def as_parameter(rows: Sequence[Row]) -> str:
+    """Return rows as they are to be, for the statement of `changing`."""
+    return orjson.dumps([row._asdict() for row in rows]).decode()
+
+
+def occurrence_of(values: Sequence[object]) -> Occurrence:
+    """Return what a statement of `changing` returned as an object, which no session knows."""
+    return Occurrence(**dict(zip(_rows.keys(), values, strict=True)))
+
+
+def get(ids: Collection[int]) -> Sequence[Occurrence]:
+    """Return these rows as they are now."""
+    if not ids:
+        return []
+    found = sa.select(Occurrence).where(_rows.id.in_(ids))
+    return db.session.scalars(found, execution_options={"populate_existing": True}).all()
+
+
+def too_late(occurrence_ids: Collection[int]) -> set[int]:
+    """Return those of these occurrences that were missed and can be answered no more."""
+    later = occurrences.alias()
+    is_next_due = sa.exists().where(
+        later.c.reminder_id == _rows.reminder_id,
+        later.c.due_at > _rows.due_at,
+        later.c.due_at <= database_clock.now_sql(),
+        later.c.state != State.VOID,
+    )
+    is_gone = sa.or_(_rows.reminder_id.is_(None), is_next_due)
     rows = sa.select(_rows.id).where(_rows.id.in_(occurrence_ids), _rows.state == State.MISSED, is_gone)
     return set(db.session.scalars(rows))
 
 
-def _is_next_due(now: datetime) -> sa.ColumnElement[bool]:
-    later = occurrences.alias()
-    return sa.exists().where(
-        later.c.reminder_id == _rows.reminder_id,
-        later.c.due_at > _rows.due_at,
-        later.c.due_at <= now,
-        later.c.state != State.VOID,
-    )
-
-
-def reopen(reminder_id: int, due_at: datetime) -> Sequence[Occurrence]:
-    """What was done at this moment is not done after all; returns it."""
-    return _update(
-        {"state": State.PENDING, "answered_at": None, "answered_via": None, "snoozed_until": None},
-        _rows.reminder_id == reminder_id,
-        _rows.due_at == due_at,
-        _rows.state == State.DONE,
-    )
-
-
-def snooze(occurrence_id: int, until: datetime) -> Occurrence | None:
-    """Ask again at a moment; None for one that is answered, or was put off as often as it may be."""
-    snoozed = _update(
-        {"snoozed_until": until, "snoozes": _rows.snoozes + 1},
-        _rows.id == occurrence_id,
-        _rows.state == State.PENDING,
-        _rows.snoozes < MOST_SNOOZES,
-    )
-    return next(iter(snoozed), None)
-
-
-def _update(values: Mapping[str, object], *which: sa.ColumnElement[bool]) -> Sequence[Occurrence]:
-    """Change rows; returns them as they are now."""
-    statement = sa.update(Occurrence).where(*which).values(**values).returning(Occurrence)
-    options = {"synchronize_session": False, "populate_existing": True}
-    return db.session.scalars(statement, execution_options=options).all()
+def _update(values: Mapping[str, object], *which: sa.ColumnElement[bool]) -> None:
+    statement = sa.update(occurrences).where(*which).values(**values)
+    db.session.execute(statement, execution_options={"synchronize_session": False})
 
 
 # --- the clock's part -----------------------------------------------------------------------------------------------

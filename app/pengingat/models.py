@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -68,9 +68,16 @@ class Pengingat(Base, Timestamps):
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
+    #: The plan and the zone that were parsed last, and their schedule.
+    _parsed: ClassVar[tuple[Plan, str, Schedule] | None] = None
+
     @property
     def schedule(self) -> Schedule:
-        return Schedule.from_json(self.plan, self.zone)
+        if self._parsed is None or self._parsed[0] is not self.plan or self._parsed[1] != self.timezone:
+            parsed = Schedule.from_json(self.plan, self.zone)
+            self.__dict__["_parsed"] = self.plan, self.timezone, parsed
+            return parsed
+        return self._parsed[2]
 
     @property
     def waktu(self) -> datetime:

@@ -77,7 +77,7 @@ def entry(pengingat: Pengingat, due: Due) -> ledger.Entry:
     )
 
 
-def due_of(row: Occurrence) -> Due:
+def due_of(row: Occurrence | ledger.Row) -> Due:
     """What a row of the ledger stands for."""
     lead = OFFSETS.get(row.slot, timedelta()) if row.tipe == Tipe.KONTROL else timedelta()
     return Due(row.due_at, row.due_at + lead, row.slot)

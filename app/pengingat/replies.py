@@ -16,7 +16,7 @@ from app.core.lib.clock import JAKARTA
 from app.identity.models import User
 from app.notifications.models import Channel, Delivery, Receipt
 from app.notifications.models import State as DeliveryState
-from app.pengingat import links
+from app.pengingat import answers, links
 from app.pengingat.ledger_schemas import QuickAnswer
 from app.pengingat.links import LIFETIME, Asked
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
@@ -46,12 +46,11 @@ def answer(user_id: int, data: QuickAnswer, numbers: Sequence[int] = (), *, wrot
     They wrote at `wrote_at`, or now, having read nothing that fell due later. Raises `NothingAsked`, `NoSuchNumber` or
     the refusal where nothing could be answered.
     """
-    now = database_clock.now()
-    asked = _meant(_messages(user_id, now, wrote_at or now))
+    asked = _meant(_messages(user_id, wrote_at))
     if any(not 1 <= number <= len(asked.occurrences) for number in numbers):
         raise NoSuchNumber(len(asked.occurrences))
     named = [asked.occurrences[number - 1] for number in numbers] or asked.occurrences
-    return replace(asked, occurrences=links.answer_all(replace(asked, occurrences=named), data, now))
+    return replace(asked, occurrences=answers.answer_all(named, data, asked.via))
 
 
 def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
@@ -59,14 +58,13 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
     asked = links.look(token)
     if asked.occurrences[0].user_id != user_id:
         raise NothingAsked
-    asked = replace(asked, via=AnsweredVia.MESSAGE)
-    return replace(asked, occurrences=links.answer_all(asked, data, database_clock.now()))
+    answered = answers.answer_all(asked.occurrences, data, AnsweredVia.MESSAGE)
+    return replace(asked, via=AnsweredVia.MESSAGE, occurrences=answered)
 
 
 def count_open(user_id: int, *, wrote_at: datetime | None = None) -> int:
     """How many occurrences a person was told of, up to `wrote_at` or now, and has not answered, while they may."""
-    now = database_clock.now()
-    messages = _messages(user_id, now, wrote_at or now)
+    messages = _messages(user_id, wrote_at)
     return len({row.id for message in messages for row in message.occurrences if row.state == State.PENDING})
 
 
@@ -81,11 +79,12 @@ def _meant(messages: Sequence[Asked]) -> Asked:
     return messages[0]
 
 
-def _messages(user_id: int, now: datetime, wrote_at: datetime) -> list[Asked]:
+def _messages(user_id: int, wrote_at: datetime | None) -> list[Asked]:
     """What was sent to the number that a person has now, due by then, newest first, each in the order of its numbers.
 
     So may be what left in a call of which nobody knows what came: who answers it has it.
     """
+    now = database_clock.now_sql()
     sent_at = sa.func.coalesce(Delivery.settled_at, Delivery.due_at)
     rows = db.session.execute(
         sa.select(Occurrence, Pengingat.timezone, Delivery.claim_token, Delivery.id)
@@ -98,7 +97,7 @@ def _messages(user_id: int, now: datetime, wrote_at: datetime) -> list[Asked]:
             sa.or_(Delivery.state == DeliveryState.SENT, Delivery.unknowns > 0),
             Delivery.receipt.is_distinct_from(Receipt.FAILED),
             sent_at > now - LIFETIME,
-            Delivery.due_at <= wrote_at + AHEAD,
+            Delivery.due_at <= (wrote_at or now) + AHEAD,
             sa.or_(User.phone_changed_at.is_(None), User.phone_changed_at <= sent_at),
         )
         .order_by(sent_at.desc(), Delivery.due_at, Delivery.id)

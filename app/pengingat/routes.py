@@ -11,7 +11,7 @@ from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing
 from app.core.web.rate_limits import limit
-from app.identity.access import authenticated, authenticated_reader, caller, required_reader
+from app.identity.access import authenticated, caller
 from app.identity.access_log import Action
 from app.pengingat import acting, answers, history, ledger_schemas, report, schemas, service
 from app.pengingat.history import Adherence
@@ -106,24 +106,19 @@ def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat
 
 
 @bp.post("/<int:pengingat_id>/konfirmasi")
-@authenticated_reader
+@authenticated
 @of_whom
 @bp.arguments(ledger_schemas.AnswerCreate)
-@bp.plain_response(200, ledger_schemas.Occurrence)
+@bp.response(200, ledger_schemas.Occurrence)
 @bp.alt_response(409, "CONFLICT")
-def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> dict[str, object]:
+def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurrence:
     """Answer an occurrence: done, skipped, or snooze.
 
     Without `due_at` it is the last one that is due and unanswered, else the next within 60 minutes. 409
     `too_early` more than 60 minutes before `due_at`, `already_closed` for answers that come too late, `cannot_snooze`
     after three times or past the next occurrence.
     """
-    by = required_reader()
-    if acting.is_own(by, whose):
-        return answers.confirm_own(by, pengingat_id, data)
-    caregiver = by.ask()
-    patient_id, via = acting.to_change(caregiver, whose), acting.via(caregiver, whose)
-    return answers.shown(answers.confirm(patient_id, pengingat_id, data, via))
+    return answers.confirm(acting.to_change(caller, whose), pengingat_id, data, acting.via(caller, whose))
 
 
 @bp.get("/riwayat")

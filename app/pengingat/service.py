@@ -76,10 +76,10 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
 
 def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: AnsweredVia = AnsweredVia.APP) -> Pengingat:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
-    recipient = Recipient(*users.lock_own(user_id))
+    users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
-    now = database_clock.now()
-    pengingat = own.locked(user_id, pengingat_id)
+    held = own.hold(user_id, [pengingat_id])
+    pengingat, recipient, now = held.reminders[pengingat_id], held.recipient, held.now
     was_done, before = pengingat.is_done, limits.open_schedule(pengingat)
     if SCHEDULING & changes.keys():
         _reschedule(pengingat, changes, now)
@@ -89,7 +89,7 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
     outbox.cancel_occurrences(ledger.coming(pengingat_id, now))
     # Said alone it is of the occurrence of this moment; beside other fields it may merely be the record sent back.
     if "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"}):
-        answers.mark(pengingat, is_done=changes["is_done"], now=now, via=via)
+        answers.mark(held, pengingat, is_done=changes["is_done"], via=via)
     limits.check_change(pengingat, before, now)
     db.session.flush()
     _plan(pengingat, recipient, now)
@@ -128,8 +128,8 @@ def pause(user_id: int) -> None:
 
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:
     """Add to what is left of a medicine."""
-    now = database_clock.now()
-    pengingat = own.locked_after_person(user_id, pengingat_id)
+    held = own.hold(user_id, [pengingat_id])
+    pengingat, now = held.reminders[pengingat_id], held.now
     consents.check(user_id, Purpose.HEALTH_DATA)
     stock.add(pengingat, data["tambah"], now)
     db.session.flush()

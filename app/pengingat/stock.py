@@ -15,7 +15,8 @@ from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
 from app.pengingat import texts
 from app.pengingat.details_schemas import MOST_IN_STOCK
-from app.pengingat.models import Details, Occurrence, Pengingat, State, Tipe
+from app.pengingat.ledger import Row
+from app.pengingat.models import Details, Pengingat, State, Tipe
 from app.pengingat.plans import doses_on
 from app.pengingat.schedule import DAY, NEVER, moment_of
 from app.pengingat.texts import Recipient
@@ -64,21 +65,22 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
     _restock(pengingat, now)
 
 
-def settle(pengingat: Pengingat, occurrence: Occurrence) -> None:
-    """Take a dose that is done out of the stock, or put back one that is not done after all; each once.
+def take(pengingat: Pengingat, row: Row, state: State) -> float | None:
+    """Return what this dose takes out of the stock in this state, and change the stock by the difference.
 
-    The row says what it took, and the reminder is locked: answers that come together take one after the other. What
-    the reminder asked of before it was one for a medicine takes nothing.
+    The row keeps what it took, and the reminder is locked: each dose goes out of the stock once. A row of another
+    `tipe`, from before an edit, takes nothing.
     """
-    stock = _stock(pengingat)
-    if occurrence.state == State.DONE and occurrence.taken is None:
-        if stock is not None and occurrence.tipe == Tipe.OBAT:
-            occurrence.taken = min(_amount(pengingat, occurrence.slot, occurrence.due_at), stock["sisa"])
-            _set(pengingat, stock["sisa"] - occurrence.taken)
-    elif occurrence.state != State.DONE and occurrence.taken is not None:
-        if stock is not None:
-            _set(pengingat, stock["sisa"] + occurrence.taken)
-        occurrence.taken = None
+    stock, taken = _stock(pengingat), row.taken or 0.0
+    if state != State.DONE:
+        if stock is not None and taken:
+            _set(pengingat, stock["sisa"] + taken)
+        return None
+    if stock is None or row.tipe != Tipe.OBAT:
+        return None
+    amount: float = min(_amount(pengingat, row.slot, row.due_at), stock["sisa"])
+    _set(pengingat, stock["sisa"] - amount)
+    return amount
 
 
 def look(pengingat: Pengingat, recipient: Recipient, now: datetime) -> Iterator[outbox.Draft]:

@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database import clock as database_clock
 from app.core.lib import clock
-from app.identity.sessions import Reader
-from app.pengingat import swift
-from app.pengingat.ledger_schemas import NewAnswer
 from tests.helpers.client import Client
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import NOW, Time, caregiver_of
@@ -25,12 +23,7 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     time = Time()
     monkeypatch.setattr(clock, "now", lambda: time.now)
     monkeypatch.setattr(database_clock, "now", lambda: time.now)
-    answer = swift.answer
-
-    def answer_now(by: Reader, pengingat_id: int, data: NewAnswer) -> dict[str, object] | None:
-        return answer(by, pengingat_id, data, time.now)
-
-    monkeypatch.setattr(swift, "answer", answer_now)
+    monkeypatch.setattr(database_clock, "now_sql", lambda: sa.literal(time.now))
     return time
 
 

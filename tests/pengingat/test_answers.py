@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.identity.models import LoginSession
 from app.notifications.models import Delivery
-from app.pengingat import jobs
+from app.pengingat import jobs, replies
+from app.pengingat.ledger_schemas import QuickAnswer
+from app.pengingat.tokens import link_token_of, push_token
 from tests.helpers.client import Client, assert_error
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import Time, ledger, waiting
@@ -175,15 +177,50 @@ def test_a_session_that_is_too_old_answers_nothing(metformin: Reminder, moment: 
     assert metformin.say("done").json["state"] == "done"
 
 
-def test_an_answer_costs_a_fixed_number_of_statements(metformin: Reminder, moment: Time, statements: Any) -> None:
-    moment.move(hours=11, minutes=5)
-    with statements.at_most(6):  # session, reminder, which one, answer, deliveries, `is_done`
-        metformin.say("done")
+# --- costs ----------------------------------------------------------------------------------------------------------
 
 
-def test_most_answers_cost_one_statement_with_the_session(metformin: Reminder, moment: Time, statements: Any) -> None:
+def test_an_answer_costs_four_statements_beside_the_session(metformin: Reminder, moment: Time, statements: Any) -> None:
     moment.move(hours=11, minutes=5)
     jobs.top_up()
-    for status in ("done", "skipped", "done"):
-        with statements.at_most(1):
+    for status in ("snooze", "done", "skipped", "done"):
+        with statements.at_most(5):
             metformin.say(status)
+
+
+def test_a_late_answer_costs_as_many(metformin: Reminder, moment: Time, statements: Any) -> None:
+    moment.move(hours=12, minutes=5)
+    jobs.miss_overdue()
+    with statements.at_most(5):
+        assert metformin.say("done").json["late"]
+
+
+def test_an_answer_out_of_the_stock_costs_as_many(
+    siti: Client, moment: Time, obat: dict[str, Any], statements: Any
+) -> None:
+    obat["details"]["persediaan"] = {"sisa": 5}
+    medicine = Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
+    moment.move(hours=11, minutes=5)
+    with statements.at_most(5):
+        medicine.say("done")
+
+
+@pytest.mark.parametrize("is_push", [False, True])
+def test_an_answer_by_a_link_or_a_push_costs_as_many(
+    metformin: Reminder, moment: Time, statements: Any, is_push: bool
+) -> None:
+    moment.move(hours=11, minutes=5)
+    token = push_token(metformin.client.id, moment.now.replace(minute=0, hour=12))
+    with statements.at_most(5):  # what the token is about, in place of the session
+        answered = metformin.client.post(
+            f"/konfirmasi/{token if is_push else link_token_of(token)}", {"status": "done"}
+        )
+    assert answered.json["state"] == "done"
+
+
+def test_an_answer_by_a_message_costs_as_many(metformin: Reminder, moment: Time, statements: Any) -> None:
+    moment.move(hours=11, minutes=5)
+    db.session.execute(sa.update(Delivery).values(state="sent", settled_at=moment.now))
+    db.session.commit()
+    with statements.at_most(5), unit_of_work():  # what was sent last, in place of the session
+        replies.answer(metformin.client.id, QuickAnswer("done"))

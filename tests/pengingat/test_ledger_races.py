@@ -20,7 +20,6 @@ from app.notifications.models import Delivery
 from app.pengingat import answers, jobs, service
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence, Pengingat, State
-from tests.helpers.factories import signed_in
 from tests.helpers.overlap import run_together
 from tests.pengingat.ledgers import NOW, Time, make_reminders
 
@@ -41,13 +40,12 @@ def owned(committed: Flask, moment: Time, obat: dict[str, Any]) -> tuple[int, li
 
 
 def answering(user_id: int, ids: list[int], status: str, outcomes: Outcomes) -> Callable[[], None]:
-    by = signed_in(user_id)
 
     def work() -> None:
         for reminder_id in ids:
             try:
                 with unit_of_work():
-                    outcomes[reminder_id] = str(answers.confirm_own(by, reminder_id, NewAnswer(status))["state"])
+                    outcomes[reminder_id] = answers.confirm(user_id, reminder_id, NewAnswer(status)).state
             except (Conflict, NotFound) as error:
                 outcomes[reminder_id] = error.code
 
@@ -143,14 +141,13 @@ def test_answers_at_once_leave_the_stock_right_to_the_unit(
     stocked = {**obat, "details": {**obat["details"], "jadwal": doses, "persediaan": {"sisa": 100}}}
     user_id, ids = make_reminders(5, stocked)
     moment.move(hours=11, minutes=5)
-    by = signed_in(user_id)
     dues: list[datetime | None] = [None, NOW.replace(hour=12), NOW.replace(hour=12, minute=50)]
 
     def answering_all(status: str) -> Callable[[], None]:
         def work() -> None:
             for reminder_id, due_at in product(ids, dues):
                 with unit_of_work(), suppress(Conflict):
-                    answers.confirm_own(by, reminder_id, NewAnswer(status, due_at=due_at))
+                    answers.confirm(user_id, reminder_id, NewAnswer(status, due_at=due_at))
 
         return work
 

@@ -24,7 +24,7 @@ from app.push import transport
 from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
-from tests.helpers.factories import make_user, signed_in
+from tests.helpers.factories import make_user
 from tests.pengingat.groups.medicines import medicine
 
 FIRST = "Halo Siti, waktunya minum"
@@ -78,13 +78,13 @@ def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
     siti_id: int, gateway: Server, status: str
 ) -> None:
     """By a push that was answered, before WhatsApp said that the message needs a template."""
-    reminder_id, by = medicine(siti_id, "Metformin"), signed_in(siti_id)
+    reminder_id = medicine(siti_id, "Metformin")
     jobs.drain("urgent")
     with unit_of_work():
         if status == "deleted":
             service.delete(siti_id, reminder_id)
         else:
-            answers.confirm_own(by, reminder_id, NewAnswer(status))
+            answers.confirm(siti_id, reminder_id, NewAnswer(status))
     refuse()
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]

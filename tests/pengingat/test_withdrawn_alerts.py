@@ -9,11 +9,9 @@ import sqlalchemy as sa
 
 from app.caregivers import service as caregivers
 from app.core.database.session import db, unit_of_work
-from app.core.lib.clock import JAKARTA
 from app.identity.models import User
-from app.pengingat import jobs, links
+from app.pengingat import answers, jobs
 from app.pengingat.ledger_schemas import QuickAnswer
-from app.pengingat.links import Asked
 from app.pengingat.models import AnsweredVia, CaregiverAlert, Occurrence
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
@@ -83,7 +81,7 @@ def test_nor_of_what_they_answer_late(
     stop(siti, how)
     row = db.session.scalars(sa.select(Occurrence).filter_by(user_id=siti_id, state="missed")).one()
     with unit_of_work():
-        links.answer_all(Asked([row], JAKARTA, AnsweredVia.LINK), QuickAnswer("done"), moment.now)
+        answers.answer_all([row], QuickAnswer("done"), AnsweredVia.LINK)
     tick(moment, "03:30")
     assert told() == []
 

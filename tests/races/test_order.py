@@ -131,7 +131,7 @@ def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> 
 
     def snooze() -> None:
         with unit_of_work():
-            answers.confirm_own(sessions.reader_of(str(leaving.token)), id_, NewAnswer("snooze"))
+            answers.confirm(leaving.id, id_, NewAnswer("snooze"))
 
     with being_deleted(leaving.id) as deletion, running(scene.app, snooze) as answering:
         held = sa.select(Pengingat.id).where(Pengingat.id == id_).with_for_update(nowait=True)
@@ -147,7 +147,7 @@ def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
     scene.send(subscribe(person, browser(scene)))
     id_ = scene.new(remind(person))
     fall_due(scene, id_)
-    # As an old reminder has it, which takes one statement to answer.
+    # As an old reminder has it.
     scene.change("UPDATE reminders SET active_from = now() - interval '1 day' WHERE id = :id", id=id_)
     scene.change("UPDATE deliveries SET next_try_at = now() WHERE channel = 'push_fan_out'")
     delivery = claims.claim("urgent", Channel.PUSH_FAN_OUT)
@@ -155,7 +155,7 @@ def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
 
     def answer() -> None:
         with unit_of_work():
-            answers.confirm_own(sessions.reader_of(str(person.token)), id_, NewAnswer("done"))
+            answers.confirm(person.id, id_, NewAnswer("done"))
 
     with db.engine.connect() as connection, connection.begin() as checking_a_password:
         connection.execute(sa.select(User.id).where(User.id == person.id).with_for_update(key_share=True))

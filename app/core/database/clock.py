@@ -22,3 +22,8 @@ def now() -> datetime:
         ((moment,),) = _NOW.rows(connection)
     now: datetime = moment
     return now
+
+
+def now_sql() -> sa.ColumnElement[datetime]:
+    """Return the same clock as an expression: one moment for the whole statement."""
+    return sa.func.statement_timestamp()

@@ -72,11 +72,6 @@ class PreparedStatement:
         return self._execute
 
 
-def embedded(statement: sa.ClauseElement) -> str:
-    """The statement as a part of one that is written as text, with its parameters as `:name`."""
-    return PARAMETER.sub(r"(:\1)", _with_constants(_compiled(statement))).replace("%%", "%")
-
-
 def without_detail(error: BaseException | None) -> None:
     """Leave an error its first line: DETAIL and CONTEXT quote values. `diag` still knows the constraint."""
     if isinstance(error, psycopg2.Error) and error.args:

@@ -1,0 +1,62 @@
+"""`is_done` of a reminder: whether its current occurrence is done, and until when. Pure functions, no database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from app.pengingat.ledger import Row
+from app.pengingat.models import Pengingat, State, Tipe
+from app.pengingat.schedule import AHEAD, MARGIN, NEVER, WEEK, Due
+
+
+def current(pengingat: Pengingat, now: datetime) -> list[Due]:
+    """Return what a person means who says "done" now: several if slots fall on one moment."""
+    schedule = pengingat.schedule
+    if not schedule.repeats:
+        notices = schedule.dues(pengingat.active_from, NEVER)
+        told = [due for due in notices if due.at <= now + AHEAD]
+        return told[-1:] or notices[:1]
+    moment = schedule.current_occurrence(pengingat.active_from, now)
+    return schedule.dues(moment - timedelta(seconds=1), moment) if moment else []
+
+
+def said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
+    """Return what counts as done now. In the last hour before the next occurrence that is not the current one."""
+    until, dues = pengingat.done_until, current(pengingat, now)
+    if until is None or not now < until < NEVER or (dues and dues[-1].occurrence < until):
+        return dues
+    earlier = pengingat.schedule.dues(max(pengingat.active_from, until - WEEK - MARGIN), until - timedelta(seconds=1))
+    return [due for due in earlier if due.at == earlier[-1].at]
+
+
+def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetime) -> None:
+    """Update `is_done` after the answer to the row `changed`. `rows` are the ledger's around it, as they are now.
+
+    An answer to an occurrence before the current one changes nothing, and a visit ends only with `PUT is_done`.
+    """
+    dues = current(pengingat, now)
+    if pengingat.tipe == Tipe.KONTROL or not dues or changed.due_at < dues[-1].at:
+        return
+    moment, is_current = dues[-1].occurrence, changed.due_at == dues[-1].at
+    is_done = changed.state == State.DONE if is_current else pengingat.counts_as_done(moment)
+    count(pengingat, rows, moment, is_done=is_done)
+
+
+def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_done: bool) -> None:
+    """Set from when until when the reminder counts as done. What was done ahead counts from its own moment on."""
+    schedule, ahead = pengingat.schedule, _done_after(rows, pengingat.id, current)
+    if ahead:
+        ahead = {due.at for due in schedule.dues(current, max(ahead))} & ahead
+    first = current if is_done else min(ahead, default=None)
+    until = schedule.next_occurrence(first) or NEVER if first else None
+    while until in ahead:
+        until = schedule.next_occurrence(until) or NEVER
+    pengingat.done_from = None if is_done else first
+    pengingat.done_until = until
+
+
+def _done_after(rows: Sequence[Row], reminder_id: int, moment: datetime) -> set[datetime]:
+    """Return the moments after this one of which all rows are done."""
+    coming = [row for row in rows if row.reminder_id == reminder_id and row.due_at > moment and row.state != State.VOID]
+    return {row.due_at for row in coming} - {row.due_at for row in coming if row.state != State.DONE}
