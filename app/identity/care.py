@@ -53,14 +53,9 @@ def caregivers_of(patient_id: int) -> Sequence[int]:
     return db.session.scalars(links.order_by(CaregiverLink.caregiver_id)).all()
 
 
-def is_anybody_allowed(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.ColumnElement[bool]:
-    """Whether the patient in this column allows this to anybody, as a condition of SQL."""
-    return sa.exists().where(CaregiverLink.patient_id == patient_id, _has(scope))
-
-
-def links_with(patient_ids: Collection[int], scope: Scope) -> sa.Select[CaregiverLink]:
-    """The links by which these patients allow this now."""
-    return sa.select(CaregiverLink).where(CaregiverLink.patient_id.in_(patient_ids), _has(scope))
+def links_with(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.Select[CaregiverLink]:
+    """Return the links by which the patients of this column allow this now."""
+    return sa.select(CaregiverLink).where(CaregiverLink.patient_id == patient_id, _has(scope))
 
 
 def allows(caregiver_id: int, patient_id: int, scope: Scope) -> bool:

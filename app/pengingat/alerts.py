@@ -33,10 +33,9 @@ from app.pengingat.texts import Recipient
 
 KIND = "alert"
 
-#: How long an alert is worth sending, and how long after its dose fell due it is worth making.
+#: How long an alert is worth sending.
 LIFETIME = timedelta(hours=12)
-FRESH = timedelta(hours=24)
-#: Occurrences, and links, of one tick.
+#: Links of one tick.
 PAGE = 100
 
 #: Why a delivery was cancelled.
@@ -47,50 +46,21 @@ NOT_ALLOWED = "not allowed by the patient any more"
 
 _alerts = CaregiverAlert.__table__.c
 _is_waiting = sa.and_(CaregiverAlert.told_at.is_(None), CaregiverAlert.due_at <= sa.bindparam("now"))
-_anything = PreparedStatement(
-    sa.select(sa.or_(sa.exists().where(Occurrence.alerts_due), sa.exists().where(_is_waiting)))
-)
+_first_waiting = PreparedStatement(sa.select(sa.exists().where(_is_waiting)))
 
 
 def is_any_due(now: datetime) -> bool:
-    """Whether there is anything to do: the one statement of an idle tick."""
+    """Return whether anything is to be told: the one statement of an idle tick."""
     with autocommit() as connection:
-        ((is_any,),) = _anything.rows(connection, {"now": now})
+        ((is_any,),) = _first_waiting.rows(connection, {"now": now})
     return bool(is_any)
-
-
-def record(now: datetime) -> None:
-    """Make the alerts of what was missed, a page of it, for all who may hear of it now.
-
-    The patients who are being deleted are left alone: the deletion waits for what is locked here.
-    """
-    page = sa.select(Occurrence).where(Occurrence.alerts_due).order_by(Occurrence.due_at).limit(PAGE)
-    missed = db.session.scalars(page.with_for_update(skip_locked=True)).all()
-    patients = _staying({row.user_id for row in missed})
-    links = care.links_with(patients.keys(), Scope.ALERTS).with_for_update(read=True, key_share=True)
-    by_patient: dict[int, list[int]] = {}
-    for link in db.session.scalars(links.order_by(CaregiverLink.id)):
-        by_patient.setdefault(link.patient_id, []).append(link.id)
-    values = [
-        {"link_id": link_id, "occurrence_id": row.id, "about": About.MISSED, "due_at": now, "created_at": now}
-        for row in missed
-        if row.due_at > now - FRESH
-        for link_id in by_patient.get(row.user_id, [])
-    ]
-    if values:
-        db.session.execute(insert(CaregiverAlert).on_conflict_do_nothing(), values)
-    for row in missed:
-        row.alerts_due = row.user_id not in patients
 
 
 def forget(patient_id: int) -> None:
     """Tell nobody any more of what this patient missed until now, what is queued included. The patient is locked."""
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
-    for statement in (
-        sa.update(Occurrence).where(Occurrence.user_id == patient_id, Occurrence.alerts_due).values(alerts_due=False),
-        sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None)),
-    ):
-        db.session.execute(statement.execution_options(synchronize_session=False))
+    untold = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
+    db.session.execute(untold.execution_options(synchronize_session=False))
     for caregiver_id in care.caregivers_of(patient_id):  # after those alerts: what left meanwhile is queued by now
         outbox.cancel(care.subject(caregiver_id, patient_id))
 
@@ -102,7 +72,7 @@ def note_undelivered(occurrence_ids: Sequence[int]) -> None:
     turned = ledger.note_undelivered(occurrence_ids)
     db.session.execute(
         _following_up(
-            About.UNDELIVERED, sa.literal(now), _alerts.occurrence_id.in_(turned), _alerts.told_at > now - FRESH
+            About.UNDELIVERED, sa.literal(now), _alerts.occurrence_id.in_(turned), _alerts.told_at > now - ledger.FRESH
         )
     )
 

@@ -7,6 +7,7 @@ cancel what waits in the outbox, update the reminder if it changed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -129,7 +130,7 @@ class _Answer:
         return snoozed
 
     def _snoozed(self, row: Row) -> Row:
-        return row._replace(snoozed_until=max(self.now, row.due_at) + self.span, snoozes=row.snoozes + 1)
+        return replace(row, snoozed_until=max(self.now, row.due_at) + self.span, snoozes=row.snoozes + 1)
 
 
 def record(
@@ -140,7 +141,8 @@ def record(
     `rows` are those around them, as `ledger.near` reads them.
     """
     answered = {
-        row.id: row._replace(
+        row.id: replace(
+            row,
             state=state,
             answered_at=held.now,
             answered_via=via,
@@ -199,7 +201,8 @@ def _reopen(held: Held, pengingat: Pengingat) -> None:
     dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
     rows = ledger.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
     reopened = {
-        row.id: row._replace(
+        row.id: replace(
+            row,
             state=State.PENDING,
             answered_at=None,
             answered_via=None,

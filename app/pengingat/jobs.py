@@ -124,8 +124,6 @@ def tell_caregivers() -> None:
     now = clock_jump.now()
     if not alerts.is_any_due(now):
         return
-    with unit_of_work():
-        alerts.record(now)
     for link_id in alerts.links_due(now):
         with unit_of_work():
             alerts.tell(link_id, now)

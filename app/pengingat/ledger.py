@@ -7,9 +7,9 @@ sweep locks no reminder. It skips rows that are locked.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 import sqlalchemy as sa
@@ -19,11 +19,11 @@ from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.identity import care
-from app.identity.care import Scope
+from app.identity.care import CaregiverLink, Scope
 from app.notifications import outbox
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
-from app.pengingat.models import LATE, Occurrence, State, occurrence_days, occurrences
+from app.pengingat.models import LATE, About, CaregiverAlert, Occurrence, State, occurrence_days, occurrences
 from app.pengingat.schedule import AHEAD
 
 #: How long after an answer the person may change it.
@@ -35,6 +35,8 @@ LATEST = 10
 
 #: Occurrences that one look of the sweep closes.
 SWEEP_BATCH = 1000
+#: How long after an occurrence fell due an alert of it is worth making.
+FRESH = timedelta(hours=24)
 #: Days that occurrences are kept one by one.
 KEEP_DAYS = 400
 COMPACT_BATCH = 5000
@@ -91,7 +93,8 @@ def void_all(user_id: int) -> None:
     _update({"state": State.VOID}, _rows.user_id == user_id, _rows.state == State.PENDING)
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True)
+class Row:
     """What decides about an answer, of one row of the ledger."""
 
     id: int
@@ -131,7 +134,7 @@ def _last(*which: sa.ColumnElement[bool]) -> sa.Select[int]:
 _is_of_these = _rows.reminder_id == sa.any_(_reminder_ids)
 _is_named = (_rows.due_at >= sa.bindparam("since", type_=_moment), _rows.due_at < sa.bindparam("until", type_=_moment))
 _near = PreparedStatement(
-    sa.select(*(_rows[name] for name in Row._fields))
+    sa.select(*(_rows[field.name] for field in fields(Row)))
     .where(
         _rows.id.in_(
             sa.union_all(
@@ -217,7 +220,7 @@ def changing(*also: sa.Insert) -> PreparedStatement:
 
 def as_parameter(rows: Sequence[Row]) -> str:
     """Return rows as they are to be, for the statement of `changing`."""
-    return orjson.dumps([row._asdict() for row in rows]).decode()
+    return orjson.dumps(rows).decode()
 
 
 def occurrence_of(values: Sequence[object]) -> Occurrence:
@@ -288,23 +291,38 @@ _overdue = (
     .limit(SWEEP_BATCH)
     .with_for_update(skip_locked=True)
 )
-_miss = (
+_missed = (
     sa.update(occurrences)
     .where(_rows.id.in_(_overdue.scalar_subquery()))
-    .values(
-        state=State.MISSED,
-        undelivered=sa.and_(~_was_delivered, ~_was_withdrawn),
-        alerts_due=care.is_anybody_allowed(_rows.user_id, Scope.ALERTS),
-    )
+    .values(state=State.MISSED, undelivered=sa.and_(~_was_delivered, ~_was_withdrawn))
+    .returning(_rows.id, _rows.user_id, _rows.due_at)
+    .cte("missed")
 )
+#: A link that is being deleted is left out: the deletion waits for rows that are locked here.
+_alerting = (
+    care.links_with(_missed.c.user_id, Scope.ALERTS)
+    .with_only_columns(CaregiverLink.id, _missed.c.id.label("occurrence_id"))
+    .where(_missed.c.due_at > sa.bindparam("fresh_since", type_=_moment))
+    .with_for_update(read=True, key_share=True, skip_locked=True, of=CaregiverLink)
+    .cte("alerting")
+)
+_alerts = sa.select(*_alerting.c, sa.literal(About.MISSED.value), _now, _now)
+_alerted = (
+    insert(CaregiverAlert)
+    .from_select(["link_id", "occurrence_id", "about", "due_at", "created_at"], _alerts)
+    .on_conflict_do_nothing()
+    .cte("alerted")
+)
+#: Closes what nobody answered in time, and makes the alerts of it for all who may hear of it now.
+_miss = sa.select(sa.func.count()).select_from(_missed).add_cte(_alerted)
 
 
 def miss_overdue(now: datetime) -> int:
     """Close what nobody answered in time, a batch of it; returns how many."""
-    values = {"due_before": now - LATE, "now": now}
+    values = {"due_before": now - LATE, "fresh_since": now - FRESH, "now": now}
     with autocommit() as connection:
         is_any = _longest_overdue.rows(connection, values)
-        return connection.execute(_miss, values).rowcount if is_any else 0
+        return connection.scalar(_miss, values) or 0 if is_any else 0
 
 
 def note_undelivered(occurrence_ids: Sequence[int]) -> Sequence[int]:

@@ -161,9 +161,6 @@ class Occurrence(Base, Created):
     taken: Mapped[float | None] = mapped_column(
         sa.Double, comment="of a dose that is done: how much went out of the stock"
     )
-    alerts_due: Mapped[bool] = mapped_column(
-        server_default=sa.false(), comment="missed, and the caregivers who may hear of it have no alert yet"
-    )
     link_hash: Mapped[str | None] = mapped_column(comment="SHA-256 of the token in the message's link")
     shared_links: Mapped[list[str] | None] = mapped_column(
         ARRAY(sa.Text),
@@ -183,7 +180,6 @@ class Occurrence(Base, Created):
             postgresql_using="gin",
             postgresql_where=sa.text("shared_links IS NOT NULL"),
         ),
-        sa.Index("ix_occurrences_alerts_due", "due_at", postgresql_where=sa.text("alerts_due")),
         # Rows come in the order of their dues, or nearly: what is old lies together.
         sa.Index("ix_occurrences_due_at", "due_at", postgresql_using="brin"),
     )

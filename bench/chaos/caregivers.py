@@ -47,7 +47,7 @@ WHERE (told_at IS NULL AND due_at > now()) OR told_at > now() - interval '1 day'
 """
 UNTOLD = """
 SELECT (SELECT count(*) FROM caregiver_alerts WHERE told_at IS NULL) + (
-    SELECT count(*) FROM occurrences WHERE alerts_due OR (state = 'pending' AND due_at < now() - interval '1 hour')
+    SELECT count(*) FROM occurrences WHERE state = 'pending' AND due_at < now() - interval '1 hour'
 )
 """
 #: Everybody's, as the providers name them.

@@ -14,10 +14,10 @@ from app.identity import care
 from app.identity.models import User
 from app.identity.notification_settings import save
 from app.notifications.models import Delivery
-from app.pengingat import jobs
+from app.pengingat import alerts, jobs
 from app.pengingat.alert_texts import REQUESTS, News
-from app.pengingat.alerts import FRESH
-from app.pengingat.models import Occurrence
+from app.pengingat.ledger import FRESH
+from app.pengingat.models import CaregiverAlert
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
@@ -130,7 +130,7 @@ def test_what_was_missed_long_ago_is_not_told(
     make(siti, obat)
     moment.now = moment.now.replace(hour=12) + FRESH + timedelta(minutes=1)
     tick(moment)
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(Occurrence).where(Occurrence.alerts_due)) == 0
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverAlert)) == 0
     assert [text for text in told() if "kemarin" in text] == []
 
 
@@ -248,14 +248,14 @@ def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) 
 # --- a clock that dies ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", ["links_with", "subject"])
+@pytest.mark.parametrize("step", [(alerts, "links_due"), (care, "subject")])
 def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, monkeypatch: pytest.MonkeyPatch, step: str
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, monkeypatch: pytest.MonkeyPatch, step: Any
 ) -> None:
-    """While the alerts are made, or when the first message is about to be written."""
+    """Between the sweep and the first message, or when the first message is about to be written."""
     make(siti, obat)
     with monkeypatch.context() as dying:
-        dying.setattr(care, step, mock.Mock(side_effect=ProcessLookupError))
+        dying.setattr(*step, mock.Mock(side_effect=ProcessLookupError))
         with pytest.raises(ProcessLookupError):
             tick(moment, "13:00")
     db.session.rollback()

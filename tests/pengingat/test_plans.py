@@ -85,9 +85,9 @@ def test_the_look_at_stocks_reads_what_is_to_be_looked_at_alone() -> None:
 
 
 def test_the_clock_reads_what_caregivers_are_to_hear_alone() -> None:
-    plan = generic_plan_of(alerts._anything, "now")
-    assert "ix_occurrences_alerts_due" in plan
-    assert "Seq Scan on occurrences" not in plan, plan
+    plan = generic_plan_of(alerts._first_waiting, "now")
+    assert "ix_caregiver_alerts_waiting" in plan
+    assert "Seq Scan on caregiver_alerts" not in plan, plan
 
 
 def test_a_link_reads_what_it_is_about_alone() -> None:
