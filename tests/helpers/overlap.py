@@ -56,4 +56,4 @@ def run_together(app: Flask, *works: Any) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not errors
+    assert not errors, errors
