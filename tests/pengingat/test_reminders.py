@@ -48,3 +48,8 @@ def test_an_offset_of_almost_a_day_is_a_moment_like_any_other(siti: Client, mome
     created = siti.post("/pengingat/", kontrol)
     assert created.status_code == 201, created.json
     assert created.json["waktu"] == "2026-03-10T00:00:00Z"
+
+
+def test_a_new_reminder_takes_ten_statements(siti: Client, obat: dict[str, Any], statements: Any) -> None:
+    with statements.at_most(10):
+        assert siti.post("/pengingat/obat", obat).status_code == 201
