@@ -13,7 +13,6 @@ from sqlalchemy.exc import DBAPIError
 
 from app.core.database.engines import keep_request_settings
 from app.core.database.session import unit_of_work
-from app.core.operations import downgrade
 from app.core.operations.backup import backup as make_backup
 from app.core.operations.backup import restore as restore_backup
 from app.core.operations.commands import CommandGroup, FreeCommand, command
@@ -42,7 +41,6 @@ def init_app(app: Flask) -> None:
     setup = (users, nik, keys, seed, settings_table, sql_role, pooler, backup, restore)
     for each in (*setup, worker_health, broadcast, messaging, logs, pengingat, forum, media):
         app.cli.add_command(each)
-    downgrade.init_app()
 
 
 def seed_all() -> None:

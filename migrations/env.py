@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import sleep
 
+import click
 import sqlalchemy as sa
 from alembic import context
 from alembic.util import CommandError
@@ -12,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.core.database.engines import UNLIMITED, direct
 from app.core.database.migrations import is_declared
+from app.core.settings import settings
 
 #: Any number; whoever migrates a database holds it there, and the others wait.
 MIGRATION_LOCK = 7_263_545
@@ -27,6 +29,9 @@ if context.is_offline_mode():
     with context.begin_transaction():
         context.run_migrations()
 else:
+    command = getattr(click.get_current_context(silent=True), "info_name", None)
+    if command == "downgrade" and settings.is_production and "yes" not in context.get_x_argument():
+        raise CommandError("A downgrade removes data. In production it needs `-x yes`. Run `flask backup` first.")
     try:
         connection = engine.connect()
     except OperationalError as error:
