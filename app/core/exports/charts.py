@@ -29,12 +29,6 @@ class Chart:
     title: str
     values: Sequence[tuple[str, float]]
     upright: bool = False
-    unit: str = ""
-
-    @property
-    def texts(self) -> list[str]:
-        labels = [label for label, _ in self.values]
-        return [self.title, self.unit, *labels, *(f"{number(value)} ({value:.1f}%)," for _, value in self.values)]
 
     @property
     def height(self) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from fpdf import FPDF
@@ -14,7 +13,6 @@ from app.core.database.session import own_connection
 from app.core.errors import BadRequest
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
-from app.core.exports.folder import export_folder
 from app.core.exports.paper import Paper, Rows
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table
@@ -54,12 +52,9 @@ def _document(columns: Sequence[Column], rows: Rows, paper: Paper) -> bytes:
     kinds = [column.kind for column in columns]
     cells = [[_text(kind, value) for kind, value in zip(kinds, row, strict=True)] for row in rows]
     chart = paper.chart(rows, paper.start, paper.end) if paper.chart and rows else None
-    with export_folder() as folder:
-        pdf = _Pages(paper, columns, len(rows))
-        remarks = [_text(Kind.TEXT, remark) for remark in paper.remarks]
-        pdf.use_fonts(folder, [*remarks, *(text for row in cells for text in row)], chart.texts if chart else [])
-        pdf.fill(remarks, cells, chart)
-        return bytes(pdf.output())
+    pdf = _Pages(paper, columns, len(rows))
+    pdf.fill([_text(Kind.TEXT, remark) for remark in paper.remarks], cells, chart)
+    return bytes(pdf.output())
 
 
 def _text(kind: Kind, value: Any) -> str:
@@ -93,33 +88,12 @@ class _Pages(FPDF):
         self.set_creation_date(now())
         self.set_margins(MARGIN, MARGIN)
         self.set_auto_page_break(False)
+        self.add_font(FAMILY, "", fonts.NOTO_SANS)
+        self.add_font(FAMILY, "B", fonts.NOTO_SANS_BOLD)
+        self.set_font(FAMILY, size=FONT_PT)
         room = self.w - 2 * MARGIN
         shares = sum(column.share for column in columns)
         self.widths = [room * column.share / shares for column in columns]
-
-    # --- fonts ------------------------------------------------------------------------------------------------------
-
-    def use_fonts(self, folder: Path, body: list[str], chart: list[str]) -> None:
-        """Load the characters that the document shows, and no others."""
-        headings = [self.paper.title, self.range_text, self.about, "Halaman dari 0123456789 …", NOTHING]
-        headings += [column.label for column in self.columns] + chart
-        strong = frozenset(map(ord, "".join(headings)))
-        shown = frozenset(map(ord, "".join({character for text in body for character in text}))) | strong
-        self._add(folder, FAMILY, "", fonts.NOTO_SANS, shown)
-        self._add(folder, FAMILY, "B", fonts.NOTO_SANS_BOLD, strong)
-        others: dict[str, set[int]] = {}
-        for character in sorted(shown - fonts.covered(fonts.NOTO_SANS)):
-            if font := fonts.font_of(character):
-                others.setdefault(font, set()).add(character)
-        for font, characters in others.items():
-            self._add(folder, Path(font).stem, "", font, frozenset(characters))
-        self.set_fallback_fonts([Path(font).stem for font in others], exact_match=False)
-        self.set_font(FAMILY, size=FONT_PT)
-
-    def _add(self, folder: Path, family: str, style: str, font: str, shown: frozenset[int]) -> None:
-        path = folder / f"{family}{style}.ttf"
-        path.write_bytes(fonts.instance(font, shown & fonts.covered(font)))
-        self.add_font(family, style, path)
 
     # --- pages ------------------------------------------------------------------------------------------------------
 
@@ -222,12 +196,6 @@ class _Pages(FPDF):
         self.y = top + height
 
     def _line(self, text: str, x: float, y: float, width: float, right: bool) -> None:
-        if not fonts.is_plain(text):
-            self.set_text_shaping(fonts.is_complex(text))
-            self.set_xy(x - self.c_margin, y + 0.6)
-            self.cell(width, LINE_MM, text)
-            self.set_text_shaping(False)
-            return
         self.text(x + width - self._width(text) if right else x, y + 3.5, text)
 
     def _wrapped(self, text: str, width: float) -> list[str]:
@@ -260,9 +228,7 @@ class _Pages(FPDF):
         return next((k for k in range(n, max(1, n - 8), -1) if word[k - 1] in "@._-/"), n)
 
     def _width(self, text: str) -> float:
-        if not fonts.is_plain(text):
-            return float(self.get_string_width(text))
         font = self.current_font
         if not isinstance(font, TTFFont):
-            raise TypeError("a core font cannot show every script")
+            raise TypeError("a core font has no widths by code point")
         return float(sum(font.cw[ord(character)] for character in text) * self.font_size * 0.001)
