@@ -47,7 +47,7 @@ class SiteWithFiles(DeployedStack):
         super().__init__(env, folder)
         (folder / "static").mkdir()
         files = f"location /static/ {{ root {folder}; default_type application/json; }}\n        "
-        self.changes = {"location @web {": files + "location @web {"}  # type: ignore[misc]  # its folder is its own
+        self.changes = {"location /api/ {": files + "location /api/ {"}  # type: ignore[misc]  # its folder is its own
 
     def asked(self, route: str) -> int:
         """Return the number of requests for a route that reached the service."""

@@ -141,6 +141,31 @@ def test_a_public_read_is_kept_for_nobody_in_particular_alone(
     assert "ETag" not in own.headers
 
 
+#: What a client sends to change the copy that others get. nginx passes these on.
+LIES = {
+    "Accept": "text/evil", "Accept-Language": "xx", "Accept-Encoding": "evil", "Content-Type": "text/evil",
+    "Cookie": "evil=1", "Range": "bytes=0-1", "Origin": "https://evil.example", "User-Agent": "evil",
+    "X-Forwarded-Host": "evil.example", "X-Forwarded-Prefix": "/evil", "Forwarded": "host=evil.example",
+    "X-Original-URL": "/evil", "X-Rewrite-URL": "/evil", "X-HTTP-Method-Override": "DELETE", "X-Host": "evil.example",
+    "Authorization": "", "Idempotency-Key": "evil-evil", "Cache-Control": "no-store",
+}  # fmt: skip
+
+
+def test_what_one_reader_sends_changes_no_copy(site: DeployedStack, tokens: dict[str, str]) -> None:
+    for route in sorted(KEPT):
+        path = found_by(site, route)
+        forget_copies(site)
+        clean = site.call("GET", path)
+        forget_copies(site)
+        first = site.call("GET", path, headers=LIES, data=b'{"page": 2, "evil": 1}')
+        copy = site.call("GET", path)
+        assert copy.headers["Cache-Status"].startswith("nginx; hit"), route
+        assert (copy.status_code, copy.content) == (200, clean.content) == (first.status_code, first.content), route
+        changing = {"Date", "X-Request-ID", "Cache-Status", "RateLimit"}
+        kept = [{k: v for k, v in each.headers.items() if k not in changing} for each in (copy, clean)]
+        assert kept[0] == kept[1], route
+
+
 @pytest.mark.parametrize("nobody_is", ["first", "last"])
 def test_nothing_of_a_person_is_kept(site: DeployedStack, tokens: dict[str, str], nobody_is: str) -> None:
     """Everybody asks for everything, twice, while there are no copies yet and when there are."""

@@ -13,58 +13,45 @@ pytestmark = pytest.mark.processes
 OUR_PAGE = "https://app.example.org"
 
 
-def test_of_the_client_only_the_name_of_the_copy_reaches_the_service(edge: Edge, thread: str) -> None:
-    lies = {
-        "X-Forwarded-Host": "evil.example", "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Prefix": "/evil",
-        "X-Original-URL": "/evil", "X-HTTP-Method-Override": "DELETE", "Forwarded": "host=evil", "Cookie": "a=1",
-        "Accept": "text/evil", "Accept-Language": "xx", "Range": "bytes=0-1", "Origin": "https://evil.example",
-        "User-Agent": "evil", "Content-Type": "text/evil", "Authorization": "",
-    }  # fmt: skip
-    first = edge.call("GET", thread, headers=lies, data=b"evil")
+#: What a client sends to change the copy that others get, and what of it the service must not see.
+LIES = {
+    "X-Forwarded-Host": "evil.example", "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Prefix": "/evil",
+    "X-Forwarded-Port": "81", "X-Forwarded-Proto": "gopher", "X-Real-IP": "203.0.113.7", "Forwarded": "host=evil",
+    "Range": "bytes=0-1", "If-Range": "x", "Origin": "https://evil.example", "Authorization": "",
+}  # fmt: skip
+
+
+def test_the_service_sees_no_header_that_could_change_the_copy_of_others(edge: Edge, thread: str) -> None:
+    first = edge.call("GET", thread, headers=LIES)
     assert (first.status_code, first.text) == (200, f"answer 1 to /api{thread}")
     (asked,) = edge.service.asked
-    assert set(asked.headers) == {"Host", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Request-ID"}
-    assert (asked.headers["Host"], asked.headers["X-Forwarded-Host"], asked.body) == ("localhost", "localhost", b"")
+    ours = {"Host", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Request-ID"}
+    assert set(asked.headers) == ours | {"User-Agent", "Accept-Encoding", "Accept"}
+    assert (asked.headers["Host"], asked.headers["X-Forwarded-Host"]) == ("localhost", "localhost")
+    assert (asked.headers["X-Forwarded-For"], asked.headers["X-Forwarded-Proto"]) == ("127.0.0.1", "https")
     assert edge.get(thread).text == first.text
 
 
-@pytest.mark.parametrize(
-    "spelling",
-    [
-        "{}?before=9&per_page=5&evil=1",
-        "{}?per_page=5&before=9",
-        "{}?x=1&&per_page=5&per_page=7&before=9&before=8",
-        "{}/?before=9&per_page=5&PAGE=2&pages=3&xpage=4",
-        "/.{}?before=9&per_page=5#part",
-        "/forum/./x/../%74hreads/{id}?before=9&per_page=5",
-    ],
-)
-def test_one_address_has_one_copy_however_it_is_spelled(edge: Edge, thread: str, spelling: str) -> None:
-    copy = edge.get(f"{thread}?before=9&per_page=5")
-    assert edge.service.asked[0].path == f"/api{thread}?&before=9&per_page=5"
-    request = requests.Request("GET", edge.url).prepare()
-    request.url = edge.url + spelling.format(thread, id=thread.rpartition("/")[2])  # as it is: nothing resolves it
-    assert edge.session.send(request, timeout=PATIENCE_S).text == copy.text
-    assert len(edge.service.asked) == 1
+SPELLINGS = [
+    "{}?before=9&per_page=5",
+    "{}?before=9&per_page=5&evil=1",
+    "{}?per_page=5&before=9",
+    "{}/?before=9&per_page=5",
+    "/.{}?before=9&per_page=5",
+    "/forum/./x/../%74hreads/{id}?before=9&per_page=5",
+    "{}%3Fbefore=9",
+    "{}%0Ab?before=9",
+]
 
 
-def test_every_question_that_is_another_has_its_own_copy(edge: Edge, thread: str) -> None:
-    questions = ["", "?page=1", "?page=2", "?per_page=1", "?page=1&per_page=1", "?page=", "?replies=false"]
-    assert len({edge.get(thread + question).text for question in questions}) == len(questions)
-
-
-def test_who_asks_for_several_of_what_may_come_several_times_gets_them_all(edge: Edge) -> None:
-    for question in ("?tag=medical&page=1&tag=religion", "?tag=medical&tag=medical&page=1"):
-        assert edge.get(f"/articles/all{question}").text.endswith(f"/api/articles/all{question}")
-        assert edge.get(f"/articles/all{question}").headers.get("Cache-Status") is None
-    assert edge.get("/articles/all?page=1&tag=medical").text.endswith("/api/articles/all?&page=1&tag=medical")
-
-
-def test_a_path_that_holds_a_question_is_none(edge: Edge) -> None:
-    """Nor does a line break in a path let its query through."""
-    assert edge.get("/faskes/a%3Fpage=1").text.endswith("/api/faskes/a%3Fpage=1")
-    assert edge.get("/faskes/a?page=1").text.endswith("/api/faskes/a?&page=1")
-    assert edge.get("/faskes/a%0Ab?evil=1&page=1").text.endswith("/api/faskes/a%0Ab?&page=1")
+def test_the_service_is_asked_for_exactly_what_the_copy_is_named_after(edge: Edge, thread: str) -> None:
+    for n, spelling in enumerate(SPELLINGS, 1):
+        path = spelling.format(thread, id=thread.rpartition("/")[2])
+        for _ in range(2):
+            request = requests.Request("GET", edge.url).prepare()
+            request.url = edge.url + path  # not through `get`, which would resolve the dots
+            assert edge.session.send(request, timeout=PATIENCE_S).text == f"answer {n} to /api{path}"
+    assert len(edge.service.asked) == len(SPELLINGS)
 
 
 def test_pages_of_our_origin_may_read_a_copy_and_others_share_the_one_without_leave(edge: Edge, thread: str) -> None:
@@ -89,9 +76,11 @@ def test_nobody_gets_the_request_id_of_another(edge: Edge, thread: str) -> None:
 
 def test_nobody_is_told_what_is_left_of_the_limit_of_another(edge: Edge, thread: str) -> None:
     edge.service.headers |= {"RateLimit": '"60;w=60";r=3;t=9', "RateLimit-Policy": '"60;w=60";q=60;w=60'}
-    for response in (edge.get(thread), edge.get(thread)):
-        assert not {"RateLimit", "RateLimit-Policy"} & set(response.headers)
-    assert "RateLimit" in edge.get(thread, Authorization="Bearer x").headers
+    counted = [edge.get(thread), edge.get(thread, Authorization="Bearer x"), edge.call("POST", thread)]
+    assert [response.headers["RateLimit"] for response in counted] == ['"60;w=60";r=3;t=9'] * 3
+    copy = edge.get(thread)
+    assert copy.headers["Cache-Status"] == "nginx; hit"
+    assert "RateLimit" not in copy.headers
 
 
 def test_one_line_tells_what_an_answer_depends_on(edge: Edge, thread: str) -> None:
