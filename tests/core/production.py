@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import secrets
 
+from app.providers import vapid
+
 GOOD = {
     "ENVIRONMENT": "production",
     "DATABASE_URL": "postgres://u:p@db/health",
@@ -13,8 +15,7 @@ GOOD = {
     "SECRET_KEY": secrets.token_urlsafe(48),
     "JWT_SECRET_KEYS": f"{secrets.token_urlsafe(48)}, {secrets.token_urlsafe(48)}",
     "NIK_KEYS": "a:" + base64.b64encode(secrets.token_bytes(32)).decode(),
-    "VAPID_PUBLIC_KEY": "x",
-    "VAPID_PRIVATE_KEY": "a-private-key",
+    "VAPID_PRIVATE_KEY": vapid.new_keys()[1],
     "VAPID_SUBJECT": "mailto:a@example.org",
     "MESSAGING_PROVIDER": "outbox",
 }

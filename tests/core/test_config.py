@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from app.providers import vapid
 from config import Config, ConfigError, development_defaults
 from tests.core.production import GOOD
 
@@ -79,7 +81,38 @@ def test_what_goes_together_is_asked_for_together() -> None:
     assert "MESSAGING_TOKEN" in problems(MESSAGING_PROVIDER="fonnte")
     assert "MESSAGING_SENDER_ID" in problems(MESSAGING_PROVIDER="whatsapp_cloud", MESSAGING_TOKEN="x")
     assert "GEOCODER_KEY" in problems(GEOCODER="google")
-    assert "VAPID" in problems(VAPID_PRIVATE_KEY="")
+    assert "VAPID_PRIVATE_KEY is missing" in problems(VAPID_PRIVATE_KEY="")
+
+
+def test_the_public_key_of_web_push_is_that_of_the_private_key() -> None:
+    public, private = vapid.new_keys()
+    assert Config.from_env({**GOOD, "VAPID_PRIVATE_KEY": private}).vapid_public_key == public
+    both = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private}
+    assert Config.from_env({**GOOD, **both}).vapid_public_key == public
+    assert "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY" in problems(VAPID_PUBLIC_KEY=public)
+
+
+@pytest.mark.parametrize("key", ["x", "_" * 43, "A" * 43, vapid.new_keys()[0]])
+def test_a_wrong_private_key_of_web_push_is_refused_and_not_shown(key: str) -> None:
+    found = problems(VAPID_PRIVATE_KEY=key)
+    assert "VAPID_PRIVATE_KEY must be" in found
+    assert key not in found.split()
+
+
+@pytest.mark.parametrize("hosts", ["h1:5432,h2:5432", "h1,h2"])
+def test_several_hosts_in_libpq_s_own_form_are_refused_with_the_right_form(hosts: str) -> None:
+    found = problems(DATABASE_URL=f"postgresql://u:se,cret@{hosts}/health")
+    assert "?host=h1:5432&host=h2:5432&target_session_attrs=read-write" in found
+    assert "se,cret" not in found
+
+
+def test_several_hosts_are_named_in_the_query() -> None:
+    query = "host=h1:5432&host=h2:5433&target_session_attrs=read-write"
+    url = Config.from_env({**GOOD, "DATABASE_URL": f"postgresql://u:p@/health?{query}"}).database_url
+    dialect = sa.make_url(url).get_dialect()()
+    _, parameters = dialect.create_connect_args(sa.make_url(url))
+    assert (parameters["host"], parameters["port"]) == ("h1,h2", "5432,5433")
+    assert "," not in Config.from_env({**GOOD, "DATABASE_URL": "postgresql://u:p%2C@db/health"}).database_url
 
 
 def test_production_chooses_its_sender() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 import sqlalchemy as sa
 from flask import Flask
 
@@ -32,6 +33,20 @@ def test_demo_data_is_filled_once(app: Flask) -> None:
     with unit_of_work():
         demo.fill()
     assert counts() == filled
+
+
+def test_filling_may_compute_for_longer_than_a_request(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two statements for 50,000 people the demo computes for minutes, and one statement may last as long."""
+    names = ("idle_in_transaction_session_timeout", "statement_timeout")
+    limits: list[object] = []
+
+    def part() -> None:
+        limits.extend(db.session.scalar(sa.text(f"SHOW {name}")) for name in names)
+
+    monkeypatch.setattr(demo, "PARTS", (part,))
+    with unit_of_work():
+        demo.fill()
+    assert limits == ["0", "0"]
 
 
 def test_administrators_see_ninety_lively_days(client: Client) -> None:

@@ -146,6 +146,13 @@ def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
     assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
 
 
+def test_redis_knows_no_user_without_a_password() -> None:
+    """With one, a server that other machines reach runs in protected mode and refuses them."""
+    default, health = (DEPLOY / "redis.acl").read_text().splitlines()
+    assert default == "user default off resetpass nocommands"
+    assert health.startswith("user health on #")
+
+
 def made_database(folder: Path) -> tuple[int, str]:
     """Run the script that makes the role, with its secret in a folder; gives its status and what it asked of psql."""
     asked = folder / "asked"

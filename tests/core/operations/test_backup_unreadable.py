@@ -1,0 +1,52 @@
+"""A backup that cannot read a picture says so at once, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.core.media.storage import FolderStore
+from app.core.operations import backup
+from app.core.operations.backup import BackupError
+
+NAME = f"{'ab' * 16}.webp"
+
+
+@pytest.fixture
+def shard(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the application's pictures."""
+    monkeypatch.setitem(app.extensions, "media", FolderStore(tmp_path / "media"))
+    folder = tmp_path / "media" / "ab"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def make_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def make_loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+@pytest.mark.parametrize("make", [make_folder, make_loop])
+def test_a_backup_names_the_entry_that_it_cannot_read(
+    app: Flask, shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
+) -> None:
+    monkeypatch.setenv("PATH", "")  # the dump, which would take minutes, is not begun
+    make(shard / NAME)
+    result = app.test_cli_runner().invoke(args=["backup", str(tmp_path / "backup")])
+    assert result.exit_code == 1
+    assert f"{shard / NAME} cannot be read" in result.output
+    assert list(tmp_path.glob("backup*")) == []
+
+
+def test_a_backup_names_the_picture_that_becomes_unreadable_meanwhile(
+    app: Flask, shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup, "_run", lambda *_, **__: make_folder(shard / NAME))
+    with pytest.raises(BackupError, match=f"{NAME} cannot be read: .*Is a directory"):
+        backup.backup(tmp_path / "backup")
