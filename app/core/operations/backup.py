@@ -22,7 +22,7 @@ from alembic.migration import MigrationContext
 from psycopg2.extensions import make_dsn
 
 from app.core.database.engines import UNLIMITED, direct
-from app.core.errors import NotFound
+from app.core.errors import NotFound, Unavailable
 from app.core.lib import clock
 from app.core.media import pictures, storage
 from app.core.media.storage import Room
@@ -44,6 +44,8 @@ def backup(target: Path) -> str:
     """Write everything into the new folder `target`; returns what there is in it."""
     if target.exists():
         raise BackupError(f"{target} is there already; a backup never overwrites another")
+    for store in (*_picture_stores().values(), storage.room(Room.TOMBSTONES)):
+        _check(store)
     unfinished = target.with_name(f"{target.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
@@ -95,13 +97,32 @@ def _picture_stores() -> dict[str, storage.Store]:
     return {HIDDEN_PICTURES: pictures.hidden(), PICTURES: pictures.store()}
 
 
+def _check(store: storage.Store) -> None:
+    """Raise `BackupError` for the first unreadable entry, before a dump that may take long."""
+    if not isinstance(store, storage.FolderStore):
+        return
+    try:
+        with suppress(FileNotFoundError):  # there is no picture yet
+            next(store.root.iterdir(), None)  # `glob` skips a folder that it cannot read
+        for shard in store.root.glob("??/"):
+            for path in shard.iterdir():
+                with suppress(FileNotFoundError):  # discarded meanwhile
+                    path.open("rb").close()
+    except OSError as error:
+        raise BackupError(f"{error.filename} cannot be read: {error.strerror}") from None
+
+
 def _copy(store: storage.Store, folder: Path) -> int:
     """Copy what is not in the folder yet; returns how many these are."""
     count = 0
     for name in (name for name in storage.whole(store) if not (folder / name).exists()):
-        with suppress(NotFound):  # discarded meanwhile
+        try:
             (folder / name).write_bytes(store.get(name))
             count += 1
+        except NotFound:  # discarded meanwhile
+            continue
+        except Unavailable as error:
+            raise BackupError(f"{name} cannot be read: {error.__cause__}") from None
     return count
 
 

@@ -44,6 +44,14 @@ def test_a_backup_names_the_entry_that_it_cannot_read(
     assert list(tmp_path.glob("backup*")) == []
 
 
+def test_a_backup_names_a_root_that_is_no_folder(app: Flask, shard: Path, tmp_path: Path) -> None:
+    shard.rmdir()
+    shard.parent.rmdir()
+    shard.parent.write_text("")
+    with pytest.raises(BackupError, match="media cannot be read: Not a directory"):
+        backup.backup(tmp_path / "backup")
+
+
 def test_a_backup_names_the_picture_that_becomes_unreadable_meanwhile(
     app: Flask, shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
