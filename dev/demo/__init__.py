@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import sqlalchemy as sa
+
+from app.core.database.session import db
 from dev.demo import activity, adherence, content, conversations, crowd, forum, moderation, people, places, reminders
 
 #: In this order: later parts refer to earlier ones.
@@ -26,6 +29,8 @@ PARTS: tuple[Callable[[], None], ...] = (
 
 def fill() -> str:
     """Fill the database within the open unit of work; returns what to tell the developer."""
+    for limit in ("idle_in_transaction_session_timeout", "statement_timeout"):
+        db.session.execute(sa.text(f"SET LOCAL {limit} = 0"))
     for part in PARTS:
         part()
     return f"Demo data is there. Log in as {', '.join(people.LOGINS)} with the password {people.PASSWORD}."
