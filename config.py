@@ -151,10 +151,16 @@ def _templates(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(names.items())
 
 
+#: libpq's own form, `h1:5432,h2:5432`, is not read by SQLAlchemy.
+SEVERAL_HOSTS = "postgresql://user:password@/health?host=h1:5432&host=h2:5432&target_session_attrs=read-write"
+
+
 def _database_url(text: str) -> str:
     match = re.fullmatch(r"postgres(?:ql)?(?:\+psycopg2)?(://.*)", text)
     if not match:
         raise ValueError("must be a postgresql:// address")
+    if "," in urlsplit(text).netloc.rpartition("@")[2]:
+        raise ValueError(f"must name several hosts as in {SEVERAL_HOSTS}")
     return "postgresql+psycopg2" + match[1]  # SQLAlchemy 2.1 reads `postgresql://` as psycopg 3
 
 
