@@ -15,7 +15,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
@@ -186,6 +186,27 @@ def _nik_keys(text: str) -> tuple[tuple[str, bytes], ...]:
     return tuple(keys.items())
 
 
+def _vapid_private_key(text: str) -> str:
+    try:
+        vapid_public_key(text)
+    except ValueError:
+        raise ValueError("must be 32 bytes in base64url, as `flask keys new` prints them") from None
+    return text
+
+
+def vapid_public_key(private_key: str) -> str:
+    """Return the public key of a private one, both in unpadded base64url. Raise `ValueError` if it is none."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    raw = base64.b64decode(private_key.rstrip("=").translate(str.maketrans("-_", "+/")) + "=", validate=True)
+    if len(raw) != 32:
+        raise ValueError("not 32 bytes")
+    public = ec.derive_private_key(int.from_bytes(raw), ec.SECP256R1()).public_key()
+    point = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    return base64.urlsafe_b64encode(point).rstrip(b"=").decode()
+
+
 # --- the settings ---------------------------------------------------------------------------------------------------
 
 
@@ -198,7 +219,7 @@ def setting(doc: str, read: Callable[[str], Any] = str, *, default: Any = MISSIN
 
 
 #: Settings that only production cannot do without.
-NEEDED_IN_PRODUCTION = ("vapid_public_key", "vapid_private_key", "vapid_subject")
+NEEDED_IN_PRODUCTION = ("vapid_private_key", "vapid_subject")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -410,8 +431,10 @@ class Config:
     )
 
     # web push
-    vapid_public_key: str | None = setting("Public key of web push, base64url", default=None)
-    vapid_private_key: str | None = setting("Private key of web push, base64url", default=None, secret=True)
+    vapid_public_key: str | None = setting("Public key of web push (default: that of the private key)", default=None)
+    vapid_private_key: str | None = setting(
+        "Private key of web push, base64url", _vapid_private_key, default=None, secret=True
+    )
     vapid_subject: str | None = setting("`mailto:` or https address of the operator", default=None)
     push_hosts: tuple[str, ...] = setting(
         "Comma list of hosts that push endpoints may have (default: any public one)", _list, default=()
@@ -486,7 +509,7 @@ class Config:
             config = cls(**values)
             problems = _conflicts(config)
             if not problems:
-                return config
+                return replace(config, vapid_public_key=_derived_public_key(config))
         raise ConfigError(problems)
 
 
@@ -515,6 +538,10 @@ def _text(env: Mapping[str, str], name: str, *, secret: bool) -> str | None:
         raise ValueError(f"cannot be read from {path}: {error.strerror}") from error
 
 
+def _derived_public_key(config: Config) -> str | None:
+    return vapid_public_key(config.vapid_private_key) if config.vapid_private_key else None
+
+
 def _conflicts(config: Config) -> list[str]:
     """What is wrong between settings, each of which is well-formed alone."""
     problems: list[str] = []
@@ -524,8 +551,8 @@ def _conflicts(config: Config) -> list[str]:
         problems.append("MESSAGING_SENDER_ID is missing: whatsapp_cloud needs it")
     if config.geocoder == "google" and not config.geocoder_key:
         problems.append("GEOCODER_KEY is missing: google needs it")
-    if bool(config.vapid_public_key) != bool(config.vapid_private_key):
-        problems.append("VAPID_PUBLIC_KEY and VAPID_PRIVATE_KEY go together")
+    if config.vapid_public_key and config.vapid_public_key != _derived_public_key(config):
+        problems.append("VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY: leave it out")
     if config.media_s3_bucket and find_spec("boto3") is None:
         problems.append("MEDIA_S3_BUCKET needs boto3: pip install --no-deps -r requirements-s3.txt")
     if config.is_production:

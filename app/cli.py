@@ -136,12 +136,11 @@ keys = CommandGroup("keys", help="Secrets for the settings.")
 @keys.command("new", cls=FreeCommand)
 def new_keys() -> None:
     """Print fresh values of every secret that an operator needs, ready for an environment file."""
-    public, private = vapid.new_keys()
+    _, private = vapid.new_keys()
     key_id = secrets.token_hex(2)
     click.echo(f"SECRET_KEY={secrets.token_urlsafe(48)}")
     click.echo(f"JWT_SECRET_KEYS={secrets.token_urlsafe(48)}")
     click.echo(f"NIK_KEYS={key_id}:{base64.b64encode(secrets.token_bytes(32)).decode()}")
-    click.echo(f"VAPID_PUBLIC_KEY={public}")
     click.echo(f"VAPID_PRIVATE_KEY={private}")
     click.echo("VAPID_SUBJECT=mailto:operator@example.com")
 

@@ -41,11 +41,10 @@ def secrets_of(file: Path) -> dict[str, str]:
         "SECRET_KEY": lambda: secrets.token_urlsafe(48),
         "JWT_SECRET_KEYS": lambda: secrets.token_urlsafe(48),
         "NIK_KEYS": lambda: "dev:" + base64.b64encode(secrets.token_bytes(32)).decode(),
+        "VAPID_PRIVATE_KEY": lambda: vapid.new_keys()[1],
         "VAPID_SUBJECT": lambda: "mailto:developer@example.org",
     }
     settings = {name: make() for name, make in makers.items() if name not in known}
-    if "VAPID_PRIVATE_KEY" not in known:
-        settings["VAPID_PUBLIC_KEY"], settings["VAPID_PRIVATE_KEY"] = vapid.new_keys()
     if settings:
         write_private(file, known | settings)
     return known | settings
