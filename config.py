@@ -1,8 +1,8 @@
 """Settings of the service: the only place that reads the environment.
 
 `Config.from_env` turns a mapping of strings into typed values and names everything that is missing or wrong in one
-error. A setting's environment variable is its name in capitals; the README's table and `.env.example` are made from
-the declarations below, by `flask settings` and `flask settings --env`, and pasted.
+error. A setting's environment variable is its name in capitals; the table of `docs/settings.md` and
+`.env.example` are made from the declarations below, by `flask settings` and `flask settings --env`, and pasted.
 
 Nothing here may import `app`: gunicorn's master reads the settings, and the processes that it starts after a reload
 must find new code rather than a package that the master has already imported.

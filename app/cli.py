@@ -224,7 +224,7 @@ def restore(folder: Path) -> None:
 @command("settings", cls=FreeCommand)
 @click.option("--env", is_flag=True, help="The text of .env.example instead.")
 def settings_table(env: bool) -> None:
-    """Print the README's table of settings."""
+    """Print the table of docs/settings.md."""
     click.echo(env_example() if env else markdown_table(), nl=not env)
 
 

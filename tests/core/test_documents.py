@@ -1,18 +1,29 @@
-"""README and `.env.example` tell the truth about the settings."""
+"""README, `docs/settings.md` and `.env.example` tell the truth about the settings."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 
-from app.core.operations.settings_table import env_example, markdown_table
-from config import ROOT
+from app.core.operations.settings_table import env_example, is_needed, markdown_table
+from config import ROOT, Config
 
 
-def test_the_readme_has_the_table_of_settings() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_settings_has_the_table() -> None:
+    text = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- settings -->\n(.*?)\n<!-- /settings -->", text, re.DOTALL)
     assert found
     assert found[1] == markdown_table(), "run `flask settings` and paste"
+
+
+def test_the_readme_names_what_production_needs() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.partition("## Settings\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    named = {name for line in rows for name in re.findall(r"`([A-Z_]+)`", line.split("|")[1])}
+    settings = {spec.name.upper(): spec for spec in fields(Config)}
+    assert len(rows) == 10
+    assert {name for name, spec in settings.items() if is_needed(spec)} <= named <= set(settings)
 
 
 def test_the_example_environment_names_every_setting() -> None:

@@ -1,4 +1,4 @@
-"""The settings as documentation: the README's table and `.env.example`, made from the declarations of `config.py`."""
+"""The settings as documentation, from `config.py`: the table of `docs/settings.md`, and `.env.example`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from config import NEEDED_IN_PRODUCTION, ROOT, Config
 
 
 def markdown_table() -> str:
-    """The README's table of settings, one row a setting."""
+    """Return the table of `docs/settings.md`, one row a setting."""
     head = ["| setting | meaning | default |", "|---|---|---|"]
     rows = [
-        f"| `{spec.name.upper()}` | {spec.metadata['doc']} | {_NEEDED if _is_needed(spec) else _shown(spec.default)} |"
+        f"| `{spec.name.upper()}` | {spec.metadata['doc']} | {_NEEDED if is_needed(spec) else _shown(spec.default)} |"
         for spec in fields(Config)
     ]
     return "\n".join(head + rows)
@@ -21,7 +21,8 @@ def markdown_table() -> str:
 _NEEDED = "**needed in production**"
 
 
-def _is_needed(spec: Field[object]) -> bool:
+def is_needed(spec: Field[object]) -> bool:
+    """Return whether production does not start without a setting."""
     return spec.default is MISSING or spec.name in NEEDED_IN_PRODUCTION
 
 
@@ -44,10 +45,10 @@ def _shown(value: object) -> str:
 def env_example() -> str:
     """The text of `.env.example`: every setting with its meaning, those that production needs first."""
     blocks = ["# Copy to .env and fill in. `flask keys new` prints the secrets. What is commented out has a default."]
-    for spec in sorted(fields(Config), key=lambda spec: not _is_needed(spec)):
+    for spec in sorted(fields(Config), key=lambda spec: not is_needed(spec)):
         doc = spec.metadata["doc"].replace("`", "")
         line = f"{spec.name.upper()}="
-        if not _is_needed(spec):
+        if not is_needed(spec):
             line = f"#{line}{_shown(spec.default).strip('`')}"
         blocks.append(f"# {doc}\n{line}")
     return "\n\n".join(blocks) + "\n"
