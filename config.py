@@ -280,13 +280,7 @@ class Config:
         default=None,
         secret=True,
     )
-    database_pool_size: int = setting(
-        "Connections that each of a process's two pools keeps; under load twice as many. A request holds one at a time:"
-        " a web process with 8 threads uses at most 8",
-        _integer(1, 200),
-        default=8,
-    )
-    redis_url: str = setting("Redis 7 or Valkey 8, or newer", _redis_url, secret=True)
+    redis_url: str = setting("Redis 7 or Valkey 8, or newer; `rediss://` with TLS", _redis_url, secret=True)
     media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` is a field
     outcomes_folder: Path = setting(  # noqa: RUF009  # `setting` is a field
         "Folder in which workers keep what came of a delivery while PostgreSQL is away",
@@ -436,9 +430,6 @@ class Config:
         "Private key of web push, base64url", _vapid_private_key, default=None, secret=True
     )
     vapid_subject: str | None = setting("`mailto:` or https address of the operator", default=None)
-    push_hosts: tuple[str, ...] = setting(
-        "Comma list of hosts that push endpoints may have (default: any public one)", _list, default=()
-    )
 
     # broadcasts
     broadcast_delay_seconds: tuple[int, int] = setting(

@@ -152,15 +152,9 @@ def may_be_endpoint(url: str, config: Config) -> bool:
         return False
     if any(ord(character) <= 32 or ord(character) > 126 or character in '\\"<>^`{|}' for character in url):
         return False
-    if config.push_hosts and not _is_listed(host, config.push_hosts):
-        return False
     if not config.is_production and _is_loopback(host):
         return parts.scheme in ("http", "https")
     return parts.scheme == "https" and _is_public_host(host)
-
-
-def _is_listed(host: str, listed: tuple[str, ...]) -> bool:
-    return any(host == entry.lower() or host.endswith("." + entry.lower()) for entry in listed)
 
 
 def _is_public_host(host: str) -> bool:

@@ -24,6 +24,10 @@ STREAM = {
 }  # fmt: skip
 UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"}
 
+#: Connections that each of the two pools of a process keeps: one for each thread of gunicorn. Under load it opens
+#: twice as many, which a worker needs.
+POOL_SIZE = 8
+
 
 def direct(options: Mapping[str, str]) -> sa.Engine:
     """Connections past a pooler, each opened when it is asked for, with session settings of their own."""
@@ -82,7 +86,7 @@ def init_app(app: Flask, config: Config) -> None:
     pooled = connect if config.database_pooler_url else {**connect, **_options(REQUEST)}
     address = config.database_pooler_url or config.database_url
     pool: dict[str, object] = {
-        "pool_size": config.database_pool_size, "max_overflow": config.database_pool_size,
+        "pool_size": POOL_SIZE, "max_overflow": POOL_SIZE,
         "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
         # PostgreSQL writes 1e20 as an integer, which orjson alone reads as the number that it can write again.
         "json_deserializer": orjson.loads,
