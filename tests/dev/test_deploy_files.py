@@ -7,12 +7,14 @@ import os
 import re
 import socketserver
 import subprocess
+from contextlib import closing
 from dataclasses import fields
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Thread
 from urllib.parse import unquote
 
+import psycopg2
 import pytest
 import yaml
 from flask import Flask
@@ -23,9 +25,11 @@ from app.core.jobs.queue import BULK, JOB_TIMEOUT_S, URGENT
 from app.core.web.parsing import MAX_MULTIPART_BYTES
 from config import ROOT, Config
 from dev.system_packages import require
+from dev.testing import DATABASE_VARIABLE, temporary_servers
+from tests.core.production import GOOD
 
 DEPLOY = ROOT / "deploy"
-UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+UNITS = sorted((DEPLOY / "systemd").glob("*@.service"))
 
 #: In compose.yaml, one of each queue.
 WORKERS = ("worker-urgent", "worker-bulk")
@@ -58,6 +62,100 @@ def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [line for line in done.stderr.splitlines() if path.stem.rstrip("@") in line]
     assert all("is not executable" in line for line in found), done.stderr  # nothing is installed in /opt here
+
+
+def test_a_queue_of_its_own_is_a_drop_in_of_the_worker() -> None:
+    """Broadcasts and exports never hold up a reminder."""
+    found = {path.parent.name: path.read_text() for path in (DEPLOY / "systemd").glob("*.d/*.conf")}
+    assert found == {
+        f"health-worker@{queue}.service.d": f"[Service]\nEnvironment=QUEUE={queue}\n" for queue in (URGENT, BULK)
+    }
+
+
+def test_units_image_and_commands_have_one_folder_of_pictures() -> None:
+    for path in (*UNITS, DEPLOY / "Dockerfile", DEPLOY / "flask"):
+        assert "MEDIA_ROOT=/var/lib/health/media" in path.read_text(), path.name
+
+
+def run_flask(folder: Path, *arguments: str) -> str:
+    """Run deploy/flask with a program that prints what it was asked to run, and three of its variables."""
+    runuser = folder / "runuser"
+    runuser.write_text('#!/bin/sh\necho "$@"; echo "$MEDIA_ROOT $TEMPLATES $SECRET_KEY"\n')
+    runuser.chmod(0o755)
+    (folder / "health.env").write_text('SECRET_KEY=rahasia\nTEMPLATES=\'{"a": "b"}\'\n')
+    script = (DEPLOY / "flask").read_text().replace("/opt/health", str(folder)).replace("/etc/health", str(folder))
+    command = ["sh", "-c", script, "flask", *arguments]
+    env = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_command_runs_as_the_service_with_its_settings(tmp_path: Path) -> None:
+    assert run_flask(tmp_path, "users", "create", "--password", "a b") == (
+        '-u health -- .venv/bin/flask users create --password a b\n/var/lib/health/media {"a": "b"} rahasia\n'
+    )
+
+
+def test_a_backup_is_made_every_night_by_the_command_of_the_page() -> None:
+    service, timer = (unit_text(f"health-backup.{kind}") for kind in ("service", "timer"))
+    assert "/opt/health/deploy/flask backup /var/backups/health/" in service
+    assert "OnCalendar=" in timer
+    assert "health-backup.timer" in (DEPLOY / "README.md").read_text()
+
+
+def unit_text(name: str) -> str:
+    return (DEPLOY / "systemd" / name).read_text()
+
+
+def test_the_role_of_one_machine_needs_no_password_and_nothing_personal_is_logged() -> None:
+    """What the file says works on a real server."""
+    text = (DEPLOY / "postgres.sql").read_text().replace("health", "health_new")
+    statements = re.findall(r"^[A-Z][^;]+;", text, re.MULTILINE)
+    with temporary_servers() as servers, closing(psycopg2.connect(servers[DATABASE_VARIABLE], user="postgres")) as c:
+        c.autocommit = True
+        with c.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+            cursor.execute("SELECT pg_reload_conf(), pg_sleep(0.2)")
+            for name, value in {"log_min_error_statement": "panic", "log_error_verbosity": "terse"}.items():
+                cursor.execute(f"SHOW {name}")
+                assert cursor.fetchone() == (value,)
+            cursor.execute("SELECT rolcreaterole, rolsuper FROM pg_roles WHERE rolname = 'health_new'")
+            assert cursor.fetchone() == (True, False)
+
+
+def sample() -> dict[str, str]:
+    """The settings that the first page shows."""
+    (block,) = re.findall(r"```ini\n(.*?)```", (DEPLOY / "README.md").read_text(), re.DOTALL)
+    return dict(line.split("=", 1) for line in block.splitlines() if line)
+
+
+def test_production_starts_with_the_settings_of_the_first_page() -> None:
+    given = {name: GOOD.get(name, "x") if value == "..." else value for name, value in sample().items()}
+    config = Config.from_env(given)
+    assert config.is_production
+    assert len(given) <= 13
+    assert config.public_url
+
+
+def test_a_running_service_takes_twelve_lines_and_nine_hundred_words() -> None:
+    text = (DEPLOY / "README.md").read_text()
+    (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    lines = [line for line in commands.splitlines() if line and not line.startswith("#")]
+    assert len(lines) <= 12
+    assert len(text.split()) <= 900
+
+
+def test_every_link_between_the_pages_leads_somewhere() -> None:
+    for page in (*DEPLOY.glob("*.md"), ROOT / "README.md", ROOT / "docs/settings.md"):
+        for link in re.findall(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / link).is_file(), f"{page.name}: {link}"
+
+
+def test_no_secret_reaches_the_builder_of_the_image() -> None:
+    ignored = set((ROOT / ".dockerignore").read_text().split())
+    assert {".git", ".env", ".venv", "instance", "deploy"} <= ignored
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    assert not ignored & {name for names in copied for name in names.split()}
 
 
 class Web(socketserver.UnixStreamServer):
@@ -183,7 +281,7 @@ def test_what_compose_wants_of_an_operator_is_nothing_to_commit() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
     named = re.findall(r"env_file: (\S+)|file: (secrets)/|- \./([^:]+):", text)
     wanted = {name for names in named for name in names if name and not (DEPLOY / name).is_file()}
-    assert {"health.env", "secrets", "certificates"} <= wanted
+    assert {"health.env", "secrets", "nginx.site.conf"} <= wanted
     ignored = (ROOT / ".gitignore").read_text().split()
     assert {f"/deploy/{name}" for name in wanted} <= {line.rstrip("/") for line in ignored}
 
@@ -231,7 +329,7 @@ def test_the_image_copies_what_there_is_and_is_not_root() -> None:
 
 def test_nginx_asks_the_containers_where_the_readme_has_rewritten_it() -> None:
     (command,) = re.findall(
-        r"^(sed .+ nginx\.conf) > nginx\.site\.conf$", (DEPLOY / "README.md").read_text(), re.MULTILINE
+        r"^(sed .+ nginx\.conf) > nginx\.site\.conf$", (DEPLOY / "containers.md").read_text(), re.MULTILINE
     )
     done = subprocess.run(["sh", "-c", command], cwd=DEPLOY, check=True, capture_output=True, text=True)
     servers = re.findall(r"^ +server (\S+)(?: [\w=]+)?;", done.stdout, re.MULTILINE)
