@@ -15,7 +15,7 @@ from app.forum.service.categories import Category
 from app.forum.service.reads.replies import Reply
 from app.forum.service.reads.reply_list import ReplyRow
 from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow
-from app.identity.access import authenticated, by_caller, caller, optional, optional_reader, reader
+from app.identity.access import authenticated, by_caller, caller, caller_id, optional
 from app.identity.upload_limits import limit_uploads
 
 bp = Blueprint("forum", __name__, url_prefix="/forum", description="Threads, nested replies, likes and saves")
@@ -31,24 +31,24 @@ def list_categories() -> list[Category]:
 
 
 @bp.get("/threads")
-@optional_reader
+@optional
 @cached(1)
 @bp.arguments(schemas.ThreadQuerySchema, location="query")
 @bp.plain_response(200, schemas.ThreadRow(many=True))
 @bp.alt_response(401, "UNAUTHORIZED")
 def list_threads(query: ThreadQuery) -> Listing[ThreadRow]:
     """Threads, newest first."""
-    return threads.list_all(query, reader())
+    return threads.list_all(query, caller_id())
 
 
 @bp.get("/threads/<int:thread_id>")
-@optional_reader
+@optional
 @cached(1)
 @bp.arguments(schemas.RepliesQuerySchema, location="query")
 @bp.plain_response(200, schemas.Thread)
 def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Thread] | ThreadPage:
     """A thread with the tree of its replies: the first 1,000 of them, or a page of those to the thread itself."""
-    return threads.get(thread_id, query, reader())
+    return threads.get(thread_id, query, caller_id())
 
 
 @bp.post("/threads")

@@ -1,8 +1,8 @@
 """Who may call a route: each says so with one of these decorators, next to its `@bp.get`.
 
 `public` ignores tokens; `optional` accepts a valid one and refuses an invalid one, so that the client refreshes it;
-`authenticated` needs any role (`optional_reader` and `authenticated_reader` are the same, asked in fewer round trips);
-`requires` needs one of the named roles, read from the database for this request.
+`authenticated` needs any role; `requires` needs one of the named roles. Session and roles are read from the database
+for this request, before anything else.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from werkzeug.local import LocalProxy
 from app.core.errors import Forbidden, Unauthorized
 from app.identity import audit, second_factor, tokens
 from app.identity.models import RoleName
-from app.identity.sessions import Caller, Reader, reader_of
+from app.identity.sessions import Caller, get_caller
 
 View = TypeVar("View", bound=Callable[..., object])
 
@@ -43,8 +43,6 @@ class Rule:
 
     name: str
     roles: tuple[RoleName, ...] = ()
-    #: Whether the view's own statement asks for the caller's session.
-    is_deferred: bool = False
 
     @property
     def security(self) -> list[dict[str, list[str]]]:
@@ -57,33 +55,18 @@ class Rule:
     def enforce(self) -> None:
         if self.name == "public":
             return
-        g.reader = _sent_reader()
-        if g.reader is None:
+        full = _sent_caller()
+        if full is None:
             if self.name != "optional":
                 raise Unauthorized
             return
-        if self.is_deferred:
-            return
-        full = g.reader.ask()
         allowed = second_factor.allowed_roles(full.id, full.roles)
         g.caller = full if allowed is full.roles else replace(full, roles=allowed)
         if self.roles and not self._admits(g.caller):
             raise second_factor.setup_required() if self._admits(full) else Forbidden
 
-    def confirm(self) -> None:
-        """Ask for the caller's session, where the view was to and has not."""
-        if self.is_deferred and g.reader is not None:
-            g.caller = g.reader.ask()
-
     def record(self) -> None:
-        """Record a deletion that a role allowed in the audit log, unless the section has recorded it itself.
-
-        A view that should have asked for the caller's session and has not answers nobody.
-        """
-        if self.is_deferred and g.reader is not None:
-            if g.reader.caller is None:
-                raise RuntimeError("nothing has asked for the caller's session")
-            g.caller = g.reader.caller
+        """Record a deletion that a role allowed in the audit log, unless the section has recorded it itself."""
         if self.roles and request.method == "DELETE" and not audit.is_recorded():
             audit.record(g.caller, audit.Action.DELETED, request.path.removeprefix("/api/"))
 
@@ -104,19 +87,9 @@ def optional(view: View) -> View:
     return _mark(view, Rule("optional"))
 
 
-def optional_reader(view: View) -> View:
-    """As `optional`, for a view whose own statement confirms the `reader`: that saves a round trip to the database."""
-    return _mark(view, Rule("optional", is_deferred=True))
-
-
 def authenticated(view: View) -> View:
     """Anybody who is logged in."""
     return _mark(view, Rule("authenticated"))
-
-
-def authenticated_reader(view: View) -> View:
-    """As `authenticated`, for a view whose own statement confirms the `reader`."""
-    return _mark(view, Rule("authenticated", is_deferred=True))
 
 
 def requires(*roles: RoleName) -> Callable[[View], View]:
@@ -148,20 +121,6 @@ def optional_caller() -> Caller | None:
     return current
 
 
-def reader() -> Reader | None:
-    """Who reads, on a route of `optional_reader` or `authenticated_reader`."""
-    current: Reader | None = g.reader
-    return current
-
-
-def required_reader() -> Reader:
-    """Who calls a route of `authenticated_reader`."""
-    current = reader()
-    if current is None:
-        raise Unauthorized
-    return current
-
-
 def by_caller() -> str:
     """The key of a rate limit that counts each person by themselves, wherever they call from."""
     return f"user:{_required_caller().id}"
@@ -179,11 +138,12 @@ def _required_caller() -> Caller:
     return current
 
 
-def _sent_reader() -> Reader | None:
+def _sent_caller() -> Caller | None:
+    """Return the holder of the token that the request sends; None when it sends none."""
     header: str | None = request.environ.get("HTTP_AUTHORIZATION")
     if header is None or not header.strip():
         return None
     scheme, _, token = header.strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthorized("Token tidak valid.", code="invalid_token")
-    return reader_of(token.strip(), request.remote_addr)
+    return get_caller(token.strip(), request.remote_addr)

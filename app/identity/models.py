@@ -162,7 +162,10 @@ class LoginSession(Base, Created):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     kind: Mapped[str]
     refresh_hash: Mapped[str | None] = mapped_column(unique=True, comment="SHA-256 of the refresh token")
-    last_used_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
+    last_used_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), comment="login or latest refresh")
+    expires_at: Mapped[datetime] = mapped_column(
+        comment="set at login and refresh; earlier when the person is promoted"
+    )
     device: Mapped[str | None] = mapped_column(comment="a plain name; null: begun before names were kept")
 
 

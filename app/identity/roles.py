@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, translating
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, ValidationFailed
-from app.identity import audit, erasure
-from app.identity.models import SELF_SERVICE, Role, RoleName, User, user_roles
+from app.identity import audit, erasure, sessions
+from app.identity.models import PRIVILEGED, SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.sessions import Caller
 
 #: A role that was deleted after it was looked up and before somebody got it.
@@ -90,6 +90,8 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
         )
     with translating(ROLE_CONSTRAINTS):
         user.roles = sorted(roles, key=lambda role: role.id)
+    if not PRIVILEGED.isdisjoint(after - before):
+        sessions.shorten(user.id)
     return user
 
 

@@ -1,23 +1,20 @@
-"""Login sessions: begin, refresh, end. How long a session lasts depends on the roles that its person has now."""
+"""Login sessions: begin, refresh, end.
+
+A login and a refresh set when the session expires, by the roles of the person. A promotion makes it earlier.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
-from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import timedelta
-from functools import lru_cache
+from datetime import datetime, timedelta
 
-import orjson
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.core.errors import NotFound, Unauthorized
-from app.core.lib.clock import now
-from app.core.settings import current, settings
+from app.core.settings import settings
 from app.identity import tokens
 from app.identity.models import (
     PRIVILEGED,
@@ -31,9 +28,11 @@ from app.identity.models import (
     highest,
     user_roles,
 )
-from config import Config
 
 NOT_FOUND = "Perangkat tidak ditemukan."
+
+#: Whether a session may still be used, as a condition on `LoginSession`.
+IS_ALIVE: sa.ColumnElement[bool] = LoginSession.expires_at > sa.func.now()
 
 #: A table of `app.push`, which this package cannot import.
 _subscriptions = sa.table("push_subscriptions", *(sa.column(name) for name in ("user_id", "session_id", "is_verified")))
@@ -71,10 +70,15 @@ def ended() -> Unauthorized:
 
 
 def begin(user: User, device: str | None = None) -> TokenPair:
-    """Log `user` in on one more device, of this plain name."""
+    """Log `user`, whose row is locked, in on one more device, of this plain name."""
     refresh = tokens.new_opaque()
     session = LoginSession(
-        id=uuid.uuid4(), user_id=user.id, kind=SessionKind.USER, refresh_hash=tokens.digest(refresh), device=device
+        id=uuid.uuid4(),
+        user_id=user.id,
+        kind=SessionKind.USER,
+        refresh_hash=tokens.digest(refresh),
+        expires_at=_expiry(user.id, sa.func.now()),
+        device=device,
     )
     db.session.add(session)
     db.session.flush()
@@ -84,27 +88,47 @@ def begin(user: User, device: str | None = None) -> TokenPair:
 
 def begin_superadmin(user: User, device: str | None = None) -> str:
     """A super-admin session: one short access token, no refresh."""
-    session = LoginSession(id=uuid.uuid4(), user_id=user.id, kind=SessionKind.SUPERADMIN, device=device)
+    life = timedelta(minutes=settings.superadmin_token_minutes)
+    session = LoginSession(
+        id=uuid.uuid4(),
+        user_id=user.id,
+        kind=SessionKind.SUPERADMIN,
+        expires_at=sa.func.now() + life,
+        device=device,
+    )
     db.session.add(session)
     db.session.flush()
-    return _access(user.id, user.role_names, session.id, minutes=settings.superadmin_token_minutes)
+    return _access(user.id, user.role_names, session.id, life)
 
 
 def refresh(refresh_token: str) -> str:
     """A new access token; the refresh token stays valid and its idle time starts again."""
     row = db.session.execute(
-        sa.select(LoginSession, is_alive().label("is_alive"))
+        sa.select(LoginSession, IS_ALIVE.label("is_alive"))
         .where(LoginSession.refresh_hash == tokens.digest(refresh_token))
         .with_for_update(of=LoginSession, key_share=True)
     ).one_or_none()
     if row is None:
         raise Unauthorized("Sesi tidak valid. Silakan masuk kembali.", code="invalid_refresh_token")
-    session, is_still_alive = row
-    if not is_still_alive:
+    session, is_alive = row
+    if not is_alive:
         raise Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="invalid_refresh_token")
-    session.last_used_at = now()
+    session.last_used_at = sa.func.now()
+    session.expires_at = _expiry(session.user_id, session.created_at)
     user = db.session.get_one(User, session.user_id)
     return _access(user.id, user.role_names, session.id)
+
+
+def shorten(user_id: int) -> None:
+    """Give every session of a person who becomes an administrator an administrator's life."""
+    _lock_person(user_id)  # a login that comes first is shortened, a later one reads the new role
+    longest, idle = _life(is_privileged=True)
+    expiry = sa.func.least(LoginSession.created_at + longest, LoginSession.last_used_at + idle)
+    db.session.execute(
+        sa.update(LoginSession)
+        .where(LoginSession.user_id == user_id, LoginSession.kind == SessionKind.USER)
+        .values(expires_at=sa.func.least(LoginSession.expires_at, expiry))
+    )
 
 
 def end(caller: Caller) -> None:
@@ -136,26 +160,8 @@ def _lock_person(user_id: int) -> None:
 
 def own(caller: Caller) -> sa.Select[LoginSession]:
     """Select the sessions that the caller is signed in with now, the latest login first."""
-    alive = sa.select(LoginSession).where(LoginSession.user_id == caller.id, is_alive())
+    alive = sa.select(LoginSession).where(LoginSession.user_id == caller.id, IS_ALIVE)
     return alive.order_by(LoginSession.created_at.desc(), LoginSession.id)
-
-
-def is_alive() -> sa.ColumnElement[bool]:
-    """Return whether a session may still be refreshed, as a condition on `LoginSession`."""
-    is_privileged = sa.exists().where(
-        user_roles.c.user_id == LoginSession.user_id, user_roles.c.role_id == Role.id, Role.name.in_(PRIVILEGED)
-    )
-    return sa.case(
-        (LoginSession.kind == SessionKind.SUPERADMIN, _is_within(SessionKind.SUPERADMIN, ())),
-        (is_privileged, _is_within(SessionKind.USER, PRIVILEGED)),
-        else_=_is_within(SessionKind.USER, ()),
-    )
-
-
-def _is_within(kind: SessionKind, roles: Collection[str]) -> sa.ColumnElement[bool]:
-    longest, idle = _limits(kind, roles)
-    moment = sa.func.statement_timestamp()
-    return sa.and_(LoginSession.created_at > moment - longest, LoginSession.last_used_at > moment - idle)
 
 
 def end_own(caller: Caller, session_id: str) -> None:
@@ -170,18 +176,11 @@ def end_own(caller: Caller, session_id: str) -> None:
 
 
 def delete_expired(user_id: int | None = None) -> None:
-    """Delete the sessions that have expired, of one person or of all."""
-    longest = timedelta(days=settings.refresh_token_days)
-    idle = timedelta(days=settings.refresh_idle_days)
-    moment = now()
-    expired = sa.or_(
-        LoginSession.created_at < moment - longest,
-        LoginSession.last_used_at < moment - idle,
-        sa.and_(
-            LoginSession.kind == SessionKind.SUPERADMIN,
-            LoginSession.created_at < moment - timedelta(minutes=settings.superadmin_token_minutes),
-        ),
-    )
+    """Delete the sessions that have expired and are unused for `REFRESH_IDLE_DAYS`, of one person or of all.
+
+    An administrator's session expires earlier. Its browser still gets pushes about urgent cases until then.
+    """
+    expired = sa.and_(~IS_ALIVE, LoginSession.last_used_at < sa.func.now() - timedelta(days=settings.refresh_idle_days))
     whose = sa.true() if user_id is None else LoginSession.user_id == user_id
     # Lock the people before their rows. Skip whoever is locked: the next sweep deletes their sessions.
     people = sa.select(User.id).where(User.id.in_(sa.select(LoginSession.user_id).where(whose, expired)))
@@ -191,121 +190,49 @@ def delete_expired(user_id: int | None = None) -> None:
 
 
 _SESSION_ID, _USER_ID = sa.bindparam("session_id", type_=sa.Uuid), sa.bindparam("user_id", type_=sa.BigInteger)
-#: After which moment those of each kind have begun that still live, in seconds since 1970: as timestamps these three
-#: would cost as much as all else that is asked.
-_USER_SINCE, _PRIVILEGED_SINCE, _SUPERADMIN_SINCE = (
-    sa.bindparam(f"{kind}_since", type_=sa.Double) for kind in ("user", "privileged", "superadmin")
-)
-#: What `SESSION` asks with; `Reader.session_values` has the values.
-SESSION_PARAMETERS = (_SESSION_ID, _USER_ID, _USER_SINCE, _PRIVILEGED_SINCE, _SUPERADMIN_SINCE)
-_roles = sa.func.array(
-    sa.select(Role.name)
-    .join(user_roles, user_roles.c.role_id == Role.id)
-    .where(user_roles.c.user_id == LoginSession.user_id)
-    .correlate(LoginSession)
-    .scalar_subquery(),
-    type_=ARRAY(sa.Text),
-)
-_begun = (
-    sa.select(LoginSession.kind, LoginSession.created_at, _roles.label("roles"))
-    .where(LoginSession.id == _SESSION_ID, LoginSession.user_id == _USER_ID)
-    .offset(0)  # or PostgreSQL would look for the roles twice
-    .subquery()
-)
-#: A session that lives and the roles that its person has now, as one JSON text: `[kind, roles]`. It is the only thing
-#: that authentication asks the database for; as a part of another statement it comes in the same round trip. Idleness
-#: ends a session at its next refresh: an access token expires before any idle time is over.
-SESSION = sa.select(sa.cast(sa.func.json_build_array(_begun.c.kind, _begun.c.roles), sa.Text)).where(
-    _begun.c.created_at
-    > sa.func.to_timestamp(
-        sa.case(
-            (_begun.c.kind == SessionKind.SUPERADMIN, _SUPERADMIN_SINCE),
-            (_begun.c.roles.overlap(sorted(PRIVILEGED)), _PRIVILEGED_SINCE),
-            else_=_USER_SINCE,
-        )
+_roles = sa.select(Role.name).join(user_roles, user_roles.c.role_id == Role.id).where(user_roles.c.user_id == _USER_ID)
+_SESSION = PreparedStatement(
+    sa.select(LoginSession.kind, sa.func.array(_roles.scalar_subquery())).where(
+        LoginSession.id == _SESSION_ID, LoginSession.user_id == _USER_ID, IS_ALIVE
     )
 )
 
-_SESSION = PreparedStatement(SESSION)
+
+def get_caller(access_token: str, ip: str | None = None) -> Caller:
+    """Return the holder of an access token; `Unauthorized` when it is wrong or its session has ended."""
+    token = tokens.read_access(access_token)
+    with autocommit() as connection:
+        rows = _SESSION.rows(connection, {"session_id": str(token.session_id), "user_id": token.user_id})
+    if not rows:
+        raise ended()
+    kind, roles = rows[0]
+    return Caller(token.user_id, frozenset(roles), token.session_id, SessionKind(kind), ip)
 
 
-@dataclass
-class Reader:
-    """The holder of a valid access token, of whom it is not known yet whether the session still lives.
-
-    A statement that brings `SESSION` along tells that by the way: `confirm` takes its value.
-    """
-
-    token: tokens.AccessToken
-    #: The address that the request came from.
-    ip: str | None = None
-    #: Who it is, once that is confirmed.
-    caller: Caller | None = None
-
-    @classmethod
-    def of(cls, caller: Caller) -> Reader:
-        return cls(tokens.AccessToken(caller.id, caller.session_id), caller.ip, caller)
-
-    @property
-    def id(self) -> int:
-        return self.token.user_id
-
-    @property
-    def session_values(self) -> dict[str, object]:
-        """The values for the parameters of `SESSION`."""
-        moment = now().timestamp()
-        since = {name: moment - longest for name, longest in _longest(current()).items()}
-        return {"session_id": str(self.token.session_id), "user_id": self.id, **since}
-
-    def confirm(self, session: str | None) -> Caller:
-        """Take what `SESSION` gave, unless that is known; `Unauthorized` when the session has ended."""
-        if self.caller is None:
-            if session is None:
-                raise ended()
-            kind, roles = orjson.loads(session)
-            self.caller = Caller(self.id, frozenset(roles), self.token.session_id, SessionKind(kind), self.ip)
-        return self.caller
-
-    def ask(self, connection: sa.Connection | None = None) -> Caller:
-        """Confirm by a statement of its own, unless that is known; on `connection` where the caller has one."""
-        if self.caller is not None:
-            return self.caller
-        with nullcontext(connection) if connection else autocommit() as held:
-            rows = _SESSION.rows(held, self.session_values)
-        return self.confirm(rows[0][0] if rows else None)
+def _expiry(user_id: int, begun: datetime | sa.ColumnElement[datetime]) -> sa.ColumnElement[datetime]:
+    """Return when a session that is used now expires, by the roles that PostgreSQL has for its person."""
+    is_privileged = sa.exists().where(
+        user_roles.c.user_id == user_id, user_roles.c.role_id == Role.id, Role.name.in_(PRIVILEGED)
+    )
+    admin, other = (
+        sa.func.least(begun + longest, sa.func.now() + idle)
+        for longest, idle in (_life(is_privileged=True), _life(is_privileged=False))
+    )
+    return sa.case((is_privileged, admin), else_=other)
 
 
-def reader_of(access_token: str, ip: str | None = None) -> Reader:
-    """Who holds this access token; `Unauthorized` when it is wrong."""
-    return Reader(tokens.read_access(access_token), ip)
+def _life(*, is_privileged: bool) -> tuple[timedelta, timedelta]:
+    """Return how long a session lives, in all and unused."""
+    if is_privileged:
+        return timedelta(hours=settings.admin_session_hours), timedelta(minutes=settings.admin_idle_minutes)
+    return timedelta(days=settings.refresh_token_days), timedelta(days=settings.refresh_idle_days)
 
 
-def _limits(kind: SessionKind, roles: Collection[str]) -> tuple[timedelta, timedelta]:
-    """How long a session lives, in all and unused."""
-    if kind is SessionKind.SUPERADMIN:
-        longest = timedelta(minutes=settings.superadmin_token_minutes)
-        return longest, longest
-    if PRIVILEGED.isdisjoint(roles):
-        return timedelta(days=settings.refresh_token_days), timedelta(days=settings.refresh_idle_days)
-    return timedelta(hours=settings.admin_session_hours), timedelta(minutes=settings.admin_idle_minutes)
-
-
-@lru_cache(maxsize=4)
-def _longest(_: Config) -> dict[str, float]:
-    """How many seconds sessions live, by the parameters of `SESSION`; kept, for each request asks."""
-    limits = {
-        "user_since": _limits(SessionKind.USER, ()),
-        "privileged_since": _limits(SessionKind.USER, PRIVILEGED),
-        "superadmin_since": _limits(SessionKind.SUPERADMIN, ()),
-    }
-    return {name: longest.total_seconds() for name, (longest, _) in limits.items()}
-
-
-def _access(user_id: int, roles: set[str], session_id: uuid.UUID, minutes: int | None = None) -> str:
+def _access(user_id: int, roles: set[str], session_id: uuid.UUID, life: timedelta | None = None) -> str:
     return tokens.issue_access(
         user_id=user_id,
         role=highest(roles),
         roles=sorted(roles),
         session_id=session_id,
-        lifetime=timedelta(minutes=minutes or settings.access_token_minutes),
+        lifetime=life or timedelta(minutes=settings.access_token_minutes),
     )

@@ -7,7 +7,7 @@ from prometheus_client import Counter
 from app.core.errors import Unauthorized
 from app.core.lib import clock
 from app.core.web import rate_limits
-from app.identity.sessions import reader_of
+from app.identity.sessions import get_caller
 from app.logs import buffer
 from app.logs.schemas import NewLog
 
@@ -48,6 +48,6 @@ def _user_of(authorization: str | None) -> int | None:
     if scheme.lower() != "bearer" or not token.strip():
         return None
     try:
-        return reader_of(token.strip()).ask().id
+        return get_caller(token.strip()).id
     except Unauthorized:
         return None

@@ -6,13 +6,11 @@ import base64
 import hashlib
 import logging
 from collections.abc import Mapping
-from functools import lru_cache
 
 import orjson
 import sqlalchemy as sa
 
-from app.core.database.session import AnySelect, autocommit, db, unit_of_work
-from app.core.settings import current
+from app.core.database.session import autocommit, db, unit_of_work
 from app.identity import sessions
 from app.identity.models import LoginSession, User
 from app.notifications import outbox
@@ -23,7 +21,6 @@ from app.notifications.senders.models import phone_numbers
 from app.providers import webpush
 from app.providers.http import ProviderError
 from app.push.models import PushSubscription
-from config import Config
 
 logger = logging.getLogger(__name__)
 
@@ -54,10 +51,9 @@ MOST_REFUSALS = 2
 _subscriptions = PushSubscription.__table__.c
 
 
-@lru_cache(maxsize=4)
-def _subscription(_: Config) -> AnySelect:
-    """Build the statement that reads a subscription; cached, because building takes longer than reading."""
-    selected = sa.select(
+#: A subscription, its session and its person, by `id`.
+_subscription = (
+    sa.select(
         _subscriptions.user_id,
         _subscriptions.endpoint,
         _subscriptions.p256dh,
@@ -65,18 +61,17 @@ def _subscription(_: Config) -> AnySelect:
         _subscriptions.is_verified,
         _subscriptions.refusals,
         sa.func.clock_timestamp().label("now"),
-        sa.or_(_subscriptions.session_id.is_(None), sessions.is_alive()).label("is_signed_in"),
+        sa.or_(_subscriptions.session_id.is_(None), sessions.IS_ALIVE).label("is_signed_in"),
         # Whether their messages do not reach the person, as far as anybody can tell.
         sa.func.coalesce(
             sa.or_(User.phone_invalid_at.is_not(None), phone_numbers.c.silent_at.is_not(None)), sa.false()
         ).label("is_unreached"),
     )
-    return (
-        selected.outerjoin(User, User.id == _subscriptions.user_id)
-        .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
-        .outerjoin(LoginSession, LoginSession.id == _subscriptions.session_id)
-        .where(_subscriptions.id == sa.bindparam("id"))
-    )
+    .outerjoin(User, User.id == _subscriptions.user_id)
+    .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
+    .outerjoin(LoginSession, LoginSession.id == _subscriptions.session_id)
+    .where(_subscriptions.id == sa.bindparam("id"))
+)
 
 
 def fan_out(delivery: Claimed) -> None:
@@ -125,7 +120,7 @@ def send(delivery: Claimed) -> str | None:
     """
     subscription_id = int(delivery.target or 0)
     with autocommit() as connection:
-        row = connection.execute(_subscription(current()), {"id": subscription_id}).one_or_none()
+        row = connection.execute(_subscription, {"id": subscription_id}).one_or_none()
     # Whoever sits at that browser by now: what was for somebody else is not theirs.
     if row is None or (delivery.user_id is not None and row.user_id != delivery.user_id):
         raise UndeliverableError("unsubscribed")

@@ -159,7 +159,7 @@ class World:
             browser = self.sim.push.subscribe(self.settings["VAPID_PUBLIC_KEY"])
             with unit_of_work():
                 token = sessions.begin(users.get(user_id)).access_token
-            caller = sessions.reader_of(token).ask()
+            caller = sessions.get_caller(token)
             with unit_of_work():
                 push.subscribe({**browser, "user_id": None}, caller)
         return ids

@@ -8,9 +8,7 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
-from app.core.web.blueprint import Blueprint
 from app.identity import sessions
-from app.identity.access import authenticated_reader
 from tests.architecture.table import ACCESS, routes
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -86,15 +84,3 @@ def test_a_wrong_token_is_refused_wherever_tokens_count(client: Client, kind: st
         ),
         "A wrong token is a 401 everywhere but on public routes, which read none:",
     )
-
-
-def test_a_create_asks_for_its_caller_before_the_view(app: Flask) -> None:
-    """Its `Idempotency-Key` is looked for under their name."""
-    bp = Blueprint("broken", __name__)
-
-    @authenticated_reader
-    @bp.response(201)
-    def view() -> None: ...
-
-    with pytest.raises(TypeError, match="has to know its caller"):
-        bp.post("/broken")(view)

@@ -18,11 +18,9 @@ from tests.helpers.offenders import assert_none
 MARKS = {
     "public",
     "optional",
-    "optional_reader",
     "cached",
     "may_be_old",
     "authenticated",
-    "authenticated_reader",
     "requires",
     "limit",
     "limit_own_password",

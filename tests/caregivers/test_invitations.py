@@ -117,7 +117,7 @@ def _people(*roles: RoleName) -> list[int]:
 
 def test_of_two_who_take_an_invitation_at_once_one_gets_it(committed: Flask) -> None:
     siti_id, *caregivers = _people(RoleName.PASIEN, RoleName.PENDAMPING, RoleName.PENDAMPING)
-    caller = signed_in(siti_id).ask()
+    caller = signed_in(siti_id)
     with unit_of_work():
         code = invitations.create(caller, ["manage"])["code"]
     left = list(caregivers)
@@ -129,7 +129,7 @@ def test_of_two_who_take_an_invitation_at_once_one_gets_it(committed: Flask) -> 
 
 def test_of_many_who_take_an_invitation_at_once_one_gets_it(committed: Flask) -> None:
     siti_id, *caregivers = _people(RoleName.PASIEN, *[RoleName.PENDAMPING] * 6)
-    caller = signed_in(siti_id).ask()
+    caller = signed_in(siti_id)
     with unit_of_work():
         code = invitations.create(caller, ["history"])["code"]
     with unit_of_work():

@@ -8,12 +8,13 @@ from typing import Any
 from unittest import mock
 from uuid import uuid4
 
+import sqlalchemy as sa
+
 from app.articles.models import Article
 from app.core.database.session import db, unit_of_work
-from app.identity import passwords, users
+from app.identity import passwords, sessions, users
 from app.identity.models import LoginSession, RoleName, SessionKind, User
-from app.identity.sessions import Caller, Reader
-from app.identity.tokens import AccessToken
+from app.identity.sessions import Caller
 from app.videos.models import Video
 
 PASSWORD = "rahasia123"
@@ -42,12 +43,14 @@ def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
     return user
 
 
-def signed_in(user_id: int) -> Reader:
-    """A person with a session of their own, as a request finds them by its token. A unit of work of its own."""
-    session = LoginSession(user_id=user_id, kind=SessionKind.USER)
+def signed_in(user_id: int) -> Caller:
+    """Return a person with a stored session, as the routes hand them to the services. Commits its own unit of work."""
     with unit_of_work():
-        db.session.add(session)
-    return Reader(AccessToken(user_id, session.id))
+        user = users.get(user_id)
+        sessions.begin(user)
+        session = db.session.scalars(sa.select(LoginSession).filter_by(user_id=user_id)).first()
+        assert session is not None
+        return Caller(user_id, frozenset(user.role_names), session.id, SessionKind.USER)
 
 
 def as_caller(user: User) -> Caller:

@@ -2,47 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
+from flask import Flask
 
-from app.core.database.session import db
+from app.accounts import service
+from app.core.database.session import db, unit_of_work
 from app.core.errors import Unauthorized
-from app.core.lib.clock import now
-from app.identity import sessions
+from app.identity import roles, sessions, users
 from app.identity.models import LoginSession, RoleName, User
-from app.identity.roles import roles_named
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin, make_superadmin, make_user
+from tests.helpers.factories import PASSWORD, as_caller, make_admin, make_superadmin, make_user
+from tests.helpers.overlap import done_twice_at_once
 
 
-def aged(user: User, *, age: timedelta, idle: timedelta) -> str:
-    """The refresh token of a session begun and last used so long ago."""
-    pair = sessions.begin(user)
-    session = db.session.scalars(db.select(LoginSession).order_by(LoginSession.created_at.desc())).first()
-    assert session is not None
-    session.created_at = now() - age
-    session.last_used_at = now() - idle
-    db.session.flush()
-    return pair.refresh_token
+def let_pass(**span: float) -> None:
+    """Let this time go by for all sessions."""
+    moments = (LoginSession.created_at, LoginSession.last_used_at, LoginSession.expires_at)
+    db.session.execute(sa.update(LoginSession).values({moment: moment - timedelta(**span) for moment in moments}))
+
+
+def promote(user: User) -> None:
+    roles.add_roles(user, [role.id for role in roles.roles_named([RoleName.ADMIN])], as_caller(make_superadmin()))
 
 
 @pytest.mark.parametrize(
-    ("role", "age", "idle", "alive"),
+    ("role", "pauses", "is_alive"),
     [
-        (RoleName.PASIEN, timedelta(days=29), timedelta(days=6), True),
-        (RoleName.PASIEN, timedelta(days=31), timedelta(days=1), False),
-        (RoleName.PASIEN, timedelta(days=8), timedelta(days=8), False),
-        (RoleName.ADMIN, timedelta(hours=11), timedelta(minutes=29), True),
-        (RoleName.ADMIN, timedelta(hours=13), timedelta(minutes=1), False),
-        (RoleName.ADMIN, timedelta(hours=1), timedelta(minutes=31), False),
+        (RoleName.PASIEN, [{"days": 6}] * 4 + [{"days": 5}], True),
+        (RoleName.PASIEN, [{"days": 6}] * 4 + [{"days": 5}, {"days": 1, "minutes": 1}], False),
+        (RoleName.PASIEN, [{"days": 6, "hours": 23}], True),
+        (RoleName.PASIEN, [{"days": 7, "minutes": 1}], False),
+        (RoleName.ADMIN, [{"minutes": 29}] * 24, True),
+        (RoleName.ADMIN, [{"minutes": 29}] * 25, False),
+        (RoleName.ADMIN, [{"minutes": 31}], False),
+        (RoleName.SUPERADMIN, [{"minutes": 31}], False),
     ],
 )
 def test_a_session_ends_by_age_and_by_idleness(
-    client: Client, role: RoleName, age: timedelta, idle: timedelta, alive: bool
+    client: Client, role: RoleName, pauses: list[dict[str, float]], is_alive: bool
 ) -> None:
-    refresh = aged(make_user(role), age=age, idle=idle)
-    if alive:
+    """It is refreshed after each pause, and may be the last time."""
+    refresh = sessions.begin(make_user(role)).refresh_token
+    for pause in pauses[:-1]:
+        let_pass(**pause)
+        assert sessions.refresh(refresh)
+    let_pass(**pauses[-1])
+    if is_alive:
         assert sessions.refresh(refresh)
     else:
         with pytest.raises(Unauthorized):
@@ -51,19 +60,53 @@ def test_a_session_ends_by_age_and_by_idleness(
 
 def test_somebody_who_becomes_an_admin_gets_an_admins_short_session(client: Client) -> None:
     user = make_user()
-    refresh = aged(user, age=timedelta(days=2), idle=timedelta(days=1))
-    user.roles = roles_named([RoleName.ADMIN])
-    db.session.flush()
+    refresh, as_user = sessions.begin(user).refresh_token, client.as_(user)
+    let_pass(days=1)
+    promote(user)
     with pytest.raises(Unauthorized):
         sessions.refresh(refresh)
+    assert_error(as_user.get("/profile"), 401, "session_ended")
+
+
+def test_somebody_who_becomes_an_admin_stays_logged_in_while_they_use_the_session(client: Client) -> None:
+    user = make_user()
+    refresh = sessions.begin(user).refresh_token
+    let_pass(days=6)
+    sessions.refresh(refresh)
+    promote(user)
+    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # 12 hours are over
+    young = sessions.begin(user).refresh_token
+    let_pass(minutes=29)
+    assert sessions.refresh(young)
+
+
+@pytest.mark.parametrize("is_promoted_first", [True, False])
+@pytest.mark.parametrize("way", ["login", "refresh"])
+def test_no_long_session_passes_a_promotion(committed: Flask, way: str, is_promoted_first: bool) -> None:
+    with unit_of_work():
+        user = make_user(username="siti")
+        token = sessions.begin(user).refresh_token
+    ways: dict[str, Callable[[], object]] = {
+        "login": lambda: service.login("siti", PASSWORD),
+        "refresh": lambda: sessions.refresh(token),
+    }
+    steps: list[Callable[[], object]] = [
+        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # as the operator's command does
+        ways[way],
+    ]
+    left = iter(steps if is_promoted_first else reversed(steps))
+    second = done_twice_at_once(committed, lambda: next(left)())
+    assert second.exception() is None
+    is_long = LoginSession.expires_at > sa.func.now() + timedelta(minutes=30)
+    assert db.session.scalar(sa.select(sa.func.count()).where(is_long)) == 0
 
 
 def test_a_refresh_starts_the_idle_time_again(client: Client) -> None:
-    user = make_user()
-    refresh = aged(user, age=timedelta(days=10), idle=timedelta(days=6))
+    refresh = sessions.begin(make_user()).refresh_token
+    let_pass(days=6)
     sessions.refresh(refresh)
-    session = db.session.scalars(db.select(LoginSession)).one()
-    assert now() - session.last_used_at < timedelta(minutes=1)
+    let_pass(days=6)
+    assert sessions.refresh(refresh)
 
 
 def test_an_access_token_ends_with_its_session(client: Client) -> None:
@@ -75,21 +118,21 @@ def test_an_access_token_ends_with_its_session(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "age", "alive"),
+    ("role", "pause", "is_alive"),
     [
-        (RoleName.PASIEN, timedelta(days=29, hours=23), True),
-        (RoleName.PASIEN, timedelta(days=30, minutes=1), False),
-        (RoleName.ADMIN, timedelta(hours=11, minutes=59), True),
-        (RoleName.ADMIN, timedelta(hours=12, minutes=1), False),
-        (RoleName.SUPERADMIN, timedelta(hours=12, minutes=1), False),
+        (RoleName.PASIEN, {"days": 6, "hours": 23}, True),
+        (RoleName.PASIEN, {"days": 7, "minutes": 1}, False),
+        (RoleName.ADMIN, {"minutes": 29}, True),
+        (RoleName.ADMIN, {"minutes": 31}, False),
+        (RoleName.SUPERADMIN, {"minutes": 31}, False),
     ],
 )
-def test_an_access_token_lives_no_longer_than_a_session_may(
-    client: Client, role: RoleName, age: timedelta, alive: bool
+def test_an_access_token_lives_no_longer_than_its_session(
+    client: Client, role: RoleName, pause: dict[str, float], is_alive: bool
 ) -> None:
     as_user = client.as_(make_user(role))
-    db.session.scalars(db.select(LoginSession)).one().created_at = now() - age
-    if alive:
+    let_pass(**pause)
+    if is_alive:
         assert as_user.get("/profile").status_code == 200
     else:
         assert_error(as_user.get("/profile"), 401, "session_ended")
@@ -109,15 +152,24 @@ def test_where_a_token_may_be_left_out_one_of_an_ended_session_is_refused_all_th
 def test_a_superadmin_session_ends_after_its_minutes(client: Client) -> None:
     boss = client.as_superadmin(make_superadmin())
     assert boss.get("/profile").status_code == 200
-    session = db.session.scalars(db.select(LoginSession)).one()
-    session.created_at -= timedelta(minutes=16)
+    let_pass(minutes=16)
     assert boss.get("/profile").status_code == 401
 
 
 def test_dead_sessions_are_swept(client: Client) -> None:
     user, admin = make_user(), make_admin()
-    aged(user, age=timedelta(days=40), idle=timedelta(days=1))
-    aged(user, age=timedelta(days=9), idle=timedelta(days=8))
+    for _ in range(2):
+        sessions.begin(user)
+    let_pass(days=8)
     sessions.begin(admin)
     sessions.delete_expired()
     assert db.session.scalars(db.select(LoginSession.user_id)).all() == [admin.id]
+
+
+def test_an_admins_session_is_kept_after_its_end_as_long_as_others_may_be_idle(client: Client) -> None:
+    """Its browser takes pushes of urgent cases until then."""
+    sessions.begin(make_admin())
+    for days, left in ((6.5, 1), (1, 0)):
+        let_pass(days=days)
+        sessions.delete_expired()
+        assert db.session.scalar(sa.select(sa.func.count()).select_from(LoginSession)) == left

@@ -170,10 +170,10 @@ def test_a_session_that_is_too_old_answers_nothing(metformin: Reminder, moment: 
     moment.move(hours=11, minutes=5)
     jobs.top_up()
     session = db.session.scalars(sa.select(LoginSession)).one()
-    session.created_at -= timedelta(days=30, minutes=1)
+    session.expires_at -= timedelta(days=7, minutes=1)
     assert_error(metformin.say("done"), 401, "session_ended")
     assert ledger()[0] == "02 12:00 1 pending"
-    session.created_at += timedelta(hours=1)
+    session.expires_at += timedelta(hours=1)
     assert metformin.say("done").json["state"] == "done"
 
 

@@ -68,9 +68,10 @@ def push(user_id: int, kind: str = "reminder", **fields: Any) -> None:
 
 def idle(session_id: UUID, **age: float) -> None:
     """Let a session lie unused."""
-    used = sa.func.now() - timedelta(**age)
+    span = timedelta(**age)
+    unused = {"last_used_at": LoginSession.last_used_at - span, "expires_at": LoginSession.expires_at - span}
     with unit_of_work():
-        db.session.execute(sa.update(LoginSession).filter_by(id=session_id).values(last_used_at=used))
+        db.session.execute(sa.update(LoginSession).filter_by(id=session_id).values(unused))
 
 
 def endpoints() -> list[str]:
@@ -210,8 +211,11 @@ def test_a_moderator_hears_of_a_case_after_the_idle_time(client: Client, sim: Se
     device = sign_in(client, user_id)
     subscribe(device, browser)
     idle(id_of(device), hours=3)
+    identity_jobs.drop_dead_sessions()
     push(user_id, cases.KIND)
     assert shown(sim, browser) == TEXT
+    with unit_of_work():
+        db.session.execute(sa.update(LoginSession).values(expires_at=sa.func.now() + timedelta(minutes=1)))
     device.post("/logout")
     push(user_id, cases.KIND)
     assert shown(sim, browser) == TEXT
@@ -245,7 +249,7 @@ def test_nobody_subscribes_with_a_session_that_has_ended(client: Client, user_id
 def test_a_subscription_that_meets_the_end_of_its_session_does_not_stay(
     committed: Flask, user_id: int, browser: dict[str, Any], is_subscribed_first: bool
 ) -> None:
-    caller = signed_in(user_id).ask()
+    caller = signed_in(user_id)
     steps: list[Callable[[], object]] = [
         lambda: service.subscribe({**browser, "user_id": None}, caller),
         lambda: sessions.end(caller),

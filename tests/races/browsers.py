@@ -94,7 +94,11 @@ def sessions_end_while_the_person_is_deleted(scene: Scene) -> Script:
     leaving = scene.person(RoleName.ADMIN)
     for _ in range(2):
         scene.send(subscribe(leaving, browser(scene)))
-    scene.change("UPDATE sessions SET last_used_at = now() - interval '8 days' WHERE user_id = :id", id=leaving.id)
+    scene.change(
+        """UPDATE sessions SET last_used_at = now() - interval '8 days', expires_at = now() - interval '7 days'
+        WHERE user_id = :id""",
+        id=leaving.id,
+    )
     yield [leaving.post("/logout"), remove(scene.admin(), leaving), Job(identity_jobs.drop_dead_sessions)]
     assert left_of(scene, leaving) == 0
 

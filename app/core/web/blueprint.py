@@ -81,8 +81,6 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         if caching and (options.get("methods") != ["GET"] or access.security not in ANYBODY):
             raise TypeError(f"{rule}: only a public read may be kept by others")
         takes_key = idempotency.takes_key(view_func, options.get("methods"), access.security)
-        if takes_key and access.is_deferred:
-            raise TypeError(f"{rule}: a create has to know its caller before it looks for their key")
         described = operations.described(
             view_func,
             rule=rule,

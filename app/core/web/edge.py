@@ -16,7 +16,6 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm.exc import StaleDataError
 from werkzeug import Response
-from werkzeug.exceptions import HTTPException
 
 from app.core import errors
 from app.core.database.session import unit_of_work
@@ -40,16 +39,11 @@ class Access(Protocol):
     security: list[dict[str, list[str]]]
     #: One sentence: who may call.
     description: str
-    #: Whether the view's own statement asks for the caller's session.
-    is_deferred: bool
     #: Whose lack is a 403.
     roles: Collection[str]
 
     def enforce(self) -> None:
         """Raise `Unauthorized` or `Forbidden` for a caller who may not."""
-
-    def confirm(self) -> None:
-        """Called before a refusal. Raise `Unauthorized` where that has been put off and is due."""
 
     def record(self) -> None:
         """Called in the unit of work once the view has done its work, which is committed with what this adds."""
@@ -68,15 +62,11 @@ def around(view: View, access: Access, query_names: Collection[str]) -> Callable
                 _refuse_unknown_names(query_names)
             allow_replica = recent_writes.allow_replica(is_public_read=is_public_read, may_be_old=may_be_old)
             response = _serve(view, access, args, kwargs, repeats=1, may_read_replica=allow_replica)
-        except (errors.AppError, HTTPException):
-            access.confirm()  # whose session has ended hears that, and nothing else
-            raise
         except (IntegrityError, StaleDataError) as error:
             if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
                 raise
             logger.warning("a request met another that took away what it referred to: %s", type(error).__name__)
             access.enforce()  # `Unauthorized` when it is the caller who is gone
-            access.confirm()
             raise errors.Conflict(CHANGED_MEANWHILE, code="changed_meanwhile") from None
         if not may_be_old:
             recent_writes.note()

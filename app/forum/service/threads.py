@@ -17,23 +17,23 @@ from app.forum.service.posts import change, check_category, check_owner, check_p
 from app.forum.service.reads.thread_list import read_page
 from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow, read_part, read_thread
 from app.identity import own_pictures
-from app.identity.sessions import Caller, Reader
+from app.identity.sessions import Caller
 
 
-def list_all(query: ThreadQuery, reader: Reader | None) -> Listing[ThreadRow]:
+def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[ThreadRow]:
     """One page of threads, newest first. `Unauthorized` for nobody's own or saved threads."""
-    if reader is None and (query.saved or query.mine):
+    if caller_id is None and (query.saved or query.mine):
         raise Unauthorized
     with autocommit() as connection:
-        return read_page(connection, query, reader)
+        return read_page(connection, query, caller_id)
 
 
-def get(thread_id: int, query: RepliesQuery, reader: Reader | None) -> Partial[Thread] | ThreadPage:
+def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Partial[Thread] | ThreadPage:
     """A thread with the tree of its replies, or the part of it that `query` asks for."""
     with autocommit() as connection:
         if query.is_plain:
-            return read_thread(connection, thread_id, reader)
-        return read_part(connection, thread_id, query, reader)
+            return read_thread(connection, thread_id, caller_id)
+        return read_part(connection, thread_id, query, caller_id)
 
 
 def create(data: NewThread, caller: Caller) -> Thread:
@@ -94,5 +94,5 @@ def remove(thread: ForumThread) -> None:
 
 def _read(thread: ForumThread, help_: Help | None, caller: Caller) -> Thread:
     """The thread as its author reads it, who alone is told where to find help."""
-    record = read_thread(db.session.connection(), thread.id, Reader.of(caller)).record
+    record = read_thread(db.session.connection(), thread.id, caller.id).record
     return record if help_ is None else {**record, "help": help_}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -102,8 +103,8 @@ def test_dead_sessions_are_swept_and_living_ones_stay(app: Flask) -> None:
         user_id = make_user().id
         for age in ("0 days", "400 days"):
             moment = sa.func.now() - sa.cast(age, sa.Interval)
-            session = {"id": uuid.uuid4(), "user_id": user_id, "kind": "user"}
-            db.session.execute(sa.insert(LoginSession).values(**session, created_at=moment, last_used_at=moment))
+            session = {"id": uuid.uuid4(), "user_id": user_id, "kind": "user", "last_used_at": moment}
+            db.session.execute(sa.insert(LoginSession).values(**session, expires_at=moment + timedelta(days=7)))
     sweep: Callable[[], None] = jobs.drop_dead_sessions
     sweep()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(LoginSession)) == 1

@@ -35,7 +35,7 @@ def subscribed(sim: Server, public_key: str) -> int:
     browser = sim.push.subscribe(public_key)
     with unit_of_work():
         user_id = make_user().id
-    caller = signed_in(user_id).ask()
+    caller = signed_in(user_id)
     with unit_of_work():
         row, _ = push.subscribe({**browser, "user_id": None}, caller)
         return row.id

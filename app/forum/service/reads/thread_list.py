@@ -17,13 +17,10 @@ from app.forum.schemas import ThreadQuery
 from app.forum.service.reads.posts import CALLER_ID, is_listed
 from app.forum.service.reads.threads import (
     ThreadRow,
-    ask,
     joined_threads,
-    prepared_for_reader,
     thread_columns,
     thread_record,
 )
-from app.identity.sessions import Reader
 
 #: Page sizes that clients ask for; the first page of each has a prepared statement of its own.
 USUAL_SIZES = frozenset({10, 20, 25, 50, 100, MAX_UNPAGED})
@@ -107,10 +104,10 @@ def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
 @cache
 def prepared_page(*, first: int | None, signed_in: bool, search: TextSearch | None, **kinds: bool) -> PreparedStatement:
     statement = select_page(first=first, signed_in=signed_in, search=search, **kinds)
-    return prepared_for_reader(statement, signed_in=signed_in, plans_by_values=search is not None)
+    return PreparedStatement(statement, plans_by_values=search is not None)
 
 
-def read_page(connection: sa.Connection, query: ThreadQuery, reader: Reader | None) -> Listing[ThreadRow]:
+def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | None) -> Listing[ThreadRow]:
     """One page of threads, newest first, and how many there are in all."""
     page = query.page
     statement = prepared_page(
@@ -120,9 +117,10 @@ def read_page(connection: sa.Connection, query: ThreadQuery, reader: Reader | No
         saved=query.saved,
         mine=query.mine,
         search=query.q and ("trigrams" if has_trigram(query.q) else "newest"),
-        signed_in=reader is not None,
+        signed_in=caller_id is not None,
     )
     values: dict[str, object] = {
+        "caller_id": caller_id,
         "category_id": query.category_id,
         "before": query.before,
         "size": page.size,
@@ -130,7 +128,7 @@ def read_page(connection: sa.Connection, query: ThreadQuery, reader: Reader | No
     }
     if query.q:
         values["pattern"] = contains(query.q)
-    rows = ask(statement, connection, values, reader)
+    rows = statement.rows(connection, values)
     records = [thread_record(row[:-1]) for row in rows if row[0] is not None]
     total = int(rows[0][-1])
     if query.before is None:

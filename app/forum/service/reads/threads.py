@@ -6,7 +6,7 @@ Each function takes the connection, so that a writer can show what it has not co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypedDict
@@ -34,7 +34,6 @@ from app.forum.service.reads.posts import (
 from app.forum.service.reads.replies import FEW_REPLIES, Reply, Tree, read_all, read_first
 from app.forum.service.reads.replies import read_page as read_reply_page
 from app.identity.models import User
-from app.identity.sessions import SESSION, Reader
 
 
 class CategoryName(TypedDict):
@@ -127,45 +126,22 @@ def select_thread(*, signed_in: bool) -> AnySelect:
 
 @cache
 def prepared_thread(*, signed_in: bool) -> PreparedStatement:
-    return prepared_for_reader(select_thread(signed_in=signed_in), signed_in=signed_in)
+    return PreparedStatement(select_thread(signed_in=signed_in))
 
 
-def prepared_for_reader(statement: AnySelect, *, signed_in: bool, plans_by_values: bool = False) -> PreparedStatement:
-    """The statement; for a reader who is signed in, its last column tells whether their session still lives."""
-    if signed_in:
-        statement = statement.add_columns(SESSION.scalar_subquery())
-    return PreparedStatement(statement, plans_by_values=plans_by_values)
-
-
-def ask(
-    statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object], reader: Reader | None
-) -> list[tuple[Any, ...]]:
-    """The statement's rows for `reader`; `Unauthorized` when their session has ended."""
-    if reader is None:
-        return statement.rows(connection, values)
-    rows = statement.rows(connection, {**values, **reader.session_values, "caller_id": reader.id})
-    if rows:
-        reader.confirm(rows[0][-1])
-    else:
-        reader.ask(connection)
-    return [row[:-1] for row in rows]
-
-
-def read_thread(connection: sa.Connection, thread_id: int, reader: Reader | None) -> Partial[Thread]:
+def read_thread(connection: sa.Connection, thread_id: int, caller_id: int | None) -> Partial[Thread]:
     """A thread with the tree of its replies, or of the first of them. `NotFound` without one."""
-    thread = _read_row(connection, thread_id, reader)
-    caller_id = reader.id if reader else None
+    thread = _read_row(connection, thread_id, caller_id)
     if thread["replies_count"] <= FEW_REPLIES and (all_of_them := read_all(connection, thread_id, caller_id)):
         return Partial({**thread, "replies": all_of_them.roots})
     return _with_replies(thread, read_first(connection, thread_id, caller_id, bytes_used=_size(thread)))
 
 
 def read_part(
-    connection: sa.Connection, thread_id: int, query: RepliesQuery, reader: Reader | None
+    connection: sa.Connection, thread_id: int, query: RepliesQuery, caller_id: int | None
 ) -> Partial[Thread] | ThreadPage:
     """A thread with the part of its replies that `query` asks for. `NotFound` without one."""
-    thread = _read_row(connection, thread_id, reader)
-    caller_id = reader.id if reader else None
+    thread = _read_row(connection, thread_id, caller_id)
     if not query.replies:
         return Partial({**thread, "replies": []})
     if query.after is not None or query.page is None:
@@ -177,8 +153,9 @@ def read_part(
     return ThreadPage(tree.roots, total, query.page, thread=_with_replies(thread, tree).record)
 
 
-def _read_row(connection: sa.Connection, thread_id: int, reader: Reader | None) -> ThreadRow:
-    rows = ask(prepared_thread(signed_in=reader is not None), connection, {"id": thread_id}, reader)
+def _read_row(connection: sa.Connection, thread_id: int, caller_id: int | None) -> ThreadRow:
+    statement = prepared_thread(signed_in=caller_id is not None)
+    rows = statement.rows(connection, {"id": thread_id, "caller_id": caller_id})
     if not rows:
         raise NotFound(THREAD_NOT_FOUND)
     *row, hidden_reason, is_blocked = rows[0]

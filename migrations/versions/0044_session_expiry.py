@@ -1,0 +1,54 @@
+"""The moment at which a session expires. Until now each use computed it from the settings and the roles."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+from app.core.settings import settings
+
+revision = "0044"
+down_revision = "0043"
+
+BACKFILL = sa.text(
+    """
+UPDATE sessions s SET expires_at = CASE
+    WHEN s.kind = 'superadmin' THEN s.created_at + make_interval(mins => :superadmin_minutes)
+    WHEN EXISTS (
+        SELECT FROM user_roles u JOIN roles r ON r.id = u.role_id
+        WHERE u.user_id = s.user_id AND r.name IN ('admin', 'superadmin')
+    ) THEN least(
+        s.created_at + make_interval(hours => :admin_hours), s.last_used_at + make_interval(mins => :admin_idle)
+    )
+    ELSE least(s.created_at + make_interval(days => :days), s.last_used_at + make_interval(days => :idle))
+END
+"""
+)
+
+
+def upgrade() -> None:
+    with op.get_context().autocommit_block():
+        # The default is for logins through the previous version. It is short because it holds for administrators too.
+        op.execute(
+            "ALTER TABLE sessions ADD COLUMN IF NOT EXISTS expires_at timestamptz NOT NULL"
+            " DEFAULT now() + interval '1 hour'"
+        )
+        op.execute(
+            "COMMENT ON COLUMN sessions.expires_at IS 'set at login and refresh; earlier when the person is promoted'"
+        )
+        op.execute("COMMENT ON COLUMN sessions.last_used_at IS 'login or latest refresh'")
+        # Apart from the ALTER, so that nobody waits for the whole table.
+        op.execute(
+            BACKFILL.bindparams(
+                superadmin_minutes=settings.superadmin_token_minutes,
+                admin_hours=settings.admin_session_hours,
+                admin_idle=settings.admin_idle_minutes,
+                days=settings.refresh_token_days,
+                idle=settings.refresh_idle_days,
+            )
+        )
+
+
+def downgrade() -> None:
+    op.drop_column("sessions", "expires_at")
+    op.execute("COMMENT ON COLUMN sessions.last_used_at IS NULL")
