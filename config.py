@@ -274,8 +274,8 @@ class Config:
         secret=True,
     )
     database_replica_url: str | None = setting(
-        "A streaming replica of `DATABASE_URL`: while it is at most 5 s behind, it serves anonymous reads, exports, the"
-        " overview, and SQL in mode `ro`",
+        "A streaming replica of `DATABASE_URL`, which serves administrators' exports, the overview, and SQL in mode"
+        " `ro`. Its data may be old. While it cannot be reached, the primary serves them",
         _database_url,
         default=None,
         secret=True,

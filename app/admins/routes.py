@@ -15,7 +15,6 @@ from app.core.exports import streaming
 from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing, Search, SearchSchema
-from app.core.web.recent_writes import may_be_old
 from app.identity import audit
 from app.identity import schemas as identity_schemas
 from app.identity.access import caller, requires
@@ -169,7 +168,6 @@ def delete_relation(data: NewLink) -> dict[str, str]:
 
 @bp.get("/overview")
 @requires(RoleName.ADMIN)
-@may_be_old
 @bp.arguments(schemas.RangeQuery, location="query")
 @bp.response(200, schemas.Overview)
 def get_overview(query: DayRange) -> dict[str, object]:
@@ -182,7 +180,6 @@ def get_overview(query: DayRange) -> dict[str, object]:
 
 @bp.get("/export/<report>", parameters=[schemas.REPORT])
 @requires(RoleName.ADMIN)
-@may_be_old
 @bp.arguments(schemas.ExportQuery, location="query")
 @bp.response(200, streaming.FILE, content_type=MIMETYPES["csv"])
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])

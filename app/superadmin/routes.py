@@ -7,7 +7,6 @@ from flask import Response
 from app.core.exports import streaming
 from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint
-from app.core.web.recent_writes import may_be_old
 from app.identity.access import requires, superadmin
 from app.identity.models import RoleName
 from app.superadmin import schemas
@@ -20,7 +19,6 @@ bp = Blueprint("superadmin", __name__, url_prefix="/superadmin", description="SQ
 
 @bp.post("/query")
 @requires(RoleName.SUPERADMIN)
-@may_be_old
 @bp.arguments(schemas.SqlQuery)
 @bp.plain_response(200, schemas.SqlResult)
 def run_query(data: dict[str, str]) -> TimedResult:
@@ -30,7 +28,6 @@ def run_query(data: dict[str, str]) -> TimedResult:
 
 @bp.post("/query/export")
 @requires(RoleName.SUPERADMIN)
-@may_be_old
 @bp.arguments(schemas.SqlQuery)
 @bp.response(200, streaming.FILE, content_type=MIMETYPES["csv"])
 def export_query(data: dict[str, str]) -> Response:

@@ -19,7 +19,6 @@ MARKS = {
     "public",
     "optional",
     "cached",
-    "may_be_old",
     "authenticated",
     "requires",
     "limit",

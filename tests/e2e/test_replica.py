@@ -1,15 +1,18 @@
-"""A real streaming replica: what reads there, what does not, and that nobody notices when it lags, hangs or dies."""
+"""A real streaming replica: which reads come from it, and what happens while it lags, hangs or is gone."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import signal
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg2
+import pypdf
 import pytest
+import requests
 
 from app import create_app
 from app.core.database.session import db, unit_of_work
@@ -17,21 +20,24 @@ from app.identity import sessions
 from app.identity.models import RoleName
 from config import Config
 from dev.servers import Postgres, start_postgres, start_replica, start_valkey
-from dev.stack.outages import Load, frozen
+from dev.stack.outages import frozen
 from dev.stack.processes import WebOnly
-from dev.stack.waiting import wait_until
+from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.supervisor import Supervisor
 from tests.helpers.factories import make_user
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
-KATEGORI = ("GET", "/kategori", {})
+#: 60 MB of log, which no buffer between PostgreSQL and the client holds.
+LOG = """INSERT INTO activity_logs (event_id, log, created_at, activity_description)
+SELECT gen_random_uuid(), 'user', now(), repeat('x', 1000) FROM generate_series(1, 60000)"""
+WHERE = {"query": "SELECT CASE WHEN pg_is_in_recovery() THEN 'replica' ELSE 'primary' END AS here"}
 
 
 class Site:
     """A gunicorn on a primary and its replica."""
 
-    def __init__(self, supervisor: Supervisor, folder: Path, mode: str) -> None:
+    def __init__(self, supervisor: Supervisor, folder: Path) -> None:
         self.supervisor, self.folder = supervisor, folder
         self.primary = start_postgres(supervisor, folder / "primary")
         valkey = start_valkey(supervisor, folder / "valkey", durable=False)
@@ -39,52 +45,89 @@ class Site:
             "DATABASE_URL": self.primary.url(),
             "REDIS_URL": valkey.url,
             "RATE_LIMITS": "off",
-            "SUPERADMIN_SQL_MODE": mode,
+            "SUPERADMIN_SQL_MODE": "ro",
         }
-        web = WebOnly(self.env, folder)
-        web.flask("db", "upgrade")
-        web.flask("seed")
+        self.web = WebOnly(self.env, folder)
+        self.web.flask("db", "upgrade")
+        self.web.flask("seed")
         self.start_replica()
-        self.web = web
-        web.env["DATABASE_REPLICA_URL"] = self.replica.url()
+        self.web.env["DATABASE_REPLICA_URL"] = self.replica.url()
+        self.users = 0
+
+    def sign_in(self) -> None:
+        self.admin = self._token(RoleName.ADMIN)
+        self.console = self._token(RoleName.SUPERADMIN)
 
     def start_replica(self) -> None:
         self.replica: Postgres = start_replica(self.supervisor, self.primary, self.folder / "replica")
 
-    def on_replica(self, statement: str) -> None:
-        _run(self.replica.url(role="postgres"), statement)
-
-    def write(self, name: str) -> None:
-        """Past the service, so that nobody counts as somebody who has written."""
-        _run(self.primary.url(), f"INSERT INTO kategori (nama_kategori) VALUES ('{name}')")
-
-    def shows(self, name: str, token: str | None = None) -> bool:
-        response = self.web.call("GET", "/kategori", token)
-        assert response.status_code == 200, response.text
-        return name in [row["nama_kategori"] for row in response.json()]
-
-    def reads_from_replica(self) -> bool:
-        """Whether the reads of nobody come from the replica, which stands still meanwhile."""
-        self.count = getattr(self, "count", 0) + 1
-        with self.standing_still():
-            self.write(f"Uji {self.count}")
-            return not self.shows(f"Uji {self.count}")
+    def kill_replica(self) -> None:
+        child = self.replica.child
+        child.process.send_signal(signal.SIGQUIT)  # at once, as a crash
+        child.process.wait()
+        self.supervisor.children.remove(child)
 
     @contextlib.contextmanager
     def standing_still(self) -> Iterator[None]:
-        """The replica takes what is written, and shows nothing of it."""
-        self.on_replica("SELECT pg_wal_replay_pause()")
+        """Let the replica show nothing of what is written inside."""
+        wait_until(lambda: self.count(self.replica) == self.count(self.primary))
+        _run(self.replica.url(role="postgres"), "SELECT pg_wal_replay_pause()")
         try:
             yield
         finally:
-            self.on_replica("SELECT pg_wal_replay_resume()")
+            _run(self.replica.url(role="postgres"), "SELECT pg_wal_replay_resume()")
 
-    def token(self, role: RoleName, *, console: bool = False) -> str:
+    def write(self) -> str:
+        """Store one more person, and return their name."""
+        self.users += 1
+        name = f"Baru{self.users}"
+        _run(
+            self.primary.url(),
+            f"INSERT INTO users (username, password_hash, nama_ktp) VALUES ('{name.lower()}', '', '{name}')",
+        )
+        return name
+
+    def ask(self, method: str, path: str, token: str, json: object = None) -> requests.Response:
+        response = self.web.call(method, path, token, json=json)
+        assert response.status_code == 200, response.text
+        return response
+
+    def counted(self) -> int:
+        """Return how many people the overview counts."""
+        count: int = self.ask("GET", "/admins/overview", self.admin).json()["totals"]["users"]
+        return count
+
+    def exported(self, format_: str) -> str:
+        """Return the text of the export of all people."""
+        content = self.ask("GET", f"/admins/export/users?format={format_}", self.admin).content
+        match format_:
+            case "xlsx":
+                with zipfile.ZipFile(io.BytesIO(content)) as book:
+                    return "".join(book.read(name).decode() for name in book.namelist() if name.endswith(".xml"))
+            case "pdf":
+                return "".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(content)).pages)
+            case _:
+                return content.decode()
+
+    def console_reads(self) -> str:
+        (row,) = self.ask("POST", "/superadmin/query", self.console, WHERE).json()["rows"]
+        _, exported = self.ask("POST", "/superadmin/query/export", self.console, WHERE).text.split()
+        assert exported == row["here"]
+        return str(exported)
+
+    def count(self, server: Postgres) -> tuple[int, int]:
+        with contextlib.closing(psycopg2.connect(server.url())) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT (SELECT count(*) FROM users), (SELECT count(*) FROM activity_logs)")
+            people, logs = cursor.fetchone() or (0, 0)
+            return people, logs
+
+    def _token(self, role: RoleName) -> str:
         app = create_app(Config.from_env({"ENVIRONMENT": "testing", **self.env}))
         with app.app_context():
             with unit_of_work():
                 user = make_user(role)
-                token = sessions.begin_superadmin(user) if console else sessions.begin(user).access_token
+                is_console = role is RoleName.SUPERADMIN
+                token = sessions.begin_superadmin(user) if is_console else sessions.begin(user).access_token
             db.engine.dispose()
         return token
 
@@ -101,75 +144,55 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("replica")
     folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
     with Supervisor(folder / "logs") as supervisor:
-        site = Site(supervisor, folder, "ro")
+        site = Site(supervisor, folder)
         with site.web:
+            site.sign_in()
             yield site
 
 
-def test_nobodys_reads_come_from_the_replica_and_a_persons_own_do_not(site: Site) -> None:
-    token = site.token(RoleName.PASIEN)
-    wait_until(site.reads_from_replica)
+def test_exports_the_overview_and_the_read_only_console_come_from_the_replica(site: Site) -> None:
     with site.standing_still():
-        site.write("Segar")
-        assert site.shows("Segar", token)
+        before = site.counted()
+        name = site.write()
+        assert site.counted() == before
+        for format_ in ("csv", "xlsx", "pdf"):
+            assert name not in site.exported(format_)
+        assert site.console_reads() == "replica"
+    wait_until(lambda: site.counted() == before + 1)
+    for format_ in ("csv", "xlsx", "pdf"):
+        assert name in site.exported(format_)
 
 
-def test_a_replica_that_is_far_behind_is_left_out_and_comes_back(site: Site) -> None:
-    wait_until(site.reads_from_replica)
+def test_all_else_comes_from_the_primary(site: Site) -> None:
     with site.standing_still():
-        site.write("Tertinggal")
-        wait_until(lambda: site.shows("Tertinggal"))
-    wait_until(site.reads_from_replica)
+        name = site.write()
+        assert site.ask("GET", f"/admins/users?q={name}", site.admin).json()[0]["nama_ktp"] == name
 
 
-def test_administrators_read_there_unless_they_have_just_written(site: Site) -> None:
-    writer, reader = site.token(RoleName.ADMIN), site.token(RoleName.ADMIN)
-    wait_until(site.reads_from_replica)
-
-    def users(token: str) -> Any:
-        return site.web.call("GET", "/admins/overview", token).json()["totals"]["users"]
-
-    before = users(reader)
+def test_the_primary_serves_while_the_replica_hangs(site: Site) -> None:
     with site.standing_still():
-        _run(site.primary.url(), "INSERT INTO users (username, password_hash, nama_ktp) VALUES ('baru', '', 'Baru')")
-        assert users(reader) == before
-        assert site.web.call("POST", "/kategori", writer, json={"nama_kategori": "Milik admin"}).status_code == 201
-        assert users(writer) == before + 1
-        names = site.web.call("GET", "/admins/export/users", reader).text
-        assert "Baru" not in names
+        name, before = site.write(), site.count(site.primary)
+        with frozen(site.replica.child.process.pid):
+            assert site.counted() == before[0]
+            assert name in site.exported("csv")
+            assert site.console_reads() == "primary"
 
 
-def test_the_read_only_console_asks_the_replica(site: Site) -> None:
-    console = site.token(RoleName.SUPERADMIN, console=True)
-    wait_until(site.reads_from_replica)
-    wait_until(lambda: _is_replica(site, console))
-    # It goes on there: asking is no writing.
-    assert _is_replica(site, console)
-
-
-def _is_replica(site: Site, token: str) -> bool:
-    response = site.web.call("POST", "/superadmin/query", token, json={"query": "SELECT pg_is_in_recovery()"})
-    assert response.status_code == 200, response.text
-    return bool(response.json()["rows"][0]["pg_is_in_recovery"])
-
-
-@pytest.mark.parametrize("how", ["frozen", "killed"])
-def test_nobody_notices_when_the_replica_goes_away(site: Site, how: str) -> None:
-    wait_until(site.reads_from_replica)
-    child = site.replica.child
-    with Load(site.web, {"reads": KATEGORI, "more": KATEGORI}) as load:
-        reads = load.answers["reads"]
-        if how == "frozen":
-            with frozen(child.process.pid):
-                seen = len(reads.seen)
-                wait_until(lambda: len(reads.seen) > seen + 20)
-        else:
-            child.process.send_signal(signal.SIGQUIT)  # at once, as a crash
-            child.process.wait()
-            site.supervisor.children.remove(child)
-            seen = len(reads.seen)
-            wait_until(lambda: len(reads.seen) > seen + 20)
-            site.start_replica()
-        wait_until(site.reads_from_replica)
-    for answers in load.answers.values():
-        assert {status for _, _, status in answers.seen} == {200}
+def test_a_replica_that_dies_breaks_what_it_is_sending_and_nothing_else(site: Site) -> None:
+    _run(site.primary.url(), LOG)
+    with site.standing_still():
+        name = site.write()
+    head = {"Authorization": f"Bearer {site.admin}"}
+    path = f"{site.web.url}/admins/export/activity-logs?format=csv"
+    with requests.get(path, headers=head, stream=True, timeout=PATIENCE_S) as download:
+        assert download.status_code == 200
+        chunks = download.iter_content(65536)
+        next(chunks)
+        site.kill_replica()
+        with pytest.raises(requests.RequestException):  # half a file is not taken for a whole one
+            list(chunks)
+    assert name in site.exported("csv")
+    assert site.console_reads() == "primary"
+    assert site.counted() == site.count(site.primary)[0]
+    site.start_replica()
+    wait_until(lambda: site.console_reads() == "replica")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import partial
 
 import sqlalchemy as sa
 
 from app.admins.service.reports import REPORTS, Report, within
-from app.core.database.session import autocommit, db
+from app.core.database.session import autocommit, db, own_connection, replica_or
 from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.paper import Paper
@@ -34,18 +35,19 @@ def export(
     table = report.table(within(report.moment, start, end))
     last = end or max(today(), start or today())
     first = start or min(_first_day(report), last)
+    connect = partial(replica_or, own_connection)
     match format:  # the libraries of the last two take a good part of a second to load, so only those who ask wait
         case "pdf":
             from app.core.exports import pdf
 
             paper = Paper(report.title, first, last, report.chart, report.landscape)
-            chunks = pdf.stream(table, paper)
+            chunks = pdf.stream(table, paper, connect)
         case "xlsx":
             from app.core.exports import xlsx
 
-            chunks = xlsx.stream(table, title=report.sheet)
+            chunks = xlsx.stream(table, connect, title=report.sheet)
         case _:
-            chunks = csv.stream(table)
+            chunks = csv.stream(table, connect)
     chunks = begun(chunks)  # which may take seconds, in which nobody is to wait for what is noted here
     _tell_people(name, by, start, end)
     audit.record(by, audit.Action.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))

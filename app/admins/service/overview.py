@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.admins.service.reports import within
 from app.articles.models import Article
-from app.core.database.session import Base, autocommit
+from app.core.database.session import Base, autocommit, replica_or
 from app.core.errors import ValidationFailed
 from app.core.lib.clock import JAKARTA, now, today
 from app.dokter.models import Dokter
@@ -32,7 +32,7 @@ RECENT = 20
 def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[str, object]:
     """Everything of the overview for these days of Jakarta, both included."""
     start, end = _range(start, end)
-    with autocommit() as connection:
+    with replica_or(autocommit) as connection:
         provinces = connection.execute(_PROVINCES).all()
         categories = connection.execute(_CATEGORIES).all()
         reminders = {row.tipe: row for row in connection.execute(_REMINDERS, {"now": now()})}

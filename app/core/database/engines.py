@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.prepared import without_detail
-from app.core.database.replica import Replica
 from app.core.database.session import db, migrate
 from app.core.database.watchdog import Watchdog
 from app.core.settings import settings
@@ -98,12 +97,11 @@ def init_app(app: Flask, config: Config) -> None:
     migrate.init_app(app, db)
     autocommitting, streams = _autocommitting(address, pool), _streaming(config.database_url, connect)
     app.extensions["autocommit"], app.extensions["streams"] = autocommitting, streams
-    if replica_url := config.database_replica_url:
-        pool["connect_args"] = {**connect, **_options(REQUEST)}
-        engines = _autocommitting(replica_url, pool), _streaming(replica_url, connect)
-        _keep_values_out_of_errors(*engines)
-        Watchdog(engines[0].url, engines)
-        app.extensions["replica"] = Replica(streams.url, *engines)
+    app.extensions["replica"] = replica = None
+    if config.database_replica_url:
+        app.extensions["replica"] = replica = _streaming(config.database_replica_url, connect)
+        _keep_values_out_of_errors(replica)
+        Watchdog(replica.url, [replica])
     with app.app_context():
         _forget_together(db.engine, autocommitting)
         _keep_values_out_of_errors(db.engine, autocommitting, streams)

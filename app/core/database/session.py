@@ -18,13 +18,11 @@ import sqlalchemy as sa
 from flask import current_app
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
-from flask_sqlalchemy.session import Session
 from psycopg2 import errors as pg
 from sqlalchemy import orm
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from app.core.database.personal import Declaration
-from app.core.database.replica import Replica
 from app.core.errors import AppError, NotFound
 from app.core.settings import settings
 from config import ROOT
@@ -35,6 +33,8 @@ logger = logging.getLogger(__name__)
 Fields = Mapping[str, Any]
 #: A SELECT of any columns.
 AnySelect = sa.Select[*tuple[Any, ...]]
+#: What opens a connection, such as `autocommit` or `own_connection`.
+Connect = Callable[[], AbstractContextManager[sa.Connection]]
 M = TypeVar("M", bound="Base")
 
 
@@ -83,22 +83,7 @@ class Timestamps(Created):
     updated_at: orm.Mapped[datetime] = orm.mapped_column(server_default=sa.func.now(), onupdate=sa.func.now())
 
 
-class RoutingSession(Session):
-    """Reads from the replica what the open unit of work may read there; what is written goes to the primary."""
-
-    def get_bind(
-        self, mapper: Any = None, clause: Any = None, bind: sa.Engine | sa.Connection | None = None, **options: Any
-    ) -> sa.Engine | sa.Connection:
-        if isinstance(clause, sa.Select) and (replica := usable_replica()) is not None:
-            return replica.engine
-        return super().get_bind(mapper, clause, bind, **options)
-
-
-db = SQLAlchemy(
-    model_class=Base,
-    session_options={"expire_on_commit": False, "class_": RoutingSession},
-    disable_autonaming=True,
-)
+db = SQLAlchemy(model_class=Base, session_options={"expire_on_commit": False}, disable_autonaming=True)
 migrate = Migrate(directory=str(ROOT / "migrations"))
 
 
@@ -110,26 +95,21 @@ class UnitOfWork:
     rollback: list[Callable[[], object]] = field(default_factory=list)
     #: Whether something happened in it that a rollback does not undo.
     has_left_traces: bool = False
-    #: Whether what it reads may be a few seconds old, and whether some of it is.
-    may_read_replica: bool = False
-    has_read_replica: bool = False
 
 
 _open: ContextVar[UnitOfWork | None] = ContextVar("unit_of_work", default=None)
 
 
 @contextmanager
-def unit_of_work(*, may_read_replica: bool = False) -> Iterator[UnitOfWork]:
+def unit_of_work() -> Iterator[UnitOfWork]:
     """Commit what happens inside, or nothing of it; then call what was to be called after that end.
-
-    With `may_read_replica` its reads go to the replica, where there is one and it is near.
 
     A call after the end that fails is logged and passed over: the data is saved, and the sweeps make the effect
     good. Units do not nest, so that nobody below an edge commits by mistake.
     """
     if _open.get() is not None:
         raise RuntimeError("a unit of work is open already")
-    unit = UnitOfWork(may_read_replica=may_read_replica)
+    unit = UnitOfWork()
     token = _open.set(unit)
     due = unit.rollback
     try:
@@ -191,21 +171,6 @@ def _open_unit(asked_by: str) -> UnitOfWork:
     return unit
 
 
-def near_replica() -> Replica | None:
-    """The replica, where there is one and it is near."""
-    replica: Replica | None = current_app.extensions.get("replica")
-    return replica if replica is not None and replica.is_near else None
-
-
-def usable_replica() -> Replica | None:
-    """The replica, where the open unit of work may read there and it is near."""
-    unit = _open.get()
-    if unit is None or not unit.may_read_replica or (replica := near_replica()) is None:
-        return None
-    unit.has_read_replica = True
-    return replica
-
-
 def autocommit() -> AbstractContextManager[sa.Connection]:
     """A connection on which each statement is a transaction of its own, without BEGIN, COMMIT or a reset on return.
 
@@ -213,8 +178,7 @@ def autocommit() -> AbstractContextManager[sa.Connection]:
     Inside a transaction use `current_connection`.
     """
     _refuse_second_connection()
-    replica = usable_replica()
-    engine: sa.Engine = current_app.extensions["autocommit"] if replica is None else replica.engine
+    engine: sa.Engine = current_app.extensions["autocommit"]
     return engine.connect()
 
 
@@ -225,8 +189,7 @@ def current_connection() -> Iterator[sa.Connection]:
     For statements that run both inside and outside of a transaction, such as the question for the time.
     """
     if _holds_connection():
-        replica = usable_replica()
-        yield db.session.connection(bind_arguments={"bind": replica and replica.engine})
+        yield db.session.connection()
     else:
         with autocommit() as connection:
             yield connection
@@ -260,10 +223,27 @@ def own_connection() -> Iterator[sa.Connection]:
     For reads that take long, as an export does, and for a lock that lasts as long as it. It cannot write. It may be
     left, and given up, in another thread or outside of any context.
     """
-    replica = usable_replica()
-    engine: sa.Engine = current_app.extensions["streams"] if replica is None else replica.streams
+    engine: sa.Engine = current_app.extensions["streams"]
     with engine.connect() as connection:
         yield connection
+
+
+def replica_connection() -> sa.Connection | None:
+    """Return a new connection to the replica; None without a replica, or if it cannot be reached.
+
+    Its data may be old by any time: for exports, statistics and the read-only console. It cannot write.
+    """
+    engine: sa.Engine | None = current_app.extensions["replica"]
+    try:
+        return None if engine is None else engine.connect()
+    except DBAPIError as error:
+        logger.warning("the replica cannot be reached, so the primary is read: %s", type(error.orig).__name__)
+        return None
+
+
+def replica_or(primary: Connect) -> AbstractContextManager[sa.Connection]:
+    """Return a connection to the replica, or by `primary` if there is none."""
+    return replica_connection() or primary()
 
 
 @contextmanager

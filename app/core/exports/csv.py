@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from psycopg2.extensions import connection as PgConnection  # noqa: N812  # a class, whatever its case
 
-from app.core.database.session import AnySelect, own_connection
+from app.core.database.session import AnySelect, Connect, own_connection
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table, harmless
 from app.core.lib.formulas import guarded, guarded_inside
@@ -23,10 +23,10 @@ CHUNK_BYTES = 128 * 1024
 CHUNKS_AHEAD = 4
 
 
-def stream(table: Table) -> Chunks:
+def stream(table: Table, connect: Connect = own_connection) -> Chunks:
     """The whole table, at the speed at which the client reads; memory does not grow with it."""
     statement = table.source.with_only_columns(*(_as_text(column) for column in table.columns))
-    with EXPORTS.slot(), own_connection() as connection:
+    with EXPORTS.slot(), connect() as connection:
         yield BYTE_ORDER_MARK + line([guarded(column.name) for column in table.columns])
         yield from copied(connection, statement)
 

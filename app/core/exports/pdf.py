@@ -9,7 +9,7 @@ from typing import Any
 from fpdf import FPDF
 from fpdf.fonts import TTFFont
 
-from app.core.database.session import own_connection
+from app.core.database.session import Connect, own_connection
 from app.core.errors import BadRequest
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
@@ -35,10 +35,10 @@ NOTHING = "Tidak ada data dalam rentang ini."
 FAMILY = "Sans"
 
 
-def stream(table: Table, paper: Paper) -> Chunks:
+def stream(table: Table, paper: Paper, connect: Connect = own_connection) -> Chunks:
     """The document in one piece; `too_many_rows` for more than a person would print."""
     with EXPORTS.slot():
-        with own_connection() as connection:
+        with connect() as connection:
             rows = connection.execute(table.statement.limit(MAX_ROWS + 1)).all()
         if len(rows) > MAX_ROWS:
             raise BadRequest(

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 import xlsxwriter
 
-from app.core.database.session import own_connection
+from app.core.database.session import Connect, own_connection
 from app.core.exports.folder import export_folder
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table
@@ -37,10 +37,10 @@ SHARE_WIDTH = 12
 ARROW_WIDTH = 4
 
 
-def stream(table: Table, *, title: str) -> Chunks:
+def stream(table: Table, connect: Connect = own_connection, *, title: str) -> Chunks:
     """The whole table; memory does not grow with it, a folder on disk does."""
     with EXPORTS.slot(), export_folder() as folder:
-        with own_connection() as connection:
+        with connect() as connection:
             rows = connection.execute(table.statement, execution_options={"yield_per": ROWS_AHEAD})
             yield b""  # the statement runs: what could fail with an error answer has not
             path = folder / "export.xlsx"

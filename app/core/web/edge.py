@@ -10,17 +10,15 @@ from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Any, Protocol
 
-from flask import current_app, request
+from flask import request
 from psycopg2 import errors as pg
 from sqlalchemy.exc import DBAPIError, IntegrityError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm.exc import StaleDataError
 from werkzeug import Response
 
 from app.core import errors
 from app.core.database.session import unit_of_work
 from app.core.settings import settings
-from app.core.web import recent_writes
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +49,6 @@ class Access(Protocol):
 
 def around(view: View, access: Access, query_names: Collection[str]) -> Callable[..., Response]:
     """The call of an API's view, which takes the query parameters of these names."""
-    is_public_read = hasattr(view, "caching")
-    may_be_old: bool = getattr(view, "may_be_old", False)
 
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:
@@ -60,17 +56,13 @@ def around(view: View, access: Access, query_names: Collection[str]) -> Callable
         try:
             if request.query_string and settings.is_development:
                 _refuse_unknown_names(query_names)
-            allow_replica = recent_writes.allow_replica(is_public_read=is_public_read, may_be_old=may_be_old)
-            response = _serve(view, access, args, kwargs, repeats=1, may_read_replica=allow_replica)
+            return _serve(view, access, args, kwargs, repeats=1)
         except (IntegrityError, StaleDataError) as error:
             if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
                 raise
             logger.warning("a request met another that took away what it referred to: %s", type(error).__name__)
             access.enforce()  # `Unauthorized` when it is the caller who is gone
             raise errors.Conflict(CHANGED_MEANWHILE, code="changed_meanwhile") from None
-        if not may_be_old:
-            recent_writes.note()
-        return response
 
     return call
 
@@ -93,31 +85,16 @@ def _refuse_unknown_names(query_names: Collection[str]) -> None:
 
 
 def _serve(
-    view: View,
-    access: Access | None,
-    args: tuple[object, ...],
-    kwargs: dict[str, object],
-    *,
-    repeats: int,
-    may_read_replica: bool = False,
+    view: View, access: Access | None, args: tuple[object, ...], kwargs: dict[str, object], *, repeats: int
 ) -> Response:
-    """One unit of work.
-
-    It is done over when PostgreSQL ended it as the victim of a deadlock and nothing has left it, and on the primary
-    when the replica failed it.
-    """
+    """One unit of work, done over when PostgreSQL ended it as the victim of a deadlock and nothing has left it."""
     try:
-        with unit_of_work(may_read_replica=may_read_replica) as unit:
+        with unit_of_work() as unit:
             response: Response = view(*args, **kwargs)
             if access is not None:
                 access.record()
-    except (DBAPIError, PoolTimeout) as error:
-        if may_read_replica and unit.has_read_replica and not unit.has_left_traces:
-            logger.warning("the replica failed a request, which is done over on the primary: %s", type(error).__name__)
-            current_app.extensions["replica"].leave_out()
-            return _serve(view, access, args, kwargs, repeats=repeats)
-        is_deadlock = isinstance(getattr(error, "orig", None), pg.DeadlockDetected)
-        if not repeats or unit.has_left_traces or not is_deadlock:
+    except DBAPIError as error:
+        if not repeats or unit.has_left_traces or not isinstance(error.orig, pg.DeadlockDetected):
             raise
     else:
         return response

@@ -22,11 +22,10 @@ import psycopg2
 import sqlalchemy as sa
 
 from app.core.bulkhead import Bulkhead
-from app.core.database.session import near_replica
+from app.core.database.session import replica_connection
 from app.core.errors import BadRequest, TooManyRequests, Unavailable
 from app.core.exports.streaming import MIMETYPES, Chunks, Download, begun
 from app.core.settings import settings
-from app.core.web import recent_writes
 from app.identity import access_log, audit
 from app.identity.sessions import Caller
 from app.superadmin.runner.frames import HEAD, Backend, Failure, Kind, Request, Result
@@ -88,10 +87,9 @@ def run(sql: str, by: Caller) -> TimedResult:
     audit.record_now(by, audit.Action.SQL, "query", query=sql)
     access_log.note_everybody_now(by, access_log.Action.DATABASE_READ)
     started = monotonic()
-    with RUNS.slot(), Run(sql, as_csv=False, from_replica=_may_read_replica(by)) as process:
+    with RUNS.slot(), Run(sql, as_csv=False, from_replica=_reads_replica()) as process:
         for _ in process.chunks():
             raise RuntimeError("the runner sent CSV without being asked for it")
-    _note_writes()
     return {**process.result, "duration_ms": round((monotonic() - started) * 1000)}
 
 
@@ -99,8 +97,7 @@ def export(sql: str, by: Caller) -> Download:
     """Run `sql`, and stream all rows of its last statement as CSV."""
     audit.record_now(by, audit.Action.SQL, "query/export", query=sql)
     access_log.note_everybody_now(by, access_log.Action.DATABASE_READ)
-    _note_writes()
-    return Download("query.csv", MIMETYPES["csv"], begun(_csv(sql, from_replica=_may_read_replica(by))))
+    return Download("query.csv", MIMETYPES["csv"], begun(_csv(sql, from_replica=_reads_replica())))
 
 
 def _csv(sql: str, *, from_replica: bool) -> Chunks:
@@ -108,15 +105,12 @@ def _csv(sql: str, *, from_replica: bool) -> Chunks:
         yield from run.chunks()
 
 
-def _note_writes() -> None:
-    if settings.superadmin_sql_mode == "rw":
-        recent_writes.note()
-
-
-def _may_read_replica(by: Caller) -> bool:
-    """Whether a statement runs on the replica: it cannot write, the replica is near, and the caller has not written."""
-    is_near = settings.superadmin_sql_mode == "ro" and near_replica() is not None
-    return is_near and not recent_writes.has_written(by.id)
+def _reads_replica() -> bool:
+    """Return whether a statement runs on the replica: it cannot write, and the replica can be reached."""
+    connection = replica_connection() if settings.superadmin_sql_mode == "ro" else None
+    if connection is not None:
+        connection.close()
+    return connection is not None
 
 
 def _at_replica(login: sa.URL) -> tuple[sa.URL, sa.URL]:

@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.core.database import session
 from app.core.database.session import db
-from app.core.web import idempotency, recent_writes
+from app.core.web import idempotency
 from app.core.web.blueprint import api
 from app.core.web.idempotency import IdempotencyKey
 from app.forum.models import ForumThread
@@ -212,7 +213,7 @@ def test_what_was_committed_before_a_crash_is_answered_at_the_next_try(
     siti = scene.person()
     monkeypatch.setitem(scene.app.config, "PROPAGATE_EXCEPTIONS", False)
     with monkeypatch.context() as broken:
-        broken.setattr(recent_writes, "note", lambda: 1 / 0)  # the first thing after the commit
+        broken.setattr(session, "_run", lambda _: 1 / 0)  # the first thing after the commit
         assert scene.send(create(siti)).status == 500
     again = scene.send(create(siti))
     assert again.status == 201
