@@ -16,7 +16,7 @@ bp = Blueprint("console", __name__, description="How the service is, for operato
 
 @bp.get("/features")
 @public
-@bp.plain_response(200, schemas.Features)
+@bp.response(200, schemas.Features)
 def get_features() -> dict[str, object]:
     """What is switched on here, so that a client need not guess."""
     return service.features()

@@ -20,7 +20,7 @@ bp = Blueprint("dokter", __name__, url_prefix="/dokter", description="Doctors")
 @public
 @bp.arguments(PageSchema, location="query")
 @bp.arguments(PositionSchema, location="query")
-@bp.plain_response(200, schemas.NearbyDokter(many=True))
+@bp.response(200, schemas.NearbyDokter(many=True))
 def list_nearby_dokter(page: Page, position: dict[str, float]) -> Listing[dict[str, object]]:
     """Doctors who practise in the province around a position, nearest first."""
     return service.nearby(**position, page=page)

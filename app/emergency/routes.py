@@ -20,7 +20,7 @@ bp = Blueprint("emergency", __name__, url_prefix="/emergency", description="Emer
 @public
 @cached(60, stale_if_error_s=A_DAY_S)
 @bp.arguments(PositionSchema, location="query")
-@bp.plain_response(200, schemas.NearbyNumbers)
+@bp.response(200, schemas.NearbyNumbers)
 def list_nearby_emergency_numbers(position: dict[str, float]) -> NearbyNumbers:
     """Emergency numbers of the province around a position."""
     return service.nearby(**position)

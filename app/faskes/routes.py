@@ -28,7 +28,7 @@ def list_nearby_faskes(query: NearbyQuery) -> Results:
 @bp.get("/location")
 @public
 @bp.arguments(schemas.LocationSchema, location="query")
-@bp.plain_response(200, schemas.NearbyFaskesResults)
+@bp.response(200, schemas.NearbyFaskesResults)
 def list_faskes_by_location(query: NearbyQuery) -> Results:
     """Stored facilities within 50 km of a position, nearest first."""
     return lookup.location(query)
@@ -48,7 +48,7 @@ def search_faskes(query: NameQuery) -> Results:
 @public
 @cached(60)
 @bp.arguments(schemas.FaskesFilterSchema, location="query")
-@bp.plain_response(200, schemas.FaskesResults)
+@bp.response(200, schemas.FaskesResults)
 def list_faskes(search: FaskesFilter) -> Results:
     """Stored facilities, newest first; `q` looks into name and address.
 
@@ -61,7 +61,7 @@ def list_faskes(search: FaskesFilter) -> Results:
 @public
 @cached(60)
 @limit("300 per minute")  # an unknown id costs a call of the provider
-@bp.plain_response(200, schemas.Faskes)
+@bp.response(200, schemas.Faskes)
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def get_faskes(faskes_id: str) -> Record:

@@ -24,7 +24,7 @@ bp = Blueprint("forum", __name__, url_prefix="/forum", description="Threads, nes
 @bp.get("/categories")
 @optional
 @cached(1)
-@bp.plain_response(200, schemas.CategoryList(many=True))
+@bp.response(200, schemas.CategoryList(many=True))
 def list_categories() -> list[Category]:
     """The forum's categories."""
     return categories.list_all()
@@ -99,7 +99,7 @@ def create_reply(data: NewReply, thread_id: int) -> Reply:
 
 @bp.post("/threads/<int:thread_id>/like")
 @authenticated
-@bp.plain_response(200, schemas.Liked)
+@bp.response(200, schemas.Liked)
 def like_thread(thread_id: int) -> dict[str, bool]:
     """Like a thread, or take the like back."""
     return {"is_liked": toggles.like_thread(thread_id, caller.id)}
@@ -107,7 +107,7 @@ def like_thread(thread_id: int) -> dict[str, bool]:
 
 @bp.post("/threads/<int:thread_id>/save")
 @authenticated
-@bp.plain_response(200, schemas.Saved)
+@bp.response(200, schemas.Saved)
 def save_thread(thread_id: int) -> dict[str, bool]:
     """Save a thread, or take that back."""
     return {"is_saved": toggles.save_thread(thread_id, caller.id)}
@@ -146,7 +146,7 @@ def delete_reply(reply_id: int) -> dict[str, str]:
 
 @bp.post("/replies/<int:reply_id>/like")
 @authenticated
-@bp.plain_response(200, schemas.Liked)
+@bp.response(200, schemas.Liked)
 def like_reply(reply_id: int) -> dict[str, bool]:
     """Like a reply, or take the like back."""
     return {"is_liked": toggles.like_reply(reply_id, caller.id)}
@@ -154,7 +154,7 @@ def like_reply(reply_id: int) -> dict[str, bool]:
 
 @bp.post("/replies/<int:reply_id>/save")
 @authenticated
-@bp.plain_response(200, schemas.Saved)
+@bp.response(200, schemas.Saved)
 def save_reply(reply_id: int) -> dict[str, bool]:
     """Save a reply, or take that back."""
     return {"is_saved": toggles.save_reply(reply_id, caller.id)}
@@ -192,7 +192,7 @@ def appeal_thread(data: dict[str, str], thread_id: int) -> tuple[dict[str, str],
 
 @bp.post("/threads/<int:thread_id>/blokir")
 @authenticated
-@bp.plain_response(200, moderation_schemas.Blocked)
+@bp.response(200, moderation_schemas.Blocked)
 @bp.alt_response(409, "CONFLICT")
 def block_thread_author(thread_id: int) -> dict[str, bool]:
     """Read no more of what is written under the name, or the pseudonym, that this thread shows."""
@@ -202,7 +202,7 @@ def block_thread_author(thread_id: int) -> dict[str, bool]:
 
 @bp.delete("/threads/<int:thread_id>/blokir")
 @authenticated
-@bp.plain_response(200, moderation_schemas.Blocked)
+@bp.response(200, moderation_schemas.Blocked)
 def unblock_thread_author(thread_id: int) -> dict[str, bool]:
     """Take that back."""
     blocks.unblock_author_of_thread(thread_id, caller)
@@ -238,7 +238,7 @@ def appeal_reply(data: dict[str, str], reply_id: int) -> tuple[dict[str, str], i
 
 @bp.post("/replies/<int:reply_id>/blokir")
 @authenticated
-@bp.plain_response(200, moderation_schemas.Blocked)
+@bp.response(200, moderation_schemas.Blocked)
 @bp.alt_response(409, "CONFLICT")
 def block_reply_author(reply_id: int) -> dict[str, bool]:
     """Read no more of what is written under the name, or the pseudonym, that this reply shows."""
@@ -248,7 +248,7 @@ def block_reply_author(reply_id: int) -> dict[str, bool]:
 
 @bp.delete("/replies/<int:reply_id>/blokir")
 @authenticated
-@bp.plain_response(200, moderation_schemas.Blocked)
+@bp.response(200, moderation_schemas.Blocked)
 def unblock_reply_author(reply_id: int) -> dict[str, bool]:
     """Take that back."""
     blocks.unblock_author_of_reply(reply_id, caller)

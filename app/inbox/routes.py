@@ -37,7 +37,7 @@ def confirm_whatsapp(data: dict[str, str | None]) -> Response:
 
 @bp.post("/webhooks/whatsapp")
 @public
-@bp.plain_response(200, MessageSchema)
+@bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(404, "NOT_FOUND")
 @bp.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
@@ -49,7 +49,7 @@ def receive_whatsapp() -> dict[str, str]:
 
 @bp.post("/webhooks/fonnte/<token>/message")
 @public
-@bp.plain_response(200, MessageSchema)
+@bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 def receive_fonnte_message(token: str) -> dict[str, str]:
@@ -60,7 +60,7 @@ def receive_fonnte_message(token: str) -> dict[str, str]:
 
 @bp.post("/webhooks/fonnte/<token>/status")
 @public
-@bp.plain_response(200, MessageSchema)
+@bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 def receive_fonnte_status(token: str) -> dict[str, str]:
@@ -71,7 +71,7 @@ def receive_fonnte_status(token: str) -> dict[str, str]:
 
 @bp.post("/webhooks/fonnte/<token>/device")
 @public
-@bp.plain_response(200, MessageSchema)
+@bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 def receive_fonnte_device(token: str) -> dict[str, str]:
@@ -82,7 +82,7 @@ def receive_fonnte_device(token: str) -> dict[str, str]:
 
 @bp.get("/messaging")
 @public
-@bp.plain_response(200, schemas.Messaging)
+@bp.response(200, schemas.Messaging)
 def describe_messaging() -> service.About:
     """Whether people can write to us, and where."""
     return service.about()

@@ -27,7 +27,7 @@ def list_patient_history(query: HistoryQuery, patient_id: int) -> Listing[Occurr
 @bp.get("/<int:patient_id>/kepatuhan")
 @authenticated
 @bp.arguments(ledger_schemas.DaysSchema, location="query")
-@bp.plain_response(200, ledger_schemas.Adherence)
+@bp.response(200, ledger_schemas.Adherence)
 def get_patient_adherence(days: Days, patient_id: int) -> Adherence:
     """How such a patient kept to their reminders, in sum, by day and by reminder."""
     return history.adherence(acting.history_of_patient(caller, patient_id), days)

@@ -33,7 +33,7 @@ class Sums(TypedDict):
 
 
 class SumsOfDay(Sums):
-    date: str
+    date: date
 
 
 class SumsOfPengingat(Sums):
@@ -43,8 +43,8 @@ class SumsOfPengingat(Sums):
 
 
 class Adherence(Sums):
-    start: str
-    end: str
+    start: date
+    end: date
     percent: float | None
     days: list[SumsOfDay]
     reminders: list[SumsOfPengingat]
@@ -123,8 +123,8 @@ def adherence(user_id: int, days: Days) -> Adherence:
     by_day = [row for row in rows if row[5] is not None]
     sums = _sums(list(map(sum, zip(*(row[:5] for row in by_day), strict=True))) or [0] * 5)
     return {
-        "start": start.isoformat(),
-        "end": end.isoformat(),
+        "start": start,
+        "end": end,
         "percent": percent(sums),
         **sums,
         "days": _of_days(by_day, start, end),
@@ -206,8 +206,8 @@ def _of_days(rows: Iterable[SumsRow], start: date, end: date) -> list[SumsOfDay]
     sums: dict[str, Sequence[int]] = {}
     for row in rows:
         sums[row[5]] = _added(sums.get(row[5]), row)
-    days = (date.fromordinal(n).isoformat() for n in range(start.toordinal(), end.toordinal() + 1))
-    return [{"date": day, **_sums(sums.get(day, (0, 0, 0, 0, 0)))} for day in days]
+    days = (date.fromordinal(n) for n in range(start.toordinal(), end.toordinal() + 1))
+    return [{"date": day, **_sums(sums.get(day.isoformat(), (0, 0, 0, 0, 0)))} for day in days]
 
 
 def _of_reminders(rows: Iterable[SumsRow], titles: Mapping[int, Sequence[str]]) -> list[SumsOfPengingat]:

@@ -38,11 +38,6 @@ class NewAnswer(QuickAnswer):
     slot: str | None = None
     note: str | None = None
 
-    @property
-    def is_private(self) -> bool:
-        """What somebody wrote of themselves stays in its row and nowhere else."""
-        return self.note is not None
-
 
 class QuickAnswerCreate(Schema):
     """An answer to all that is open of a link or a push."""

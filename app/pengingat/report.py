@@ -32,7 +32,7 @@ TITLE_CHARACTERS = 40
 def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -> Download:  # noqa: A002  # as the query calls it
     """The report of some days: as PDF by reminder with a chart by week, else by day and reminder."""
     sums = history.adherence(user_id, days)
-    start, end = date.fromisoformat(sums["start"]), date.fromisoformat(sums["end"])
+    start, end = sums["start"], sums["end"]
     source = _sums(user_id, start, end, clock.now())
     match format:  # the libraries of the last two take a good part of a second to load, so only those who ask wait
         case "pdf":
@@ -129,7 +129,7 @@ def _by_week(days: list[SumsOfDay]) -> list[tuple[str, float]]:
     that has none is marked, for its empty column would say that nothing was done."""
     weeks: list[list[SumsOfDay]] = []
     for row in days:
-        if not weeks or date.fromisoformat(row["date"]).weekday() == 0:
+        if not weeks or row["date"].weekday() == 0:
             weeks.append([])
         weeks[-1].append(row)
     percents = [history.percent(history.total(week)) for week in weeks]
@@ -139,6 +139,5 @@ def _by_week(days: list[SumsOfDay]) -> list[tuple[str, float]]:
     ]
 
 
-def _short(day: str) -> str:
-    moment = date.fromisoformat(day)
-    return f"{moment.day}/{moment.month}"
+def _short(day: date) -> str:
+    return f"{day.day}/{day.month}"

@@ -145,7 +145,7 @@ def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) 
 @authenticated
 @of_whom
 @bp.arguments(ledger_schemas.DaysSchema, location="query")
-@bp.plain_response(200, ledger_schemas.Adherence)
+@bp.response(200, ledger_schemas.Adherence)
 def get_adherence(whose: Whose, days: Days) -> Adherence:
     """How the caller kept to their reminders, in sum, by day and by reminder."""
     return history.adherence(acting.to_read(caller, whose, Action.HISTORY_READ), days)

@@ -20,7 +20,7 @@ bp = Blueprint("superadmin", __name__, url_prefix="/superadmin", description="SQ
 @bp.post("/query")
 @requires(RoleName.SUPERADMIN)
 @bp.arguments(schemas.SqlQuery)
-@bp.plain_response(200, schemas.SqlResult)
+@bp.response(200, schemas.SqlResult)
 def run_query(data: dict[str, str]) -> TimedResult:
     """Run SQL: one request is one transaction, 15 seconds at most; it is in the audit log before it runs."""
     return console.run(data["query"], superadmin())
@@ -47,7 +47,7 @@ def list_tables(data: dict[str, bool]) -> list[str] | list[TableSize]:
 @bp.get("/tables/<table_name>")
 @requires(RoleName.SUPERADMIN)
 @bp.arguments(schemas.TableRowsSchema, location="query")
-@bp.plain_response(200, schemas.TablePage)
+@bp.response(200, schemas.TablePage)
 def get_table(data: dict[str, int], table_name: str) -> TablePage:
     """Some rows of a table; password hashes, token hashes, NIK and other secrets are masked."""
     return tables.get(table_name, superadmin(), **data)

@@ -44,8 +44,6 @@ BY_NAME = {"getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcall
 PRIVATE = {
     "providers/sockets.py _new_conn": "urllib3 looks up the address there, and has no hook to check it",
     "providers/sockets.py _dns_host": "the host whose address `_new_conn` looks up",
-    "core/web/idempotency.py _apidoc": "flask-smorest keeps the documented statuses of a view there",
-    "core/web/openapi/operations.py _apidoc": "flask-smorest keeps the documented arguments of a view there",
 }
 
 

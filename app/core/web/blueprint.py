@@ -5,7 +5,7 @@ A view is registered only when it says who may call it; `edge` stands around eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -96,23 +96,26 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         call = edge.around(view, access, getattr(view_func, "query_names", set()))
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
-    def arguments(self, schema: SchemaLike, **kwargs: str) -> Callable[[V], View]:
-        """flask-smorest's decorator with one schema object for all requests; a class would be made anew for each."""
+    def arguments(self, schema: SchemaLike, *, location: str = "json", **kwargs: str) -> Callable[[V], View]:
+        """flask-smorest's decorator with one schema object for all requests; a class would be made anew for each.
+
+        The view gets its `locations`, and the names of its query parameters as `query_names`.
+        """
         instance = schema() if isinstance(schema, type) else schema
-        decorate: Callable[[V], View] = super().arguments(instance, **kwargs)
-        if kwargs.get("location") != "query" or not isinstance(instance, Schema):
-            return decorate
-        names = {field.data_key or name for name, field in instance.load_fields.items()}
+        decorate: Callable[[V], View] = super().arguments(instance, location=location, **kwargs)
+        fields_ = instance.load_fields if location == "query" and isinstance(instance, Schema) else {}
+        names = {field.data_key or name for name, field in fields_.items()}
 
         def decorator(view: V) -> View:
-            parsing = _without_query(instance, decorate, view)
-            parsing.query_names = names | getattr(view, "query_names", set())  # type: ignore[attr-defined]
+            parsing = decorate(view)
+            _add(parsing, "locations", {location})
+            _add(parsing, "query_names", names)
             return parsing
 
         return decorator
 
     def response(self, status_code: int, schema: SchemaLike = None, **kwargs: object) -> Callable[[View], View]:
-        """flask-smorest's decorator, which also understands a `Listing` and documents its headers."""
+        """flask-smorest's decorator, which also understands a `Listing`; the view gets its `status`."""
         render = super().response(status_code, schema, **kwargs)
 
         def decorator(view: View) -> View:
@@ -120,10 +123,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             def unwrap_listing(*args: object, **kw: Any) -> Any:
                 result = view(*args, **kw)
                 if isinstance(result, pagination.Listing):
-                    return result.rows, None, pagination.headers(result, request)
+                    return result.body, None, pagination.headers(result, request)
                 return result
 
             decorated: View = render(unwrap_listing)
+            decorated.status = status_code  # type: ignore[attr-defined]
             return decorated
 
         return decorator
@@ -131,7 +135,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
     def plain_response(self, status_code: int, schema: SchemaLike = None) -> Callable[[View], View]:
         """Like `response`, for plain values: they are written as they are, and the schema only documents them.
 
-        Hot reads and records that a statement builds go this way: marshmallow would cost them half their time.
+        It is for hot reads, of which marshmallow would take half the time, for records of the same shape, and where
+        the schema is a piece of the document.
         """
         describe = self.response(status_code, schema)
 
@@ -195,6 +200,11 @@ api = Api(
 )
 
 
+def _add(view: View, name: str, values: set[str]) -> None:
+    """Add to a set that the decorators of a view fill, for its documentation and for `edge`."""
+    setattr(view, name, values | getattr(view, name, set()))
+
+
 def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     """Register the sections and the OpenAPI document at `/api/openapi.json`."""
     app.url_map.strict_slashes = False  # both slash forms answer; a redirect would lose a body and break CORS
@@ -209,19 +219,3 @@ def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
     document.complete(api.spec.to_dict())
-
-
-def _without_query(schema: Schema, decorate: Callable[[V], View], view: V) -> View:
-    """The view with its arguments, past webargs where a request has no query: that costs a prepared read a fifth."""
-    parsing = decorate(view)
-    nothing_asked = schema.load({}) if not any(field.required for field in schema.load_fields.values()) else None
-    if not isinstance(nothing_asked, Hashable) or nothing_asked is None:  # a dict, which the view may change
-        return parsing
-
-    @wraps(parsing)
-    def call(*args: object, **kwargs: Any) -> Any:
-        if request.query_string:
-            return parsing(*args, **kwargs)
-        return view(*args, nothing_asked, **kwargs)
-
-    return call

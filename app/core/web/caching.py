@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
 
-from flask.globals import request_ctx
+from flask import request
 from werkzeug import Response
 from werkzeug.http import parse_etags
 
@@ -42,7 +42,7 @@ class Caching:
         @wraps(view)
         def call(*args: object, **kwargs: object) -> Response:
             response = view(*args, **kwargs)
-            environ = request_ctx.request.environ
+            environ = request.environ
             if "HTTP_AUTHORIZATION" in environ or response.status_code != 200:
                 return response
             etag = hash_of(response.get_data())

@@ -70,8 +70,7 @@ def secret_answer(view: View) -> View:
 
 def takes_key(view: Callable[..., Any], methods: object, security: object) -> bool:
     """Whether a route creates something for a known person, so that its answer can be given again."""
-    statuses = getattr(view, "_apidoc", {}).get("success_status_codes", ())
-    is_create = methods == ["POST"] and not CREATED.isdisjoint(statuses)
+    is_create = methods == ["POST"] and getattr(view, "status", None) in CREATED
     return is_create and security == [{"bearer": []}] and not hasattr(view, "has_secret_answer")
 
 

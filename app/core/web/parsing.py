@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn, TypeVar
 
 from flask import Request
@@ -23,9 +23,6 @@ from app.core.errors import BadRequest, ValidationFailed
 MAX_JSON_BYTES = 1024 * 1024
 MAX_MULTIPART_BYTES = 10 * 1024 * 1024
 MAX_DEPTH = 32
-
-#: How many parsed query strings, and how many bodies, are kept, and how long one may be.
-MOST_KEPT, MAX_KEPT = 1000, 200
 
 T = TypeVar("T")
 
@@ -72,28 +69,7 @@ class Parser(FlaskParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept: dict[str, dict[tuple[object, bytes], object]] = {"query": {}, "json": {}}
         self.__location_map__ = {**self.__location_map__, "multipart": self.load_multipart}
-
-    def parse(self, argmap: Any, req: Any = None, *, location: str | None = None, **options: Any) -> object:
-        """As webargs does; what it made of a query string or a JSON body before is taken again where nobody can have
-        changed it, unless it `is_private`."""
-        req = req or self.get_default_request()  # flask-smorest's decorator hands on none
-        if location is None or (kept := self._kept.get(location)) is None:
-            return super().parse(argmap, req, location=location, **options)
-        sent = req.query_string if location == "query" else req.get_data(cache=True)
-        if len(sent) > MAX_KEPT:
-            return super().parse(argmap, req, location=location, **options)
-        asked = (argmap, sent)
-        parsed = kept.get(asked)
-        if parsed is None:
-            parsed = super().parse(argmap, req, location=location, **options)
-            # A frozen dataclass can be hashed; a dict, which the view may change, can not.
-            if isinstance(parsed, Hashable) and not getattr(parsed, "is_private", False):
-                if len(kept) >= MOST_KEPT:
-                    kept.clear()
-                kept[asked] = parsed
-        return parsed
 
     def load_json(self, req: Request, schema: Schema) -> object:
         body = req.get_data(cache=True)

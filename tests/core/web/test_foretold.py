@@ -9,26 +9,37 @@ import pytest
 from app.core.errors import Conflict, TooManyRequests
 from tests.helpers.client import Client
 
-CATEGORY = {"id": 1, "name": "Umum", "preference_tag": None, "threads_count": 0}
+PLACE = {
+    "id": "a",
+    "nama": "RSUD",
+    "alamat": None,
+    "lat": -6.9,
+    "lng": 107.6,
+    "jenis": None,
+    "telepon": None,
+    "province": None,
+    "rating": None,
+    "source": "db",
+}
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exception) -> None:
-    def list_all() -> list[Mapping[str, object]]:
+    def search(_query: object) -> dict[str, object]:
         if isinstance(record, Exception):
             raise record
-        return [record]
+        return {"results": [record], "status": "OK"}
 
-    monkeypatch.setattr("app.forum.service.categories.list_all", list_all)
+    monkeypatch.setattr("app.faskes.service.lookup.search", search)
 
 
 @pytest.mark.parametrize(
     ("record", "fault"),
     [
-        ({"id": 1, "name": "Umum", "preference_tag": None}, '"threads_count" is a required property'),
-        ({**CATEGORY, "secret": 1}, "'secret' was unexpected"),
-        ({**CATEGORY, "threads_count": "0"}, 'is not of type "integer"'),
-        ({**CATEGORY, "name": None}, 'is not of type "string"'),
-        ({**CATEGORY, "preference_tag": "sport"}, "preference_tag"),
+        ({name: value for name, value in PLACE.items() if name != "rating"}, '"rating" is a required property'),
+        ({**PLACE, "secret": 1}, "'secret' was unexpected"),
+        ({**PLACE, "lat": "0"}, 'is not of type "number"'),
+        ({**PLACE, "nama": None}, 'is not of type "string"'),
+        ({**PLACE, "source": "web"}, "source"),
         (Conflict(), "a status that the document does not know"),
     ],
 )
@@ -37,12 +48,12 @@ def test_what_the_document_does_not_foretell_fails(
 ) -> None:
     answers(monkeypatch, record)
     with pytest.raises(AssertionError, match=fault):
-        client.get("/forum/categories")
+        client.get("/faskes/search?keyword=rsud")
 
 
-@pytest.mark.parametrize("record", [CATEGORY, TooManyRequests(retry_after=5)])
+@pytest.mark.parametrize("record", [PLACE, TooManyRequests(retry_after=5)])
 def test_what_it_foretells_passes(
     client: Client, monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exception
 ) -> None:
     answers(monkeypatch, record)
-    assert client.get("/forum/categories").status_code in (200, 429)
+    assert client.get("/faskes/search?keyword=rsud").status_code in (200, 429)

@@ -5,13 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from flask import Flask
-from marshmallow import Schema, fields
 
-from app.core.errors import ValidationFailed
-from app.core.web.pagination import PageSchema
-from app.core.web.parsing import MAX_KEPT, Parser
-from app.pengingat.ledger_schemas import AnswerCreate
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 
@@ -106,35 +100,3 @@ def test_a_broken_json_string_in_a_form_is_refused(client: Client) -> None:
     form = {"role_ids": "[1,"}
     response = client.as_(make_user()).put("/profile", data=form, content_type="multipart/form-data")
     assert_error(response, 400, "invalid_json")
-
-
-def test_a_query_string_that_came_before_is_not_parsed_again(app: Flask) -> None:
-    parser, schema = Parser(), PageSchema()
-
-    def parse(query: str) -> object:
-        with app.test_request_context(f"/?{query}"):
-            return parser.parse(schema, location="query")
-
-    assert parse("page=2") is parse("page=2")
-    assert parse("page=2") != parse("page=3")
-    long = f"page=2&x={'y' * MAX_KEPT}"
-    assert parse(long) == parse("page=2")
-    assert parse(long) is not parse(long)
-
-
-def test_a_body_that_came_before_is_parsed_again_only_for_who_may_change_it(app: Flask) -> None:
-    parser = Parser()
-
-    def parse(schema: Schema, body: str) -> object:
-        with app.test_request_context("/", method="POST", data=body):
-            return parser.parse(schema, location="json")
-
-    answer, note = AnswerCreate(), Schema.from_dict({"note": fields.String()})()
-    assert parse(answer, '{"status": "done"}') is parse(answer, '{"status": "done"}')
-    private = '{"status": "done", "note": "Mual"}'
-    assert parse(answer, private) == parse(answer, private) != parse(answer, '{"status": "done"}')
-    assert parse(answer, private) is not parse(answer, private)
-    assert parse(note, '{"note": "Mual"}') is not parse(note, '{"note": "Mual"}')
-    for _ in range(2):
-        with pytest.raises(ValidationFailed):
-            parse(answer, '{"status": "entah"}')

@@ -54,8 +54,7 @@ def _refusals(
     Everything can meet a developer's unknown parameter (400), nginx' limits (429) and a database that is away (503).
     `default` is for what no document foretells, in the same shape.
     """
-    arguments = getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", ())
-    places = {argument["in"] for argument in arguments}
+    places: set[str] = getattr(view, "locations", set())
     refusals = {
         400: True,
         401: needs_token,
