@@ -165,8 +165,8 @@ def _database_url(text: str) -> str:
 
 
 def _redis_url(text: str) -> str:
-    if urlsplit(text).scheme not in ("redis", "rediss", "unix", "sentinel"):
-        raise ValueError("must be a redis://, rediss://, unix:// or sentinel:// address")
+    if urlsplit(text).scheme not in ("redis", "rediss", "unix"):
+        raise ValueError("must be a redis://, rediss:// or unix:// address")
     return text
 
 

@@ -15,14 +15,12 @@ with loading():
     import pywebpush  # noqa: F401  # before the fork: else every job that sends a push imports it, for 0.1 to 0.3 s
 
     from app.core.jobs import worker
-    from app.core.jobs.redis import sentinel_of
 
     config = Config.from_env()
     app = create_app(config)
 
 #: Where `rq`'s command line looks; the worker itself connects by `app.core.jobs.redis`.
-SENTINEL = sentinel_of(config.redis_url)
-REDIS_URL = None if SENTINEL else config.redis_url
+REDIS_URL = config.redis_url
 #: Without a queue on the command line one process serves both, the urgent one first.
 QUEUES = list(worker.QUEUES)
 

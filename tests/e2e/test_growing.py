@@ -1,4 +1,4 @@
-"""The parts that a larger installation adds, by configuration alone: PgBouncer in transaction mode, Redis Sentinel."""
+"""The parts that a larger installation adds, by configuration alone: PgBouncer in transaction mode, a managed Redis."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ import psycopg2
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from redis import Redis
-from redis.exceptions import RedisError
 
 from app.core.database.session import db, unit_of_work
 from app.identity import sessions
@@ -51,29 +49,18 @@ query_timeout = 60
 admin_users = boss
 """
 
-SENTINEL = """
-port {port}
-bind 127.0.0.1
-dir {folder}
-sentinel monitor health 127.0.0.1 {master} 1
-sentinel down-after-milliseconds health 2000
-sentinel failover-timeout health 5000
-"""
-
-
 class Grown(Stack):
-    """A `Stack` whose database stands behind PgBouncer, and whose Redis is found by Sentinel."""
+    """A `Stack` whose database stands behind PgBouncer, and whose Redis fails over behind one address."""
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
         self.folder = folder
         self.pgbouncer = str(require("pgbouncer"))
-        self.pooler_port, self.sentinel_port = free_port(), free_port()
-        self.valkeys = [free_port(), free_port()]
+        self.pooler_port, self.redis_port = free_port(), free_port()
         self.direct_url = env["DATABASE_URL"]
         self.env |= {
             "DATABASE_POOLER_URL": f"postgresql://health@127.0.0.1:{self.pooler_port}/pooled",
-            "REDIS_URL": f"sentinel://127.0.0.1:{self.sentinel_port}/health?db=3",
+            "REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/3",
             "WEB_CONCURRENCY": "3",  # 24 threads, so that requests can use up the pool
         }
 
@@ -93,24 +80,12 @@ class Grown(Stack):
         # It refuses to be root, and the folder of PostgreSQL's socket is its owner's alone.
         owner = ["-u", "nobody"] if os.geteuid() == 0 else ["-u", getpass.getuser()]
         self.spawn(self.pgbouncer, *owner, str(pooler))
-        for number, port in enumerate(self.valkeys):
-            replica = ["--replicaof", "127.0.0.1", str(self.valkeys[0])] if number else []
-            options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
-            self.spawn(str(valkey_server()), *options, *replica)
-        with Redis(port=self.valkeys[0]) as master:
-            # Sentinel asks a master for its replicas when it starts, and then every ten seconds.
-            assert eventually(lambda: _replicas(master) == 1)
-        sentinel = self.folder / "sentinel.conf"
-        sentinel.write_text(SENTINEL.format(port=self.sentinel_port, folder=self.folder, master=self.valkeys[0]))
-        self.spawn(str(valkey_server()), str(sentinel), "--sentinel")
+        self.spawn_redis()
         super().start()
 
-
-def _replicas(master: Redis) -> int:
-    try:
-        return int(master.info("replication")["connected_slaves"])
-    except RedisError:
-        return 0
+    def spawn_redis(self) -> None:
+        options = ["--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
+        self.spawn(str(valkey_server()), *options)
 
 
 @pytest.fixture(scope="module")
@@ -139,12 +114,12 @@ def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, c
     with psycopg2.connect(host="127.0.0.1", port=grown.pooler_port, user="boss", dbname="pgbouncer") as _:
         pass  # the console answers, so it was PgBouncer that we spoke to
 
-    # The master dies; Sentinel finds it dead and promotes the other.
     grown.processes[1].kill()
     grown.processes[1].wait()
     assert grown.call("GET", "/profile", access).status_code == 200
     assert grown.call("POST", "/log/user-log", json={"event_type": "during"}).status_code == 202
-    assert eventually(grown.is_ready), "the service did not find the new master"
+    grown.spawn_redis()
+    assert eventually(grown.is_ready), "the service did not find the new server"
     assert grown.call("POST", "/log/user-log", json={"event_type": "after"}).status_code == 202
     assert eventually(logged("during"))
     assert eventually(logged("after"))

@@ -19,7 +19,7 @@ import worker
 from app.personal_data import jobs
 
 #: Where `rq`'s command line looks.
-QUEUES, REDIS_URL, SENTINEL = worker.QUEUES, worker.REDIS_URL, worker.SENTINEL
+QUEUES, REDIS_URL = worker.QUEUES, worker.REDIS_URL
 
 FATED = os.environ["DEADLY_JOB"]
 STEP = int(os.environ["DEADLY_STEP"])
