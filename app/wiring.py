@@ -63,7 +63,6 @@ PERIODIC = (
     Periodic(notifications.forget_payloads, every_s=600),
     Periodic(notifications.take_back, every_s=20),
     Periodic(sender_jobs.check, every_s=60),
-    Periodic(sender_jobs.look_for_silence, every_s=3600),
     Periodic(broadcast_jobs.keep_limits, every_s=60),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(forum.forget_deleted, every_s=86400),

@@ -17,7 +17,6 @@ from app.notifications import outbox
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, ClaimLostError, UndeliverableError, UnwantedError
 from app.notifications.models import Channel, State, deliveries
-from app.notifications.senders.models import phone_numbers
 from app.providers import webpush
 from app.providers.http import ProviderError
 from app.push.models import PushSubscription
@@ -63,12 +62,9 @@ _subscription = (
         sa.func.clock_timestamp().label("now"),
         sa.or_(_subscriptions.session_id.is_(None), sessions.IS_ALIVE).label("is_signed_in"),
         # Whether their messages do not reach the person, as far as anybody can tell.
-        sa.func.coalesce(
-            sa.or_(User.phone_invalid_at.is_not(None), phone_numbers.c.silent_at.is_not(None)), sa.false()
-        ).label("is_unreached"),
+        User.phone_invalid_at.is_not(None).label("is_unreached"),
     )
     .outerjoin(User, User.id == _subscriptions.user_id)
-    .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
     .outerjoin(LoginSession, LoginSession.id == _subscriptions.session_id)
     .where(_subscriptions.id == sa.bindparam("id"))
 )

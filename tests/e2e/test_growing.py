@@ -49,6 +49,7 @@ query_timeout = 60
 admin_users = boss
 """
 
+
 class Grown(Stack):
     """A `Stack` whose database stands behind PgBouncer, and whose Redis fails over behind one address."""
 

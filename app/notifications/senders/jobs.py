@@ -1,11 +1,11 @@
-"""What is looked at by itself: how our number is, once a minute, and whose messages do not arrive."""
+"""The periodic job that asks the provider how our number is."""
 
 from __future__ import annotations
 
 import logging
 
 from app.core.jobs.queue import connection
-from app.notifications.senders import health, silence
+from app.notifications.senders import health
 from app.providers import messaging
 from app.providers.http import ProviderError
 
@@ -14,11 +14,6 @@ logger = logging.getLogger(__name__)
 #: The key in Redis that says that the provider has no answer, and how many seconds it lives.
 UNASKED = "sender:unasked"
 UNASKED_S = 3600
-
-
-def look_for_silence() -> None:
-    """Find the numbers at which nothing arrives."""
-    silence.look()
 
 
 def check() -> None:

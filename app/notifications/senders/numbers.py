@@ -27,7 +27,7 @@ _numbers = phone_numbers.c
 _now = sa.func.statement_timestamp()
 
 #: Whether anything speaks against a number.
-is_doubted = sa.or_(_numbers.refused_at.is_not(None), _numbers.probed_at.is_not(None), _numbers.silent_at.is_not(None))
+is_doubted = sa.or_(_numbers.refused_at.is_not(None), _numbers.probed_at.is_not(None))
 #: Whether one message may try a person's number although it is invalid.
 probe_is_due = sa.and_(
     User.phone_invalid_at <= _now - PROBE_AFTER, _numbers.probed_at.is_(None), _numbers.wrong_at.is_(None)
@@ -49,7 +49,7 @@ def reached(phone: str) -> None:
     forgotten = (
         sa.update(phone_numbers)
         .where(_numbers.phone == phone, _numbers.wrong_at.is_(None), is_doubted)
-        .values(refused_at=None, probed_at=None, silent_at=None)
+        .values(refused_at=None, probed_at=None)
         .returning(_numbers.phone)
     )
     if db.session.scalar(forgotten) is not None:

@@ -1,4 +1,4 @@
-"""Messages that are accepted and then do not arrive: refused by a webhook, or never heard of again."""
+"""Messages that are accepted and that a webhook refuses later."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from app.inbox import jobs as inbox
 from app.notifications import jobs
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
-from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat import ledger
 from app.pengingat.models import Occurrence
@@ -161,50 +160,3 @@ def test_a_dose_whose_message_failed_after_all_was_not_delivered(
     hear_all(sim)
     assert ledger.miss_overdue(clock.now()) == 1
     assert db.session.get_one(Occurrence, dose.id, populate_existing=True).undelivered
-
-
-# --- accepted, and no receipt ---------------------------------------------------------------------------------------
-
-
-def sent_days_ago(user: User, days: float, receipt: str) -> None:
-    """A message to somebody, and the furthest that was heard of it."""
-    row = add(user_id=user.id, target=None)
-    at = clock.now() - timedelta(days=days)
-    values = {"state": State.SENT, "settled_at": at, "receipt": receipt, "receipt_at": at}
-    with unit_of_work():
-        db.session.execute(sa.update(Delivery).filter_by(id=row.id).values(values))
-
-
-def is_silent(user: User) -> bool:
-    row = db.session.get(PhoneNumber, user.phone, populate_existing=True)
-    return row is not None and row.silent_at is not None
-
-
-def test_a_number_is_silent_when_nothing_was_heard_for_three_days_while_of_others_it_was(
-    committed: Flask, configure: Configure
-) -> None:
-    configure(**TEMPLATES)
-    silent, heard, new, once = person(), person(), person(), person()
-    for days in (3.5, 2, 1):
-        sent_days_ago(silent, days, "accepted")
-        sent_days_ago(heard, days, "accepted" if days > 1 else "delivered")
-    sent_days_ago(new, 2, "accepted")
-    sent_days_ago(once, 3.5, "accepted")
-    senders.look_for_silence()
-    assert [is_silent(each) for each in (silent, heard, new, once)] == [True, False, False, False]
-    sent_days_ago(silent, -0.01, "read")
-    senders.look_for_silence()
-    assert not is_silent(silent)
-
-
-@pytest.mark.parametrize("settings", [TEMPLATES, {}], ids=["nobody's receipts", "no webhook"])
-def test_silence_of_everybody_is_the_providers_and_no_persons(
-    committed: Flask, configure: Configure, settings: dict[str, str]
-) -> None:
-    configure(**settings)
-    people = [person() for _ in range(3)]
-    for each in people:
-        sent_days_ago(each, 3.5, "accepted")
-        sent_days_ago(each, 1, "delivered" if not settings and each is people[0] else "accepted")
-    senders.look_for_silence()
-    assert not any(is_silent(each) for each in people)
