@@ -137,7 +137,7 @@ PHONE_IS_PROVEN: sa.ColumnElement[bool] = User.phone_verified_at.is_not(None)
 class UserDay(Base):
     """How many of the people there are now registered on a day (of Jakarta). Triggers on `users` maintain it.
 
-    With it counting people, finding a deep page of them and drawing their growth cost the same however many there are.
+    It counts all people, and shows their growth, without reading `users`.
     """
 
     __tablename__ = "user_days"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,8 +10,7 @@ from sqlalchemy import orm
 from app.admins import schemas
 from app.admins.schemas import UserChanges, UserSearch
 from app.core.database.session import db
-from app.core.lib.clock import midnight
-from app.core.web.pagination import Listing, Page
+from app.core.web.pagination import Listing
 from app.core.web.search import MOST_COUNTED, containing
 from app.identity import access_log, audit, users
 from app.identity.models import SEARCHED, LoginSession, User, UserDay
@@ -41,7 +39,15 @@ _LAST_SEEN = sa.func.greatest(
 
 def list_all(search: UserSearch) -> Listing[User]:
     """People, newest first or as `search.sort` says; `search.q` is a part of username, name, e-mail or phone number."""
-    return _narrowed(search) if search.is_narrowed else _everybody(search.page)
+    page, order, conditions = search.page, order_of(search.sort), _conditions(search)
+    matching = sa.select(User.id).where(*conditions)
+    rows = _loaded(matching.order_by(*order).offset(page.offset).limit(page.size), order)
+    if (total := page.total(len(rows))) is not None:
+        return Listing(rows, total, page)
+    counted = sa.select(sa.func.count()).select_from(matching.limit(MOST_COUNTED).subquery())
+    if not conditions:
+        counted = sa.select(sa.func.sum(UserDay.users))
+    return Listing(rows, db.session.scalar(counted) or 0, page)
 
 
 def show_all(search: UserSearch, to: Caller) -> Listing[User]:
@@ -84,37 +90,6 @@ def update(user_id: int, data: UserChanges, by: Caller) -> User:
     if "role_ids" in data:
         roles.replace_of_user(user_id, data["role_ids"], by)
     return user
-
-
-def _everybody(page: Page) -> Listing[User]:
-    """A page of everybody. `user_days` says on which day it begins, so it costs the same however deep it is."""
-    later = sa.func.sum(UserDay.users).over(order_by=UserDay.day.desc()) - UserDay.users
-    days = sa.select(UserDay.day, UserDay.users, later.label("later")).where(UserDay.users > 0).subquery()
-    reached = days.c.later <= page.offset
-    total, day, skipped = db.session.execute(
-        sa.select(
-            sa.func.coalesce(sa.func.sum(days.c.users), 0),
-            sa.func.min(days.c.day).filter(reached),
-            sa.func.max(days.c.later).filter(reached),
-        )
-    ).one()
-    if day is None:
-        return Listing([], 0, page)
-    newest = order_of("-created_at")
-    ids = sa.select(User.id).where(User.created_at < midnight(day + timedelta(days=1))).order_by(*newest)
-    return Listing(_loaded(ids.offset(page.offset - int(skipped)).limit(page.size), newest), int(total), page)
-
-
-def _narrowed(search: UserSearch) -> Listing[User]:
-    page, order, conditions = search.page, order_of(search.sort), _conditions(search)
-    matching = sa.select(User.id).where(*conditions)
-    rows = _loaded(matching.order_by(*order).offset(page.offset).limit(page.size), order)
-    if (total := page.total(len(rows))) is not None:
-        return Listing(rows, total, page)
-    counted = sa.select(sa.func.count()).select_from(matching.limit(MOST_COUNTED).subquery())
-    if not conditions:  # everybody, in another order
-        counted = sa.select(sa.func.sum(UserDay.users))
-    return Listing(rows, db.session.scalar(counted) or 0, page)
 
 
 def _conditions(search: UserSearch) -> list[sa.ColumnElement[bool]]:
