@@ -1,7 +1,7 @@
 """Answers of providers, kept: fresh for a while, and for days as the last good copy that serves when a provider fails.
 
-One caller fetches and the others wait for it or take the older copy, in this process and in all others. The copies live
-in Redis; while that is away each process keeps a few of its own.
+In one process one caller fetches, and the others wait for the answer or take the older copy. The copies live in Redis.
+While Redis is away each process keeps a few of its own.
 """
 
 from __future__ import annotations
@@ -37,12 +37,10 @@ REST_S = 10
 #: not hold every thread.
 TROUBLE_S = 300
 
-#: The longest that a fetch takes, and that another process waits for it.
+#: The longest time in seconds that another caller waits for a fetch.
 FLIGHT_S = 9.0
-POLL_S = 0.05
 
-#: Copies of one cache; the oldest go first. Visitors choose some of the keys, so there must be an end to them.
-MAX_COPIES = 1000
+#: Copies that a process keeps of one cache; the oldest go first.
 MAX_OWN_COPIES = 50
 
 #: Redis was away a moment ago: a request that would ask it again would only wait again.
@@ -99,12 +97,10 @@ class Cache(Generic[T]):
             flight = self._flights.get(key)
             if mine := flight is None:
                 flight = self._flights[key] = Future()
-        if not mine and (copy or failure):
-            return self._instead(copy, failure)
         if not mine:
-            return self._shared(flight)
+            return self._instead(copy, failure) if copy or failure else self._shared(flight)
         try:
-            fetched = self._fetch(key, load, copy, failure)
+            fetched = self._fetch(key, load)
         except BaseException as error:
             flight.set_exception(error)
             flight.exception()  # seen, though nobody may be waiting
@@ -125,19 +121,15 @@ class Cache(Generic[T]):
         """Keep an answer that came by another way."""
         self._write(key, _plain(value))
 
-    def _fetch(self, key: str, load: Callable[[], T], copy: Copy | None, failure: Failure | None) -> object:
-        """The plain value of a new answer; another process's, when one is fetching it already."""
-        locked = self._redis(lambda redis: redis.set(self._at(key, "lock"), 1, nx=True, px=int(FLIGHT_S * 1000)))
-        if locked is None and not self._is_away:
-            return _plain(self._instead(copy, failure)) if copy or failure else self._awaited(key, load)
+    def _fetch(self, key: str, load: Callable[[], T]) -> object:
+        """Return the plain value of a new answer."""
+        copy, failure = self._read(key)  # again, because another thread may have fetched it since
+        if copy and self._is_fresh(copy):
+            return copy.value
+        if failure and failure.rests:
+            return _plain(self._instead(copy, failure))
         try:
-            again, failed = self._read(key)  # somebody may have been done just before
-            if again and self._is_fresh(again):
-                return again.value
-            if failed and failed.rests:
-                return _plain(self._instead(copy, failed))
             value = _plain(load())
-            self._write(key, value)  # before the lock goes: whoever waits for it reads then
         except ProviderError as error:
             self._remember(key, error)
             if copy is None:
@@ -145,25 +137,9 @@ class Cache(Generic[T]):
                 raise
             logger.warning("serving the last good copy: %s", error, extra={"cache": self.name, "copy_at": copy.at})
             return _plain(self._found(copy, "stale"))
-        finally:
-            self._redis(lambda redis: redis.delete(self._at(key, "lock")))
+        self._write(key, value)
         CACHED.labels(self.name, "loaded").inc()
         return value
-
-    def _awaited(self, key: str, load: Callable[[], T]) -> object:
-        """What the process that holds the lock finds; fetched here after all when that one is never heard of again."""
-        stop = time.monotonic() + FLIGHT_S
-        while time.monotonic() < stop:
-            time.sleep(POLL_S)
-            is_over = not self._redis(lambda redis: redis.exists(self._at(key, "lock")))
-            copy, failure = self._read(key)
-            if copy and self._is_fresh(copy):
-                return copy.value
-            if failure and failure.rests:
-                raise ProviderError(self.name, failure.kind)
-            if is_over:
-                break
-        return _plain(load())
 
     def _shared(self, flight: Future[object]) -> T:
         """What another thread of this process finds."""
@@ -231,16 +207,12 @@ class Cache(Generic[T]):
         self._redis(lambda redis: self._keep(redis, key, copy))
 
     def _keep(self, redis: Any, key: str, copy: Copy) -> None:
-        index = f"cache:{self.name}:index"
+        # Callers choose some of the keys. A short life of "it does not exist" bounds how many copies there are.
+        kept_s = STALE_S if copy.value is not None else self._nothing_fresh_s
         with redis.pipeline(transaction=False) as pipe:
-            pipe.set(self._at(key, "copy"), orjson.dumps(copy), ex=STALE_S)
+            pipe.set(self._at(key, "copy"), orjson.dumps(copy), ex=int(kept_s))
             pipe.delete(self._at(key, "failed"))
-            pipe.zadd(index, {key: copy.at})
-            pipe.zcard(index)
-            copies = pipe.execute()[-1]
-        if copies > MAX_COPIES:
-            oldest = redis.zpopmin(index, copies - MAX_COPIES)
-            redis.delete(*(self._at(member.decode(), "copy") for member, _ in oldest))
+            pipe.execute()
 
 
 def _plain(value: object) -> object:
