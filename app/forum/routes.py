@@ -12,9 +12,8 @@ from app.forum.moderation_schemas import NewReport
 from app.forum.schemas import NewReply, NewThread, RepliesQuery, ReplyChanges, ReplyQuery, ThreadChanges, ThreadQuery
 from app.forum.service import blocks, categories, moderation, replies, reports, threads, toggles
 from app.forum.service.categories import Category
-from app.forum.service.reads.replies import Reply
-from app.forum.service.reads.reply_list import ReplyRow
-from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow
+from app.forum.service.reads.posts import Record
+from app.forum.service.reads.threads import ThreadPage
 from app.identity.access import authenticated, by_caller, caller, caller_id, optional
 from app.identity.upload_limits import limit_uploads
 
@@ -36,7 +35,7 @@ def list_categories() -> list[Category]:
 @bp.arguments(schemas.ThreadQuerySchema, location="query")
 @bp.plain_response(200, schemas.ThreadRow(many=True))
 @bp.alt_response(401, "UNAUTHORIZED")
-def list_threads(query: ThreadQuery) -> Listing[ThreadRow]:
+def list_threads(query: ThreadQuery) -> Listing[Record]:
     """Threads, newest first."""
     return threads.list_all(query, caller_id())
 
@@ -46,7 +45,7 @@ def list_threads(query: ThreadQuery) -> Listing[ThreadRow]:
 @cached(1)
 @bp.arguments(schemas.RepliesQuerySchema, location="query")
 @bp.plain_response(200, schemas.Thread)
-def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Thread] | ThreadPage:
+def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Record] | ThreadPage:
     """A thread with the tree of its replies: the first 1,000 of them, or a page of those to the thread itself."""
     return threads.get(thread_id, query, caller_id())
 
@@ -58,7 +57,7 @@ def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Thread] | ThreadP
 @bp.arguments(schemas.ThreadCreate, location="multipart")
 @bp.plain_response(201, schemas.Thread)
 @bp.alt_response(409, "CONFLICT")
-def create_thread(data: NewThread) -> Thread:
+def create_thread(data: NewThread) -> Record:
     """Start a thread; people whom its category concerns are notified."""
     return threads.create(data, caller)
 
@@ -70,7 +69,7 @@ def create_thread(data: NewThread) -> Thread:
 @bp.plain_response(200, schemas.Thread)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
-def update_thread(data: ThreadChanges, thread_id: int) -> Thread:
+def update_thread(data: ThreadChanges, thread_id: int) -> Record:
     """Change an own thread; what is not sent stays."""
     return threads.update(thread_id, data, caller)
 
@@ -92,7 +91,7 @@ def delete_thread(thread_id: int) -> dict[str, str]:
 @bp.arguments(schemas.ReplyCreate, location="multipart")
 @bp.plain_response(201, schemas.Reply)
 @bp.alt_response(409, "CONFLICT")
-def create_reply(data: NewReply, thread_id: int) -> Reply:
+def create_reply(data: NewReply, thread_id: int) -> Record:
     """Reply to a thread, or with `parent_id` to one of its replies; the thread's author is notified."""
     return replies.create(thread_id, data, caller)
 
@@ -117,7 +116,7 @@ def save_thread(thread_id: int) -> dict[str, bool]:
 @authenticated
 @bp.arguments(schemas.ReplyQuerySchema, location="query")
 @bp.plain_response(200, schemas.ReplyRow(many=True))
-def list_replies(query: ReplyQuery) -> Listing[ReplyRow]:
+def list_replies(query: ReplyQuery) -> Listing[Record]:
     """Replies that the caller has saved or, with `mine`, written, newest first."""
     return replies.list_own(query, caller.id)
 
@@ -129,7 +128,7 @@ def list_replies(query: ReplyQuery) -> Listing[ReplyRow]:
 @bp.plain_response(200, schemas.Reply)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
-def update_reply(data: ReplyChanges, reply_id: int) -> Reply:
+def update_reply(data: ReplyChanges, reply_id: int) -> Record:
     """Change an own reply; what is not sent stays."""
     return replies.update(reply_id, data, caller)
 

@@ -147,11 +147,6 @@ class RepliesQuery:
     after: int | None = None
     replies: bool = True
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing was asked for."""
-        return self.replies and self.page is None and self.after is None
-
 
 class RepliesQuerySchema(PageSchema):
     """Pages count the replies to the thread itself, and each comes with all below it."""

@@ -113,12 +113,12 @@ def test_no_search_scans_all_threads(committed: Flask) -> None:
     ]
     for (search, pattern), by_category, before, mine in product(kinds, *[(True, False)] * 3):
         statement = select_page(
-            by_category=by_category, before=before, saved=False, mine=mine, signed_in=mine, search=search, first=20
+            by_category=by_category, before=before, saved=False, mine=mine, is_first=True, search=search
         )
         plan = plan_of(statement, **values, pattern=pattern)
         assert "Seq Scan on forum_threads" not in plan, f"{pattern}\n{plan}"
     assert "ix_forum_threads_searched" in plan_of(
-        select_page(by_category=False, before=False, saved=False, mine=False, signed_in=False, search="trigrams"),
+        select_page(by_category=False, before=False, saved=False, mine=False, is_first=False, search="trigrams"),
         **values,
         pattern="%langka%",
     )

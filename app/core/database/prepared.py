@@ -27,6 +27,7 @@ class PreparedStatement:
 
     def __init__(self, statement: sa.ClauseElement, *, plans_by_values: bool = False) -> None:
         """With `plans_by_values` it goes out as text too, for the best plan depends on the values."""
+        self._names = statement.selected_columns.keys() if isinstance(statement, sa.SelectBase) else ()
         compiled = _compiled(statement)
         self._text = _with_constants(compiled)
         names = list(dict.fromkeys(PARAMETER.findall(self._text)))
@@ -58,6 +59,10 @@ class PreparedStatement:
                 self._text, None, error, psycopg2.Error, connection_invalidated=lost, dialect=connection.dialect
             )
             raise wrapped from error
+
+    def records(self, connection: sa.Connection, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
+        """All rows of a SELECT as dicts, by the names of its columns."""
+        return [dict(zip(self._names, row, strict=True)) for row in self.rows(connection, values)]
 
     def _ready(self, connection: sa.Connection, cursor: Any) -> str:
         """What to send on this connection, where the statement is prepared when it comes there first."""

@@ -34,7 +34,6 @@ COLUMNS = (
     Faskes.id, Faskes.nama, Faskes.alamat, Faskes.lat, Faskes.lng,
     Faskes.jenis, Faskes.telepon, Faskes.province, Faskes.rating, Faskes.source,
 )  # fmt: skip
-KEYS = tuple(column.key for column in COLUMNS)
 
 
 def _param(name: str) -> sa.BindParameter[float]:
@@ -84,10 +83,8 @@ def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, floa
 def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
     """The facilities within `radius_m` metres, nearest first, at most as many as an unpaged list holds."""
     boxes, params = circle(lat, lng, radius_m)
-    return [
-        {**dict(zip(KEYS, row, strict=False)), "distance_km": round(row[-1], DECIMALS)}
-        for row in _PREPARED_AROUND[boxes].rows(connection, params)
-    ]
+    records = _PREPARED_AROUND[boxes].records(connection, params)
+    return [{**record, "distance_km": round(record["distance_km"], DECIMALS)} for record in records]
 
 
 def page_of(rows: Sequence[Record], page: Page) -> Results:
@@ -112,8 +109,8 @@ _PREPARED_SEARCH_COUNT = PreparedStatement(
 
 
 def get(connection: sa.Connection, faskes_id: str) -> Record | None:
-    rows = _PREPARED_BY_ID.rows(connection, {"id": faskes_id})
-    return dict(zip(KEYS, rows[0], strict=True)) if rows else None
+    records = _PREPARED_BY_ID.records(connection, {"id": faskes_id})
+    return records[0] if records else None
 
 
 def list_all(connection: sa.Connection, page: Page) -> Results:
@@ -154,8 +151,7 @@ def _page(
     page: Page,
     params: Mapping[str, object],
 ) -> Results:
-    rows = statement.rows(connection, {**params, "limit": page.size, "offset": page.offset})
-    records: list[Record] = [dict(zip(KEYS, row, strict=True)) for row in rows]
+    records = statement.records(connection, {**params, "limit": page.size, "offset": page.offset})
     if (total := page.total(len(records))) is not None:
         return Results(records, total, page)
     return Results(records, count.rows(connection, params)[0][0], page)

@@ -15,19 +15,20 @@ from app.forum.service import cases, crisis, notices
 from app.forum.service.counters import count_reply
 from app.forum.service.crisis import Help
 from app.forum.service.posts import change, check_owner, check_pseudonym, lock_reply
-from app.forum.service.reads.replies import Reply, read_reply
-from app.forum.service.reads.reply_list import ReplyRow, read_list
+from app.forum.service.reads.posts import Record
+from app.forum.service.reads.replies import read_reply
+from app.forum.service.reads.reply_list import read_list
 from app.identity import own_pictures
 from app.identity.sessions import Caller
 
 
-def list_own(query: ReplyQuery, caller_id: int) -> Listing[ReplyRow]:
+def list_own(query: ReplyQuery, caller_id: int) -> Listing[Record]:
     """One page of the replies that the caller has saved or written, newest first."""
     with autocommit() as connection:
         return read_list(connection, query, caller_id)
 
 
-def create(thread_id: int, data: NewReply, caller: Caller) -> Reply:
+def create(thread_id: int, data: NewReply, caller: Caller) -> Record:
     """A reply to a thread, or to one of its replies; the thread's author is notified."""
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
@@ -43,7 +44,7 @@ def create(thread_id: int, data: NewReply, caller: Caller) -> Reply:
     return _read(reply, help_, caller)
 
 
-def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Reply:
+def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Record:
     """Change what is sent of an own reply."""
     columns = pictures.columns(data)
     reply = lock_reply(reply_id)
@@ -80,7 +81,7 @@ def remove(reply: ForumReply) -> None:
     _prune(reply)
 
 
-def _read(reply: ForumReply, help_: Help | None, caller: Caller) -> Reply:
+def _read(reply: ForumReply, help_: Help | None, caller: Caller) -> Record:
     """The reply as its author reads it, who alone is told where to find help."""
     record = read_reply(db.session.connection(), reply.thread_id, reply.id, caller.id)
     return record if help_ is None else {**record, "help": help_}

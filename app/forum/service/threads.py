@@ -14,13 +14,14 @@ from app.forum.service import cases, crisis, notices
 from app.forum.service.counters import count_thread
 from app.forum.service.crisis import Help
 from app.forum.service.posts import change, check_category, check_owner, check_pseudonym, lock_thread
+from app.forum.service.reads.posts import Record
 from app.forum.service.reads.thread_list import read_page
-from app.forum.service.reads.threads import Thread, ThreadPage, ThreadRow, read_part, read_thread
+from app.forum.service.reads.threads import ThreadPage, read_thread
 from app.identity import own_pictures
 from app.identity.sessions import Caller
 
 
-def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[ThreadRow]:
+def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
     """One page of threads, newest first. `Unauthorized` for nobody's own or saved threads."""
     if caller_id is None and (query.saved or query.mine):
         raise Unauthorized
@@ -28,15 +29,13 @@ def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[ThreadRow]:
         return read_page(connection, query, caller_id)
 
 
-def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Partial[Thread] | ThreadPage:
+def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Partial[Record] | ThreadPage:
     """A thread with the tree of its replies, or the part of it that `query` asks for."""
     with autocommit() as connection:
-        if query.is_plain:
-            return read_thread(connection, thread_id, caller_id)
-        return read_part(connection, thread_id, query, caller_id)
+        return read_thread(connection, thread_id, caller_id, query)
 
 
-def create(data: NewThread, caller: Caller) -> Thread:
+def create(data: NewThread, caller: Caller) -> Record:
     """A new thread, and the broadcast that announces it: at once, or once a moderator has seen a cry for help."""
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
@@ -51,7 +50,7 @@ def create(data: NewThread, caller: Caller) -> Thread:
     return _read(thread, help_, caller)
 
 
-def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Thread:
+def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Record:
     """Change what is sent of an own thread."""
     columns = pictures.columns(data)
     thread = lock_thread(thread_id)
@@ -92,7 +91,7 @@ def remove(thread: ForumThread) -> None:
         count_thread(category_id, -1)
 
 
-def _read(thread: ForumThread, help_: Help | None, caller: Caller) -> Thread:
+def _read(thread: ForumThread, help_: Help | None, caller: Caller) -> Record:
     """The thread as its author reads it, who alone is told where to find help."""
     record = read_thread(db.session.connection(), thread.id, caller.id).record
     return record if help_ is None else {**record, "help": help_}

@@ -1,4 +1,6 @@
-"""What the reads of threads and of replies have in common: the shape of their records, and the columns of people.
+"""What the reads of threads and of replies have in common: the fields of their records, and the columns of people.
+
+A record is a row as a dict, ready to be written as JSON.
 
 Here alone is decided what a response shows of an author, in SQL: under a pseudonym no id, picture or name leaves the
 database.
@@ -7,10 +9,12 @@ database.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NotRequired, TypedDict
+from typing import Any
 
 import sqlalchemy as sa
 
+from app.core.database.prepared import PreparedStatement, as_text, rfc3339
+from app.core.database.session import AnySelect
 from app.forum.models import ForumBlock, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.identity.models import User
 
@@ -25,39 +29,12 @@ ANONYMOUS = "Anonim"
 HIDDEN = "[disembunyikan moderator]"
 BLOCKED = "[diblokir]"
 
+#: Null for a reader who is not signed in: nothing is theirs, and they have blocked nobody.
 CALLER_ID = sa.bindparam("caller_id", type_=sa.BigInteger)
 
-#: Columns of a statement that is put together from parts.
-Columns = list[sa.SQLColumnExpression[object]]
-
-
-class Author(TypedDict):
-    id: int | None
-    name: str
-    image: str | None
-
-
-class Post(TypedDict):
-    """The fields of `app.forum.schemas.Post`, ready to be written as JSON."""
-
-    id: int
-    content: str | None
-    image: str | None
-    use_pseudonym: bool
-    author: Author | None
-    likes_count: int
-    saves_count: int
-    is_liked: bool
-    is_saved: bool
-    is_owner: bool
-    created_at: str
-    updated_at: str
-    #: Only where it is so; the reason for its author alone.
-    is_hidden: NotRequired[bool]
-    hidden_reason: NotRequired[str]
-    is_blocked: NotRequired[bool]
-    #: Only in the answer to who has just written it: where somebody in danger finds help.
-    help: NotRequired[Mapping[str, object]]
+Record = dict[str, Any]
+#: Columns by the names that they have in a record. The order is that of the JSON.
+Fields = dict[str, sa.SQLColumnExpression[Any]]
 
 
 def media_path(image: sa.SQLColumnExpression[str | None]) -> sa.ColumnElement[str]:
@@ -74,24 +51,52 @@ def author_name(use_pseudonym: sa.SQLColumnExpression[bool]) -> sa.ColumnElement
     )
 
 
-def author_columns(post: type[ForumThread] | type[ForumReply]) -> Columns:
-    """Columns of the author as everybody may see them: id, name, image."""
+def post_fields(post: type[ForumThread] | type[ForumReply], mark: type[ThreadMark] | type[ReplyMark]) -> Fields:
+    """Return the fields that threads and replies have in common, as `app.forum.schemas.Post` documents them.
+
+    `read` makes `author` of three of them, and `conceal` goes by the last two.
+    """
     is_open = sa.not_(post.use_pseudonym)
-    image = sa.case((is_open, media_path(User.image)))
-    return [sa.case((is_open, User.id)), author_name(post.use_pseudonym), image]
+    return {
+        "id": post.id,
+        "content": post.content,
+        "image": media_path(post.image),
+        "use_pseudonym": post.use_pseudonym,
+        "author": author_name(post.use_pseudonym),
+        "author_id": sa.case((is_open, User.id)),
+        "author_image": sa.case((is_open, media_path(User.image))),
+        "likes_count": post.likes_count,
+        "saves_count": post.saves_count,
+        "is_liked": sa.func.coalesce(mark.is_liked, sa.false()),
+        "is_saved": sa.func.coalesce(mark.is_saved, sa.false()),
+        "is_owner": sa.func.coalesce(post.user_id == CALLER_ID, sa.false()),
+        "created_at": as_text(post.created_at),
+        "updated_at": as_text(post.updated_at),
+        "hidden_reason": post.hidden_reason,
+        "is_blocked": is_blocked(post),
+    }
 
 
-def caller_columns(
-    post: type[ForumThread] | type[ForumReply], mark: type[ThreadMark] | type[ReplyMark], *, signed_in: bool
-) -> Columns:
-    """Columns of what the post is to the caller: is_liked, is_saved, is_owner."""
-    if not signed_in:
-        return [sa.literal_column("false")] * 3
-    return [
-        sa.func.coalesce(mark.is_liked, sa.false()),
-        sa.func.coalesce(mark.is_saved, sa.false()),
-        sa.func.coalesce(post.user_id == CALLER_ID, sa.false()),
-    ]
+def select_fields(fields: Fields, source: sa.FromClause) -> AnySelect:
+    return sa.select(*(column.label(name) for name, column in fields.items())).select_from(source)
+
+
+def read(
+    statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
+) -> tuple[list[Record], int]:
+    """Return the records of the posts that a statement selects, and its column `total`, or 0 without one."""
+    records, total = [], 0
+    for post in statement.records(connection, values):
+        total = post.pop("total", 0)
+        if post["id"] is None:  # an empty page has a row for its total
+            continue
+        post["author"] = {"id": post.pop("author_id"), "name": post["author"], "image": post.pop("author_image")}
+        post["created_at"], post["updated_at"] = rfc3339(post["created_at"]), rfc3339(post["updated_at"])
+        hidden_reason, is_blocked = post.pop("hidden_reason"), post.pop("is_blocked")
+        if hidden_reason is not None or is_blocked:
+            conceal(post, hidden_reason, is_blocked)
+        records.append(post)
+    return records, total
 
 
 def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[bool]:
@@ -103,29 +108,21 @@ def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[b
     return sa.tuple_(sa.func.coalesce(post.user_id, 0), post.use_pseudonym).in_(blocks)
 
 
-def is_listed(post: type[ForumThread] | type[ForumReply], *, signed_in: bool) -> list[sa.SQLColumnExpression[bool]]:
+def is_listed(post: type[ForumThread] | type[ForumReply]) -> list[sa.SQLColumnExpression[bool]]:
     """The conditions under which a list may hold a post.
 
     Blocks are an anti-join here: as in `is_blocked` they would be charged to each look at an index, and the planner
     would sooner scan the table.
     """
-    is_shown: list[sa.SQLColumnExpression[bool]] = [post.hidden_reason.is_(None)]
-    if not signed_in:
-        return is_shown
     blocks = sa.select(ForumBlock.blocked_id).where(
         ForumBlock.user_id == CALLER_ID,
         ForumBlock.blocked_id == post.user_id,
         ForumBlock.use_pseudonym == post.use_pseudonym,
     )
-    return [*is_shown, ~blocks.exists()]
+    return [post.hidden_reason.is_(None), ~blocks.exists()]
 
 
-def concealing_columns(post: type[ForumThread] | type[ForumReply], *, signed_in: bool) -> Columns:
-    """Columns of what `conceal` goes by."""
-    return [post.hidden_reason, is_blocked(post) if signed_in else sa.literal_column("false")]
-
-
-def conceal(post: Post, hidden_reason: str | None, is_blocked: bool) -> None:
+def conceal(post: Record, hidden_reason: str | None, is_blocked: bool) -> None:
     """Leave a stub of a post that is hidden or blocked. Its author reads what they wrote, and why it is hidden."""
     if hidden_reason is not None:
         post["is_hidden"] = True
@@ -138,7 +135,7 @@ def conceal(post: Post, hidden_reason: str | None, is_blocked: bool) -> None:
     stub = {"content": HIDDEN if hidden_reason is not None else BLOCKED, "image": None}
     if "title" in post:
         stub["title"] = stub["content"]
-    post.update(stub)  # type: ignore[typeddict-item]  # of a thread the title too
+    post.update(stub)
 
 
 def shown_title(thread: type[ForumThread]) -> sa.ColumnElement[str]:

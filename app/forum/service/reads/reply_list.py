@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, TypedDict, cast
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -13,31 +12,17 @@ from app.core.database.session import AnySelect
 from app.core.web.pagination import KeysetListing, Listing, contains
 from app.forum.models import ForumReply, ForumThread, ReplyMark
 from app.forum.schemas import ReplyQuery
-from app.forum.service.reads.posts import CALLER_ID, Post, is_listed, shown_title
-from app.forum.service.reads.replies import joined_replies, reply_columns, reply_record
-
-
-class ThreadTitle(TypedDict):
-    id: int
-    title: str
-
-
-class ReplyRow(Post):
-    """A reply in a list, without those below it."""
-
-    thread_id: int
-    thread: ThreadTitle
-    parent_id: int | None
-    is_deleted: bool
+from app.forum.service.reads.posts import CALLER_ID, Record, is_listed, select_fields, shown_title
+from app.forum.service.reads.replies import joined_replies, read_replies, reply_fields
 
 
 def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) -> AnySelect:
-    """One statement for a page, newest first, and the total, which is the last column and there also without rows.
+    """One statement for a page, newest first, and the total, which is there also without rows.
 
     Whatever else is asked, it reads the replies of one person alone.
     """
     matching = sa.select(ForumReply.__table__)
-    rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply, signed_in=not mine)]
+    rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply)]
     if saved:
         mark = orm.aliased(ReplyMark)
         matching = matching.join(mark, mark.reply_id == ForumReply.id)
@@ -57,10 +42,10 @@ def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) ->
         .subquery("page")
     )
     reply, counted = orm.aliased(ForumReply, page), total.subquery("total")
-    source = joined_replies(reply, counted.outerjoin(page, sa.true()), signed_in=True)
+    source = joined_replies(reply, counted.outerjoin(page, sa.true()))
     source = source.outerjoin(ForumThread, ForumThread.id == reply.thread_id)
-    columns = [*reply_columns(reply, signed_in=True), reply.thread_id, shown_title(ForumThread), counted.c.count]
-    return sa.select(*columns).select_from(source).order_by(reply.id.desc())
+    fields = {**reply_fields(reply), "thread": shown_title(ForumThread), "total": counted.c.count}
+    return select_fields(fields, source).order_by(reply.id.desc())
 
 
 @cache
@@ -68,7 +53,7 @@ def prepared_reply_list(**kinds: bool) -> PreparedStatement:
     return PreparedStatement(select_reply_list(**kinds))
 
 
-def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> Listing[ReplyRow]:
+def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> Listing[Record]:
     """One page of the replies that the caller has saved or, where that is asked, written."""
     page = query.page
     statement = prepared_reply_list(
@@ -84,16 +69,10 @@ def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> L
         "size": page.size,
         "offset": page.offset,
     }
-    rows = statement.rows(connection, values)
-    records = [_record(row) for row in rows if row[0] is not None]
-    total = int(rows[0][-1])
+    replies, total = read_replies(statement, connection, values)
+    for reply in replies:
+        reply["thread"] = {"id": reply["thread_id"], "title": reply["thread"]}
     if query.before is None:
-        return Listing(records, total, page)
-    return KeysetListing(records, total, page, before=records[-1]["id"] if len(records) == page.size else None)
-
-
-def _record(row: tuple[Any, ...]) -> ReplyRow:
-    *columns, thread_id, title, _ = row
-    record: dict[str, object] = {**reply_record(thread_id, tuple(columns), [])}
-    del record["replies"]
-    return cast(ReplyRow, {**record, "thread": {"id": thread_id, "title": title}})
+        return Listing(replies, total, page)
+    before = replies[-1]["id"] if len(replies) == page.size else None
+    return KeysetListing(replies, total, page, before=before)

@@ -10,20 +10,16 @@ from sqlalchemy import orm
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import AnySelect
-from app.core.web.pagination import MAX_UNPAGED, KeysetListing, Listing, contains
+from app.core.web.pagination import KeysetListing, Listing, contains
 from app.core.web.search import has_trigram, like, like_among_newest
 from app.forum.models import ForumCategory, ForumThread, ThreadMark
 from app.forum.schemas import ThreadQuery
-from app.forum.service.reads.posts import CALLER_ID, is_listed
-from app.forum.service.reads.threads import (
-    ThreadRow,
-    joined_threads,
-    thread_columns,
-    thread_record,
-)
+from app.forum.service.reads.posts import CALLER_ID, Record, is_listed, select_fields
+from app.forum.service.reads.threads import joined_threads, read_threads, thread_fields
 
-#: Page sizes that clients ask for; the first page of each has a prepared statement of its own.
-USUAL_SIZES = frozenset({10, 20, 25, 50, 100, MAX_UNPAGED})
+#: A first page of so many threads at most has a prepared statement. Its plan would be one for tens of thousands of rows
+#: if the statement did not say how many there are at most.
+MOST_ON_FIRST_PAGE = 100
 
 #: How a text is looked for: by the index, or, where it is too short for that, among the newest threads.
 TextSearch = Literal["trigrams", "newest"]
@@ -34,25 +30,15 @@ MOST_SEARCHED = 1_000
 
 
 def select_page(
-    *,
-    by_category: bool,
-    before: bool,
-    saved: bool,
-    mine: bool,
-    signed_in: bool,
-    search: TextSearch | None = None,
-    first: int | None = None,
+    *, by_category: bool, before: bool, saved: bool, mine: bool, is_first: bool, search: TextSearch | None = None
 ) -> AnySelect:
     """One statement for a page and the total: the page is cut first, and people are joined to its rows alone.
 
-    `first` writes the size of a first page into the statement: the plan of a page of any size would be one for tens of
-    thousands of rows.
-
-    The total is the last column. It comes from the categories' counters where nothing personal is asked, and counts the
-    newest matches alone where a text is looked for; of those whom the reader has blocked the counters know nothing.
-    Its row is there also when the page is empty.
+    The total comes from the categories' counters where nothing personal is asked, and counts the newest matches alone
+    where a text is looked for; of those whom the reader has blocked the counters know nothing. Its row is there also
+    when the page is empty.
     """
-    rules = is_listed(ForumThread, signed_in=signed_in and not mine)  # nobody can block themselves
+    rules = is_listed(ForumThread)
     matching = sa.select(ForumThread.__table__)
     if by_category:
         rules.append(ForumThread.category_id == sa.bindparam("category_id", type_=sa.BigInteger))
@@ -76,19 +62,16 @@ def select_page(
     if before:
         rules.append(ForumThread.id < sa.bindparam("before", type_=sa.BigInteger))
     cut = matching.where(*rules).order_by(ForumThread.id.desc())
-    if first is None:
-        cut = cut.limit(sa.bindparam("size", type_=sa.Integer)).offset(sa.bindparam("offset", type_=sa.BigInteger))
+    size = sa.bindparam("size", type_=sa.Integer)
+    if is_first:
+        page = sa.select(cut.limit(sa.literal_column(str(MOST_ON_FIRST_PAGE), sa.Integer)).subquery()).limit(size)
     else:
-        cut = cut.limit(sa.literal_column(str(first), sa.Integer))
-    page = cut.subquery("page")
-    thread = orm.aliased(ForumThread, page)
-    counted = total.subquery("total")
-    source = joined_threads(thread, counted.outerjoin(page, sa.true()), signed_in=signed_in)
-    return (
-        sa.select(*thread_columns(thread, signed_in=signed_in), next(iter(counted.c)))
-        .select_from(source)
-        .order_by(thread.id.desc())
-    )
+        page = cut.limit(size).offset(sa.bindparam("offset", type_=sa.BigInteger))
+    part, counted = page.subquery("page"), total.subquery("total")
+    thread = orm.aliased(ForumThread, part)
+    fields = {**thread_fields(thread), "total": next(iter(counted.c))}
+    source = joined_threads(thread, counted.outerjoin(part, sa.true()))
+    return select_fields(fields, source).order_by(thread.id.desc())
 
 
 def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
@@ -102,35 +85,31 @@ def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
 
 
 @cache
-def prepared_page(*, first: int | None, signed_in: bool, search: TextSearch | None, **kinds: bool) -> PreparedStatement:
-    statement = select_page(first=first, signed_in=signed_in, search=search, **kinds)
-    return PreparedStatement(statement, plans_by_values=search is not None)
+def prepared_page(*, search: TextSearch | None, **kinds: bool) -> PreparedStatement:
+    return PreparedStatement(select_page(search=search, **kinds), plans_by_values=search is not None)
 
 
-def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | None) -> Listing[ThreadRow]:
+def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
     """One page of threads, newest first, and how many there are in all."""
     page = query.page
     statement = prepared_page(
-        first=page.size if page.offset == 0 and page.size in USUAL_SIZES else None,
+        is_first=page.offset == 0 and page.size <= MOST_ON_FIRST_PAGE,
         by_category=query.category_id is not None,
         before=query.before is not None,
         saved=query.saved,
         mine=query.mine,
         search=query.q and ("trigrams" if has_trigram(query.q) else "newest"),
-        signed_in=caller_id is not None,
     )
-    values: dict[str, object] = {
+    values = {
         "caller_id": caller_id,
         "category_id": query.category_id,
         "before": query.before,
+        "pattern": contains(query.q or ""),
         "size": page.size,
         "offset": page.offset,
     }
-    if query.q:
-        values["pattern"] = contains(query.q)
-    rows = statement.rows(connection, values)
-    records = [thread_record(row[:-1]) for row in rows if row[0] is not None]
-    total = int(rows[0][-1])
+    threads, total = read_threads(statement, connection, values)
     if query.before is None:
-        return Listing(records, total, page)
-    return KeysetListing(records, total, page, before=records[-1]["id"] if len(records) == page.size else None)
+        return Listing(threads, total, page)
+    before = threads[-1]["id"] if len(threads) == page.size else None
+    return KeysetListing(threads, total, page, before=before)
