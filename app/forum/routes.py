@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
+from app.core.web.edge import View
 from app.core.web.pagination import Listing, Partial
 from app.core.web.rate_limits import limit
 from app.forum import moderation_schemas, schemas
-from app.forum.models import ForumReport
+from app.forum.models import ForumReply, ForumReport, ForumThread
 from app.forum.moderation_schemas import NewReport
 from app.forum.schemas import NewReply, NewThread, RepliesQuery, ReplyChanges, ReplyQuery, ThreadChanges, ThreadQuery
 from app.forum.service import blocks, categories, moderation, replies, reports, threads, toggles
 from app.forum.service.categories import Category
+from app.forum.service.posts import PostType
 from app.forum.service.reads.posts import Record
 from app.forum.service.reads.threads import ThreadPage
 from app.identity.access import authenticated, by_caller, caller, caller_id, optional
@@ -96,22 +101,6 @@ def create_reply(data: NewReply, thread_id: int) -> Record:
     return replies.create(thread_id, data, caller)
 
 
-@bp.post("/threads/<int:thread_id>/like")
-@authenticated
-@bp.response(200, schemas.Liked)
-def like_thread(thread_id: int) -> dict[str, bool]:
-    """Like a thread, or take the like back."""
-    return {"is_liked": toggles.like_thread(thread_id, caller.id)}
-
-
-@bp.post("/threads/<int:thread_id>/save")
-@authenticated
-@bp.response(200, schemas.Saved)
-def save_thread(thread_id: int) -> dict[str, bool]:
-    """Save a thread, or take that back."""
-    return {"is_saved": toggles.save_thread(thread_id, caller.id)}
-
-
 @bp.get("/replies")
 @authenticated
 @bp.arguments(schemas.ReplyQuerySchema, location="query")
@@ -143,112 +132,86 @@ def delete_reply(reply_id: int) -> dict[str, str]:
     return {"message": "Balasan dihapus."}
 
 
-@bp.post("/replies/<int:reply_id>/like")
-@authenticated
-@bp.response(200, schemas.Liked)
-def like_reply(reply_id: int) -> dict[str, bool]:
-    """Like a reply, or take the like back."""
-    return {"is_liked": toggles.like_reply(reply_id, caller.id)}
+# --- what people do with threads and with replies -------------------------------------------------------------------
 
 
-@bp.post("/replies/<int:reply_id>/save")
-@authenticated
-@bp.response(200, schemas.Saved)
-def save_reply(reply_id: int) -> dict[str, bool]:
-    """Save a reply, or take that back."""
-    return {"is_saved": toggles.save_reply(reply_id, caller.id)}
+def _of_post(name: str, summary: str) -> Callable[[View], View]:
+    """Name a view of posts for one kind of them, and pass it the post's id, which the path names by the kind."""
+
+    def decorator(view: View) -> View:
+        def named(*data: object, **ids: int) -> Any:
+            return view(*data, *ids.values())
+
+        named.__name__, named.__doc__ = name, summary
+        return named
+
+    return decorator
 
 
-# --- what is wrong with a post, and whom one does not want to read ----------------------------------------------------
+def _for_both(add_routes: Callable[[PostType, str, str], None]) -> None:
+    add_routes(ForumThread, "thread", "/threads/<int:thread_id>")
+    add_routes(ForumReply, "reply", "/replies/<int:reply_id>")
 
 
-@bp.post("/threads/<int:thread_id>/lapor")
-@authenticated
-@limit("20 per day", key=by_caller, counter="lapor")
-@bp.arguments(moderation_schemas.ReportCreate)
-@bp.response(201, moderation_schemas.ForumReport)
-@bp.alt_response(200, schema=moderation_schemas.ForumReport, description="The caller had reported it", success=True)
-@bp.alt_response(409, "CONFLICT")
-def report_thread(data: NewReport, thread_id: int) -> tuple[ForumReport, int]:
-    """Report a thread to the moderators."""
-    report, is_new = reports.report_thread(thread_id, data, caller)
-    return report, 201 if is_new else 200
+@_for_both
+def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
+    @bp.post(f"{path}/like")
+    @authenticated
+    @bp.response(200, schemas.Liked)
+    @_of_post(f"like_{noun}", f"Like a {noun}, or take the like back.")
+    def like(post_id: int) -> dict[str, bool]:
+        return {"is_liked": toggles.like(kind, post_id, caller.id)}
 
+    @bp.post(f"{path}/save")
+    @authenticated
+    @bp.response(200, schemas.Saved)
+    @_of_post(f"save_{noun}", f"Save a {noun}, or take that back.")
+    def save(post_id: int) -> dict[str, bool]:
+        return {"is_saved": toggles.save(kind, post_id, caller.id)}
 
-@bp.post("/threads/<int:thread_id>/banding")
-@authenticated
-@limit("20 per day", key=by_caller, counter="banding")
-@bp.arguments(moderation_schemas.AppealCreate)
-@bp.response(201, moderation_schemas.Appeal)
-@bp.alt_response(200, schema=moderation_schemas.Appeal, description="It replaces an appeal that waits", success=True)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(409, "CONFLICT")
-def appeal_thread(data: dict[str, str], thread_id: int) -> tuple[dict[str, str], int]:
-    """Ask the moderators to look at an own hidden thread again."""
-    is_first = moderation.appeal_thread(thread_id, data["note"], caller)
-    return {"appeal": data["note"]}, 201 if is_first else 200
+    @bp.post(f"{path}/lapor")
+    @authenticated
+    @limit("20 per day", key=by_caller, counter="lapor")
+    @bp.arguments(moderation_schemas.ReportCreate)
+    @bp.response(201, moderation_schemas.ForumReport)
+    @bp.alt_response(200, schema=moderation_schemas.ForumReport, description="The caller had reported it", success=True)
+    @bp.alt_response(409, "CONFLICT")
+    @_of_post(f"report_{noun}", f"Report a {noun} to the moderators.")
+    def report(data: NewReport, post_id: int) -> tuple[ForumReport, int]:
+        reported, is_new = reports.report(kind, post_id, data, caller)
+        return reported, 201 if is_new else 200
 
+    @bp.post(f"{path}/banding")
+    @authenticated
+    @limit("20 per day", key=by_caller, counter="banding")
+    @bp.arguments(moderation_schemas.AppealCreate)
+    @bp.response(201, moderation_schemas.Appeal)
+    @bp.alt_response(
+        200, schema=moderation_schemas.Appeal, description="It replaces an appeal that waits", success=True
+    )
+    @bp.alt_response(403, "FORBIDDEN")
+    @bp.alt_response(409, "CONFLICT")
+    @_of_post(f"appeal_{noun}", f"Ask the moderators to look at an own hidden {noun} again.")
+    def appeal(data: dict[str, str], post_id: int) -> tuple[dict[str, str], int]:
+        is_first = moderation.appeal(kind, post_id, data["note"], caller)
+        return {"appeal": data["note"]}, 201 if is_first else 200
 
-@bp.post("/threads/<int:thread_id>/blokir")
-@authenticated
-@bp.response(200, moderation_schemas.Blocked)
-@bp.alt_response(409, "CONFLICT")
-def block_thread_author(thread_id: int) -> dict[str, bool]:
-    """Read no more of what is written under the name, or the pseudonym, that this thread shows."""
-    blocks.block_author_of_thread(thread_id, caller)
-    return {"is_blocked": True}
+    @bp.post(f"{path}/blokir")
+    @authenticated
+    @bp.response(200, moderation_schemas.Blocked)
+    @bp.alt_response(409, "CONFLICT")
+    @_of_post(
+        f"block_{noun}_author",
+        f"Read no more of what is written under the name, or the pseudonym, that this {noun} shows.",
+    )
+    def block(post_id: int) -> dict[str, bool]:
+        blocks.block_author(kind, post_id, caller)
+        return {"is_blocked": True}
 
-
-@bp.delete("/threads/<int:thread_id>/blokir")
-@authenticated
-@bp.response(200, moderation_schemas.Blocked)
-def unblock_thread_author(thread_id: int) -> dict[str, bool]:
-    """Take that back."""
-    blocks.unblock_author_of_thread(thread_id, caller)
-    return {"is_blocked": False}
-
-
-@bp.post("/replies/<int:reply_id>/lapor")
-@authenticated
-@limit("20 per day", key=by_caller, counter="lapor")
-@bp.arguments(moderation_schemas.ReportCreate)
-@bp.response(201, moderation_schemas.ForumReport)
-@bp.alt_response(200, schema=moderation_schemas.ForumReport, description="The caller had reported it", success=True)
-@bp.alt_response(409, "CONFLICT")
-def report_reply(data: NewReport, reply_id: int) -> tuple[ForumReport, int]:
-    """Report a reply to the moderators."""
-    report, is_new = reports.report_reply(reply_id, data, caller)
-    return report, 201 if is_new else 200
-
-
-@bp.post("/replies/<int:reply_id>/banding")
-@authenticated
-@limit("20 per day", key=by_caller, counter="banding")
-@bp.arguments(moderation_schemas.AppealCreate)
-@bp.response(201, moderation_schemas.Appeal)
-@bp.alt_response(200, schema=moderation_schemas.Appeal, description="It replaces an appeal that waits", success=True)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(409, "CONFLICT")
-def appeal_reply(data: dict[str, str], reply_id: int) -> tuple[dict[str, str], int]:
-    """Ask the moderators to look at an own hidden reply again."""
-    is_first = moderation.appeal_reply(reply_id, data["note"], caller)
-    return {"appeal": data["note"]}, 201 if is_first else 200
-
-
-@bp.post("/replies/<int:reply_id>/blokir")
-@authenticated
-@bp.response(200, moderation_schemas.Blocked)
-@bp.alt_response(409, "CONFLICT")
-def block_reply_author(reply_id: int) -> dict[str, bool]:
-    """Read no more of what is written under the name, or the pseudonym, that this reply shows."""
-    blocks.block_author_of_reply(reply_id, caller)
-    return {"is_blocked": True}
-
-
-@bp.delete("/replies/<int:reply_id>/blokir")
-@authenticated
-@bp.response(200, moderation_schemas.Blocked)
-def unblock_reply_author(reply_id: int) -> dict[str, bool]:
-    """Take that back."""
-    blocks.unblock_author_of_reply(reply_id, caller)
-    return {"is_blocked": False}
+    @bp.delete(f"{path}/blokir")
+    @authenticated
+    @bp.response(200, moderation_schemas.Blocked)
+    @_of_post(f"unblock_{noun}_author", "Take that back.")
+    def unblock(post_id: int) -> dict[str, bool]:
+        blocks.unblock_author(kind, post_id, caller)
+        return {"is_blocked": False}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.forum.models import ForumCase, ForumCategory, ReportReason
+from app.forum.models import ForumCase, ForumCategory, ForumReply, ForumThread, ReportReason
 from app.forum.moderation_schemas import NewCase, NewReport
 from app.forum.schemas import NewReply
 from app.forum.service import moderation, replies, reports, threads
@@ -19,16 +19,16 @@ def fill() -> None:
         "rizky.aditya", "Umum", "Jamu penurun gula dalam tiga hari", "Pesan lewat saya, dijamin sembuh!"
     )
     for reporter in ("siti", "budi", "ayu.wulandari"):
-        reports.report_thread(advertised, {"reason": ReportReason.SPAM, "note": "Ini iklan."}, caller(reporter))
+        reports.report(ForumThread, advertised, {"reason": ReportReason.SPAM, "note": "Ini iklan."}, caller(reporter))
     _decide(advertised, "hide", "Mengiklankan obat tanpa izin edar.")
-    moderation.appeal_thread(advertised, "Saya hanya berbagi pengalaman keluarga saya.", caller("rizky.aditya"))
+    moderation.appeal(ForumThread, advertised, "Saya hanya berbagi pengalaman keluarga saya.", caller("rizky.aditya"))
     _write("hana.safitri", "Kesehatan Mental", "Tidak tahu harus ke mana", "Capek. Rasanya lebih baik mati saja.")
     doubted = _write("galih.saputra", "Medis", "Berhenti insulin?", "Apakah boleh berhenti kalau gula sudah normal?")
     data: NewReply = {"content": "Boleh, ganti saja dengan madu.", "use_pseudonym": False, "parent_id": None}
     advice = replies.create(doubted, data, caller("umar.said"))["id"]
     sent: NewReport = {"reason": ReportReason.MISINFORMATION, "note": "Berbahaya bila ditiru."}
-    reports.report_reply(advice, sent, caller("siti"))
-    reports.report_thread(doubted, {"reason": ReportReason.OTHER, "note": None}, caller("budi"))
+    reports.report(ForumReply, advice, sent, caller("siti"))
+    reports.report(ForumThread, doubted, {"reason": ReportReason.OTHER, "note": None}, caller("budi"))
     _decide(doubted, "keep", "Pertanyaan yang wajar.")
 
 

@@ -18,6 +18,7 @@ from app.forum.jobs import repair
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.schemas import NewReply, NewThread
 from app.forum.service import replies, threads, toggles
+from app.forum.service.posts import PostType
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
 from tests.helpers.factories import make_user
@@ -49,8 +50,8 @@ def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
         return list(pool.map(once, range(times)))
 
 
-def tap(action: Callable[[int, int], bool], post_id: int, me: Caller) -> bool:
-    return action(post_id, me.id)
+def tap(action: Callable[[PostType, int, int], bool], kind: PostType, post_id: int, me: Caller) -> bool:
+    return action(kind, post_id, me.id)
 
 
 def start_thread(author: Caller) -> int:
@@ -66,8 +67,8 @@ def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> in
 
 def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: list[Caller]) -> None:
     thread_id = start_thread(people[0])
-    for toggle in (toggles.like_thread, toggles.save_thread):
-        results = storm(committed, lambda _, toggle=toggle: tap(toggle, thread_id, people[1]), 200)
+    for toggle in (toggles.like, toggles.save):
+        results = storm(committed, lambda _, toggle=toggle: tap(toggle, ForumThread, thread_id, people[1]), 200)
         assert (results.count(True), results.count(False)) == (100, 100)
     assert repair() == CLEAN
     assert db.session.scalar(sa.select(ForumThread.likes_count)) == 0
@@ -82,16 +83,17 @@ def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: 
     plan = [
         choice.choice(
             [
-                (toggles.like_thread, choice.choice(thread_ids)), (toggles.save_thread, choice.choice(thread_ids)),
-                (toggles.like_reply, choice.choice(reply_ids)), (toggles.save_reply, choice.choice(reply_ids)),
+                (action, kind, choice.choice(ids))
+                for kind, ids in ((ForumThread, thread_ids), (ForumReply, reply_ids))
+                for action in (toggles.like, toggles.save)
             ]
         )
         for _ in range(5000)
-    ]  # fmt: skip
+    ]
 
     def toggle(number: int) -> bool:
-        action, post_id = plan[number]
-        return tap(action, post_id, people[number % len(people)])
+        action, kind, post_id = plan[number]
+        return tap(action, kind, post_id, people[number % len(people)])
 
     results = storm(committed, toggle, len(plan))
     assert {type(result) for result in results} == {bool}
@@ -117,7 +119,7 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
             case 4 | 5 if reply_ids:
                 return replies.delete(choice.choice(reply_ids), people[0])
             case 6 | 7 if reply_ids:
-                return tap(toggles.like_reply, choice.choice(reply_ids), people[number % 4])
+                return tap(toggles.like, ForumReply, choice.choice(reply_ids), people[number % 4])
             case 8:
                 return threads.update(thread_id, {"category_id": choice.randrange(1, 5)}, people[0])
             case 9 if number > 500 and thread_id == thread_ids[0]:
@@ -125,7 +127,7 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
             case 10:
                 return reply_to(thread_id, people[0])
             case _:
-                return tap(toggles.save_thread, thread_id, people[number % 4])
+                return tap(toggles.save, ForumThread, thread_id, people[number % 4])
 
     results = storm(committed, work, 1000)
     refused = {result.code for result in results if isinstance(result, AppError)}
@@ -140,7 +142,7 @@ def test_repair_puts_wrong_counters_right_and_then_finds_nothing(committed: Flas
     thread_id = start_thread(people[0])
     with unit_of_work():
         reply_to(thread_id, people[1])
-    tap(toggles.like_thread, thread_id, people[1])
+    tap(toggles.like, ForumThread, thread_id, people[1])
     with unit_of_work():
         db.session.execute(sa.update(ForumThread).values(likes_count=7, replies_count=7))
         db.session.execute(sa.update(ForumCategory).where(ForumCategory.id == 1).values(threads_count=7))

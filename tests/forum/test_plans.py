@@ -11,7 +11,9 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
+from app.forum.models import ForumReply, ForumThread
 from app.forum.service import toggles
+from app.forum.service.posts import PostType
 from app.forum.service.reads.replies import select_replies
 from app.forum.service.reads.thread_list import select_page
 from app.forum.service.reads.threads import select_thread
@@ -82,14 +84,13 @@ def test_no_reading_statement_scans_a_large_table(me: int) -> None:
         assert not scanned, plan
 
 
-@pytest.mark.parametrize(
-    ("table", "like"), [("forum_threads", toggles.LIKE_THREAD), ("forum_replies", toggles.LIKE_REPLY)]
-)
-def test_a_like_of_a_post_on_a_full_page_is_told_to_no_index(me: int, table: str, like: toggles.Toggle) -> None:
+@pytest.mark.parametrize("kind", [ForumThread, ForumReply])
+def test_a_like_of_a_post_on_a_full_page_is_told_to_no_index(me: int, kind: PostType) -> None:
+    table = kind.__tablename__
     with db.engine.begin() as connection:
         posts = connection.execute(sa.text(f"SELECT id FROM {table} WHERE id % 100 = 0")).scalars().all()
         for post_id in posts:
-            like.apply(connection, post_id, me)
+            toggles.LIKES[kind].apply(connection, post_id, me)
         counted = sa.text("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = :table")
         updated, hot = connection.execute(counted, {"table": table}).one()
     assert updated == hot == len(posts) == 200

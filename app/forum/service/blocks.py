@@ -9,30 +9,42 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.session import db, get_or_404
-from app.core.errors import Conflict, NotFound
+from app.core.database.session import db
+from app.core.errors import Conflict
 from app.forum.models import ForumBlock, ForumReply, ForumThread
-from app.forum.service import notices
-from app.forum.service.posts import Post
-from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND, author_name
+from app.forum.service import notices, posts
+from app.forum.service.posts import PostType
+from app.forum.service.reads.posts import author_name
 from app.identity.models import User
 from app.identity.sessions import Caller
 
 
-def block_author_of_thread(thread_id: int, caller: Caller) -> None:
-    _block(_thread(thread_id), caller)
+def block_author(kind: PostType, post_id: int, caller: Caller) -> None:
+    """Block what a post shows as its author."""
+    post = posts.get(kind, post_id)
+    if post.user_id == caller.id:
+        raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
+    if post.user_id is None:
+        raise Conflict("Akun penulisnya sudah dihapus.", code="author_gone")
+    threads = notices.lock_waiting_for(caller.id)  # threads before people, as everybody locks them
+    db.session.execute(
+        insert(ForumBlock)
+        .values(user_id=caller.id, blocked_id=post.user_id, use_pseudonym=post.use_pseudonym)
+        .on_conflict_do_nothing()
+    )
+    notices.author_blocked(threads)
 
 
-def block_author_of_reply(reply_id: int, caller: Caller) -> None:
-    _block(_reply(reply_id), caller)
-
-
-def unblock_author_of_thread(thread_id: int, caller: Caller) -> None:
-    _unblock(_thread(thread_id), caller)
-
-
-def unblock_author_of_reply(reply_id: int, caller: Caller) -> None:
-    _unblock(_reply(reply_id), caller)
+def unblock_author(kind: PostType, post_id: int, caller: Caller) -> None:
+    """Unblock what a post shows as its author."""
+    post = posts.get(kind, post_id)
+    db.session.execute(
+        sa.delete(ForumBlock).where(
+            ForumBlock.user_id == caller.id,
+            ForumBlock.blocked_id == post.user_id,
+            ForumBlock.use_pseudonym == post.use_pseudonym,
+        )
+    )
 
 
 def exported(user_id: int) -> sa.Select[str, str | None]:
@@ -57,40 +69,5 @@ def _is_shown() -> sa.ColumnElement[bool]:
                 post.hidden_reason.is_(None),
             )
             for post in (ForumThread, ForumReply)
-        )
-    )
-
-
-def _thread(thread_id: int) -> ForumThread:
-    return get_or_404(ForumThread, thread_id, THREAD_NOT_FOUND)
-
-
-def _reply(reply_id: int) -> ForumReply:
-    reply = get_or_404(ForumReply, reply_id, REPLY_NOT_FOUND)
-    if reply.is_deleted:
-        raise NotFound(REPLY_NOT_FOUND)
-    return reply
-
-
-def _block(post: Post, caller: Caller) -> None:
-    if post.user_id == caller.id:
-        raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
-    if post.user_id is None:
-        raise Conflict("Akun penulisnya sudah dihapus.", code="author_gone")
-    threads = notices.lock_waiting_for(caller.id)  # threads before people, as everybody locks them
-    db.session.execute(
-        insert(ForumBlock)
-        .values(user_id=caller.id, blocked_id=post.user_id, use_pseudonym=post.use_pseudonym)
-        .on_conflict_do_nothing()
-    )
-    notices.author_blocked(threads)
-
-
-def _unblock(post: Post, caller: Caller) -> None:
-    db.session.execute(
-        sa.delete(ForumBlock).where(
-            ForumBlock.user_id == caller.id,
-            ForumBlock.blocked_id == post.user_id,
-            ForumBlock.use_pseudonym == post.use_pseudonym,
         )
     )

@@ -16,8 +16,8 @@ from app.core.web.pagination import Listing, contains, paginate_rows
 from app.core.web.search import like
 from app.forum.models import CaseState, ForumCase, ForumReply, ForumReport, ForumThread
 from app.forum.moderation_schemas import STATES, CaseSearch, Decision, NewCase
-from app.forum.service import cases, hiding, notices, replies, threads
-from app.forum.service.posts import Post, check_owner, lock_reply, lock_thread
+from app.forum.service import cases, hiding, notices, posts, replies, threads
+from app.forum.service.posts import Post, PostType, check_owner, lock_reply, lock_thread
 from app.forum.service.reads.posts import author_name
 from app.identity import access_log, audit
 from app.identity.models import User
@@ -208,17 +208,9 @@ def _locked(case_id: int) -> tuple[ForumCase, Post | None]:
 # --- appeals and identities -----------------------------------------------------------------------------------------
 
 
-def appeal_thread(thread_id: int, note: str, caller: Caller) -> bool:
-    """Ask moderators to look at an own hidden thread again; returns whether it is the first time since they decided."""
-    return _appeal(lock_thread(thread_id), note, caller)
-
-
-def appeal_reply(reply_id: int, note: str, caller: Caller) -> bool:
-    """Ask moderators to look at an own hidden reply again; returns whether it is the first time since they decided."""
-    return _appeal(lock_reply(reply_id), note, caller)
-
-
-def _appeal(post: Post, note: str, caller: Caller) -> bool:
+def appeal(kind: PostType, post_id: int, note: str, caller: Caller) -> bool:
+    """Ask moderators to look at an own hidden post again; returns whether it is the first time since they decided."""
+    post = posts.lock(kind, post_id)
     check_owner(post, caller)
     if post.hidden_reason is None:
         raise Conflict("Tulisan ini tidak disembunyikan.", code="not_hidden")

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from app.core.database.session import assign, db, get_locked_or_404
+from app.core.database.session import assign, db, get_locked_or_404, get_or_404
 from app.core.errors import Forbidden, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.forum.models import ForumCategory, ForumReply, ForumThread
@@ -30,6 +30,22 @@ from app.identity.models import User
 from app.identity.sessions import Caller
 
 Post = ForumThread | ForumReply
+PostType = type[ForumThread] | type[ForumReply]
+
+
+def get(kind: PostType, post_id: int) -> Post:
+    """Return a thread, or a reply that is not deleted."""
+    if kind is ForumThread:
+        return get_or_404(ForumThread, post_id, THREAD_NOT_FOUND)
+    reply = get_or_404(ForumReply, post_id, REPLY_NOT_FOUND)
+    if reply.is_deleted:
+        raise NotFound(REPLY_NOT_FOUND)
+    return reply
+
+
+def lock(kind: PostType, post_id: int) -> Post:
+    """Lock a post and return it as it is now."""
+    return lock_thread(post_id) if kind is ForumThread else lock_reply(post_id)
 
 
 def lock_thread(thread_id: int) -> ForumThread:

@@ -12,8 +12,8 @@ from app.core.database.session import db
 from app.core.errors import Conflict
 from app.forum.models import CaseState, ForumCase, ForumReport, ReportReason
 from app.forum.moderation_schemas import NewReport
-from app.forum.service import cases, hiding
-from app.forum.service.posts import Post, lock_reply, lock_thread
+from app.forum.service import cases, hiding, posts
+from app.forum.service.posts import Post, PostType
 from app.identity.models import User
 from app.identity.sessions import Caller
 
@@ -26,17 +26,9 @@ MOST_FALSE = 5
 OF_LAST = 6
 
 
-def report_thread(thread_id: int, data: NewReport, caller: Caller) -> tuple[ForumReport, bool]:
-    """Report a thread; returns the report and whether it is the caller's first one of it."""
-    return _report(lock_thread(thread_id), data, caller)
-
-
-def report_reply(reply_id: int, data: NewReport, caller: Caller) -> tuple[ForumReport, bool]:
-    """Report a reply; returns the report and whether it is the caller's first one of it."""
-    return _report(lock_reply(reply_id), data, caller)
-
-
-def _report(post: Post, data: NewReport, caller: Caller) -> tuple[ForumReport, bool]:
+def report(kind: PostType, post_id: int, data: NewReport, caller: Caller) -> tuple[ForumReport, bool]:
+    """Report a post; returns the report and whether it is the caller's first one of it."""
+    post = posts.lock(kind, post_id)
     if post.user_id == caller.id:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
     is_self_harm = data["reason"] == ReportReason.SELF_HARM
@@ -48,14 +40,14 @@ def _report(post: Post, data: NewReport, caller: Caller) -> tuple[ForumReport, b
         .returning(ForumReport.id)
     )
     own = sa.select(ForumReport).where(ForumReport.case_id == case.id, ForumReport.reporter_id == caller.id)
-    report = db.session.scalars(own).one()
+    reported = db.session.scalars(own).one()
     if new_id is not None or (is_self_harm and not case.is_urgent):
         cases.ask(case, is_new=is_new_case, is_urgent=is_self_harm)
     if new_id is None:
-        return report, False
+        return reported, False
     if post.hidden_reason is None and not is_self_harm and _may_hide(post, case):
         hiding.hide(post, hiding.REPORTED)
-    return report, True
+    return reported, True
 
 
 def _may_hide(post: Post, case: ForumCase) -> bool:

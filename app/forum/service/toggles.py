@@ -5,6 +5,7 @@ The statement locks the post first, then the mark. A second tap waits for the po
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.core.errors import NotFound
 from app.forum.models import ForumReply, ForumThread, ReplyMark, ThreadMark
+from app.forum.service.posts import PostType
 from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 
 
@@ -34,7 +36,7 @@ class Toggle:
 
 
 def _statement(
-    post: type[ForumThread] | type[ForumReply],
+    post: PostType,
     mark: type[ThreadMark] | type[ReplyMark],
     key: str,
     flag: str,
@@ -61,34 +63,27 @@ def _statement(
     )
 
 
-LIKE_THREAD = Toggle(_statement(ForumThread, ThreadMark, "thread_id", "is_liked", "likes_count"), THREAD_NOT_FOUND)
-SAVE_THREAD = Toggle(_statement(ForumThread, ThreadMark, "thread_id", "is_saved", "saves_count"), THREAD_NOT_FOUND)
-LIKE_REPLY = Toggle(_statement(ForumReply, ReplyMark, "reply_id", "is_liked", "likes_count"), REPLY_NOT_FOUND)
-SAVE_REPLY = Toggle(_statement(ForumReply, ReplyMark, "reply_id", "is_saved", "saves_count"), REPLY_NOT_FOUND)
+_THREAD, _REPLY = (ForumThread, ThreadMark, "thread_id"), (ForumReply, ReplyMark, "reply_id")
+LIKES: Mapping[PostType, Toggle] = {
+    ForumThread: Toggle(_statement(*_THREAD, "is_liked", "likes_count"), THREAD_NOT_FOUND),
+    ForumReply: Toggle(_statement(*_REPLY, "is_liked", "likes_count"), REPLY_NOT_FOUND),
+}
+SAVES: Mapping[PostType, Toggle] = {
+    ForumThread: Toggle(_statement(*_THREAD, "is_saved", "saves_count"), THREAD_NOT_FOUND),
+    ForumReply: Toggle(_statement(*_REPLY, "is_saved", "saves_count"), REPLY_NOT_FOUND),
+}
 
 
-def like_thread(thread_id: int, user_id: int) -> bool:
-    """Like a thread, or take the like back; returns whether it is liked now."""
+def like(kind: PostType, post_id: int, user_id: int) -> bool:
+    """Like a post, or take the like back; returns whether it is liked now."""
     with autocommit() as connection:
-        return LIKE_THREAD.apply(connection, thread_id, user_id)
+        return LIKES[kind].apply(connection, post_id, user_id)
 
 
-def save_thread(thread_id: int, user_id: int) -> bool:
-    """Save a thread, or take that back; returns whether it is saved now."""
+def save(kind: PostType, post_id: int, user_id: int) -> bool:
+    """Save a post, or take that back; returns whether it is saved now."""
     with autocommit() as connection:
-        return SAVE_THREAD.apply(connection, thread_id, user_id)
-
-
-def like_reply(reply_id: int, user_id: int) -> bool:
-    """Like a reply, or take the like back; returns whether it is liked now."""
-    with autocommit() as connection:
-        return LIKE_REPLY.apply(connection, reply_id, user_id)
-
-
-def save_reply(reply_id: int, user_id: int) -> bool:
-    """Save a reply, or take that back; returns whether it is saved now."""
-    with autocommit() as connection:
-        return SAVE_REPLY.apply(connection, reply_id, user_id)
+        return SAVES[kind].apply(connection, post_id, user_id)
 
 
 def take_back_all(user_id: int) -> None:
@@ -113,13 +108,14 @@ def take_back_some(user_id: int, most: int) -> bool:
     return False
 
 
-_MARKS: tuple[
-    tuple[type[ForumThread] | type[ForumReply], type[ThreadMark] | type[ReplyMark], orm.InstrumentedAttribute[int]], ...
-] = ((ForumThread, ThreadMark, ThreadMark.thread_id), (ForumReply, ReplyMark, ReplyMark.reply_id))
+_MARKS: tuple[tuple[PostType, type[ThreadMark] | type[ReplyMark], orm.InstrumentedAttribute[int]], ...] = (
+    (ForumThread, ThreadMark, ThreadMark.thread_id),
+    (ForumReply, ReplyMark, ReplyMark.reply_id),
+)
 
 
 def _take_back(
-    post: type[ForumThread] | type[ForumReply],
+    post: PostType,
     mark: type[ThreadMark] | type[ReplyMark],
     key: orm.InstrumentedAttribute[int],
     which: sa.ColumnElement[bool],
