@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import ClauseElement, Executable
 
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 
 
@@ -45,10 +47,17 @@ def plans_of_all() -> Iterator[list[str]]:
         if statement.startswith("SELECT"):
             ran.append((statement, parameters))
 
+    rows = PreparedStatement.rows
+
+    def noted_rows(statement: PreparedStatement, connection: sa.Connection, values: Any = None) -> Any:
+        ran.append((statement._text, values))
+        return rows(statement, connection, values)
+
     plans: list[str] = []
     sa.event.listen(sa.Engine, "before_cursor_execute", note)
     try:
-        yield plans
+        with mock.patch.object(PreparedStatement, "rows", noted_rows):
+            yield plans
     finally:
         sa.event.remove(sa.Engine, "before_cursor_execute", note)
     connection = db.session.connection()

@@ -64,10 +64,9 @@ def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
 
 def list_all(search: FaskesFilter) -> Results:
     """Facilities in the database, newest first; `search.q` is a part of name or address."""
+    narrowing = {"q": search.q, "jenis": search.jenis, "province": search.province}
     with autocommit() as connection:
-        if search.is_narrowed:
-            return reads.list_narrowed(connection, search)
-        return reads.list_all(connection, search.page)
+        return reads.list_page(connection, search.page, **{name: text for name, text in narrowing.items() if text})
 
 
 def location(query: NearbyQuery) -> Results:
@@ -79,7 +78,7 @@ def location(query: NearbyQuery) -> Results:
 def search(query: NameQuery) -> Results:
     """Facilities in the database whose name contains the keyword, newest first."""
     with autocommit() as connection:
-        return reads.search(connection, query.keyword, query.page)
+        return reads.list_page(connection, query.page, nama=query.keyword)
 
 
 def get(faskes_id: str) -> Record:

@@ -5,16 +5,16 @@ Each function takes the connection, so that a search can show what it has stored
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cache
 
 import sqlalchemy as sa
 
 from app.core.database.prepared import PreparedStatement
 from app.core.lib.geo import box_around
 from app.core.web.pagination import MAX_UNPAGED, Listing, Page, contains
-from app.core.web.search import MOST_COUNTED, containing
+from app.core.web.search import MOST_COUNTED, MOST_LOOKED_AT, has_trigram, like, like_among_newest
 from app.faskes.models import Faskes, distance_km
-from app.faskes.schemas import FaskesFilter
 
 Record = dict[str, object]
 
@@ -92,66 +92,55 @@ def page_of(rows: Sequence[Record], page: Page) -> Results:
     return Results(rows[page.offset : page.offset + page.size], len(rows), page)
 
 
-_LIMIT, _OFFSET = sa.bindparam("limit", type_=sa.Integer), sa.bindparam("offset", type_=sa.Integer)
-_BY_ID = sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id"))
-_ALL = sa.select(*COLUMNS).order_by(Faskes.created_at.desc(), Faskes.id.desc()).limit(_LIMIT).offset(_OFFSET)
-_MATCHES = Faskes.nama.ilike(sa.bindparam("pattern", type_=sa.Text), escape="\\")
-_COUNT = sa.select(sa.func.count()).select_from(Faskes)
-
-_PREPARED_BY_ID = PreparedStatement(_BY_ID)
-_PREPARED_ALL, _PREPARED_COUNT = PreparedStatement(_ALL), PreparedStatement(_COUNT)
-_PREPARED_SEARCH = PreparedStatement(_ALL.where(_MATCHES))
-_PREPARED_SEARCH_COUNT = PreparedStatement(
-    sa.select(sa.func.count()).select_from(
-        sa.select(Faskes.id).where(_MATCHES).limit(sa.literal_column(str(MOST_COUNTED), sa.Integer)).subquery()
-    )
-)
+_BY_ID = PreparedStatement(sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id")))
 
 
 def get(connection: sa.Connection, faskes_id: str) -> Record | None:
-    records = _PREPARED_BY_ID.records(connection, {"id": faskes_id})
+    records = _BY_ID.records(connection, {"id": faskes_id})
     return records[0] if records else None
 
 
-def list_all(connection: sa.Connection, page: Page) -> Results:
-    """All facilities, newest first."""
-    return _page(connection, _PREPARED_ALL, _PREPARED_COUNT, page, {})
+_ALL = (
+    sa.select(*COLUMNS)
+    .order_by(Faskes.created_at.desc(), Faskes.id.desc())
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+    .offset(sa.bindparam("offset", type_=sa.Integer))
+)
+_PATTERN = sa.bindparam("pattern", type_=sa.Text)
+#: What narrows a list, by the name under which `list_page` takes its value.
+_CONDITIONS = {
+    "nama": like(_PATTERN, Faskes.nama),
+    "q": like(_PATTERN, Faskes.nama, Faskes.alamat),
+    "short_q": like_among_newest(
+        _PATTERN, Faskes.nama, Faskes.alamat, newest_by=Faskes.created_at, most=MOST_LOOKED_AT
+    ),
+    "jenis": Faskes.jenis == sa.bindparam("jenis", type_=sa.Text),
+    "province": Faskes.province == sa.bindparam("province", type_=sa.Text),
+}
 
 
-def list_narrowed(connection: sa.Connection, search: FaskesFilter) -> Results:
-    """Facilities that meet the filter, newest first. Which plan is best depends on its values: it is not prepared."""
-    page = search.page
-    conditions: list[sa.ColumnElement[bool]] = []
-    if search.q:
-        conditions.append(containing(search.q, Faskes.nama, Faskes.alamat, newest_by=Faskes.created_at))
-    if search.jenis is not None:
-        conditions.append(Faskes.jenis == search.jenis)
-    if search.province is not None:
-        conditions.append(Faskes.province == search.province)
-    values = {"limit": page.size, "offset": page.offset}
-    records: list[Record] = [dict(row) for row in connection.execute(_ALL.where(*conditions), values).mappings()]
+@cache
+def _list(*names: str) -> tuple[PreparedStatement, PreparedStatement]:
+    """The statements for a page of the list, and for its total, which counts no further than `MOST_COUNTED` of some."""
+    conditions = [_CONDITIONS[name] for name in names]
+    matching = sa.select(Faskes.id).where(*conditions)
+    if names:
+        matching = matching.limit(sa.literal_column(str(MOST_COUNTED), sa.Integer))
+    count = sa.select(sa.func.count()).select_from(matching.subquery())
+    return (
+        PreparedStatement(_ALL.where(*conditions), plans_by_values=bool(names)),
+        PreparedStatement(count, plans_by_values=bool(names)),
+    )
+
+
+def list_page(connection: sa.Connection, page: Page, **narrowing: str) -> Results:
+    """Facilities that meet all conditions, newest first. `nama` and `q` are parts of texts."""
+    texts = [text for name, text in narrowing.items() if name in ("nama", "q")]
+    if "q" in narrowing and not has_trigram(narrowing["q"]):
+        narrowing["short_q"] = narrowing.pop("q")
+    page_statement, count = _list(*narrowing)
+    values = {**narrowing, "pattern": contains(texts[0]) if texts else None, "limit": page.size, "offset": page.offset}
+    records = page_statement.records(connection, values)
     if (total := page.total(len(records))) is not None:
         return Results(records, total, page)
-    counted = sa.select(Faskes.id).where(*conditions).limit(MOST_COUNTED).subquery()
-    return Results(records, connection.execute(sa.select(sa.func.count()).select_from(counted)).scalar_one(), page)
-
-
-def search(connection: sa.Connection, keyword: str, page: Page) -> Results:
-    """Facilities whose name contains `keyword` to the letter, whatever the case, newest first.
-
-    The total counts no further than `MOST_COUNTED`.
-    """
-    return _page(connection, _PREPARED_SEARCH, _PREPARED_SEARCH_COUNT, page, {"pattern": contains(keyword)})
-
-
-def _page(
-    connection: sa.Connection,
-    statement: PreparedStatement,
-    count: PreparedStatement,
-    page: Page,
-    params: Mapping[str, object],
-) -> Results:
-    records = statement.records(connection, {**params, "limit": page.size, "offset": page.offset})
-    if (total := page.total(len(records))) is not None:
-        return Results(records, total, page)
-    return Results(records, count.rows(connection, params)[0][0], page)
+    return Results(records, count.rows(connection, values)[0][0], page)
