@@ -41,7 +41,7 @@ class Faskes(Base, Timestamps):
 
 
 def distance_km(lat: sa.ColumnElement[float], lng: sa.ColumnElement[float]) -> sa.ColumnElement[float]:
-    """Great-circle distance in km of a facility from a position, by the formula of `app.core.lib.geo`."""
+    """Great-circle distance in km of a facility from a position. The haversine formula stays exact for neighbours."""
     half_north = sa.func.sin(sa.func.radians(Faskes.lat - lat) * _HALF)
     half_east = sa.func.sin(sa.func.radians(Faskes.lng - lng) * _HALF)
     # Computed once a statement, and the same plan for each position.

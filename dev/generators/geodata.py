@@ -26,8 +26,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from app.core.lib import provinces
-from app.core.lib.geo import distance_km
 from app.providers.gazetteer import PLACES
+from dev.distance import distance_km
 
 #: Degrees kept after the point: eleven metres, less than the size of any village.
 DECIMALS = 4

@@ -11,7 +11,8 @@ from typing import Any
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from app.core.lib.geo import Position, distance_km
+from app.core.lib.geo import Position
+from dev.distance import distance_km
 from dev.simulators.base import Refusals, Simulator
 
 KEY = "simulated-places-key"

@@ -8,9 +8,9 @@ import random
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.geo import distance_km
 from app.faskes.models import Faskes
 from app.faskes.service import reads
+from dev.distance import distance_km
 from tests.faskes.places import make_faskes, nearby
 from tests.helpers.client import Client
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from app.core.lib.geo import distance_km
 from app.core.lib.provinces import PROVINCES
 from app.providers import gazetteer, geocoding
 from app.providers.gazetteer import Area, Gazetteer
 from app.providers.http import AddressPolicy, Http
 from config import ROOT, Config
+from dev.distance import distance_km
 from dev.simulators import Server
 from tests.helpers.offenders import assert_none
 from tests.providers.known_places import INSIDE, OUTSIDE

@@ -1,4 +1,4 @@
-"""Where things are on the earth: positions, great-circle distance, bounding boxes.
+"""Where things are on the earth: positions and bounding boxes.
 
 Nothing here knows Flask or a database. Degrees everywhere, kilometres for distances.
 """
@@ -9,11 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-#: Mean radius (IUGG), the same in every distance of the service, SQL included.
+#: Mean radius (IUGG), the same in every distance of the service.
 EARTH_RADIUS_KM = 6371.0088
-
-#: Half the equator: no two places are farther apart.
-HALF_WAY_ROUND_KM = math.pi * EARTH_RADIUS_KM
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +31,6 @@ class Position:
         """A position from what a provider or a client sent: numbers, or text that spells them."""
         return cls(degrees(lat), degrees(lng))
 
-    def distance_km(self, other: Position) -> float:
-        return distance_km(self.lat, self.lng, other.lat, other.lng)
-
 
 def degrees(value: object) -> float:
     """A coordinate as a number, from a number or from text that spells one; `ValueError` for anything else."""
@@ -48,17 +42,6 @@ def degrees(value: object) -> float:
         return float(value)
     except OverflowError as error:
         raise ValueError("a coordinate must be a number") from error
-
-
-def distance_km(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
-    """Great-circle distance by the haversine formula, which stays exact for neighbours."""
-    phi1, phi2 = math.radians(lat1), math.radians(lat2)
-    half = (
-        math.sin((phi2 - phi1) / 2) ** 2
-        + math.cos(phi1) * math.cos(phi2) * math.sin(math.radians(lng2 - lng1) / 2) ** 2
-    )
-    # Rounding can push antipodes a hair above one, where asin has no answer.
-    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, half)))
 
 
 @dataclass(frozen=True, slots=True)
