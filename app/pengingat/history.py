@@ -133,9 +133,14 @@ def adherence(user_id: int, days: Days) -> Adherence:
 
 
 def percent(sums: Sums) -> float | None:
-    """To one decimal, halves up: so PostgreSQL rounds in the rows of the report, and so a doctor reckons."""
+    """Return how much was done of what can be judged. It is None if there is nothing to judge."""
     judged = sums["done"] + sums["skipped"] + sums["missed"]
-    return (2000 * sums["done"] + judged) // (2 * judged) / 10 if judged else None
+    return share(sums["done"], judged) if judged else None
+
+
+def share(done: Any, judged: Any) -> Any:
+    """Return the percentage to one decimal, halves up, of integers that are numbers or columns."""
+    return (2000 * done + judged) // (2 * judged) / 10
 
 
 def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnySelect]:

@@ -84,8 +84,11 @@ def _by_day(sums: sa.Subquery) -> Table:
 
 
 def _columns(sums: sa.Subquery) -> tuple[Column, ...]:
-    done, skipped, missed = (sa.func.sum(sums.c[name]) for name in ("done", "skipped", "missed"))
-    percent = sa.func.round(100.0 * done / sa.func.nullif(done + skipped + missed, 0), 1)
+    done, skipped, missed = (
+        sa.cast(sa.func.sum(sums.c[name]), sa.BigInteger) for name in ("done", "skipped", "missed")
+    )
+    judged = sa.func.nullif(done + skipped + missed, 0, type_=sa.BigInteger)
+    percent = sa.cast(history.share(done, judged), sa.Numeric(4, 1))
     return (
         Column("judul", sums.c.judul, label="Pengingat", share=3),
         Column("tipe", sums.c.tipe, Kind.NAME, "Jenis", 0.9),
