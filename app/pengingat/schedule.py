@@ -144,6 +144,15 @@ class Schedule:
         last = past[-1].occurrence
         return coming if coming - now < min(AHEAD, now - last) else last
 
+    def occurs_on(self, day: date) -> bool:
+        """Whether an occurrence falls on a day of the schedule's zone, or would without a gap of its clocks."""
+        if self.once is not None:
+            return self.once.astimezone(self.zone).date() == day
+        return any(
+            stretch.first <= day <= stretch.last and stretch.slot.weekday in (None, day.weekday())
+            for stretch in self.stretches()
+        )
+
     def is_over(self, now: datetime) -> bool:
         """Whether nothing is due any more after `now`."""
         if self.once is not None:

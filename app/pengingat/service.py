@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -37,9 +37,18 @@ def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
         rows = rows.where(Pengingat.tipe == query.tipe)
     if query.is_done is not None:
         rows = rows.where(filters.is_done(done=query.is_done, now=clock.now()))
-    if query.date is not None:
-        rows = rows.where(filters.occurs_on(user_id, query.date))
-    return paginate(rows, query.page)
+    page = query.page
+    if query.date is None:
+        return paginate(rows, page)
+    found = [pengingat for pengingat in db.session.scalars(rows) if _occurs_on(pengingat, query.date)]
+    return Listing(found[page.offset : page.offset + page.size], len(found), page)
+
+
+def _occurs_on(pengingat: Pengingat, day: date) -> bool:
+    """Whether a reminder has an occurrence on a day of its own zone, from the day on which its schedule was set."""
+    schedule = pengingat.schedule
+    is_set = not schedule.repeats or pengingat.active_from.astimezone(schedule.zone).date() <= day
+    return is_set and schedule.occurs_on(day)
 
 
 def get(user_id: int, pengingat_id: int) -> Pengingat:
