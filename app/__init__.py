@@ -24,7 +24,6 @@ def create_app(config: Config) -> Flask:
     from app.core.web import blueprint, pages, rate_limits
     from app.core.web import request as web_request
     from app.identity import access
-    from app.inbox import hearing
     from app.notifications.delivery import drain
     from app.providers import http
 
@@ -46,7 +45,7 @@ def create_app(config: Config) -> Flask:
     schedule.init_app(app, wiring.TICKS, wiring.PERIODIC)
     job_metrics.init_app(app, wiring.COUNTED_BY_JOBS)
     drain.init_app(app, wiring.ROUTING)
-    hearing.init_app(app, wiring.HEARING)
+    app.extensions["hearing"] = wiring.HEARING
     health.init_app(app, wiring.HEALTH_CHECKS)
     metrics.init_app(app, config, wiring.METRIC_COLLECTORS)
     pages.init_app(app, sections.pages())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flask import current_app
+from functools import cache
 
 from app.core.errors import BadRequest, NotFound
-from app.core.settings import settings
+from app.core.settings import current
 from app.providers.cache import Cache
 from app.providers.errors import answering
 from app.providers.ministry import Ministry, UrlNotAllowed
@@ -21,11 +21,14 @@ lists: Cache[list[Headline]] = Cache("ministry_list", lambda rows: [Headline(**r
 pages: Cache[LiveArticle | None] = Cache("ministry_page", lambda page: page and LiveArticle(**page), fresh_s=FRESH_S)
 
 
+client = cache(Ministry.from_config)
+
+
 def list_all() -> list[Headline]:
     """The site's list, in its order."""
-    ministry = _ministry()
+    ministry = client(current())
     with answering():
-        return lists.get(settings.article_source_url, ministry.headlines)
+        return lists.get(current().article_source_url, ministry.headlines)
 
 
 def get(url: str) -> LiveArticle:
@@ -33,7 +36,7 @@ def get(url: str) -> LiveArticle:
 
     Raises `BadRequest` (`url_not_allowed`) for addresses outside the configured hosts, and `NotFound`.
     """
-    ministry = _ministry()
+    ministry = client(current())
     try:
         address = ministry.allowed(url)
         with answering():
@@ -43,10 +46,3 @@ def get(url: str) -> LiveArticle:
     if article is None:
         raise NotFound(NOT_FOUND)
     return article
-
-
-def _ministry() -> Ministry:
-    ministry: Ministry | None = current_app.extensions.get("ministry")
-    if ministry is None:
-        ministry = current_app.extensions["ministry"] = Ministry.from_config(settings)
-    return ministry

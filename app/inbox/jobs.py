@@ -19,7 +19,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import enqueue_once_now
-from app.inbox.hearing import hearing
+from app.core.settings import extensions
+from app.inbox.hearing import Hearing
 from app.notifications.delivery import receipts
 from app.notifications.models import Heard, Inbound, inbound
 
@@ -105,7 +106,7 @@ def _take_receipts() -> bool:
 
 
 def _tell_failure(delivery_id: int, code: str | None) -> None:
-    for listener in hearing().failed_receipts:
+    for listener in _hearing().failed_receipts:
         listener(delivery_id, code)
 
 
@@ -117,7 +118,7 @@ def _handle_next() -> bool:
             row = db.session.scalar(_next)
             if row is None:
                 return False
-            row_id, handler = row.id, hearing().handlers.get(Heard(row.kind))
+            row_id, handler = row.id, _hearing().handlers.get(Heard(row.kind))
             row.outcome = handler(row) if handler else IGNORED
             row.handled_at = sa.func.now()
     except (OperationalError, InterfaceError, PoolTimeoutError):
@@ -148,3 +149,8 @@ def _in_batches(statement: sa.Update | sa.Delete, days: int, *which: sa.ColumnEl
             result = db.session.execute(statement.where(_rows.id.in_(old)))
         if result.rowcount < FORGET_BATCH:  # type: ignore[attr-defined]  # such a result counts rows
             return
+
+
+def _hearing() -> Hearing:
+    hearing: Hearing = extensions()["hearing"]
+    return hearing

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from flask import current_app
-
+from app.core.settings import current, extensions
 from app.providers import fonnte, whatsapp
 from app.providers.http import Http, policy_of
 from app.providers.messenger import (
@@ -56,7 +55,7 @@ def make(config: Config) -> Messenger:
 
 def client() -> Messenger:
     """The running application's messenger, made at its first use."""
-    messenger: Messenger | None = current_app.extensions.get("messenger")
+    messenger: Messenger | None = extensions().get("messenger")
     if messenger is None:
-        messenger = current_app.extensions["messenger"] = make(current_app.extensions["config"])
+        messenger = extensions()["messenger"] = make(current())
     return messenger

@@ -69,6 +69,8 @@ class VideoPlatform:
         self._url = url
         self._key = key
         self._http = http
+        #: Until when its quota is used up, as far as this process has seen.
+        self.paused_until: datetime | None = None
 
     @classmethod
     def from_config(cls, config: Config) -> Self | None:

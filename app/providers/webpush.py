@@ -14,8 +14,8 @@ from socket import AI_NUMERICHOST, gaierror, getaddrinfo
 from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.asymmetric import ec
-from flask import current_app
 
+from app.core.settings import current, extensions
 from app.providers.http import AddressPolicy, Http, ProviderError
 from app.providers.sockets import is_public
 from config import Config
@@ -103,9 +103,9 @@ def _encrypted(to: Subscription, payload: bytes) -> bytes:
 
 def client() -> WebPush:
     """The running application's sender, made at its first use. Raises `NotConfiguredError`."""
-    webpush: WebPush | None = current_app.extensions.get("webpush")
+    webpush: WebPush | None = extensions().get("webpush")
     if webpush is None:
-        webpush = current_app.extensions["webpush"] = WebPush(current_app.extensions["config"])
+        webpush = extensions()["webpush"] = WebPush(current())
     return webpush
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import cache
 from typing import TypeVar
 
-from flask import current_app
 from redis.exceptions import RedisError
 
 from app.core.errors import NotFound, ProviderFailed
 from app.core.jobs.queue import connection
 from app.core.lib.clock import now
-from app.core.settings import settings
+from app.core.settings import current, settings
 from app.providers.cache import Cache
 from app.providers.errors import answering
 from app.providers.videos import QuotaExhausted, Video, VideoPlatform
@@ -28,7 +28,7 @@ NOT_FOUND = "Video tidak ditemukan."
 CHANNEL_NOT_FOUND = "Kanal tidak ditemukan."
 NOT_CONFIGURED = "Layanan video belum diatur."
 
-#: The key, in Redis and in `app.extensions`, of the moment until which the quota is used up.
+#: The key in Redis of the moment until which the quota is used up. While Redis is away the client has it.
 PAUSE = "videos:paused_until"
 
 
@@ -43,11 +43,14 @@ channels: Cache[list[Video] | None] = Cache(
 singles: Cache[Video | None] = Cache("video", lambda row: row and Video(**row), fresh_s=VIDEO_FRESH_S)
 
 
+client = cache(VideoPlatform.from_config)
+
+
 def get(video_id: str) -> Video:
     """A video by the platform's id."""
     platform = _platform()
     with answering():
-        video = singles.get(video_id, _unless_paused(lambda: platform.one(video_id)))
+        video = singles.get(video_id, _unless_paused(platform, lambda: platform.one(video_id)))
     if video is None:
         raise NotFound(NOT_FOUND)
     return video
@@ -57,7 +60,7 @@ def list_channel(channel_id: str) -> list[Video]:
     """The latest videos of a channel, newest first."""
     platform = _platform()
     with answering():
-        videos = channels.get(channel_id, _unless_paused(lambda: _remembered(platform.channel(channel_id))))
+        videos = channels.get(channel_id, _unless_paused(platform, lambda: _remembered(platform.channel(channel_id))))
     if videos is None:
         raise NotFound(CHANNEL_NOT_FOUND)
     return videos
@@ -68,7 +71,7 @@ def search(text: str) -> list[Video]:
     platform = _platform()
     words = " ".join(text.lower().split())
     with answering():
-        return searches.get(words, _unless_paused(lambda: _remembered(platform.search(words)) or []))
+        return searches.get(words, _unless_paused(platform, lambda: _remembered(platform.search(words)) or []))
 
 
 def cached(video_id: str) -> Video | None:
@@ -81,12 +84,9 @@ def is_configured() -> bool:
 
 
 def _platform() -> VideoPlatform:
-    platform: VideoPlatform | None = current_app.extensions.get("video_platform")
+    platform = client(current())
     if platform is None:
-        platform = VideoPlatform.from_config(settings)
-        if platform is None:
-            raise ProviderFailed(NOT_CONFIGURED, code="provider_not_configured")
-        current_app.extensions["video_platform"] = platform
+        raise ProviderFailed(NOT_CONFIGURED, code="provider_not_configured")
     return platform
 
 
@@ -97,33 +97,32 @@ def _remembered(videos: list[Video] | None) -> list[Video] | None:
     return videos
 
 
-def _unless_paused(load: Callable[[], T]) -> Callable[[], T]:
+def _unless_paused(platform: VideoPlatform, load: Callable[[], T]) -> Callable[[], T]:
     """`load`, but `QuotaExhausted` while the day's quota is known, to any process, to be used up."""
 
     def guarded() -> T:
-        if until := _paused_until():
+        if until := _paused_until(platform):
             raise QuotaExhausted("videos", until)
         try:
             return load()
         except QuotaExhausted as error:
-            _pause(error.until)
+            _pause(platform, error.until)
             raise
 
     return guarded
 
 
-def _paused_until() -> datetime | None:
+def _paused_until(platform: VideoPlatform) -> datetime | None:
     try:
         stored = connection().get(PAUSE)
     except RedisError:
         stored = None
-    text = stored.decode() if isinstance(stored, bytes) else current_app.extensions.get(PAUSE)
-    until = datetime.fromisoformat(text) if text else None
+    until = datetime.fromisoformat(stored.decode()) if isinstance(stored, bytes) else platform.paused_until
     return until if until and until > now() else None
 
 
-def _pause(until: datetime) -> None:
-    current_app.extensions[PAUSE] = until.isoformat()  # for this process, should Redis be away
+def _pause(platform: VideoPlatform, until: datetime) -> None:
+    platform.paused_until = until
     try:
         connection().set(PAUSE, until.isoformat(), exat=int(until.timestamp()))
     except RedisError:

@@ -8,7 +8,9 @@ from dataclasses import fields, replace
 import pytest
 from flask import Flask
 
+from app.articles import live as articles_live
 from app.providers import messaging, vapid, webpush
+from app.videos import live as videos_live
 from config import Config
 from dev.simulators import Server, simulators
 from tests.helpers.apps import config_for_tests
@@ -32,12 +34,12 @@ def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterato
     simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
     pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **pointed))
-    clients = ("ministry", "video_platform")
-    for name in clients:
-        app.extensions.pop(name, None)
+    clients = (articles_live.client, videos_live.client)
+    for client in clients:
+        client.cache_clear()
     yield sim
-    for name in clients:
-        app.extensions.pop(name, None)
+    for client in clients:
+        client.cache_clear()
 
 
 @pytest.fixture

@@ -22,11 +22,6 @@ from tests.videos.samples import CHANNEL, ONE, rows
 ALL = (ONE, f"/videoplatform/channel/{CHANNEL}", "/videoplatform/search?q=gizi")
 
 
-@pytest.fixture(autouse=True)
-def no_pause(app: Flask) -> None:
-    app.extensions.pop(live.PAUSE, None)
-
-
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Makes the cached copies so many hours older."""

@@ -13,12 +13,11 @@ from datetime import timedelta
 from time import monotonic
 
 import sqlalchemy as sa
-from flask import current_app
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import autocommit, current_connection
 from app.core.jobs.queue import QUEUES
-from app.core.settings import settings
+from app.core.settings import extensions, settings
 from app.notifications.models import Channel, deliveries
 from app.notifications.senders.models import Sender, SenderState, senders
 from app.providers import fonnte
@@ -102,11 +101,11 @@ def admit() -> bool:
 
 def forget_look() -> None:
     """Look at the sender anew."""
-    current_app.extensions.pop("sender", None)
+    extensions().pop("sender", None)
 
 
 def _seen() -> _Seen | None:
-    seen: _Seen | None = current_app.extensions.get("sender")
+    seen: _Seen | None = extensions().get("sender")
     return seen
 
 
@@ -114,7 +113,7 @@ def _look(which: dict[str, str]) -> _Seen:
     with autocommit() as connection:
         row = connection.execute(sa.select(_is_down, _rows.trial_at <= _now).where(*is_sender(which))).one_or_none()
     is_down, is_trial_due = row or (False, None)
-    seen = current_app.extensions["sender"] = _Seen(is_down, bool(is_trial_due), monotonic() + BELIEVED_S)
+    seen = extensions()["sender"] = _Seen(is_down, bool(is_trial_due), monotonic() + BELIEVED_S)
     return seen
 
 
