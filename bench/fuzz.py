@@ -24,9 +24,9 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
 
 from app.core.database.session import db, unit_of_work
+from app.core.web.fields import Loaded
 from app.identity import sessions, users
 from app.identity.models import RoleName, User
-from app.identity.schemas import NewUser
 from app.providers import vapid
 from bench import malformed
 from bench.environment import environment
@@ -80,7 +80,7 @@ class Identity:
                 if person is not None:
                     person.username = f"retired.{person.id}"
                     db.session.flush()
-                known: NewUser = {
+                known: Loaded = {
                     "username": self.username,
                     "password": "rahasia123",
                     "nama_ktp": "F",

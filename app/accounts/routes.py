@@ -5,12 +5,12 @@ from __future__ import annotations
 from flask import request
 
 from app.accounts import schemas, service, verification
-from app.accounts.schemas import Credentials, NewAccount, NewVerification, PasswordReset, ProfileChanges
 from app.accounts.verification import Asked
 from app.core.errors import Unauthorized
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import A_DAY_S, cached
+from app.core.web.fields import Loaded
 from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import by_body, limit
 from app.identity import credentials, devices, phones, sessions
@@ -38,7 +38,7 @@ def _device() -> str:
 @bp.arguments(schemas.Login)
 @bp.response(200, schemas.LoginTokens)
 @bp.alt_response(401, "UNAUTHORIZED")
-def login(data: Credentials) -> dict[str, str]:
+def login(data: Loaded) -> dict[str, str]:
     """Log in with e-mail, username or phone number. Who has asked to be erased stays by it, for seven days."""
     return service.login(**data, device=_device())
 
@@ -51,7 +51,7 @@ def login(data: Credentials) -> dict[str, str]:
 @bp.response(200, schemas.SuperadminToken)
 @bp.alt_response(401, "UNAUTHORIZED")
 @bp.alt_response(403, "FORBIDDEN")
-def superadmin_login(data: Credentials) -> dict[str, str]:
+def superadmin_login(data: Loaded) -> dict[str, str]:
     """Log in as a super-admin: a short access token, no refresh."""
     return service.superadmin_login(**data, device=_device())
 
@@ -63,7 +63,7 @@ def superadmin_login(data: Credentials) -> dict[str, str]:
 @bp.response(201, schemas.Tokens)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
-def register(data: NewAccount) -> TokenPair:
+def register(data: Loaded) -> TokenPair:
     """Register as pasien or pendamping, logged in at once."""
     return service.register(data, request.remote_addr, device=_device())
 
@@ -106,7 +106,7 @@ def send_verification_code(data: dict[str, str]) -> dict[str, str]:
 @limit("20 per minute")
 @bp.arguments(schemas.NewPassword)
 @bp.response(200, MessageSchema)
-def update_password(data: PasswordReset) -> dict[str, str]:
+def update_password(data: Loaded) -> dict[str, str]:
     """Set a new password with the code of a reset link."""
     service.reset_password(**data)
     return {"message": "Kata sandi berhasil diubah. Silakan masuk."}
@@ -137,7 +137,7 @@ def get_profile() -> User:
 @bp.response(200, schemas.Profile)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
-def update_profile(data: ProfileChanges) -> User:
+def update_profile(data: Loaded) -> User:
     """Change the own record; what is not sent stays. A new password ends all sessions but this one.
 
     The number is told of a new password, e-mail or number, the old one too. Ten new e-mails and numbers an hour.
@@ -152,7 +152,7 @@ def update_profile(data: ProfileChanges) -> User:
 @limit("20 per hour", key=by_caller)
 @bp.arguments(schemas.VerificationCreate)
 @bp.response(201, schemas.Verification)
-def create_phone_verification(data: NewVerification) -> Asked:
+def create_phone_verification(data: Loaded) -> Asked:
     """Begin to show that a number is the caller's: the own one, or one that moves to them when it is shown.
 
     They write `VERIFIKASI` and the code to us from it, or PUT the six digits that were sent to it. 15 minutes, once.

@@ -2,59 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from marshmallow import EXCLUDE, Schema, fields, validate
 
 from app.core.web.fields import Text, Timestamp, enumeration
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
-from app.identity.consents import ConsentWishes
 from app.identity.models import SELF_SERVICE, VerificationMethod
-from app.identity.schemas import (
-    Consents,
-    Name,
-    NewUser,
-    Nik,
-    Password,
-    PersonUpdate,
-    PhoneNumber,
-    Role,
-    UserChanges,
-    UserCreate,
-)
+from app.identity.schemas import Consents, Name, Nik, Password, PersonUpdate, PhoneNumber, Role, UserCreate
 from app.identity.tokens import MAX_TOKEN_LENGTH
-
-
-class Credentials(TypedDict):
-    username: str
-    password: str
-    otp: NotRequired[str]
-
-
-class NewAccount(NewUser, total=False):
-    role: str
-    role_ids: list[int]
-    consents: ConsentWishes
-    captcha_response: str | None
-
-
-class ProfileChanges(UserChanges, total=False):
-    """What people change in their own record."""
-
-    role_ids: list[int]
-    current_password: str
-
-
-class PasswordReset(TypedDict):
-    code: str
-    new_password: str
-
-
-class NewVerification(TypedDict, total=False):
-    nomor_hp: str
-    method: str
-    current_password: str
 
 
 class Otp(Text):

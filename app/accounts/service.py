@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import notices
-from app.accounts.schemas import NewAccount, ProfileChanges
 from app.core.database import clock
 from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
 from app.core.media import pictures
 from app.core.settings import settings
 from app.core.web import rate_limits
+from app.core.web.fields import Loaded
 from app.core.web.parsing import NO_FILE
 from app.identity import (
     credentials,
@@ -62,7 +61,7 @@ class Availability:
     message: str
 
 
-def register(data: NewAccount, remote_ip: str | None, *, device: str | None = None) -> TokenPair:
+def register(data: Loaded, remote_ip: str | None, *, device: str | None = None) -> TokenPair:
     """A new pasien or pendamping, logged in at once."""
     role = (data.get("role") or RoleName.PASIEN).lower()
     if role not in SELF_SERVICE:
@@ -179,7 +178,7 @@ def get_profile(caller: Caller) -> User:
     return users.get_own(caller)
 
 
-def update_profile(caller: Caller, data: ProfileChanges) -> User:
+def update_profile(caller: Caller, data: Loaded) -> User:
     """Change the caller's own record; what is absent stays."""
     user = users.get_own(caller, to_change=True)
     data = _without_repeats(user, data)
@@ -194,13 +193,12 @@ def update_profile(caller: Caller, data: ProfileChanges) -> User:
     return user
 
 
-def _without_repeats(user: User, data: ProfileChanges) -> ProfileChanges:
+def _without_repeats(user: User, data: Loaded) -> Loaded:
     """`data` without what it only repeats: a form sends all back, a NIK of an older form and a missing number too."""
     shown = {"nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp, "image": pictures.url(user.image)}
     if "nik" in data:
         shown["nik"] = shown_nik(user)
-    told = {name: value for name, value in data.items() if name not in shown or value != shown[name]}
-    data = cast(ProfileChanges, told)
+    data = {name: value for name, value in data.items() if name not in shown or value != shown[name]}
     for name in ("nama_samaran", "nomor_hp"):
         if name in data and data[name] is None:
             raise ValidationFailed({name: ["tidak boleh kosong."]})

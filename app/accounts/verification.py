@@ -17,12 +17,12 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import notices, service
-from app.accounts.schemas import NewVerification
 from app.core.database import clock
 from app.core.database.session import db, own_transaction, translating
 from app.core.errors import AppError, BadRequest, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
+from app.core.web.fields import Loaded
 from app.identity import codes, phones, sessions, users
 from app.identity.models import PasswordReset, PhoneVerification, User, VerificationMethod
 from app.identity.sessions import Caller
@@ -70,7 +70,7 @@ class Proof(StrEnum):
     TAKEN = "taken"
 
 
-def create(caller: Caller, data: NewVerification) -> Asked:
+def create(caller: Caller, data: Loaded) -> Asked:
     """Open a proof of the caller's number, or of another one that is theirs as soon as it is proven."""
     user = users.get_own(caller, to_change=True)
     nomor_hp = data.get("nomor_hp") or user.nomor_hp

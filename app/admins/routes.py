@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from app.admins import schemas
-from app.admins.schemas import AdminChanges, DayRange, ExportChoice, NewAdmin, NewLink, UserChanges, UserSearch
+from app.admins.schemas import DayRange, ExportChoice, UserSearch
 from app.admins.service import admins, exports, overview, relations, users
 from app.admins.service.relations import Relation
 from app.caregivers import schemas as caregiver_schemas
@@ -14,6 +14,7 @@ from app.caregivers.service import LinkedPerson
 from app.core.exports import streaming
 from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Search, SearchSchema
 from app.identity import audit
 from app.identity import schemas as identity_schemas
@@ -44,7 +45,7 @@ def list_admins(search: Search) -> Listing[User]:
 @bp.arguments(schemas.AdminCreate, location="multipart")
 @bp.response(201, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
-def create_admin(data: NewAdmin) -> User:
+def create_admin(data: Loaded) -> User:
     """Add an administrator; without a username one is made from the e-mail."""
     return admins.create(data, by=caller)
 
@@ -64,7 +65,7 @@ def get_admin(username: str) -> User:
 @bp.arguments(schemas.AdminUpdate, location="multipart")
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
-def update_admin(data: AdminChanges, user_id: int) -> User:
+def update_admin(data: Loaded, user_id: int) -> User:
     """Change an administrator; what is not sent stays.
 
     Password and number of somebody who registered themselves are theirs alone to change (403).
@@ -113,7 +114,7 @@ def get_user(user_id: int) -> User:
 @bp.arguments(schemas.UserUpdate)
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
-def update_user(data: UserChanges, user_id: int) -> User:
+def update_user(data: Loaded, user_id: int) -> User:
     """Verify a person, or replace their roles."""
     return users.update(user_id, data, by=caller)
 
@@ -146,7 +147,7 @@ def list_caregiver_patients(query: dict[str, int], search: Search) -> Listing[Li
 @bp.response(201, caregiver_schemas.Link)
 @bp.alt_response(200, schema=caregiver_schemas.Link, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
-def create_relation(data: NewLink) -> tuple[CaregiverLink, int]:
+def create_relation(data: Loaded) -> tuple[CaregiverLink, int]:
     """Link a caregiver and a patient."""
     link, is_new = caregivers.create(**data)
     return link, 201 if is_new else 200
@@ -157,7 +158,7 @@ def create_relation(data: NewLink) -> tuple[CaregiverLink, int]:
 @bp.arguments(schemas.LinkCreate)
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
-def delete_relation(data: NewLink) -> dict[str, str]:
+def delete_relation(data: Loaded) -> dict[str, str]:
     """Delete the link between a caregiver and a patient."""
     relations.delete(**data, by=caller)
     return {"message": "Hubungan dihapus."}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import BinaryIO, NotRequired, TypedDict
+from typing import TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
@@ -20,30 +20,6 @@ from app.identity.models import RoleName
 from app.identity.schemas import Name, Password, Person, PhoneNumber, Username
 
 # --- people ---------------------------------------------------------------------------------------------------------
-
-
-class NewAdmin(TypedDict):
-    """Without a username one is made from the e-mail; without a role it is admin."""
-
-    email: str
-    password: str
-    nama_ktp: str
-    username: NotRequired[str | None]
-    nomor_hp: NotRequired[str | None]
-    role: NotRequired[str]
-    image: NotRequired[BinaryIO | None]
-
-
-class AdminChanges(identity_schemas.UserChanges, total=False):
-    role: str
-    current_password: str
-
-
-class UserChanges(TypedDict, total=False):
-    """What an administrator changes in any person: whether they are verified, and all their roles."""
-
-    is_verified: bool
-    role_ids: list[int]
 
 
 #: What `sort` orders people by; with a minus before it the other way round.
@@ -123,13 +99,6 @@ class UserUpdate(Schema):
 
 
 # --- caregivers and patients ----------------------------------------------------------------------------------------
-
-
-class NewLink(TypedDict):
-    """Both ends of a link: of one that is created, and of one that is deleted."""
-
-    caregiver_id: int
-    patient_id: int
 
 
 class CaregiverQuery(Schema):

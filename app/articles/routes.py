@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from app.articles import schemas, service
-from app.articles.schemas import ArticleChanges, ArticleToSave
 from app.articles.service import ArticleRow, SavedRow
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller, caller_id, optional, requires
@@ -80,7 +80,7 @@ def get_article_by_url(query: dict[str, str]) -> ArticleRow:
 @limit("120 per minute; 2000 per day", key=by_caller)  # each made-up one is a row for good
 @bp.arguments(schemas.ArticleSave)
 @bp.response(200, schemas.ArticleIsSaved)
-def save_article(data: ArticleToSave) -> dict[str, bool]:
+def save_article(data: Loaded) -> dict[str, bool]:
     """Save an article, or take it back."""
     return {"is_saved": service.toggle_save(caller.id, data)}
 
@@ -100,7 +100,7 @@ def list_saved_articles(page: Page) -> Listing[SavedRow]:
 @bp.arguments(schemas.ArticleCreate, location="multipart")
 @bp.response(201, schemas.Article)
 @bp.alt_response(409, "CONFLICT")
-def create_article(data: ArticleChanges) -> ArticleRow:
+def create_article(data: Loaded) -> ArticleRow:
     """Add an article; it is announced to everybody after a while."""
     return service.create(data, caller.id)
 
@@ -120,7 +120,7 @@ def get_article(article_id: int) -> ArticleRow:
 @bp.arguments(schemas.ArticleUpdate, location="multipart")
 @bp.response(200, schemas.Article)
 @bp.alt_response(409, "CONFLICT")
-def update_article(data: ArticleChanges, article_id: int) -> ArticleRow:
+def update_article(data: Loaded, article_id: int) -> ArticleRow:
     """Change an article; what is not sent stays."""
     return service.update(article_id, data, caller.id)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, BinaryIO, TypedDict
+from typing import Any
 
 from marshmallow import Schema, fields, validate
 
@@ -82,14 +82,6 @@ class Article(Schema):
     updated_at = Timestamp()
 
 
-class ArticleChanges(TypedDict, total=False):
-    title: str
-    url: str | None
-    content: str
-    kategori_id: int | None
-    image: BinaryIO | None
-
-
 class ArticleUpdate(Form):
     """A partial edit: what is not sent stays."""
 
@@ -103,11 +95,6 @@ class ArticleUpdate(Form):
 class ArticleCreate(ArticleUpdate):
     title = Text(MAX_TITLE, required=True, example="Mengenal Diabetes Sejak Dini")
     content = SafeHtml(load_default="")
-
-
-class ArticleToSave(TypedDict):
-    url: str
-    title: str
 
 
 class ArticleSave(Schema):

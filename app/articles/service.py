@@ -9,11 +9,11 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.articles import live
 from app.articles.models import Article, SavedArticle, articles
-from app.articles.schemas import ArticleChanges, ArticleToSave
 from app.core.database.session import AnySelect, assign, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.lib.addresses import without_contacts
 from app.core.media import pictures
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
 from app.kategori import service as kategori
@@ -64,7 +64,7 @@ def get_by_url(url: str, user_id: int | None) -> ArticleRow:
     return _one(_with_is_saved(user_id).where(Article.url == url))
 
 
-def create(data: ArticleChanges, user_id: int) -> ArticleRow:
+def create(data: Loaded, user_id: int) -> ArticleRow:
     """A new article, announced to everybody after a while."""
     article = Article(**pictures.columns(data))
     with translating(CONSTRAINTS):
@@ -73,7 +73,7 @@ def create(data: ArticleChanges, user_id: int) -> ArticleRow:
     return get(article.id, user_id)
 
 
-def update(article_id: int, data: ArticleChanges, user_id: int) -> ArticleRow:
+def update(article_id: int, data: Loaded, user_id: int) -> ArticleRow:
     """Change what was sent; a new picture replaces the old one, a null one removes it."""
     article = get_locked_or_404(Article, article_id, NOT_FOUND)
     changes = pictures.columns(data, replaces=article.image)
@@ -92,7 +92,7 @@ def delete(article_id: int) -> None:
     db.session.flush()
 
 
-def toggle_save(user_id: int, data: ArticleToSave) -> bool:
+def toggle_save(user_id: int, data: Loaded) -> bool:
     """Save an article, or take it back; returns whether it is saved now. The key is the lock of a double tap."""
     statement = insert(SavedArticle).values(user_id=user_id, saved=True, **data)
     toggle = statement.on_conflict_do_update(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from app.caregivers import invitations, schemas, service
 from app.caregivers.invitations import NewInvitation
 from app.caregivers.models import Invitation
-from app.caregivers.schemas import Consent, NewPatientLink
 from app.caregivers.service import LinkedPerson
 from app.core.errors import NotFound
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.fields import Loaded
 from app.core.web.idempotency import secret_answer
 from app.core.web.pagination import Listing, Page, PageSchema, Search, SearchSchema
 from app.core.web.rate_limits import limit
@@ -27,7 +27,7 @@ bp = Blueprint("caregivers", __name__, description="Links between caregivers (pe
 @bp.response(201, schemas.Link)
 @bp.alt_response(200, schema=schemas.Link, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
-def create_link(data: NewPatientLink) -> tuple[CaregiverLink, int]:
+def create_link(data: Loaded) -> tuple[CaregiverLink, int]:
     """Link a patient to the caller."""
     link, is_new = service.create(caller.id, data["patient_id"])
     return link, 201 if is_new else 200
@@ -64,7 +64,7 @@ def list_own_caregivers(page: Page) -> Listing[LinkedPerson]:
 @authenticated
 @bp.arguments(schemas.ConsentUpdate)
 @bp.response(200, schemas.ConsentedPerson)
-def update_consent(data: Consent, caregiver_id: int) -> LinkedPerson:
+def update_consent(data: Loaded, caregiver_id: int) -> LinkedPerson:
     """Say what a caregiver of the caller may do; what is taken away holds at once."""
     return service.update_scopes(caller.id, caregiver_id, data["scopes"])
 
@@ -78,7 +78,7 @@ def update_consent(data: Consent, caregiver_id: int) -> LinkedPerson:
 @limit("20 per day", key=by_caller)
 @bp.arguments(schemas.InvitationCreate)
 @bp.response(201, schemas.InvitationCreated)
-def create_invitation(data: Consent) -> NewInvitation:
+def create_invitation(data: Loaded) -> NewInvitation:
     """Invite somebody to be a caregiver of the caller: a code and a link, for one person and seven days.
 
     The invitation ends earlier with the session that made it.

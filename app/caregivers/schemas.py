@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import ListOf, RecordId, Text, Timestamp, enumeration
@@ -21,18 +19,10 @@ class Scopes(fields.List[str]):
         super().__init__(fields.String(validate=validate.OneOf(SCOPES), metadata=SCOPE))
 
 
-class NewPatientLink(TypedDict):
-    patient_id: int
-
-
 class PatientLinkCreate(Schema):
     """The link that a caregiver creates: the caller is the other end."""
 
     patient_id = RecordId(required=True, metadata={"example": 12})
-
-
-class Consent(TypedDict):
-    scopes: list[str]
 
 
 class ConsentUpdate(Schema):

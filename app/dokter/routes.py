@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
-from app.core.web.fields import PositionSchema
+from app.core.web.fields import Loaded, PositionSchema
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.dokter import schemas, service
 from app.dokter.models import Dokter
-from app.dokter.schemas import DokterChanges, DokterFilter
+from app.dokter.schemas import DokterFilter
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 from app.identity.upload_limits import limit_admin_uploads
@@ -50,7 +50,7 @@ def get_dokter(dokter_id: int) -> Dokter:
 @limit_admin_uploads
 @bp.arguments(schemas.DokterCreate, location="multipart")
 @bp.response(201, schemas.Dokter)
-def create_dokter(data: DokterChanges) -> Dokter:
+def create_dokter(data: Loaded) -> Dokter:
     """Add a doctor."""
     return service.create(data)
 
@@ -60,7 +60,7 @@ def create_dokter(data: DokterChanges) -> Dokter:
 @limit_admin_uploads
 @bp.arguments(schemas.DokterUpdate, location="multipart")
 @bp.response(200, schemas.Dokter)
-def update_dokter(data: DokterChanges, dokter_id: int) -> Dokter:
+def update_dokter(data: Loaded, dokter_id: int) -> Dokter:
     """Change a doctor; what is not sent stays, and `faskes_ids` replaces all facilities at once."""
     return service.update(dokter_id, data)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import BinaryIO, TypedDict
 
 from marshmallow import Schema, fields, validate
 
@@ -13,14 +12,6 @@ from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 
 MOST_FASKES = 100
-
-
-class DokterChanges(TypedDict, total=False):
-    nama: str
-    spesialisasi: str | None
-    telepon: str | None
-    faskes_ids: list[str]
-    image: BinaryIO | None
 
 
 @dataclass(frozen=True)

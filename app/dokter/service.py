@@ -10,10 +10,11 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from app.core.database.session import assign, autocommit, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate
 from app.core.web.search import MOST_COUNTED, containing
 from app.dokter.models import Dokter, dokter_faskes
-from app.dokter.schemas import DokterChanges, DokterFilter
+from app.dokter.schemas import DokterFilter
 from app.faskes.models import Faskes, distance_km
 from app.providers import geocoding
 
@@ -99,14 +100,14 @@ def get(dokter_id: int) -> Dokter:
     return get_or_404(Dokter, dokter_id, NOT_FOUND)
 
 
-def create(data: DokterChanges) -> Dokter:
+def create(data: Loaded) -> Dokter:
     dokter = Dokter(**_columns(data))
     with translating(CONSTRAINTS):
         db.session.add(dokter)
     return dokter
 
 
-def update(dokter_id: int, data: DokterChanges) -> Dokter:
+def update(dokter_id: int, data: Loaded) -> Dokter:
     """Change what `data` names; facilities that are sent replace all that there were."""
     dokter = get_locked_or_404(Dokter, dokter_id, NOT_FOUND)
     columns = {name: value for name, value in data.items() if name != "faskes_ids"}
@@ -136,7 +137,7 @@ def _practise_at(dokter: Dokter, faskes_ids: set[str]) -> None:
     db.session.expire(dokter, ["faskes"])
 
 
-def _columns(data: DokterChanges) -> dict[str, object]:
+def _columns(data: Loaded) -> dict[str, object]:
     """`data` as attributes of a doctor: facilities in place of their ids, a stored picture in place of its upload."""
     columns: dict[str, object] = {name: value for name, value in data.items() if name != "faskes_ids"}
     if "faskes_ids" in data:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint
 from app.core.web.caching import A_DAY_S, cached
-from app.core.web.fields import PositionSchema
+from app.core.web.fields import Loaded, PositionSchema
 from app.core.web.pagination import Listing, Search, SearchSchema
 from app.emergency import schemas, service
 from app.emergency.models import EmergencyNumber
-from app.emergency.schemas import NewNumber
 from app.emergency.service import NearbyNumbers
 from app.identity.access import public, requires
 from app.identity.models import RoleName
@@ -39,7 +38,7 @@ def list_emergency_numbers(search: Search) -> Listing[EmergencyNumber]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.EmergencyNumberCreate)
 @bp.response(201, schemas.EmergencyNumber)
-def create_emergency_number(data: NewNumber) -> EmergencyNumber:
+def create_emergency_number(data: Loaded) -> EmergencyNumber:
     """Add an emergency number."""
     return service.create(data)
 
@@ -48,7 +47,7 @@ def create_emergency_number(data: NewNumber) -> EmergencyNumber:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.EmergencyNumberCreate)
 @bp.response(200, schemas.EmergencyNumber)
-def update_emergency_number(data: NewNumber, number_id: int) -> EmergencyNumber:
+def update_emergency_number(data: Loaded, number_id: int) -> EmergencyNumber:
     """Change an emergency number."""
     return service.update(number_id, data)
 

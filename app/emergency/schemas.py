@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
-
 from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import Form, Province, ProvinceName, Text
-
-
-class NewNumber(TypedDict):
-    province: str
-    phone: str
-    title: str | None
-    url: NotRequired[str | None]
 
 
 class EmergencyNumberCreate(Form):

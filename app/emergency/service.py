@@ -8,10 +8,10 @@ import sqlalchemy as sa
 
 from app.core.database.session import assign, autocommit, db, get_locked_or_404
 from app.core.lib.provinces import PROVINCES
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.core.web.search import like
 from app.emergency.models import EmergencyNumber
-from app.emergency.schemas import NewNumber
 from app.providers import geocoding
 
 NOT_FOUND = "Nomor darurat tidak ditemukan."
@@ -77,14 +77,14 @@ def list_all(search: Search) -> Listing[EmergencyNumber]:
     return paginate(query, search.page)
 
 
-def create(data: NewNumber) -> EmergencyNumber:
+def create(data: Loaded) -> EmergencyNumber:
     number = EmergencyNumber(**data)
     db.session.add(number)
     db.session.flush()
     return number
 
 
-def update(number_id: int, data: NewNumber) -> EmergencyNumber:
+def update(number_id: int, data: Loaded) -> EmergencyNumber:
     return assign(get_locked_or_404(EmergencyNumber, number_id, NOT_FOUND), data)
 
 

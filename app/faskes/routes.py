@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
+from app.core.web.fields import Loaded
 from app.core.web.rate_limits import limit
 from app.faskes import schemas
 from app.faskes.models import Faskes
-from app.faskes.schemas import FaskesChanges, FaskesFilter, NameQuery, NearbyQuery, NewFaskes
+from app.faskes.schemas import FaskesFilter, NameQuery, NearbyQuery
 from app.faskes.service import editing, lookup
 from app.faskes.service.reads import Record, Results
 from app.identity.access import public, requires
@@ -74,7 +75,7 @@ def get_faskes(faskes_id: str) -> Record:
 @bp.arguments(schemas.FaskesCreate)
 @bp.response(201, schemas.Faskes)
 @bp.alt_response(409, "CONFLICT")
-def create_faskes(data: NewFaskes) -> Faskes:
+def create_faskes(data: Loaded) -> Faskes:
     """Add a facility."""
     return editing.create(data)
 
@@ -83,7 +84,7 @@ def create_faskes(data: NewFaskes) -> Faskes:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.FaskesUpdate)
 @bp.response(200, schemas.Faskes)
-def update_faskes(data: FaskesChanges, faskes_id: str) -> Faskes:
+def update_faskes(data: Loaded, faskes_id: str) -> Faskes:
     """Change a facility; what is not sent stays."""
     return editing.update(faskes_id, data)
 

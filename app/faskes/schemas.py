@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
@@ -15,21 +15,6 @@ DEFAULT_RADIUS_M, MAX_RADIUS_M = 5_000, 50_000
 
 #: Ids that are path words of the section.
 RESERVED = frozenset({"nearby", "location", "search"})
-
-
-class FaskesChanges(TypedDict, total=False):
-    nama: str
-    alamat: str | None
-    lat: float
-    lng: float
-    jenis: str | None
-    telepon: str | None
-    province: str | None
-    rating: float | None
-
-
-class NewFaskes(FaskesChanges, total=False):
-    id: str
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from flask import Response
 from app.core.exports import streaming
 from app.core.media import pictures
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Search, SearchSchema
 from app.forum import moderation_schemas as schemas
 from app.forum.models import CrisisPhrase
-from app.forum.moderation_schemas import CaseSearch, Decision, NewCase
+from app.forum.moderation_schemas import CaseSearch
 from app.forum.service import crisis, moderation
 from app.forum.service.moderation import Case, Identity
 from app.identity.access import caller, requires
@@ -34,7 +35,7 @@ def list_cases(search: CaseSearch) -> Listing[Case]:
 @bp.response(201, schemas.Case)
 @bp.alt_response(200, schema=schemas.Case, description="The post had a case, which is decided", success=True)
 @bp.alt_response(404, "NOT_FOUND")
-def create_case(data: NewCase) -> tuple[Case, int]:
+def create_case(data: Loaded) -> tuple[Case, int]:
     """Decide about a post that nobody has reported."""
     case, is_new = moderation.create(data, caller)
     return case, 201 if is_new else 200
@@ -45,7 +46,7 @@ def create_case(data: NewCase) -> tuple[Case, int]:
 @bp.arguments(schemas.DecisionSchema)
 @bp.response(200, schemas.Case)
 @bp.alt_response(409, "CONFLICT")
-def update_case(data: Decision, case_id: int) -> Case:
+def update_case(data: Loaded, case_id: int) -> Case:
     """Decide a case, or decide it otherwise as long as the post is there."""
     return moderation.decide(case_id, data, caller)
 

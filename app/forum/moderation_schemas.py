@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
@@ -24,21 +23,6 @@ DECISION = {
 
 #: Characters of what people write to moderators, and moderators to people.
 MAX_NOTE = 500
-
-
-class NewReport(TypedDict):
-    reason: str
-    note: str | None
-
-
-class Decision(TypedDict):
-    decision: str
-    reason: str
-
-
-class NewCase(Decision):
-    thread_id: NotRequired[int]
-    reply_id: NotRequired[int]
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import Any
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.edge import View
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Partial
 from app.core.web.rate_limits import limit
 from app.forum import moderation_schemas, schemas
 from app.forum.models import ForumReply, ForumReport, ForumThread
-from app.forum.moderation_schemas import NewReport
-from app.forum.schemas import NewReply, NewThread, RepliesQuery, ReplyChanges, ReplyQuery, ThreadChanges, ThreadQuery
+from app.forum.schemas import RepliesQuery, ReplyQuery, ThreadQuery
 from app.forum.service import blocks, categories, moderation, replies, reports, threads, toggles
 from app.forum.service.categories import Category
 from app.forum.service.posts import PostType
@@ -62,7 +62,7 @@ def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Record] | ThreadP
 @bp.arguments(schemas.ThreadCreate, location="multipart")
 @bp.plain_response(201, schemas.Thread)
 @bp.alt_response(409, "CONFLICT")
-def create_thread(data: NewThread) -> Record:
+def create_thread(data: Loaded) -> Record:
     """Start a thread; people whom its category concerns are notified."""
     return threads.create(data, caller)
 
@@ -74,7 +74,7 @@ def create_thread(data: NewThread) -> Record:
 @bp.plain_response(200, schemas.Thread)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
-def update_thread(data: ThreadChanges, thread_id: int) -> Record:
+def update_thread(data: Loaded, thread_id: int) -> Record:
     """Change an own thread; what is not sent stays."""
     return threads.update(thread_id, data, caller)
 
@@ -96,7 +96,7 @@ def delete_thread(thread_id: int) -> dict[str, str]:
 @bp.arguments(schemas.ReplyCreate, location="multipart")
 @bp.plain_response(201, schemas.Reply)
 @bp.alt_response(409, "CONFLICT")
-def create_reply(data: NewReply, thread_id: int) -> Record:
+def create_reply(data: Loaded, thread_id: int) -> Record:
     """Reply to a thread, or with `parent_id` to one of its replies; the thread's author is notified."""
     return replies.create(thread_id, data, caller)
 
@@ -117,7 +117,7 @@ def list_replies(query: ReplyQuery) -> Listing[Record]:
 @bp.plain_response(200, schemas.Reply)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
-def update_reply(data: ReplyChanges, reply_id: int) -> Record:
+def update_reply(data: Loaded, reply_id: int) -> Record:
     """Change an own reply; what is not sent stays."""
     return replies.update(reply_id, data, caller)
 
@@ -177,7 +177,7 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     @bp.alt_response(200, schema=moderation_schemas.ForumReport, description="The caller had reported it", success=True)
     @bp.alt_response(409, "CONFLICT")
     @_of_post(f"report_{noun}", f"Report a {noun} to the moderators.")
-    def report(data: NewReport, post_id: int) -> tuple[ForumReport, int]:
+    def report(data: Loaded, post_id: int) -> tuple[ForumReport, int]:
         reported, is_new = reports.report(kind, post_id, data, caller)
         return reported, 201 if is_new else 200
 

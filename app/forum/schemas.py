@@ -6,7 +6,7 @@ The output schemas only document records: `app.forum.service.reads` builds these
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NotRequired, TypedDict
+from typing import Any
 
 from marshmallow import Schema, fields, post_load
 
@@ -179,36 +179,6 @@ class ReplyQuerySchema(SearchSchema):
     saved = fields.Boolean(metadata={"description": "Only what the caller has saved; so it is without `mine` too"})
     mine = fields.Boolean(metadata={"description": "Only what the caller has written"})
     q = Text(100, metadata={"description": "Part of the content, to the letter"})
-
-
-class NewPost(TypedDict):
-    content: str
-    use_pseudonym: bool
-    image: NotRequired[BinaryIO | None]
-
-
-class NewThread(NewPost):
-    category_id: int
-    title: str
-
-
-class NewReply(NewPost):
-    parent_id: int | None
-
-
-class PostChanges(TypedDict, total=False):
-    content: str
-    use_pseudonym: bool
-    image: BinaryIO | None
-
-
-class ThreadChanges(PostChanges, total=False):
-    category_id: int
-    title: str
-
-
-class ReplyChanges(PostChanges, total=False):
-    pass
 
 
 class PostUpdate(Form):

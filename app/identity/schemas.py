@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import unicodedata
-from typing import Any, BinaryIO, TypedDict
+from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
@@ -35,33 +35,6 @@ PREFERENCES: dict[str, object] = {
     "description": "Kept as sent; broadcasts go by the tags in it, as `medical` or `islam`",
     "example": {"medical": True, "religion": ["islam"]},
 }
-
-
-class PersonalData(TypedDict, total=False):
-    """What a person may leave out."""
-
-    email: str | None
-    nama_samaran: str | None
-    nomor_hp: str | None
-    nik: str | None
-    domicile: str | None
-    preferences: object
-    image: BinaryIO | None
-
-
-class NewUser(PersonalData):
-    username: str
-    password: str
-    nama_ktp: str
-
-
-class UserChanges(PersonalData, total=False):
-    """What `users.update` changes; what is absent stays."""
-
-    username: str
-    password: str
-    nama_ktp: str
-    is_verified: bool
 
 
 def _check_username(value: str) -> None:

@@ -12,11 +12,11 @@ from app.core.database import clock
 from app.core.database.session import db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden, NotFound, ValidationFailed
 from app.core.media import pictures
+from app.core.web.fields import Loaded
 from app.identity import consents, erasure, nik, own_pictures, passwords, phones, preferences, sessions
 from app.identity.consents import Purpose, Way
 from app.identity.models import PHONE_IS_PROVEN, Role, RoleName, User, user_roles
 from app.identity.roles import roles_named
-from app.identity.schemas import NewUser, UserChanges
 from app.identity.sessions import Caller
 
 NOT_FOUND = "Pengguna tidak ditemukan."
@@ -71,7 +71,7 @@ def lock_own(user_id: int) -> sa.Row[str, bool]:
     return row
 
 
-def create(data: NewUser, roles: Collection[str], *, self_registered: bool = False) -> User:
+def create(data: Loaded, roles: Collection[str], *, self_registered: bool = False) -> User:
     """A new person with the roles of these names. `Conflict` when username, e-mail or phone is taken.
 
     Of somebody who `self_registered`, nobody else sets the password.
@@ -91,7 +91,7 @@ def create(data: NewUser, roles: Collection[str], *, self_registered: bool = Fal
     return user
 
 
-def update(user: User, data: UserChanges, *, keep_session: uuid.UUID | None = None) -> User:
+def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -> User:
     """Change what `data` names; a null picture removes the old one.
 
     A new password ends every session of the person but `keep_session`, that of whoever changes their own.
@@ -112,7 +112,7 @@ def update(user: User, data: UserChanges, *, keep_session: uuid.UUID | None = No
     return user
 
 
-def _assign(user: User, columns: dict[str, object], data: NewUser | UserChanges) -> None:
+def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
     """Set the plain columns, and those that are made of phone number and preferences."""
     for name in PLAIN & columns.keys():
         setattr(user, name, columns[name])
@@ -172,7 +172,7 @@ def owner_of_phone(phone: str | None) -> sa.Row[int, datetime | None, str | None
     return db.session.execute(query).one_or_none()
 
 
-def credentials_changed(user: User, data: UserChanges) -> set[str]:
+def credentials_changed(user: User, data: Loaded) -> set[str]:
     """Which of password, email and nomor_hp `data` changes; another spelling of what the person has is no change."""
     changes = {"password"} if data.get("password") else set()
     if "email" in data and (data["email"] or "").lower() != (user.email or "").lower():

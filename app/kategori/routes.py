@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 from app.kategori import schemas, service
 from app.kategori.models import Kategori
-from app.kategori.schemas import NewKategori
 
 bp = Blueprint("kategori", __name__, url_prefix="/kategori", description="Content categories")
 
@@ -29,7 +29,7 @@ def list_kategori(page: Page) -> Listing[Kategori]:
 @bp.arguments(schemas.KategoriCreate)
 @bp.response(201, schemas.Kategori)
 @bp.alt_response(409, "CONFLICT")
-def create_kategori(data: NewKategori) -> Kategori:
+def create_kategori(data: Loaded) -> Kategori:
     """Add a content category."""
     return service.create(data)
 
@@ -39,7 +39,7 @@ def create_kategori(data: NewKategori) -> Kategori:
 @bp.arguments(schemas.KategoriCreate)
 @bp.response(200, schemas.Kategori)
 @bp.alt_response(409, "CONFLICT")
-def update_kategori(data: NewKategori, kategori_id: int) -> Kategori:
+def update_kategori(data: Loaded, kategori_id: int) -> Kategori:
     """Rename a content category."""
     return service.update(kategori_id, data)
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import ListOf, RecordId, Text
 from app.core.web.pagination import Search, SearchSchema
 from app.identity.preferences import TAGS
-
-
-class NewKategori(TypedDict):
-    nama_kategori: str
 
 
 class KategoriCreate(Schema):

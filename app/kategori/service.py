@@ -9,10 +9,11 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.core.database.session import assign, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import preferences
 from app.kategori.models import Kategori
-from app.kategori.schemas import KategoriFilter, NewKategori
+from app.kategori.schemas import KategoriFilter
 
 CONSTRAINTS: dict[str, AppError] = {
     "uq_kategori_nama_kategori": Conflict("Nama kategori sudah dipakai.", code="kategori_taken")
@@ -41,14 +42,14 @@ def _tagged(tags: Collection[str]) -> list[int]:
     return [number for number, name in names if not set(tags).isdisjoint(preferences.tags([name]))]
 
 
-def create(data: NewKategori) -> Kategori:
+def create(data: Loaded) -> Kategori:
     kategori = Kategori(**data)
     with translating(CONSTRAINTS):
         db.session.add(kategori)
     return kategori
 
 
-def update(kategori_id: int, data: NewKategori) -> Kategori:
+def update(kategori_id: int, data: Loaded) -> Kategori:
     kategori = get_locked_or_404(Kategori, kategori_id, NOT_FOUND, key_share=True)
     with translating(CONSTRAINTS):
         return assign(kategori, data)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 from app.identity.upload_limits import limit_admin_uploads
 from app.komunitas import schemas, service
 from app.komunitas.models import Komunitas
-from app.komunitas.schemas import KomunitasChanges, KomunitasFilter
+from app.komunitas.schemas import KomunitasFilter
 
 bp = Blueprint("komunitas", __name__, url_prefix="/komunitas", description="Communities to join")
 
@@ -30,7 +31,7 @@ def list_komunitas(search: KomunitasFilter) -> Listing[Komunitas]:
 @limit_admin_uploads
 @bp.arguments(schemas.KomunitasCreate, location="multipart")
 @bp.response(201, schemas.Komunitas)
-def create_komunitas(data: KomunitasChanges) -> Komunitas:
+def create_komunitas(data: Loaded) -> Komunitas:
     """Add a community."""
     return service.create(data)
 
@@ -49,7 +50,7 @@ def get_komunitas(komunitas_id: int) -> Komunitas:
 @limit_admin_uploads
 @bp.arguments(schemas.KomunitasUpdate, location="multipart")
 @bp.response(200, schemas.Komunitas)
-def update_komunitas(data: KomunitasChanges, komunitas_id: int) -> Komunitas:
+def update_komunitas(data: Loaded, komunitas_id: int) -> Komunitas:
     """Change a community; what is not sent stays."""
     return service.update(komunitas_id, data)
 

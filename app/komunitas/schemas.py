@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import BinaryIO, TypedDict
 
 from marshmallow import Schema, fields, validate
 
@@ -11,16 +10,6 @@ from app.core.media.pictures import Picture
 from app.core.web.fields import Form, Province, ProvinceName, RecordId, Text, Timestamp
 from app.core.web.parsing import Upload
 from app.kategori.schemas import KategoriFilter, KategoriFilterSchema
-
-
-class KomunitasChanges(TypedDict, total=False):
-    nama: str
-    deskripsi: str | None
-    kategori_id: int | None
-    link: str | None
-    kontak: str | None
-    province: str | None
-    image: BinaryIO | None
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ import sqlalchemy as sa
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, paginate
 from app.core.web.search import MOST_COUNTED, containing
 from app.kategori import service as kategori
 from app.komunitas.models import Komunitas
-from app.komunitas.schemas import KomunitasChanges, KomunitasFilter
+from app.komunitas.schemas import KomunitasFilter
 
 NOT_FOUND = "Komunitas tidak ditemukan."
 CONSTRAINTS: dict[str, AppError] = {
@@ -33,14 +34,14 @@ def get(komunitas_id: int) -> Komunitas:
     return get_or_404(Komunitas, komunitas_id, NOT_FOUND)
 
 
-def create(data: KomunitasChanges) -> Komunitas:
+def create(data: Loaded) -> Komunitas:
     komunitas = Komunitas(**pictures.columns(data))
     with translating(CONSTRAINTS):
         db.session.add(komunitas)
     return komunitas
 
 
-def update(komunitas_id: int, data: KomunitasChanges) -> Komunitas:
+def update(komunitas_id: int, data: Loaded) -> Komunitas:
     """Change what was sent; a new picture replaces the old one, a null one removes it."""
     komunitas = get_locked_or_404(Komunitas, komunitas_id, NOT_FOUND)
     changes = pictures.columns(data, replaces=komunitas.image)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity import schemas as identity_schemas
 from app.identity import sessions
 from app.identity.access import authenticated, caller
 from app.identity.consents import ConsentWishes
 from app.privacy import schemas
-from app.privacy.schemas import NotificationChanges
 from app.privacy.service import access, consents, deliveries, devices, notifications
 from app.privacy.service.access import Access
 from app.privacy.service.consents import Consent
@@ -22,7 +22,7 @@ bp = Blueprint("privacy", __name__, description="What is the caller's own")
 @bp.get("/profile/notifikasi")
 @authenticated
 @bp.response(200, schemas.NotificationSettings)
-def get_notification_settings() -> NotificationChanges:
+def get_notification_settings() -> dict[str, object]:
     """How the caller is reached."""
     return notifications.get(caller)
 
@@ -31,7 +31,7 @@ def get_notification_settings() -> NotificationChanges:
 @authenticated
 @bp.arguments(schemas.NotificationSettings)
 @bp.response(200, schemas.NotificationSettings)
-def update_notification_settings(data: NotificationChanges) -> NotificationChanges:
+def update_notification_settings(data: Loaded) -> dict[str, object]:
     """Change how the caller is reached, also by what is queued already; with reminders one channel stays on."""
     return notifications.update(caller, data)
 

@@ -32,13 +32,6 @@ class QuietHours(TypedDict):
     end: time
 
 
-class NotificationChanges(TypedDict, total=False):
-    messages: bool
-    push: bool
-    quiet_hours: QuietHours | None
-    broadcasts: bool
-
-
 class HourMinute(fields.String):
     """`HH:MM`, a time of day, in and out."""
 

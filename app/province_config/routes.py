@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint
 from app.core.web.caching import A_DAY_S, cached
-from app.core.web.fields import PositionSchema
+from app.core.web.fields import Loaded, PositionSchema
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 from app.province_config import schemas, service
 from app.province_config.models import ProvinceConfig
-from app.province_config.schemas import NewProvinceConfig
 
 bp = Blueprint(
     "province_config", __name__, url_prefix="/province-config", description="Home page layout of each province"
@@ -40,7 +39,7 @@ def get_province_config(province: str) -> ProvinceConfig:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.ProvinceConfigUpdate)
 @bp.response(200, schemas.ProvinceConfig)
-def update_province_config(data: NewProvinceConfig, province: str) -> ProvinceConfig:
+def update_province_config(data: Loaded, province: str) -> ProvinceConfig:
     """Save a layout in place of the one before; `order` becomes the place in the array."""
     return service.update(province, data)
 

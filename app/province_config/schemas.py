@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from app.core.lib.provinces import PROVINCES
-from app.core.web.fields import ListOf, Timestamp, enumeration
+from app.core.web.fields import ListOf, Loaded, Timestamp, enumeration
 from app.province_config.models import DEFAULT
 
 MOST_SECTIONS = 50
-
-
-class NewSection(TypedDict):
-    id: str
-    enabled: bool
-
-
-class NewProvinceConfig(TypedDict):
-    sections: list[NewSection]
 
 
 class SectionUpdate(Schema):
@@ -37,7 +26,7 @@ class Section(SectionUpdate):
     order = fields.Integer(metadata={"example": 0})
 
 
-def _ids_are_unique(sections: list[NewSection]) -> None:
+def _ids_are_unique(sections: list[Loaded]) -> None:
     ids = [section["id"] for section in sections]
     if len(set(ids)) != len(ids):
         raise ValidationError("tidak boleh menyebut satu id dua kali.")

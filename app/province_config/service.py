@@ -8,9 +8,9 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.lib import provinces
+from app.core.web.fields import Loaded
 from app.providers import geocoding
 from app.province_config.models import DEFAULT, ProvinceConfig
-from app.province_config.schemas import NewProvinceConfig
 
 NOT_FOUND = "Belum ada pengaturan untuk provinsi ini."
 
@@ -30,7 +30,7 @@ def get(province: str) -> ProvinceConfig:
     return config
 
 
-def update(province: str, data: NewProvinceConfig) -> ProvinceConfig:
+def update(province: str, data: Loaded) -> ProvinceConfig:
     """Save the layout, the first of the province or in place of the one before; each section's order is its place."""
     name = _canonical(province)
     if name is None:

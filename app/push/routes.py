@@ -5,11 +5,11 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from app.core.web.blueprint import Blueprint, MessageSchema
+from app.core.web.fields import Loaded
 from app.core.web.rate_limits import by_body, limit
 from app.identity.access import optional, optional_caller, public
 from app.push import schemas, service
 from app.push.models import PushSubscription
-from app.push.schemas import NewPush, NewSubscription
 
 target = by_body(schemas.PushCreate, "user_id")
 
@@ -41,7 +41,7 @@ def get_public_key() -> dict[str, str]:
 @bp.arguments(schemas.SubscriptionCreate)
 @bp.response(201, schemas.Subscription)
 @bp.alt_response(200, schema=schemas.Subscription, description="A known endpoint: owner and keys replaced")
-def subscribe(data: NewSubscription) -> tuple[PushSubscription, int]:
+def subscribe(data: Loaded) -> tuple[PushSubscription, int]:
     """Store a browser's subscription; with a token, as its owner's verified one, until this session ends."""
     subscription, is_new = service.subscribe(data, optional_caller())
     return subscription, 201 if is_new else 200
@@ -66,6 +66,6 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 @bp.arguments(schemas.PushCreate)
 @bp.response(200, schemas.PushResult)
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Pythons call it otherwise
-def send_push(data: NewPush) -> dict[str, int]:
+def send_push(data: Loaded) -> dict[str, int]:
     """Push to all browsers of a user, through the worker."""
     return service.send(data)

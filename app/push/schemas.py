@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
 from app.core.web.fields import RecordId, Text, Timestamp
 from app.providers import webpush
 
 MAX_ENDPOINT = 2000
-
-
-class SubscriptionKeys(TypedDict):
-    p256dh: str
-    auth: str
-
-
-class NewSubscription(TypedDict):
-    endpoint: str
-    keys: SubscriptionKeys
-    user_id: int | None
-
-
-class NewPushPayload(TypedDict):
-    title: str
-    body: str
-    url: str | None
-
-
-class NewPush(TypedDict):
-    user_id: int
-    payload: NewPushPayload
 
 
 def _key(value: str) -> None:

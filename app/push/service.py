@@ -14,6 +14,7 @@ from app.core.database.session import db, translating
 from app.core.errors import AppError, NotFound, PayloadTooLarge, ProviderFailed, ValidationFailed
 from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
+from app.core.web.fields import Loaded
 from app.identity import sessions, users
 from app.identity.sessions import Caller
 from app.notifications import outbox
@@ -21,7 +22,6 @@ from app.notifications.models import Channel
 from app.providers import webpush
 from app.push import transport
 from app.push.models import PushSubscription
-from app.push.schemas import NewPush, NewSubscription
 
 #: Subscriptions that a person may have; beyond it the oldest are deleted, unverified ones first.
 MOST_A_USER = 10
@@ -42,7 +42,7 @@ def public_key() -> str:
     return settings.vapid_public_key
 
 
-def subscribe(data: NewSubscription, caller: Caller | None) -> tuple[PushSubscription, bool]:
+def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bool]:
     """Store a browser's subscription, or give a known one its new owner and keys; returns it and whether it is new.
 
     A caller's subscription is verified, and is deleted with their session. `user_id` alone is a claim. The owner is
@@ -85,7 +85,7 @@ def unsubscribe(endpoint: str) -> None:
         raise NotFound(NOT_FOUND)
 
 
-def send(data: NewPush) -> dict[str, int]:
+def send(data: Loaded) -> dict[str, int]:
     """Add a delivery for each of a person's subscriptions; returns how many as `queued`.
 
     For somebody without subscriptions, and for an unknown person, all counts are zero. Anybody may send, so the title,

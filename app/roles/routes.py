@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity import schemas as identity_schemas
 from app.identity.access import caller, public, requires
 from app.identity.models import Role, RoleName, User
 from app.roles import schemas, service
-from app.roles.schemas import NewRole, RoleChanges, RoleIds
 
 bp = Blueprint("roles", __name__, description="Roles, and which people have them")
 
@@ -29,7 +29,7 @@ def list_roles(page: Page) -> Listing[Role]:
 @bp.arguments(schemas.RoleCreate)
 @bp.response(201, identity_schemas.Role)
 @bp.alt_response(409, "CONFLICT")
-def create_role(data: NewRole) -> Role:
+def create_role(data: Loaded) -> Role:
     """Add a role."""
     return service.create(data)
 
@@ -48,7 +48,7 @@ def get_role(role_id: int) -> Role:
 @bp.arguments(schemas.RoleUpdate)
 @bp.response(200, identity_schemas.Role)
 @bp.alt_response(409, "CONFLICT")
-def update_role(data: RoleChanges, role_id: int) -> Role:
+def update_role(data: Loaded, role_id: int) -> Role:
     """Change a role; the seeded ones are refused."""
     return service.update(role_id, data)
 
@@ -75,7 +75,7 @@ def list_user_roles(user_id: int) -> list[Role]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
-def add_user_roles(data: RoleIds, user_id: int) -> User:
+def add_user_roles(data: Loaded, user_id: int) -> User:
     """Give roles to a person, who is told; those they have already are ignored."""
     return service.add_to_user(user_id, data["role_ids"], by=caller)
 
@@ -85,6 +85,6 @@ def add_user_roles(data: RoleIds, user_id: int) -> User:
 @bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
 @bp.alt_response(409, "CONFLICT")
-def remove_user_roles(data: RoleIds, user_id: int) -> User:
+def remove_user_roles(data: Loaded, user_id: int) -> User:
     """Remove roles of a person, who is told, at once for all their sessions."""
     return service.remove_from_user(user_id, data["role_ids"], by=caller)

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
-
 from marshmallow import Schema, fields
 
 from app.core.web.fields import ListOf, RecordId, Text
-
-
-class NewRole(TypedDict):
-    name: str
-    is_editable: bool
-
-
-class RoleChanges(TypedDict):
-    name: str
-    is_editable: NotRequired[bool]
-
-
-class RoleIds(TypedDict):
-    role_ids: list[int]
 
 
 class RoleCreate(Schema):

@@ -13,13 +13,13 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden
 from app.core.lib.addresses import without_addresses
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import roles, users
 from app.identity.models import Role, RoleName, User
 from app.identity.sessions import Caller
 from app.notifications.messages import message_user
 from app.notifications.models import SECURITY_NOTICE
-from app.roles.schemas import NewRole, RoleChanges
 
 CONSTRAINTS: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah dipakai.", code="role_taken")}
 IN_USE = Conflict("Peran masih dimiliki oleh pengguna.", code="role_in_use")
@@ -41,14 +41,14 @@ def get(role_id: int) -> Role:
     return get_or_404(Role, role_id, NOT_FOUND)
 
 
-def create(data: NewRole) -> Role:
+def create(data: Loaded) -> Role:
     role = Role(**data)
     with translating(CONSTRAINTS):
         db.session.add(role)
     return role
 
 
-def update(role_id: int, data: RoleChanges) -> Role:
+def update(role_id: int, data: Loaded) -> Role:
     role = _get_editable(role_id)
     with translating(CONSTRAINTS):
         return assign(role, data)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller, caller_id, optional, requires
 from app.identity.models import RoleName
 from app.videos import schemas, service
-from app.videos.schemas import VideoChanges, VideoFilter, VideoToSave
+from app.videos.schemas import VideoFilter
 from app.videos.service import SavedRow, VideoRow
 
 bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Videos: the platform's, live, and ours")
@@ -78,7 +79,7 @@ def search_videos(page: Page, query: dict[str, str]) -> Listing[dict[str, object
 @limit("120 per minute; 2000 per day", key=by_caller)  # each made-up one is a row for good
 @bp.arguments(schemas.VideoSave)
 @bp.response(200, schemas.VideoIsSaved)
-def save_video(data: VideoToSave) -> dict[str, bool]:
+def save_video(data: Loaded) -> dict[str, bool]:
     """Save a video, or take it back."""
     return {"is_saved": service.toggle_save(caller.id, data)}
 
@@ -100,7 +101,7 @@ def list_saved_videos(page: Page) -> Listing[SavedRow]:
 @bp.alt_response(409, "CONFLICT")
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def create_video(data: VideoChanges) -> VideoRow:
+def create_video(data: Loaded) -> VideoRow:
     """Add a video by the platform's id; it is announced to everybody after a while."""
     return service.create(data, caller.id)
 
@@ -112,7 +113,7 @@ def create_video(data: VideoChanges) -> VideoRow:
 @bp.alt_response(409, "CONFLICT")
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
-def update_video(data: VideoChanges, video_id: int) -> VideoRow:
+def update_video(data: Loaded, video_id: int) -> VideoRow:
     """Change a video; what is not sent stays."""
     return service.update(video_id, data, caller.id)
 

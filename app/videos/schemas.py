@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from marshmallow import Schema, fields, validate
 
@@ -52,12 +52,6 @@ class SavedVideo(Video):
     saved_at = Timestamp()
 
 
-class VideoChanges(TypedDict, total=False):
-    video_id: str
-    title: str
-    channel_title: str | None
-
-
 @dataclass(frozen=True)
 class VideoFilter(Search):
     """Which page of the stored videos, and of which channel."""
@@ -83,13 +77,6 @@ class VideoCreate(VideoUpdate):
     """The platform fills what is not sent."""
 
     video_id = VideoId(required=True)
-
-
-class VideoToSave(TypedDict):
-    video_id: str
-    title: str
-    channel_title: str | None
-    thumbnail_url: str | None
 
 
 class VideoSave(Schema):

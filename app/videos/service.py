@@ -14,13 +14,14 @@ from app.core.database.session import AnySelect, assign, db, get_locked_or_404, 
 from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.addresses import without_contacts
 from app.core.lib.urls import canonical
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
 from app.notifications.broadcasts import service as broadcasts
 from app.providers.videos import Video as LiveVideo
 from app.videos import live
 from app.videos.models import SavedVideo, Video, videos
-from app.videos.schemas import VideoChanges, VideoFilter, VideoToSave
+from app.videos.schemas import VideoFilter
 
 NOT_FOUND = live.NOT_FOUND
 CONSTRAINTS: dict[str, AppError] = {"uq_videos_video_id": Conflict("Video itu sudah ada.", code="video_exists")}
@@ -70,7 +71,7 @@ def search(text: str, page: Page, user_id: int | None) -> Listing[dict[str, obje
     return _paged(live.search(text), page, user_id)
 
 
-def create(data: VideoChanges, user_id: int) -> VideoRow:
+def create(data: Loaded, user_id: int) -> VideoRow:
     """A new video, completed by the platform and announced to everybody after a while."""
     video = Video(**_completed(data))
     with translating(CONSTRAINTS):
@@ -79,7 +80,7 @@ def create(data: VideoChanges, user_id: int) -> VideoRow:
     return get(video.id, user_id)
 
 
-def update(video_id: int, data: VideoChanges, user_id: int) -> VideoRow:
+def update(video_id: int, data: Loaded, user_id: int) -> VideoRow:
     """Change what was sent; with another `video_id` the platform fills what was not."""
     video = get_or_404(Video, video_id, NOT_FOUND)
     is_other = data.get("video_id") not in (None, video.video_id)
@@ -99,7 +100,7 @@ def delete(video_id: int) -> None:
     db.session.flush()
 
 
-def toggle_save(user_id: int, data: VideoToSave) -> bool:
+def toggle_save(user_id: int, data: Loaded) -> bool:
     """Save a video, or take it back; returns whether it is saved now. The key is the lock of a double tap."""
     known = _known_thumbnail(data["video_id"])
     statement = insert(SavedVideo).values(
@@ -169,7 +170,7 @@ def _paged(live_videos: Sequence[LiveVideo], page: Page, user_id: int | None) ->
     return Listing(_with_stored(shown, user_id), len(live_videos), page)
 
 
-def _completed(data: VideoChanges) -> dict[str, object]:
+def _completed(data: Loaded) -> dict[str, object]:
     """The columns of a video: what was sent, else what the platform says; without a platform, a title is enough."""
     if data.get("title") and not live.is_configured():
         nothing = dict.fromkeys(("channel_title", "channel_id", "thumbnail", "duration", "published_at"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.core.web.fields import Loaded
 from app.forum.models import ForumCategory, ForumReply, ForumThread
-from app.forum.schemas import NewReply, NewThread
 from app.forum.service import replies, threads, toggles
 from dev.demo.people import caller
 
@@ -45,7 +45,7 @@ def fill() -> None:
     if db.session.scalar(sa.select(sa.exists().where(ForumThread.title == THREADS[0][3]))):
         return
     for category, author, use_pseudonym, title, content, answers in THREADS:
-        data: NewThread = {
+        data: Loaded = {
             "category_id": db.session.scalars(sa.select(ForumCategory.id).filter_by(name=category)).one(),
             "title": title,
             "content": content,
@@ -60,7 +60,7 @@ def fill() -> None:
 
 def _answer(thread_id: int, parent_id: int | None, answers: Answers) -> None:
     for author, use_pseudonym, content, below in answers:
-        data: NewReply = {"content": content, "use_pseudonym": use_pseudonym, "parent_id": parent_id}
+        data: Loaded = {"content": content, "use_pseudonym": use_pseudonym, "parent_id": parent_id}
         reply_id = replies.create(thread_id, data, caller(author))["id"]
         toggles.LIKES[ForumReply].apply(db.session.connection(), reply_id, caller("admin").id)
         _answer(thread_id, reply_id, below)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.core.web.fields import Loaded
 from app.forum.models import ForumCase, ForumCategory, ForumReply, ForumThread, ReportReason
-from app.forum.moderation_schemas import NewCase, NewReport
-from app.forum.schemas import NewReply
 from app.forum.service import moderation, replies, reports, threads
 from dev.demo.people import caller
 
@@ -24,9 +23,9 @@ def fill() -> None:
     moderation.appeal(ForumThread, advertised, "Saya hanya berbagi pengalaman keluarga saya.", caller("rizky.aditya"))
     _write("hana.safitri", "Kesehatan Mental", "Tidak tahu harus ke mana", "Capek. Rasanya lebih baik mati saja.")
     doubted = _write("galih.saputra", "Medis", "Berhenti insulin?", "Apakah boleh berhenti kalau gula sudah normal?")
-    data: NewReply = {"content": "Boleh, ganti saja dengan madu.", "use_pseudonym": False, "parent_id": None}
+    data: Loaded = {"content": "Boleh, ganti saja dengan madu.", "use_pseudonym": False, "parent_id": None}
     advice = replies.create(doubted, data, caller("umar.said"))["id"]
-    sent: NewReport = {"reason": ReportReason.MISINFORMATION, "note": "Berbahaya bila ditiru."}
+    sent: Loaded = {"reason": ReportReason.MISINFORMATION, "note": "Berbahaya bila ditiru."}
     reports.report(ForumReply, advice, sent, caller("siti"))
     reports.report(ForumThread, doubted, {"reason": ReportReason.OTHER, "note": None}, caller("budi"))
     _decide(doubted, "keep", "Pertanyaan yang wajar.")
@@ -40,5 +39,5 @@ def _write(author: str, category: str, title: str, content: str) -> int:
 
 
 def _decide(thread_id: int, decision: str, reason: str) -> None:
-    data: NewCase = {"decision": decision, "reason": reason, "thread_id": thread_id}
+    data: Loaded = {"decision": decision, "reason": reason, "thread_id": thread_id}
     moderation.create(data, caller("admin"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import Base, db
+from app.core.web.fields import Loaded
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.province_config import service as province_config
 from app.province_config.models import DEFAULT, ProvinceConfig
-from app.province_config.schemas import NewSection
 
 #: id, nama, alamat, lat, lng, jenis, telepon, province, rating; all made up.
 FASKES = (
@@ -58,7 +58,7 @@ def fill() -> None:
             db.session.add(Dokter(nama=nama, spesialisasi=spesialisasi, faskes=faskes))
     if not _filled(ProvinceConfig):
         for province, sections in LAYOUTS.items():
-            enabled: list[NewSection] = [{"id": section, "enabled": True} for section in sections]
+            enabled: list[Loaded] = [{"id": section, "enabled": True} for section in sections]
             province_config.update(province, {"sections": enabled})
     db.session.flush()
 

@@ -14,9 +14,9 @@ from flask import Flask
 
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.errors import AppError
+from app.core.web.fields import Loaded
 from app.forum.jobs import repair
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
-from app.forum.schemas import NewReply, NewThread
 from app.forum.service import replies, threads, toggles
 from app.forum.service.posts import PostType
 from app.identity.models import SessionKind
@@ -56,12 +56,12 @@ def tap(action: Callable[[PostType, int, int], bool], kind: PostType, post_id: i
 
 def start_thread(author: Caller) -> int:
     with unit_of_work():
-        data: NewThread = {"category_id": 1, "title": "Badai", "content": "x", "use_pseudonym": False}
+        data: Loaded = {"category_id": 1, "title": "Badai", "content": "x", "use_pseudonym": False}
         return threads.create(data, author)["id"]
 
 
 def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> int:
-    data: NewReply = {"content": "x", "use_pseudonym": False, "parent_id": parent_id}
+    data: Loaded = {"content": "x", "use_pseudonym": False, "parent_id": parent_id}
     return replies.create(thread_id, data, author)["id"]
 
 

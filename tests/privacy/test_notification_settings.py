@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
+from app.core.web.fields import Loaded
 from app.identity import notification_settings
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
 from app.notifications.models import Delivery
 from app.pengingat import service as pengingat
-from app.privacy.schemas import NotificationChanges
 from app.privacy.service import notifications
 from app.privacy.service.notifications import ChannelNeeded
 from tests.helpers.client import Client, assert_error
@@ -62,7 +62,7 @@ def test_two_channels_switched_off_at_once_leave_one_while_there_are_reminders(c
         user = make_user()
         pengingat.create(user.id, {**OBAT, "tipe": "obat", "timezone": "Asia/Jakarta"})
     caller = Caller(user.id, frozenset(), uuid4(), SessionKind.USER)
-    channels: Iterator[NotificationChanges] = iter(({"messages": False}, {"push": False}))
+    channels: Iterator[Loaded] = iter(({"messages": False}, {"push": False}))
     second = done_twice_at_once(committed, lambda: notifications.update(caller, next(channels)))
     assert isinstance(second.exception(), ChannelNeeded)
     row = notification_settings.get(user.id)

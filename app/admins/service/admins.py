@@ -8,10 +8,10 @@ import sqlalchemy as sa
 
 from app.accounts import notices
 from app.accounts import service as accounts
-from app.admins.schemas import AdminChanges, NewAdmin
 from app.admins.service.users import with_last_seen
 from app.core.database.session import db
 from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.core.web.search import like
 from app.forum.service import toggles
@@ -44,7 +44,7 @@ def get(username: str, by: Caller) -> User:
     return admin
 
 
-def create(data: NewAdmin, by: Caller) -> User:
+def create(data: Loaded, by: Caller) -> User:
     """A new administrator; without a username one is made from the e-mail."""
     role = RoleName(data.get("role", RoleName.ADMIN))
     check_may_promote(roles_named([role]), by)
@@ -63,7 +63,7 @@ def create(data: NewAdmin, by: Caller) -> User:
     return admin
 
 
-def update(user_id: int, data: AdminChanges, by: Caller) -> User:
+def update(user_id: int, data: Loaded, by: Caller) -> User:
     """Change what `data` names; a new password ends every session of the administrator, but the caller's own.
 
     What opens the caller's own account takes their password where `PROFILE_REAUTH` asks for it, as in the profile.

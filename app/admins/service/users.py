@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.admins import schemas
-from app.admins.schemas import UserChanges, UserSearch
+from app.admins.schemas import UserSearch
 from app.core.database.session import db
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
 from app.core.web.search import MOST_COUNTED, containing
 from app.identity import access_log, audit, users
@@ -77,7 +78,7 @@ def get(user_id: int, by: Caller) -> User:
     return user
 
 
-def update(user_id: int, data: UserChanges, by: Caller) -> User:
+def update(user_id: int, data: Loaded, by: Caller) -> User:
     """Verify a person, or replace their roles, at once for all their sessions."""
     user = users.get_changeable(user_id, by)
     access_log.note(by, user.id, access_log.Action.PROFILE_READ)

@@ -16,6 +16,9 @@ from app.core.lib.geo import degrees
 #: The years that a moment may lie in: room on both sides for what is computed from it.
 YEARS = range(1900, 9001)
 
+#: The validated fields that a schema has loaded, by their names. A field that is optional may be absent.
+Loaded = dict[str, Any]
+
 
 class Timestamp(fields.AwareDateTime):
     """RFC 3339 with a zone in, loaded as UTC; UTC with `Z` out."""

@@ -6,14 +6,14 @@ import secrets
 
 from app.core.database.session import assign, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict
+from app.core.web.fields import Loaded
 from app.faskes.models import DB, NOT_FOUND, Faskes
-from app.faskes.schemas import FaskesChanges, NewFaskes
 from app.providers import geocoding
 
 CONSTRAINTS: dict[str, AppError] = {"pk_faskes": Conflict("ID fasilitas sudah dipakai.", code="faskes_taken")}
 
 
-def create(data: NewFaskes) -> Faskes:
+def create(data: Loaded) -> Faskes:
     """A new facility. Without an id it gets a random one, without a province that of its position."""
     faskes = Faskes(**{"id": secrets.token_urlsafe(16), **data, "source": DB})
     if faskes.province is None:
@@ -23,7 +23,7 @@ def create(data: NewFaskes) -> Faskes:
     return faskes
 
 
-def update(faskes_id: str, data: FaskesChanges) -> Faskes:
+def update(faskes_id: str, data: Loaded) -> Faskes:
     """Change what `data` names, and make the record the service's own.
 
     A facility that moves, or whose province is set to null, gets the province of its position unless one is sent.

@@ -12,10 +12,11 @@ from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db, get_locked_or_404
 from app.core.errors import Conflict, NotFound
 from app.core.media import pictures
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, contains, paginate_rows
 from app.core.web.search import like
 from app.forum.models import CaseState, ForumCase, ForumReply, ForumReport, ForumThread
-from app.forum.moderation_schemas import STATES, CaseSearch, Decision, NewCase
+from app.forum.moderation_schemas import STATES, CaseSearch
 from app.forum.service import cases, hiding, notices, posts, replies, threads
 from app.forum.service.posts import Post, PostType, check_owner, lock_reply, lock_thread
 from app.forum.service.reads.posts import author_name
@@ -148,7 +149,7 @@ def _reports_of(case_ids: Collection[int]) -> dict[int, list[Report]]:
 # --- deciding -------------------------------------------------------------------------------------------------------
 
 
-def create(data: NewCase, by: Caller) -> tuple[Case, bool]:
+def create(data: Loaded, by: Caller) -> tuple[Case, bool]:
     """Decide about a post that nobody may have reported; returns its case and whether it is new."""
     post = lock_reply(data["reply_id"]) if "reply_id" in data else lock_thread(data["thread_id"])
     case, is_new = cases.of_post(post)
@@ -156,7 +157,7 @@ def create(data: NewCase, by: Caller) -> tuple[Case, bool]:
     return _read(case.id), is_new
 
 
-def decide(case_id: int, data: Decision, by: Caller) -> Case:
+def decide(case_id: int, data: Loaded, by: Caller) -> Case:
     """Decide a case, or decide it otherwise. `Conflict` when the post is gone."""
     case, post = _locked(case_id)
     if post is None:
@@ -165,7 +166,7 @@ def decide(case_id: int, data: Decision, by: Caller) -> Case:
     return _read(case.id)
 
 
-def _decide(case: ForumCase, post: Post, data: Decision, by: Caller) -> None:
+def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
     decision, reason = data["decision"], data["reason"]
     case.state, case.reason, case.decided_at = STATES[decision], reason, database_clock.now()
     cases.settle(case.id)

@@ -8,9 +8,10 @@ from sqlalchemy import orm
 from app.core.database.session import autocommit, db
 from app.core.errors import Conflict, ValidationFailed
 from app.core.media import pictures
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread, ReplyMark
-from app.forum.schemas import NewReply, ReplyChanges, ReplyQuery
+from app.forum.schemas import ReplyQuery
 from app.forum.service import cases, crisis, notices
 from app.forum.service.counters import count_reply
 from app.forum.service.crisis import Help
@@ -28,7 +29,7 @@ def list_own(query: ReplyQuery, caller_id: int) -> Listing[Record]:
         return read_list(connection, query, caller_id)
 
 
-def create(thread_id: int, data: NewReply, caller: Caller) -> Record:
+def create(thread_id: int, data: Loaded, caller: Caller) -> Record:
     """A reply to a thread, or to one of its replies; the thread's author is notified."""
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
@@ -44,7 +45,7 @@ def create(thread_id: int, data: NewReply, caller: Caller) -> Record:
     return _read(reply, help_, caller)
 
 
-def update(reply_id: int, data: ReplyChanges, caller: Caller) -> Record:
+def update(reply_id: int, data: Loaded, caller: Caller) -> Record:
     """Change what is sent of an own reply."""
     columns = pictures.columns(data)
     reply = lock_reply(reply_id)

@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
 from app.core.errors import Conflict
+from app.core.web.fields import Loaded
 from app.forum.models import CaseState, ForumCase, ForumReport, ReportReason
-from app.forum.moderation_schemas import NewReport
 from app.forum.service import cases, hiding, posts
 from app.forum.service.posts import Post, PostType
 from app.identity.models import User
@@ -26,7 +26,7 @@ MOST_FALSE = 5
 OF_LAST = 6
 
 
-def report(kind: PostType, post_id: int, data: NewReport, caller: Caller) -> tuple[ForumReport, bool]:
+def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[ForumReport, bool]:
     """Report a post; returns the report and whether it is the caller's first one of it."""
     post = posts.lock(kind, post_id)
     if post.user_id == caller.id:

@@ -7,9 +7,10 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit, db
 from app.core.errors import Unauthorized
 from app.core.media import pictures
+from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Partial
 from app.forum.models import ForumReply, ForumThread
-from app.forum.schemas import NewThread, RepliesQuery, ThreadChanges, ThreadQuery
+from app.forum.schemas import RepliesQuery, ThreadQuery
 from app.forum.service import cases, crisis, notices
 from app.forum.service.counters import count_thread
 from app.forum.service.crisis import Help
@@ -35,7 +36,7 @@ def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Partial[R
         return read_thread(connection, thread_id, caller_id, query)
 
 
-def create(data: NewThread, caller: Caller) -> Record:
+def create(data: Loaded, caller: Caller) -> Record:
     """A new thread, and the broadcast that announces it: at once, or once a moderator has seen a cry for help."""
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
@@ -50,7 +51,7 @@ def create(data: NewThread, caller: Caller) -> Record:
     return _read(thread, help_, caller)
 
 
-def update(thread_id: int, data: ThreadChanges, caller: Caller) -> Record:
+def update(thread_id: int, data: Loaded, caller: Caller) -> Record:
     """Change what is sent of an own thread."""
     columns = pictures.columns(data)
     thread = lock_thread(thread_id)

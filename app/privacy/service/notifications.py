@@ -6,12 +6,13 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.errors import BadRequest
+from app.core.web.fields import Loaded
 from app.identity import notification_settings, users
 from app.identity.consents import Way
 from app.identity.models import User
 from app.identity.sessions import Caller
 from app.pengingat.models import Pengingat
-from app.privacy.schemas import NotificationChanges, QuietHours
+from app.privacy.schemas import QuietHours
 
 
 class ChannelNeeded(BadRequest):
@@ -19,11 +20,11 @@ class ChannelNeeded(BadRequest):
     message = "Selama Anda punya pengingat, pesan atau notifikasi web harus tetap menyala."
 
 
-def get(caller: Caller) -> NotificationChanges:
+def get(caller: Caller) -> dict[str, object]:
     return _settings_of(users.get_own(caller))
 
 
-def update(caller: Caller, changes: NotificationChanges) -> NotificationChanges:
+def update(caller: Caller, changes: Loaded) -> dict[str, object]:
     """Change what is sent, for what is queued already too. `ChannelNeeded` when no reminder would come any more."""
     user = users.get_own(caller, to_change=True)
     before = _settings_of(user)
@@ -43,7 +44,7 @@ def update(caller: Caller, changes: NotificationChanges) -> NotificationChanges:
     return settings
 
 
-def _settings_of(user: User) -> NotificationChanges:
+def _settings_of(user: User) -> dict[str, object]:
     row = notification_settings.get(user.id)
     hours: QuietHours | None = None
     if row.quiet_start is not None and row.quiet_end is not None:
