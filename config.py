@@ -257,7 +257,7 @@ class Config:
     metrics_token: str | None = setting("When set, `/metrics` asks for it as a bearer token", default=None, secret=True)
 
     heartbeat_url: str | None = setting(
-        "Address that the clock calls every minute while all is well, and `/fail` below it when not (healthchecks.io's"
+        "Address that a worker calls every minute while all is well, and `/fail` below it when not (healthchecks.io's"
         " wire)",
         _url,
         default=None,

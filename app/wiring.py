@@ -47,7 +47,6 @@ TICKS = (
     pengingat.miss_overdue,
     pengingat.tell_caregivers,
     inbox.enqueue_open,
-    heartbeat.beat,
 )
 
 #: What is enqueued every so many seconds, once for all clocks together.
@@ -63,6 +62,7 @@ PERIODIC = (
     Periodic(notifications.forget_payloads, every_s=600),
     Periodic(notifications.take_back, every_s=20),
     Periodic(sender_jobs.check, every_s=60),
+    Periodic(heartbeat.beat, every_s=60, queue=URGENT),
     Periodic(broadcast_jobs.keep_limits, every_s=60),
     Periodic(broadcasts.forget_old_days, every_s=3600),
     Periodic(forum.forget_deleted, every_s=86400),
