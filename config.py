@@ -282,11 +282,6 @@ class Config:
     )
     redis_url: str = setting("Redis 7 or Valkey 8, or newer; `rediss://` with TLS", _redis_url, secret=True)
     media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` is a field
-    outcomes_folder: Path = setting(  # noqa: RUF009  # `setting` is a field
-        "Folder in which workers keep what came of a delivery while PostgreSQL is away",
-        _path,
-        default=INSTANCE / "outcomes",
-    )
     media_s3_bucket: str | None = setting(
         "Bucket of the pictures, in place of the folder (needs `requirements-s3.txt`)", default=None
     )

@@ -91,7 +91,6 @@ class World:
             "DATABASE_URL": self.postgres.url(),
             "REDIS_URL": self.valkey.url,
             "MEDIA_ROOT": str(folder / "media"),
-            "OUTCOMES_FOLDER": str(folder / "outcomes"),
             "VAPID_PUBLIC_KEY": public,
             "VAPID_PRIVATE_KEY": private,
             "VAPID_SUBJECT": "mailto:operator@example.com",

@@ -1,20 +1,16 @@
-"""Outcomes that cannot be recorded while PostgreSQL is away.
+"""Outcomes that cannot be saved while PostgreSQL is away.
 
-They are parked in Redis, for every machine, and in a file beside it, for when Redis is away or emptied too. Every drain
-settles what is parked before it claims anything. Settling twice does nothing the second time.
+They are kept in Redis, where the drains of all machines find them. Every drain saves them before it claims anything.
+To save an outcome twice changes nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import os
 import uuid
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import datetime
-from pathlib import Path
 from time import monotonic, sleep
 
 import orjson
@@ -23,18 +19,18 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.jobs.queue import connection
-from app.core.settings import settings
 from app.notifications.delivery import outcomes
 from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.delivery.settlements import Claim
 
 logger = logging.getLogger(__name__)
 
-#: A hash in Redis: by the name of a claim, its outcome as JSON.
+#: The hash in Redis: by claim token, the outcome as JSON.
 KEY = "deliveries:parked"
 
-#: Seconds between attempts to record an outcome while PostgreSQL is away, and of all of them once it is parked.
+#: Seconds between attempts to save an outcome while PostgreSQL is away.
 SETTLE_AGAIN_S = 0.2
+#: Seconds of attempts after which an outcome is left in Redis.
 SETTLE_WITHIN_S = 2.0
 
 
@@ -45,7 +41,10 @@ class Parked:
 
 
 def persist(claim: Claim, outcome: Outcome) -> None:
-    """Record an outcome; while the database is away it is parked, for a lost outcome is a message sent twice."""
+    """Save an outcome, or leave it in Redis while the database is away.
+
+    While both are away, the attempts go on until the job ends: a lost outcome is a message sent twice.
+    """
     stop = monotonic() + SETTLE_WITHIN_S
     is_parked = False
     while not _is_settled(claim, outcome):
@@ -58,32 +57,23 @@ def persist(claim: Claim, outcome: Outcome) -> None:
 
 
 def park(claim: Claim, outcome: Outcome) -> bool:
-    """Keep an outcome until it can be recorded; returns whether it is safe in at least one place."""
-    name, text = _name(claim), _text(claim, outcome)
-    places = 0
+    """Keep an outcome in Redis. Return whether Redis has it."""
     try:
-        connection().hset(KEY, name, text)
-        places += 1
+        connection().hset(KEY, _name(claim), _text(claim, outcome))
     except RedisError as error:
-        logger.warning("an outcome was not parked in Redis: %s", type(error).__name__)
-    try:
-        _write(_folder() / name, text)
-        places += 1
-    except OSError as error:
-        logger.warning("an outcome was not parked in a file: %s", error.strerror)
-    return places > 0
+        logger.warning("an outcome was not kept in Redis: %s", type(error).__name__)
+        return False
+    return True
 
 
 def forget(claim: Claim) -> None:
-    """It is recorded."""
+    """Delete a saved outcome from Redis."""
     with suppress(RedisError):
         connection().hdel(KEY, _name(claim))
-    with suppress(OSError):
-        (_folder() / _name(claim)).unlink(missing_ok=True)
 
 
 def settle_all() -> int:
-    """Record all that is parked; returns how many. Raises the database's errors while it is away."""
+    """Save all outcomes in Redis and return their number. Raise the database's errors while it is away."""
     count = 0
     for parked in _all():
         outcomes.settle(parked.claim, parked.outcome)
@@ -95,12 +85,12 @@ def settle_all() -> int:
 
 
 def of(delivery_id: int) -> Parked | None:
-    """What an earlier claim of this delivery came to, where that is parked."""
+    """Return the unsaved outcome of an earlier claim of this delivery, if there is one."""
     return next((parked for parked in _all() if delivery_id in parked.claim.ids), None)
 
 
 def _is_settled(claim: Claim, outcome: Outcome) -> bool:
-    """Record an outcome; returns False when the database is away."""
+    """Save an outcome. Return False while the database is away."""
     try:
         outcomes.settle(claim, outcome)
     except (DBAPIError, PoolTimeoutError) as error:
@@ -117,32 +107,15 @@ def _is_away(error: DBAPIError | PoolTimeoutError) -> bool:
 
 
 def _all() -> list[Parked]:
-    return list({parked.claim.claim_token: parked for parked in map(_read, _texts()) if parked is not None}.values())
-
-
-def _texts() -> Iterator[bytes | str]:
-    with suppress(RedisError):
-        yield from connection().hvals(KEY)
-    with suppress(OSError):
-        for path in _folder().glob("*.json"):
-            with suppress(OSError):  # settled by another process
-                yield path.read_bytes()
-
-
-def _folder() -> Path:
-    """The folder of this database: outcomes are of no use to another one."""
-    return settings.outcomes_folder / hashlib.sha256(settings.database_url.encode()).hexdigest()[:16]
-
-
-def _write(path: Path, text: bytes) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_suffix(".tmp")
-    draft.write_bytes(text)
-    os.replace(draft, path)  # noqa: PTH105  # whole or not at all
+    try:
+        texts = connection().hvals(KEY)
+    except RedisError:
+        return []
+    return [parked for parked in map(_read, texts) if parked is not None]
 
 
 def _name(claim: Claim) -> str:
-    return f"{claim.id}-{claim.claim_token}.json"
+    return str(claim.claim_token)
 
 
 def _text(claim: Claim, outcome: Outcome) -> bytes:

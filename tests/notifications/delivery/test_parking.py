@@ -1,10 +1,9 @@
-"""PostgreSQL goes away in the middle of a call: what came of it is parked, and settled before anything is claimed."""
+"""PostgreSQL goes away during a call: Redis keeps the outcome, and the next drain saves it before it claims."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -25,11 +24,8 @@ AWAY_S = 300
 
 
 @pytest.fixture(autouse=True)
-def folder(real_app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    config = replace(real_app.extensions["config"], outcomes_folder=tmp_path)
-    monkeypatch.setitem(real_app.extensions, "config", config)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parking, "SETTLE_WITHIN_S", 0.0)
-    return tmp_path
 
 
 @pytest.fixture
@@ -72,37 +68,22 @@ def test_what_was_sent_while_postgresql_went_away_is_not_sent_again(committed: F
 
 
 @pytest.mark.usefixtures("without_redis")
-def test_a_file_holds_it_while_redis_is_away_too(committed: Flask, gateway: Server, folder: Path) -> None:
-    row = add()
-    drain_and_lose_postgresql(committed)
-    assert len(list(folder.rglob("*.json"))) == 1
-    age(AWAY_S, of=row)
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT
-    assert len(gateway.messaging.sent) == 1
-    assert not list(folder.rglob("*.json"))
-
-
-def test_a_file_holds_it_when_redis_is_emptied(committed: Flask, gateway: Server) -> None:
-    row = add()
-    drain_and_lose_postgresql(committed)
-    committed.extensions["redis"].flushdb()
-    age(AWAY_S, of=row)
-    jobs.drain("urgent")
-    assert (reread(row.dedupe_key).state, len(gateway.messaging.sent)) == (State.SENT, 1)
-
-
-def test_redis_holds_it_where_the_folder_cannot_be_written(
-    committed: Flask, gateway: Server, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_outcome_waits_in_its_drain_while_redis_is_away_too(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / "file").touch()
-    config = replace(committed.extensions["config"], outcomes_folder=folder / "file")
-    monkeypatch.setitem(committed.extensions, "config", config)
+    engine, waits = committed.extensions["autocommit"], []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            committed.extensions["autocommit"] = engine
+
+    monkeypatch.setattr(parking, "sleep", wait)
     row = add()
     drain_and_lose_postgresql(committed)
-    age(AWAY_S, of=row)
-    jobs.drain("urgent")
-    assert (reread(row.dedupe_key).state, len(gateway.messaging.sent)) == (State.SENT, 1)
+    row = reread(row.dedupe_key)
+    assert (row.state, row.unknowns, len(waits)) == (State.SENT, 0, 3)
+    assert len(gateway.messaging.sent) == 1
 
 
 def refuse(delivery: Claimed) -> str | None:
@@ -155,7 +136,7 @@ def test_what_is_settled_twice_is_settled_once(committed: Flask) -> None:
 
 
 def test_an_outcome_that_cannot_be_read_stops_no_drain(committed: Flask, gateway: Server) -> None:
-    committed.extensions["redis"].hset(parking.KEY, "1-x.json", b'{"id": 1}')
+    committed.extensions["redis"].hset(parking.KEY, "x", b'{"id": 1}')
     row = add()
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == State.SENT
