@@ -23,9 +23,8 @@ from app.notifications.broadcasts import fan_out as broadcasts
 from app.notifications.broadcasts import jobs as broadcast_jobs
 from app.notifications.broadcasts import sending as broadcast_sending
 from app.notifications.broadcasts import service as broadcast_service
-from app.notifications.delivery import failed_receipts, heartbeat, messaging
+from app.notifications.delivery import drain, failed_receipts, heartbeat, messaging
 from app.notifications.delivery import metrics as delivery_metrics
-from app.notifications.delivery.drain import Routing
 from app.notifications.models import Channel, Heard
 from app.notifications.senders import events as sender_events
 from app.notifications.senders import health as sender_health
@@ -79,7 +78,7 @@ PERIODIC = (
 
 #: How deliveries leave: what sends each channel, what is asked before, what several say as one message, and what slows
 #: a queue down.
-ROUTING = Routing(
+ROUTING = drain.Routing(
     transports={
         Channel.MESSAGING: messaging.send,
         Channel.PUSH: push.send,
@@ -114,15 +113,14 @@ HEALTH_CHECKS = {
     "sender": sender_report.check_sender,
 }
 
-#: What jobs count that outlives their processes.
-COUNTED_BY_JOBS = (http.CALLS, cache.CACHED)
+#: Metrics that jobs update, and the prefix of their names in `/metrics`: web processes update the first two as well.
+COUNTED_BY_JOBS = {http.CALLS: "jobs_", cache.CACHED: "jobs_", drain.ATTEMPTS: "", drain.LAG: ""}
 
 #: What `/metrics` reads when it is asked, beside what the web processes count.
 METRIC_COLLECTORS = (
     job_metrics.collect_counts,
     job_metrics.collect,
     delivery_metrics.collect_waiting,
-    delivery_metrics.collect_counts,
     sender_report.collect,
     broadcast_service.collect,
     inbox.collect,

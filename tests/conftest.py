@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
+from app.core.jobs import metrics
 from app.core.jobs.clock_jump import verified_time
 from app.core.web.rate_limits import RateLimits
 from app.identity.care import CaregiverLink
@@ -63,11 +64,18 @@ class _OneConnection:
         yield self._connection
 
 
+def forget(app: Flask) -> None:
+    """Empty Redis. Forget the verified time, and the counts that this process has not handed over."""
+    with app.app_context():
+        metrics.hand_over()
+    app.extensions["redis"].flushdb()
+    verified_time.reset()
+
+
 @pytest.fixture
 def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The application inside a transaction that is rolled back: a commit of the code under test is a savepoint."""
-    real_app.extensions["redis"].flushdb()
-    verified_time.reset()
+    forget(real_app)
     with real_app.app_context():
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:
@@ -92,8 +100,7 @@ def limited(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def committed(real_app: Flask) -> Iterator[Flask]:
     """The application with real commits, for tests of several threads or processes; emptied and seeded afterwards."""
-    real_app.extensions["redis"].flushdb()
-    verified_time.reset()
+    forget(real_app)
     with real_app.app_context():
         if db.session.scalar(sa.text("SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM deliveries)")):
             empty()  # a test of whole processes, which commit what they like, was here before

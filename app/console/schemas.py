@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from app.core.web.fields import Form, Timestamp, enumeration
-from app.notifications.delivery.metrics import OUTCOMES
+from app.notifications.delivery.drain import OUTCOMES
 from app.notifications.senders.models import SenderState
 from app.privacy.schemas import DeliveryPart
 

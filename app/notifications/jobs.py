@@ -4,7 +4,6 @@ tick that enqueues them."""
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from threading import Thread
@@ -15,11 +14,10 @@ from redis.exceptions import RedisError
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.jobs import clock_jump
+from app.core.jobs import clock_jump, metrics
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.core.settings import settings
 from app.notifications.delivery import drain as delivery_drain
-from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery import parking, taking_back
 from app.notifications.delivery.claims import is_alone
 from app.notifications.delivery.settlements import expire
@@ -29,7 +27,7 @@ from app.notifications.senders import health
 logger = logging.getLogger(__name__)
 
 #: Sends on so many (queue, channel) lanes for so many seconds at most.
-Run = Callable[[list[tuple[str, Channel]], float], delivery_drain.Tally]
+Run = Callable[[list[tuple[str, Channel]], float], None]
 
 #: Seconds that a drain claims new rows, and after which it is ended; between them its last calls end by themselves.
 DRAIN_S = 15.0
@@ -72,10 +70,8 @@ def send_due(queue: str, run: Run = delivery_drain.run) -> None:
     health.forget_look()
     for name in queues:
         expire(name)
-    tally = run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
-    delivery_metrics.count(tally)
-    if tally:
-        logger.info("drained", extra={"queue": queue, **{"_".join(key): n for key, n in tally.items()}})
+    run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
+    metrics.hand_over()
 
 
 _rows = deliveries.c
@@ -160,7 +156,7 @@ def take_back() -> None:
             if occurrences:
                 delivery_drain.routing().taken_back(occurrences)
         if is_taken_back:
-            delivery_metrics.count(Counter({("taken_back", str(Channel.MESSAGING)): 1}))
+            delivery_drain.ATTEMPTS.labels("taken_back", Channel.MESSAGING).inc()
 
 
 def forget_payloads() -> None:

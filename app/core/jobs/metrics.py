@@ -1,6 +1,6 @@
-"""Metrics of what runs behind the requests: what jobs counted, and how workers, clock and queues are.
+"""Prometheus metrics of jobs, workers, schedulers and queues.
 
-Jobs run in short-lived processes that nobody can scrape. Each adds what it counted to the counts of all, in Redis.
+Jobs run in short-lived processes, which Prometheus cannot scrape. Each adds its counts to those of all jobs, in Redis.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
 
 from flask import Flask, current_app
+from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 from redis.exceptions import RedisError
 from rq import Queue, Worker
@@ -23,10 +24,8 @@ from app.core.jobs.schedule import HEARTBEAT, HEARTBEAT_TTL_S
 
 logger = logging.getLogger(__name__)
 
-#: The hash in Redis in which jobs add up their counts, by sample.
+#: The hash in Redis with the counts of all jobs, by sample.
 COUNTS = "figures:jobs"
-
-PREFIX = "jobs_"
 
 #: Jobs of a queue by what RQ keeps of them, beside those that wait.
 REGISTRIES: dict[str, type[BaseRegistry]] = {"started": StartedJobRegistry, "failed": FailedJobRegistry}
@@ -34,45 +33,66 @@ REGISTRIES: dict[str, type[BaseRegistry]] = {"started": StartedJobRegistry, "fai
 #: What follows a metric's name in those of its samples that can be added up.
 SUFFIXES = ("_total", "_bucket", "_count", "_sum")
 
-#: What of this process's counts is in Redis already, by field of the hash.
+#: Counts of this process that are in Redis already, by field of the hash.
 _handed_over: dict[str, float] = {}
+_lock = Lock()
 
 
-def init_app(app: Flask, counted: Sequence[Collector]) -> None:
-    """`counted` are the counters and histograms that jobs move."""
-    app.extensions["counted_by_jobs"] = counted
+def init_app(app: Flask, counted: Mapping[MetricWrapperBase, str], zeros: Sequence[Sample]) -> None:
+    """Name the counters and histograms that jobs update, and the prefix of each in `/metrics`.
+
+    `zeros` are samples that `/metrics` shows before the first update.
+    """
+    app.extensions["counted_by_jobs"] = counted, zeros
 
 
 def hand_over() -> None:
-    """Add what this process has counted since the last time; while Redis is away it waits for the next."""
-    counts = {
-        _field(sample): sample.value for metric in _counted() for sample in metric.samples if _is_count(sample, metric)
-    }
-    new = {field: value - _handed_over.get(field, 0.0) for field, value in counts.items()}
-    if not any(new.values()):
-        return
-    pipeline = connection().pipeline(transaction=False)
-    for field, value in new.items():
-        if value:
-            pipeline.hincrbyfloat(COUNTS, field, value)
-    try:
-        pipeline.execute()
-    except RedisError:
-        logger.warning("counts of a job were dropped: no Redis")
-    else:
-        _handed_over.update(counts)
+    """Add the new counts of this process to those of all jobs. While Redis is away, they wait for the next call."""
+    counted, _ = current_app.extensions["counted_by_jobs"]
+    with _lock:
+        counts = {
+            _field(sample): sample.value
+            for collector in counted
+            for metric in collector.collect()
+            for sample in metric.samples
+            if _is_count(sample, metric)
+        }
+        new = {field: more for field, value in counts.items() if (more := value - _handed_over.get(field, 0.0))}
+        if not new:
+            return
+        pipeline = connection().pipeline(transaction=False)
+        for field, more in new.items():
+            pipeline.hincrbyfloat(COUNTS, field, more)
+        try:
+            pipeline.execute()
+        except RedisError:
+            logger.warning("counts of a job wait: no Redis")
+        else:
+            _handed_over.update(counts)
+
+
+def counts() -> list[Sample]:
+    """Return the counts of all jobs."""
+    _, zeros = current_app.extensions["counted_by_jobs"]
+    values = {_field(zero): zero.value for zero in zeros}
+    for field, value in connection().hgetall(COUNTS).items():
+        values[field.decode() if isinstance(field, bytes) else field] = float(value)
+    return [_sample(field, value) for field, value in values.items()]
 
 
 def collect_counts() -> Iterator[Metric]:
-    """The counts of all jobs, each under the name that web processes use with `jobs_` before it.
+    """Yield the counts of all jobs.
 
-    Every gunicorn shows the same, so they cannot share a name: a sum over the gunicorns would count them twice.
+    Every gunicorn yields the same counts. A metric that web processes update too has a prefix here, because a sum over
+    all gunicorns would count a job several times.
     """
-    stored = [_sample(field, float(n)) for field, n in connection().hgetall(COUNTS).items()]
-    for metric in _counted():
-        total = Metric(PREFIX + metric.name, f"{metric.documentation}; by jobs of all workers", metric.type)
-        for sample in sorted((sample for sample in stored if _is_count(sample, metric)), key=_in_order):
-            total.add_sample(PREFIX + sample.name, sample.labels, sample.value)
+    counted, _ = current_app.extensions["counted_by_jobs"]
+    samples = counts()
+    for collector, prefix in counted.items():
+        (metric,) = collector.describe()
+        total = Metric(prefix + metric.name, f"{metric.documentation}; by jobs of all workers", metric.type)
+        for sample in sorted((sample for sample in samples if _is_count(sample, metric)), key=_in_order):
+            total.add_sample(prefix + sample.name, sample.labels, sample.value)
         yield total
 
 
@@ -109,11 +129,17 @@ def collect() -> Iterator[Metric]:
         f"Seconds since a clock ticked; infinite when none has for {HEARTBEAT_TTL_S}",
         value=max(0.0, HEARTBEAT_TTL_S - left_ms / 1000) if left_ms > 0 else float("inf"),
     )
+    yield GaugeMetricFamily(
+        "database_clock_step_seconds",
+        "Seconds by which the database's clock has jumped; 0 once the jump is believed, after 10 minutes",
+        value=clock_jump_s() or 0.0,
+    )
 
 
-def _counted() -> Iterator[Metric]:
-    for collector in current_app.extensions["counted_by_jobs"]:
-        yield from collector.collect()
+def clock_jump_s() -> float | None:
+    """Return by how many seconds the database's clock has jumped, or None if no scheduler ticks."""
+    jump_s = connection().get(HEARTBEAT)
+    return None if jump_s is None else float(jump_s)
 
 
 def _is_count(sample: Sample, metric: Metric) -> bool:
@@ -124,7 +150,7 @@ def _field(sample: Sample) -> str:
     return json.dumps([sample.name, sample.labels], sort_keys=True)
 
 
-def _sample(field: bytes | str, value: float) -> Sample:
+def _sample(field: str, value: float) -> Sample:
     name, labels = json.loads(field)
     return Sample(name, labels, value)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 import random
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from threading import Condition, Thread
 from time import monotonic
 
 from flask import Flask, current_app
+from prometheus_client import Counter, Histogram
+from prometheus_client.samples import Sample
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -78,10 +79,36 @@ SLOW_S = 1.0
 #: worker waits longer before it kills.
 LAST_S = 10.0
 
-#: What a drain counts: (what, channel) or ("lag", channel, bucket).
-Tally = Counter[tuple[str, ...]]
-
+OUTCOMES = ("sent", "failed", "retried", "unknown", "needs_template", "taken_back")
+#: Web processes never update these two metrics. `app.core.jobs.metrics` shows them, so they have no registry.
+ATTEMPTS = Counter(
+    "deliveries",
+    "Outcomes of attempts: sent (of these taken back), failed for good (of these for want of a template), retried, "
+    "unknown",
+    ["outcome", "channel"],
+    registry=None,
+)
 LAG_BUCKETS_S = (1, 2, 5, 10, 30, 60, 300, 3600)
+LAG = Histogram(
+    "delivery_lag_seconds",
+    "From when a delivery was due to when it was sent; broadcasts, which may wait, are left out",
+    ["channel"],
+    buckets=LAG_BUCKETS_S,
+    registry=None,
+)
+#: Samples before the first delivery. With them, the first failure is an increase.
+ZEROS = (
+    *(
+        Sample("deliveries_total", {"outcome": outcome, "channel": str(channel)}, 0.0)
+        for outcome in OUTCOMES
+        for channel in Channel
+    ),
+    *(
+        Sample("delivery_lag_seconds_bucket", {"channel": str(channel), "le": bound}, 0.0)
+        for channel in Channel
+        for bound in (*map(str, map(float, LAG_BUCKETS_S)), "+Inf")
+    ),
+)
 
 
 class Lane:
@@ -99,10 +126,9 @@ class Lane:
         self.queue, self.channel = queue, channel
         self._claim, self._limit = claim, threads
         self._busy, self._rests_until = 0, 0.0
-        self.tally: Tally = Counter()
         self.open = True
         self._context = context
-        self._changed = changed  # also guards what the threads share: `_calls`, `_threads`, `tally`
+        self._changed = changed  # also guards what the threads share: `_calls`, `_threads`, `_busy`
         self._threads = 0
         self._calls: dict[object, float] = {}  # by claim: a row whose lease ended may be claimed twice
 
@@ -215,16 +241,16 @@ class Lane:
         for each in delivery.together:
             self._count("sent")
             if self.queue == URGENT:  # broadcasts wait for their hours, their rate and an operator
-                self._count("lag", _bucket((clock.now() - each.due_at).total_seconds()))
+                LAG.labels(self.channel).observe(max(0.0, (clock.now() - each.due_at).total_seconds()))
         return Outcome(Result.SENT, ref=ref)
 
     def _failed(self, delivery: Claimed, reason: str) -> Outcome:
-        self._count("failed", times=len(delivery.ids))
+        self._count("failed", len(delivery.ids))
         logger.warning("delivery failed", extra={"delivery": delivery.id, "kind": delivery.kind, "reason": reason})
         return Outcome(Result.FAILED, reason)
 
     def _retry(self, delivery: Claimed, reason: str, retry_after_s: float | None) -> Outcome:
-        self._count("retried", times=len(delivery.ids))
+        self._count("retried", len(delivery.ids))
         return Outcome(Result.RETRY, reason, delay_s=settlements.retry_delay_s(delivery.attempts, retry_after_s))
 
     def _postponed(self, delay_s: float) -> Outcome:
@@ -243,17 +269,17 @@ class Lane:
         return Outcome(Result.POSTPONED, str(error), delay_s=delay_s * jitter)
 
     def _unknown(self, delivery: Claimed, reason: str) -> Outcome:
-        self._count("unknown", times=len(delivery.ids))
+        self._count("unknown", len(delivery.ids))
         return Outcome(Result.UNKNOWN, reason)
 
-    def _count(self, what: str, *more: str, times: int = 1) -> None:
+    def _count(self, outcome: str, times: int = 1) -> None:
+        ATTEMPTS.labels(outcome, self.channel).inc(times)
         with self._changed:
             self._busy = 0
-            self.tally[what, str(self.channel), *more] += times
 
 
-def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
-    """Send what is due on these (queue, channel) lanes until nothing is left or the time is up; returns the counts.
+def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
+    """Send what is due on these (queue, channel) lanes until nothing is left or the time is up.
 
     While one lane is busy the others keep looking for work. When the time is up, slow lanes stop claiming first and the
     others go on until those have ended, so that no channel waits for another's last calls.
@@ -261,7 +287,6 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
     changed = Condition()
     lanes = [lane for queue, channel in lanes_of for lane in _lanes(queue, channel, changed)]
     _serve(lanes, changed, monotonic() + limit_s)
-    return sum((lane.tally for lane in lanes), Counter())
 
 
 def _serve(lanes: list[Lane], changed: Condition, stop: float, *, waits: bool = True) -> None:
@@ -313,16 +338,11 @@ def _lanes(queue: str, channel: Channel, changed: Condition) -> list[Lane]:
     ]
 
 
-def run_alone(lanes_of: list[tuple[str, Channel]], limit_s: float) -> Tally:
-    """Send what several workers died over, one row at a time with nothing beside it; returns the counts."""
+def run_alone(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
+    """Send what several workers died over, one row at a time with nothing beside it."""
     stop = monotonic() + limit_s
     context, changed = current_app.app_context, Condition()
     lanes = [Lane(queue, channel, context, changed, claims.claim_alone, 1) for queue, channel in lanes_of]
     for lane in lanes:
         if monotonic() < stop:
             _serve([lane], changed, stop, waits=False)
-    return sum((lane.tally for lane in lanes), Counter())
-
-
-def _bucket(seconds: float) -> str:
-    return next((str(bound) for bound in LAG_BUCKETS_S if seconds <= bound), "+Inf")

@@ -318,7 +318,7 @@ def test_metrics_count_what_was_sent_and_what_waits(committed: Flask, gateway: S
     add(target="+62000")
     jobs.drain("urgent")
     longest_s = (clock.now() - sent.due_at).total_seconds()
-    bucket = next(bound for bound in drain.LAG_BUCKETS_S if longest_s <= bound)
+    bucket = next(float(bound) for bound in drain.LAG_BUCKETS_S if longest_s <= bound)
     waiting = add(queue="bulk")
     age(120, of=waiting)
     page = Client(committed).get("/metrics").get_data(as_text=True)

@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
+from app.core.jobs import metrics
 from app.core.lib import clock
 from app.notifications import jobs
 from app.notifications.models import Delivery, State
@@ -42,6 +43,7 @@ def test_a_message_that_is_held_past_its_time_is_taken_back(committed: Flask, si
     assert (row.state, row.last_error) == (State.MISSED, "taken back")
     sim.messaging.connect()
     assert sim.messaging.sent == []
+    metrics.hand_over()
     page = Client(committed).get("/metrics").get_data(as_text=True)
     assert 'deliveries_total{channel="messaging",outcome="taken_back"} 1.0' in page
 
