@@ -1,7 +1,16 @@
-"""RQ's worker as this service needs it.
+"""RQ's worker with the settings of this service, a scheduler process, and a new start after Redis was away.
 
-Jobs are JSON (pickle in Redis would be code execution), the application is made once before the fork, each job runs in
-its context and leaves one log line, the worker has a clock process of its own, and it goes on when Redis is back.
+Jobs are JSON, because pickle in Redis would be code execution. The application is made once, before RQ forks. Each job
+runs in its context and writes one log line.
+
+This is the only module that overrides methods which RQ does not document, for these reasons:
+
+- `request_stop`: RQ writes to Redis in its signal handler, so it would not end while Redis is away.
+- `register_birth`: RQ refuses the name of a worker that is registered, and we register again after Redis was away.
+- `main_work_horse`: the forked process needs database connections of its own.
+- `handle_warm_shutdown_request`: RQ's log line is free text.
+
+RQ itself ends a job that hangs: by an alarm at its limit, and by SIGKILL 60 s later. Other workers go on meanwhile.
 """
 
 from __future__ import annotations
@@ -9,10 +18,9 @@ from __future__ import annotations
 import logging
 import signal
 from collections.abc import Sequence
-from contextlib import suppress
-from time import monotonic, perf_counter, sleep
+from time import perf_counter, sleep
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import rq.job
 import rq.worker
@@ -28,9 +36,6 @@ from app.core.jobs.queue import QUEUES, release
 from app.core.jobs.redis import WORKER, connect
 from config import Config
 
-if TYPE_CHECKING:
-    from redis.client import Pipeline
-
 __all__ = ["QUEUES", "Job", "Worker"]
 
 logger = logging.getLogger(__name__)
@@ -38,17 +43,11 @@ logger = logging.getLogger(__name__)
 #: One queue or several, by name or as RQ's object.
 Queues = str | rq.Queue | Sequence[str | rq.Queue]
 
-#: Seconds between RQ's own cleanups, and until a worker that says nothing counts as dead.
+#: Seconds between RQ's own cleanups.
 MAINTENANCE_S = 30
-WORKER_TTL_S = 60
-#: Seconds of one blocking read of the queue, so that a connection that hangs is noticed.
-DEQUEUE_S = 5
-#: Seconds between looks at the process of a running job, and past the job's limit until one that hangs is killed: more
-#: than a drain gives its last calls. RQ waits 60: a process that is stopped does not hear the alarm that ends the job.
-LOOK_S = 5
-HUNG_S = 12
-#: So many seconds late, a look finds that this worker stood still.
-STANDSTILL_S = 2
+#: RQ asks Redis for a job 15 s less at a time, and waits 5 s less for the response of Redis. The registration of a
+#: worker that died stays 60 s longer.
+WORKER_TTL_S = 20
 #: Seconds between attempts to begin again while Redis is away.
 RETURN_S = 1.0
 
@@ -87,10 +86,6 @@ class Worker(rq.worker.Worker):
     app: ClassVar[Flask]
     log_result_lifespan = False
     max_connection_wait_time = 5.0
-    #: Of the running job: when a look at it ended last, how many seconds this worker has lived through since it began,
-    #: and whether it stood still before the present look.
-    _looked_at = _lived_s = 0.0
-    _stood_still = False
 
     def __init__(self, queues: Queues, name: str | None = None, **options: Any) -> None:
         if options.get("prepare_for_work", True):
@@ -101,7 +96,6 @@ class Worker(rq.worker.Worker):
                 "default_result_ttl": 0,
                 "maintenance_interval": MAINTENANCE_S,
                 "worker_ttl": WORKER_TTL_S,
-                "job_monitoring_interval": LOOK_S,
                 "log_job_description": False,
             }
             options.pop("default_worker_ttl", None)
@@ -109,23 +103,24 @@ class Worker(rq.worker.Worker):
         super().__init__(_names(queues), name=name, **options)
         self._ending = False
 
-    @property
-    def dequeue_timeout(self) -> int:
-        return DEQUEUE_S
+    def work(self, burst: bool = False, logging_level: str | None = None, *args: Any, **options: Any) -> bool:
+        """Run RQ's loop with a scheduler process. Start the loop again if Redis has ended it.
 
-    def work(self, burst: bool = False, *args: Any, **kwargs: Any) -> bool:
-        """RQ's loop, begun again whenever Redis ended it; with the clock beside it, except in a burst."""
-        if burst or kwargs.get("max_jobs") or kwargs.get("max_idle_time"):
-            return bool(super().work(burst, *args, **kwargs))
+        A loop that ends by itself, such as a burst, has no scheduler.
+        """
+        logging_level = "WARNING"  # RQ logs several lines a job, and `Job` logs one
+        if burst or options.get("max_jobs") or options.get("max_idle_time"):
+            return bool(super().work(burst, logging_level, *args, **options))
         worked = False
         with ClockProcess(self.app):
             while not self._ending:
                 try:
-                    worked |= bool(super().work(burst, *args, **kwargs))
+                    worked |= bool(super().work(burst, logging_level, *args, **options))
                 except RedisError as error:
                     logger.error("worker: Redis is away (%s)", type(error).__name__)  # noqa: TRY400
                 except StopRequested:
                     break
+                self.execution = None  # of a job that was running when Redis went away
                 if not self._ending:
                     sleep(RETURN_S)
         return worked
@@ -141,46 +136,12 @@ class Worker(rq.worker.Worker):
         self.connection.delete(self.key)  # our own registration from before Redis went away
         super().register_birth()  # type: ignore[no-untyped-call]
 
-    def bootstrap(self, *args: Any, **kwargs: Any) -> None:
-        # RQ logs several lines of free text a job; ours is one line of JSON.
-        logging.getLogger("rq.worker").setLevel(logging.WARNING)
-        super().bootstrap(*args, **kwargs)
-
     def main_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
         # Two processes on one database connection would read each other's results.
         with self.app.app_context():
             db.engine.dispose(close=False)
             self.app.extensions["autocommit"].dispose(close=False)
         super().main_work_horse(job, queue)
-
-    def monitor_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
-        self._looked_at, self._lived_s = monotonic(), 0.0
-        super().monitor_work_horse(job, queue)
-
-    def set_current_job_working_time(self, current_job_working_time: float, pipeline: Pipeline | None = None) -> None:
-        """Count the seconds that this worker lived through.
-
-        RQ's are the wall clock's: those in which the machine was paused, and its job with it, and those that the clock
-        was put forward, would be the job's, which is killed after its limit. What a look waits for Redis counts as
-        little: while it is away, a process that hangs holds nobody up.
-        """
-        if current_job_working_time:
-            since_s = monotonic() - self._looked_at
-            self._stood_still = since_s > LOOK_S + STANDSTILL_S
-            self._lived_s += LOOK_S if self._stood_still else since_s
-            current_job_working_time = self._lived_s
-        with suppress(RedisError):  # which nobody needs to look at a process
-            super().set_current_job_working_time(current_job_working_time, pipeline)
-
-    def maintain_heartbeats(self, job: rq.job.Job) -> None:
-        worked_s = self.current_job_working_time
-        # A job that was paused with this worker may be recording what came meanwhile.
-        if job.timeout is not None and 0 < job.timeout + HUNG_S < worked_s and not self._stood_still:
-            logger.error("the process of a job hangs and is killed", extra={"job": job.func_name})
-            self.kill_horse()
-        with suppress(RedisError):
-            super().maintain_heartbeats(job)
-        self._looked_at = monotonic()
 
     def handle_warm_shutdown_request(self) -> None:
         logger.info("worker ends after its present job", extra={"signal": signal.SIGTERM.name})
