@@ -21,7 +21,6 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 from urllib3.response import HTTPResponse
 from urllib3.util.connection import create_connection
-from urllib3.util.wait import wait_for_read
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -67,11 +66,6 @@ def _embedded(ip: Address) -> Address:
 
 class AddressRefusedError(NewConnectionError):
     """The host leads only to addresses that this client may not call."""
-
-
-#: Seconds of one step of a wait. Time is counted in steps that the process has lived through: one that was frozen (by
-#: SIGSTOP, with its machine) finds the answer in its socket when it goes on, not a deadline that has passed meanwhile.
-STEP_S = 0.25
 
 
 class _Call(local):
@@ -129,24 +123,7 @@ class _Connection(HTTPConnection):
 
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # urllib3's own, as its parent has it
         _call.sock = self.sock
-        if self.sock is not None and self.timeout is not None:
-            _wait_for_answer(self.sock, self.timeout)
         return super().getresponse()
-
-
-def _wait_for_answer(sock: socket.socket, seconds: float) -> None:
-    """Wait until the answer begins; looks once more after a process that was frozen has gone on."""
-    for step in _steps(seconds):
-        if wait_for_read(sock, step):
-            return
-    raise TimeoutError("no answer in time")
-
-
-def _steps(seconds: float) -> Iterator[float]:
-    """The steps that make up so many seconds; a frozen process loses one of them at most."""
-    while seconds > 0:
-        yield min(STEP_S, seconds)
-        seconds -= STEP_S
 
 
 class _SecureConnection(_Connection, HTTPSConnection):
@@ -181,7 +158,7 @@ def deadline(seconds: float) -> Iterator[Event]:
     mine = _call.__dict__  # the other thread has a `_call` of its own
 
     def cut() -> None:
-        if any(ended.wait(step) for step in _steps(seconds)):
+        if ended.wait(seconds):
             return
         passed.set()
         sock = mine.get("sock")

@@ -75,9 +75,6 @@ SENDER_S, PEOPLE_S = 30.0, 300.0
 POLL_S = 0.2
 #: Seconds after which a call marks its lane as slow.
 SLOW_S = 1.0
-#: Seconds that a drain which is ended from outside gives its last calls: those of one call and of recording it. Its
-#: worker waits longer before it kills.
-LAST_S = 10.0
 
 OUTCOMES = ("sent", "failed", "retried", "unknown", "needs_template", "taken_back")
 #: Web processes never update these two metrics. `app.core.jobs.metrics` shows them, so they have no registry.
@@ -290,36 +287,28 @@ def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
 
 
 def _serve(lanes: list[Lane], changed: Condition, stop: float, *, waits: bool = True) -> None:
+    """Run lanes until nothing is left or the time is up. `waits`: wait until a lane whose provider is busy has rested.
+
+    If the alarm of the job ends this, nothing more is claimed. Calls under way are unknown, and each is repeated once.
+    """
     try:
-        _keep_going(lanes, changed, stop, waits=waits)
-    except Exception:
-        # The alarm of its job, say, for the whole machine stood still: what was under way is answered by now, and is
-        # recorded before this process ends, or it would be sent twice.
+        for lane in lanes:
+            lane.start()
+        while True:
+            with changed:
+                if changed.wait_for(
+                    lambda: not any(lane.running or (waits and lane.resting) for lane in lanes), POLL_S
+                ):
+                    return
+            if monotonic() >= stop:
+                for lane in [lane for lane in lanes if lane.slow] or lanes:
+                    lane.open = False
+            for lane in lanes:
+                if not lane.running:
+                    lane.start()
+    finally:
         for lane in lanes:
             lane.open = False
-        with changed:  # in small waits, of which a machine that stands still once more uses up one
-            any(changed.wait_for(lambda: _have_ended(lanes), POLL_S) for _ in range(round(LAST_S / POLL_S)))
-        raise
-
-
-def _have_ended(lanes: list[Lane]) -> bool:
-    return not any(lane.running for lane in lanes)
-
-
-def _keep_going(lanes: list[Lane], changed: Condition, stop: float, *, waits: bool) -> None:
-    """`waits`: until a lane whose provider is busy has rested."""
-    for lane in lanes:
-        lane.start()
-    while True:
-        with changed:
-            if changed.wait_for(lambda: not any(lane.running or (waits and lane.resting) for lane in lanes), POLL_S):
-                return
-        if monotonic() >= stop:
-            for lane in [lane for lane in lanes if lane.slow] or lanes:
-                lane.open = False
-        for lane in lanes:
-            if not lane.running:
-                lane.start()
 
 
 def _lanes(queue: str, channel: Channel, changed: Condition) -> list[Lane]:

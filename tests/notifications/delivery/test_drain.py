@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from threading import Condition, Event, Thread
-from time import sleep
 
 import pytest
 import sqlalchemy as sa
@@ -28,7 +27,7 @@ from app.notifications.senders import health, numbers
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.helpers.client import Client
-from tests.notifications.deliveries import add, age, committed_user, die_over, reread
+from tests.notifications.deliveries import add, age, committed_user, reread
 from tests.notifications.senders.numbers_of_people import make_invalid, pass_time
 
 
@@ -201,40 +200,39 @@ def test_a_hanging_channel_does_not_hold_up_another(
     thread.join()
 
 
-@pytest.mark.parametrize("deaths", [0, claims.POISON_DEATHS])
-def test_a_drain_that_is_ended_from_outside_records_what_is_under_way(
-    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch, deaths: int
+def test_a_drain_that_its_alarm_ends_claims_nothing_more(
+    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by the alarm of its job, after the machine stood still for longer than that; once more while it waits."""
-    called, rung = Event(), Event()
+    called, let_go, ended = Event(), Event(), Event()
 
     class Alarmed(Condition):
         def wait_for(self, predicate: Callable[[], bool], timeout: float | None = None) -> bool:
-            if not rung.is_set():
-                while not called.is_set():
-                    self.wait(0.01)
-                rung.set()
-                raise JobTimeoutException("the time is up")
-            assert timeout is not None
-            assert timeout < 1  # of more than that, a standstill would leave nothing
-            return super().wait_for(predicate, timeout)
+            while not called.is_set():
+                self.wait(0.01)
+            raise JobTimeoutException("the time is up")
 
-    monkeypatch.setattr(drain, "Condition", Alarmed)
+        def notify_all(self) -> None:
+            ended.set()
+            super().notify_all()
 
     def answered_late(delivery: Claimed) -> str:
         claims.begin(delivery)
         called.set()
-        rung.wait(PATIENCE_S)
-        sleep(0.3)  # so that who does not wait for it is done before
+        assert let_go.wait(PATIENCE_S)
         return "ref"
 
+    monkeypatch.setattr(drain, "Condition", Alarmed)
     transports = {**drain.routing().transports, Channel.MESSAGING: answered_late}
     monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
-    row = add()
-    die_over(row, deaths)
+    first = add()
     with pytest.raises(JobTimeoutException):
-        (jobs.drain_alone if deaths else jobs.drain)("urgent")
-    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).unknowns) == (State.SENT, 0)
+        jobs.drain("urgent")
+    second = add()
+    ended.clear()
+    let_go.set()
+    assert ended.wait(PATIENCE_S)
+    wait_until(lambda: reread(first.dedupe_key).state == State.SENT)
+    assert reread(second.dedupe_key).state == State.PENDING
 
 
 def test_a_row_that_is_claimed_once_more_meanwhile_ends_no_other_call(
