@@ -9,7 +9,7 @@ from flask_migrate import upgrade
 from psycopg2 import errors as pg
 
 from app import create_app
-from app.core.database import engines, watchdog
+from app.core.database import engines
 from app.core.database.session import db
 from app.core.jobs import redis
 from app.core.media import storage
@@ -29,7 +29,6 @@ def create_patient_app(config: Config) -> Flask:
             patch.setitem(redis.WEB, limit, PATIENCE_S)
         for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
             patch.setitem(engines.REQUEST, limit, f"{PATIENCE_S * 1000:.0f}")
-        patch.setattr(watchdog, "LOGIN_S", round(PATIENCE_S))
         return create_app(config)
 
 

@@ -10,7 +10,6 @@ from flask import Flask
 
 from app.core.database.prepared import without_detail
 from app.core.database.session import db, migrate
-from app.core.database.watchdog import Watchdog
 from app.core.settings import settings
 from config import Config
 
@@ -79,7 +78,9 @@ def _forget_together(*engines: sa.Engine) -> None:
 def init_app(app: Flask, config: Config) -> None:
     connect = {
         "connect_timeout": 3,
-        # A dead database host is noticed in seconds, not in the kernel's two hours.
+        # A database host that died is noticed within 20 s. A process that hangs on a host that lives is not: its kernel
+        # acknowledges every packet. Then nginx answers (`proxy_read_timeout`), and at most the 8 threads of a web
+        # process wait until the database goes on or its connections are closed.
         "keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10000,
     }  # fmt: skip
     pooled = connect if config.database_pooler_url else {**connect, **_options(REQUEST)}
@@ -101,12 +102,9 @@ def init_app(app: Flask, config: Config) -> None:
     if config.database_replica_url:
         app.extensions["replica"] = replica = _streaming(config.database_replica_url, connect)
         _keep_values_out_of_errors(replica)
-        Watchdog(replica.url, [replica])
     with app.app_context():
         _forget_together(db.engine, autocommitting)
         _keep_values_out_of_errors(db.engine, autocommitting, streams)
-        Watchdog(db.engine.url, [db.engine, autocommitting])
-    Watchdog(streams.url, [streams])
 
 
 def _autocommitting(address: str, pool: Mapping[str, object]) -> sa.Engine:

@@ -236,7 +236,7 @@ class Run:
 
 def _parameters(url: sa.URL) -> dict[str, Any]:
     """The parts of a database address as parameters of libpq."""
-    # The watchdog ends statements, and not what the role may have for requests: a download lasts as long as its client.
+    # `LIMIT_S` ends a statement. The settings of the role for requests do not: a download lasts as long as its client.
     options = (
         "-c timezone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=60000"
         " -c standard_conforming_strings=on"

@@ -124,7 +124,7 @@ def test_the_rest_is_told_while_redis_is_away(app: Flask, client: Client, monkey
 
 def test_the_rest_is_told_while_the_database_hangs(committed: Flask) -> None:
     def hang(*_: object) -> None:
-        raise sa.exc.TimeoutError("the database does not answer")  # as the watchdog says
+        raise sa.exc.TimeoutError("the database does not answer")
 
     client = Client(committed)
     engine = committed.extensions["autocommit"]
