@@ -112,7 +112,7 @@ class Worker(rq.worker.Worker):
         if burst or options.get("max_jobs") or options.get("max_idle_time"):
             return bool(super().work(burst, logging_level, *args, **options))
         worked = False
-        with ClockProcess(self.app):
+        with ClockProcess(type(self)):
             while not self._ending:
                 try:
                     worked |= bool(super().work(burst, logging_level, *args, **options))
