@@ -5,6 +5,8 @@ A webhook is told of again until it answers 200, so it does no more than it must
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from flask import Response, request
 
 from app.core.web.blueprint import Blueprint, MessageSchema
@@ -40,7 +42,7 @@ def confirm_whatsapp(data: dict[str, str | None]) -> Response:
 @bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(404, "NOT_FOUND")
-@bp.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
+@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_whatsapp() -> dict[str, str]:
     """Take in messages, receipts and news of our account, signed by WhatsApp."""
     service.take_whatsapp(_body(), request.headers.get("X-Hub-Signature-256"))
@@ -51,7 +53,7 @@ def receive_whatsapp() -> dict[str, str]:
 @public
 @bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
+@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_fonnte_message(token: str) -> dict[str, str]:
     """Take in what somebody wrote to Fonnte's phone."""
     service.take_fonnte(token, _body(), webhooks.read_fonnte_message)
@@ -62,7 +64,7 @@ def receive_fonnte_message(token: str) -> dict[str, str]:
 @public
 @bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
+@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_fonnte_status(token: str) -> dict[str, str]:
     """Take in what became of a message."""
     service.take_fonnte(token, _body(), webhooks.read_fonnte_status)
@@ -73,7 +75,7 @@ def receive_fonnte_status(token: str) -> dict[str, str]:
 @public
 @bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
+@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_fonnte_device(token: str) -> dict[str, str]:
     """Take in whether Fonnte's phone is connected."""
     service.take_fonnte(token, _body(), webhooks.read_fonnte_device)
