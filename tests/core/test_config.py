@@ -92,7 +92,7 @@ def test_the_public_key_of_web_push_is_that_of_the_private_key() -> None:
     assert "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY" in problems(VAPID_PUBLIC_KEY=public)
 
 
-@pytest.mark.parametrize("key", ["x", "_" * 43, "A" * 43, vapid.new_keys()[0]])
+@pytest.mark.parametrize("key", ["x", "_" * 43, "A" * 43, pytest.param(vapid.new_keys()[0], id="a public key")])
 def test_a_wrong_private_key_of_web_push_is_refused_and_not_shown(key: str) -> None:
     found = problems(VAPID_PRIVATE_KEY=key)
     assert "VAPID_PRIVATE_KEY must be" in found
