@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import random
 from time import sleep
 
 import click
 import sqlalchemy as sa
 from alembic import context
+from alembic.migration import MigrationContext
 from alembic.util import CommandError
 from flask import current_app
+from psycopg2.errors import LockNotAvailable
 from sqlalchemy.exc import OperationalError
 
-from app.core.database.engines import UNLIMITED, direct
-from app.core.database.migrations import is_declared
+from app.core.database.engines import MIGRATE, direct
+from app.core.database.migrations import FIRST, TOO_OLD, is_declared
 from app.core.settings import settings
 
 #: Any number; whoever migrates a database holds it there, and the others wait.
 MIGRATION_LOCK = 7_263_545
 #: Seconds between two looks whether another has finished.
 ASK_AGAIN_S = 0.5
+#: Attempts to get the locks of a migration. Each waits for a lock for the `lock_timeout` of `MIGRATE`.
+LOCK_TRIES = 60
 
 extension = current_app.extensions["migrate"]
 # Past a pooler. Waiting for a lock in front of everybody else would stop the service; failing is safe to repeat.
-engine = direct(UNLIMITED)
+engine = direct(MIGRATE)
 
 if context.is_offline_mode():
     context.configure(url=engine.url, target_metadata=extension.db.metadata, literal_binds=True)
@@ -44,13 +49,26 @@ else:
             sleep(ASK_AGAIN_S)
         connection.rollback()  # of nothing; SQLAlchemy wants a transaction of its own to have ended
         connection.execution_options(isolation_level="READ COMMITTED")
-        context.configure(
-            connection=connection,
-            target_metadata=extension.db.metadata,
-            compare_type=True,
-            compare_server_default=False,
-            include_name=is_declared,
-            transaction_per_migration=True,
-        )
-        with context.begin_transaction():
-            context.run_migrations()
+        revision = MigrationContext.configure(connection).get_current_revision()
+        connection.rollback()
+        if revision is not None and revision < FIRST:
+            raise CommandError(TOO_OLD.format(revision=revision))
+        for tries_left in reversed(range(LOCK_TRIES)):
+            context.configure(
+                connection=connection,
+                target_metadata=extension.db.metadata,
+                compare_type=True,
+                compare_server_default=False,
+                include_name=is_declared,
+                transaction_per_migration=True,
+            )
+            try:
+                with context.begin_transaction():
+                    context.run_migrations()
+                break
+            except OperationalError as error:
+                if not (tries_left and isinstance(error.orig, LockNotAvailable)):
+                    raise
+                # Whoever uses the table now goes on, and so does everybody who waited behind this migration.
+                connection.rollback()
+                sleep(random.uniform(1, 3))  # noqa: S311  # spreads load, guards nothing

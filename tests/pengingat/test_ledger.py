@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 from datetime import date, timedelta
 from typing import Any
 
@@ -11,11 +10,9 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.core.lib import clock
 from app.notifications.models import Channel, Delivery
 from app.pengingat import alerts, jobs
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
-from config import ROOT
 from tests.helpers.client import Client
 from tests.pengingat.ledgers import Time, ledger, settle, waiting
 
@@ -248,25 +245,3 @@ def test_after_400_days_the_rows_become_daily_sums(siti: Client, moment: Time, o
 
 def test_the_command_sums_up_what_is_old(app: Flask) -> None:
     assert app.test_cli_runner().invoke(args=["pengingat", "compact"]).output == "0 occurrences summed up.\n"
-
-
-def test_the_migration_brings_the_planned_occurrences_of_the_version_before(
-    siti: Client, obat: dict[str, Any], kontrol: dict[str, Any]
-) -> None:
-    siti.post("/pengingat/obat", obat)
-    siti.post("/pengingat/", {**kontrol, "waktu": f"{clock.now() + timedelta(hours=30):%Y-%m-%dT%H:%M:00Z}"})
-
-    def told_of() -> list[tuple[object, ...]]:
-        columns = (Occurrence.reminder_id, Occurrence.slot, Occurrence.due_at, Occurrence.day, Occurrence.state)
-        rows = sa.select(*columns, Delivery.channel).join(Delivery, Delivery.occurrence_id == Occurrence.id)
-        return sorted(tuple(row) for row in db.session.execute(rows))
-
-    planned = told_of()
-    assert len(planned) >= 2 * 5
-    db.session.execute(sa.update(Delivery).values(occurrence_id=None))
-    db.session.execute(sa.delete(Occurrence))
-    (path,) = (ROOT / "migrations/versions").glob("*_ledger.py")
-    migration = runpy.run_path(str(path))
-    for statement in ("OCCURRENCES", "DELIVERIES"):
-        db.session.execute(sa.text(migration[statement]))
-    assert told_of() == planned

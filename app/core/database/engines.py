@@ -21,6 +21,8 @@ STREAM = {
     "idle_in_transaction_session_timeout": "300000",
 }  # fmt: skip
 UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"}
+#: While a migration waits for a lock, all others who need the table wait behind it.
+MIGRATE = {**UNLIMITED, "lock_timeout": "1000"}
 
 #: Connections that each of the two pools of a process keeps: one for each thread of gunicorn. Under load it opens
 #: twice as many, which a worker needs.

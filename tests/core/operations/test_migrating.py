@@ -1,13 +1,19 @@
-"""`flask db`: several upgrades at once, and a downgrade in production."""
+"""`flask db`: several upgrades at once, an older database, a downgrade in production, and a step that waits."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import time
+from contextlib import closing
+from pathlib import Path
 
 import psycopg2
 import pytest
+from alembic.script import ScriptDirectory
 
-from app.core.database.engines import UNLIMITED
+from app.core.database.engines import MIGRATE
+from config import ROOT
 from dev.stack.waiting import wait_until
 from tests.core.production import GOOD
 from tests.helpers.migrations import flask, output, scalar
@@ -20,6 +26,10 @@ MIGRATION_LOCK = 7_263_545
 WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%'"""
+
+WAITS_FOR_A_LOCK = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE kategori%'"""
 
 PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("_URL") or name == "FRONTEND_URL"}
 
@@ -39,7 +49,7 @@ def test_an_upgrade_waits_longer_for_another_than_for_any_lock(variables: dict[s
         upgrade = flask({**variables, "DATABASE_URL": database}, "db", "upgrade")
         wait_until(lambda: scalar(database, WAITING) == 1)
         with pytest.raises(subprocess.TimeoutExpired):
-            upgrade.wait(int(UNLIMITED["lock_timeout"]) / 1000 + 1)
+            upgrade.wait(int(MIGRATE["lock_timeout"]) / 1000 + 1)
     connection.close()
     code, text = output(upgrade)
     assert code == 0, text
@@ -56,3 +66,78 @@ def test_a_downgrade_in_production_needs_a_yes(variables: dict[str, str], databa
     assert scalar(database, "SELECT version_num FROM alembic_version") == before
     assert output(flask({**there, **PRODUCTION}, "db", "downgrade", "-x", "yes"))[0] == 0
     assert scalar(database, "SELECT version_num FROM alembic_version") != before
+
+
+def test_an_upgrade_of_an_older_database_names_the_version_to_run_first(
+    variables: dict[str, str], database: str
+) -> None:
+    there = {**variables, "DATABASE_URL": database}
+    assert output(flask(there, "db", "upgrade", "0043"))[0] == 0
+    with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
+        cursor.execute("UPDATE alembic_version SET version_num = '0030'")
+    code, text = output(flask(there, "db", "upgrade"))
+    assert code == 1
+    assert "revision 0030" in text
+    assert "0042_room_to_count.py, then with this one" in text
+    assert "Traceback" not in text
+
+
+def test_a_new_database_has_the_months_of_logs(variables: dict[str, str], database: str) -> None:
+    assert output(flask({**variables, "DATABASE_URL": database}, "db", "upgrade"))[0] == 0
+    assert scalar(database, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'activity_logs'::regclass") == 4
+
+
+# --- a step as CONTRIBUTING asks for it -----------------------------------------------------------------------------
+
+STEP = """
+from alembic import op
+
+from app.core.database.migrations import fill
+
+revision = "9999"
+down_revision = "{head}"
+
+FILL = '''UPDATE kategori SET shown_as = upper(nama_kategori) WHERE id IN (
+    SELECT id FROM kategori WHERE shown_as IS NULL LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED)'''
+
+def upgrade():
+    op.execute("ALTER TABLE kategori ADD COLUMN IF NOT EXISTS shown_as text")
+    fill(FILL)
+"""
+
+
+@pytest.fixture
+def step(variables: dict[str, str], database: str, tmp_path: Path) -> list[str]:
+    """The arguments of an upgrade to a made-up step of a table with 2,500 rows."""
+    assert output(flask({**variables, "DATABASE_URL": database}, "db", "upgrade"))[0] == 0
+    with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
+        cursor.execute("INSERT INTO kategori (nama_kategori) SELECT 'k' || n FROM generate_series(1, 2500) n")
+    folder = tmp_path / "migrations"
+    shutil.copytree(ROOT / "migrations", folder)
+    head = ScriptDirectory(str(folder)).get_current_head()
+    (folder / "versions/9999_step.py").write_text(STEP.format(head=head))
+    return ["db", "upgrade", "--directory", str(folder)]
+
+
+def test_a_step_fills_a_table_in_batches(variables: dict[str, str], database: str, step: list[str]) -> None:
+    code, text = output(flask({**variables, "DATABASE_URL": database}, *step))
+    assert code == 0, text
+    assert scalar(database, "SELECT count(*) FROM kategori WHERE shown_as IS NULL") == 0
+    assert scalar(database, "SELECT count(DISTINCT xmin::text) FROM kategori") == 3
+
+
+def test_nobody_waits_long_behind_a_step_that_waits_for_a_lock(
+    variables: dict[str, str], database: str, step: list[str]
+) -> None:
+    with closing(psycopg2.connect(database)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM kategori")  # keeps a lock until its transaction ends
+        upgrade = flask({**variables, "DATABASE_URL": database}, *step)
+        wait_until(lambda: scalar(database, WAITS_FOR_A_LOCK) == 1)
+        started = time.monotonic()
+        assert scalar(database, "SELECT count(*) FROM kategori") == 2500
+        assert time.monotonic() - started < int(MIGRATE["lock_timeout"]) / 1000 + 1
+        wait_until(lambda: scalar(database, WAITS_FOR_A_LOCK) == 1)  # it tries again
+        connection.commit()
+    code, text = output(upgrade)
+    assert code == 0, text
+    assert scalar(database, "SELECT count(*) FROM kategori WHERE shown_as IS NULL") == 0

@@ -1,0 +1,1899 @@
+-- The schema at revision 0043, as `pg_dump --schema-only` writes it. Later changes are migrations of their own.
+
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+
+CREATE FUNCTION move_user_day() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE user_days SET users = users - 1 WHERE day = (OLD.created_at AT TIME ZONE 'Asia/Jakarta')::date;
+    INSERT INTO user_days (day, users) VALUES ((NEW.created_at AT TIME ZONE 'Asia/Jakarta')::date, 1)
+    ON CONFLICT (day) DO UPDATE SET users = user_days.users + 1;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION only_forget() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF (NEW.id, NEW.created_at, NEW.actor_id, NEW.action, NEW.subject)
+            IS DISTINCT FROM (OLD.id, OLD.created_at, OLD.actor_id, OLD.action, OLD.subject)
+        OR (NEW.ip IS NOT NULL AND NEW.ip IS DISTINCT FROM OLD.ip)
+        OR ARRAY(SELECT jsonb_object_keys(NEW.details) ORDER BY 1)
+            <> ARRAY(SELECT jsonb_object_keys(OLD.details) ORDER BY 1)
+        OR NOT EXISTS (SELECT FROM users WHERE erasure_due_at <= now())
+    THEN
+        RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE FUNCTION refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' AND current_setting('audit.forgetting', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
+    RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+END $$;
+
+CREATE FUNCTION tally_users() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        DELETE FROM user_days;
+        RETURN NULL;
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        UPDATE user_days SET users = user_days.users - gone.users
+        FROM (
+            SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date AS day, count(*) AS users FROM before GROUP BY 1
+        ) AS gone
+        WHERE user_days.day = gone.day;
+    END IF;
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO user_days (day, users)
+        SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*) FROM after GROUP BY 1 ORDER BY 1
+        ON CONFLICT (day) DO UPDATE SET users = user_days.users + excluded.users;
+    END IF;
+    RETURN NULL;
+END $$;
+
+CREATE TABLE access_log (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    actor_id bigint,
+    actor_role text,
+    action text NOT NULL,
+    reason text,
+    day date,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN access_log.user_id IS 'whose data it was';
+
+COMMENT ON COLUMN access_log.actor_id IS 'who looked; null: gone, or the operator';
+
+COMMENT ON COLUMN access_log.actor_role IS 'as what they looked; null: the operator, by a command';
+
+COMMENT ON COLUMN access_log.reason IS 'as the one who looked wrote it';
+
+COMMENT ON COLUMN access_log.day IS 'of Jakarta, of what is noted once a day; null: noted each time';
+
+CREATE SEQUENCE access_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE access_log_id_seq OWNED BY access_log.id;
+
+CREATE TABLE activity_logs (
+    id bigint NOT NULL,
+    event_id uuid NOT NULL,
+    log text NOT NULL,
+    user_id bigint,
+    event_type text,
+    event_name text,
+    screen_name text,
+    activity_description text,
+    session_id text,
+    user_ip text,
+    remote_ip text,
+    user_agent text,
+    extra jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL
+)
+PARTITION BY RANGE (created_at);
+
+COMMENT ON COLUMN activity_logs.event_id IS 'given when it was accepted; ingested twice, it is one row';
+
+COMMENT ON COLUMN activity_logs.log IS 'user or admin: the route that it came by';
+
+COMMENT ON COLUMN activity_logs.user_id IS 'of the token, where a good one was sent';
+
+COMMENT ON COLUMN activity_logs.user_ip IS 'as the client says';
+
+COMMENT ON COLUMN activity_logs.remote_ip IS 'as we saw it';
+
+COMMENT ON COLUMN activity_logs.created_at IS 'when it was accepted';
+
+CREATE SEQUENCE activity_logs_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE activity_logs_id_seq OWNED BY activity_logs.id;
+
+CREATE TABLE articles (
+    id bigint NOT NULL,
+    title text NOT NULL,
+    url text,
+    content text NOT NULL,
+    kategori_id bigint,
+    image text,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN articles.url IS 'canonical, see app.core.lib.urls';
+
+COMMENT ON COLUMN articles.content IS 'sanitised HTML';
+
+COMMENT ON COLUMN articles.image IS 'name in the media store';
+
+CREATE SEQUENCE articles_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE articles_id_seq OWNED BY articles.id;
+
+CREATE TABLE audit_entries (
+    id bigint NOT NULL,
+    actor_id bigint,
+    action text NOT NULL,
+    subject text NOT NULL,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL,
+    ip text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN audit_entries.actor_id IS 'who did it; null: the operator, by a command. No foreign key: the row outlives the person';
+
+COMMENT ON COLUMN audit_entries.subject IS 'what it was done to, as in user:12 or export:users';
+
+CREATE SEQUENCE audit_entries_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE audit_entries_id_seq OWNED BY audit_entries.id;
+
+CREATE TABLE broadcast_days (
+    user_id bigint NOT NULL,
+    day date NOT NULL,
+    count integer NOT NULL
+);
+
+CREATE TABLE broadcast_pace (
+    id bigint NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    paused boolean DEFAULT false NOT NULL,
+    pause_reason text,
+    resumed_at timestamp with time zone,
+    budget integer
+);
+
+COMMENT ON COLUMN broadcast_pace.pause_reason IS 'why they paused by themselves';
+
+COMMENT ON COLUMN broadcast_pace.resumed_at IS 'what happened before speaks for no pause any more';
+
+COMMENT ON COLUMN broadcast_pace.budget IS 'messages that may leave until this is counted anew, within a minute; null: any number';
+
+CREATE TABLE broadcasts (
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    text text NOT NULL,
+    preference_tag text,
+    except_user_id bigint,
+    starts_at timestamp with time zone NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    cursor bigint DEFAULT 0 NOT NULL,
+    recipients bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN broadcasts.kind IS 'forum_thread, article or video';
+
+COMMENT ON COLUMN broadcasts.subject IS 'what it tells of, as in forum_thread:5; announced once';
+
+COMMENT ON COLUMN broadcasts.preference_tag IS 'only people with this preference; null: everybody';
+
+COMMENT ON COLUMN broadcasts.except_user_id IS 'who wrote it';
+
+COMMENT ON COLUMN broadcasts.starts_at IS 'after the random delay';
+
+COMMENT ON COLUMN broadcasts.cursor IS 'the last user that a page has reached';
+
+CREATE SEQUENCE broadcasts_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE broadcasts_id_seq OWNED BY broadcasts.id;
+
+CREATE TABLE bulk_accesses (
+    id bigint NOT NULL,
+    actor_role text,
+    action text NOT NULL,
+    covers text NOT NULL,
+    since timestamp with time zone,
+    until timestamp with time zone,
+    day date NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN bulk_accesses.day IS 'of Jakarta';
+
+CREATE SEQUENCE bulk_accesses_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE bulk_accesses_id_seq OWNED BY bulk_accesses.id;
+
+CREATE TABLE caregiver_alerts (
+    id bigint NOT NULL,
+    link_id bigint NOT NULL,
+    occurrence_id bigint NOT NULL,
+    about text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    told_at timestamp with time zone,
+    way text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN caregiver_alerts.due_at IS 'when it leaves, unless it must wait longer then';
+
+COMMENT ON COLUMN caregiver_alerts.told_at IS 'when it went into the outbox; those of one moment together';
+
+CREATE SEQUENCE caregiver_alerts_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE caregiver_alerts_id_seq OWNED BY caregiver_alerts.id;
+
+CREATE TABLE caregiver_links (
+    id bigint NOT NULL,
+    caregiver_id bigint NOT NULL,
+    patient_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    scopes text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT ck_caregiver_links_two_people CHECK ((caregiver_id <> patient_id))
+);
+
+COMMENT ON COLUMN caregiver_links.scopes IS 'what the patient allows: alerts, history, manage';
+
+CREATE SEQUENCE caregiver_links_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE caregiver_links_id_seq OWNED BY caregiver_links.id;
+
+CREATE TABLE consents (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    purpose text NOT NULL,
+    granted boolean NOT NULL,
+    version text NOT NULL,
+    way text NOT NULL,
+    ended_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN consents.version IS 'of the text that was agreed to';
+
+COMMENT ON COLUMN consents.ended_at IS 'null: it still holds';
+
+CREATE SEQUENCE consents_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE consents_id_seq OWNED BY consents.id;
+
+CREATE TABLE crisis_phrases (
+    id bigint NOT NULL,
+    phrase text NOT NULL,
+    words text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN crisis_phrases.words IS 'the phrase in the one spelling that posts are compared in';
+
+CREATE SEQUENCE crisis_phrases_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE crisis_phrases_id_seq OWNED BY crisis_phrases.id;
+
+CREATE TABLE data_exports (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    day date NOT NULL,
+    file text NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    next_try_at timestamp with time zone NOT NULL,
+    ready_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN data_exports.day IS 'of Jakarta: a person may ask once a day';
+
+COMMENT ON COLUMN data_exports.file IS 'name in the room of exports, also before it is there';
+
+COMMENT ON COLUMN data_exports.next_try_at IS 'when the sweep enqueues it, unless it is ready by then';
+
+COMMENT ON COLUMN data_exports.ready_at IS 'since when the file can be fetched';
+
+CREATE SEQUENCE data_exports_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE data_exports_id_seq OWNED BY data_exports.id;
+
+CREATE TABLE deliveries (
+    id bigint NOT NULL,
+    dedupe_key text NOT NULL,
+    queue text NOT NULL,
+    channel text NOT NULL,
+    kind text NOT NULL,
+    subject text,
+    user_id bigint,
+    target text,
+    payload jsonb NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    deaths integer DEFAULT 0 NOT NULL,
+    next_try_at timestamp with time zone NOT NULL,
+    claim_token uuid,
+    settled_at timestamp with time zone,
+    provider_ref text,
+    last_error text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    unknowns integer DEFAULT 0 NOT NULL,
+    occurrence_id bigint,
+    receipt text,
+    receipt_at timestamp with time zone,
+    receipt_code text,
+    provider_state_ref text
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+COMMENT ON COLUMN deliveries.dedupe_key IS 'one effect, one key, however often it is added';
+
+COMMENT ON COLUMN deliveries.queue IS 'urgent or bulk: whose drain sends it';
+
+COMMENT ON COLUMN deliveries.kind IS 'what it is about: password_reset, reminder, broadcast, ...';
+
+COMMENT ON COLUMN deliveries.subject IS 'what it belongs to and is cancelled with';
+
+COMMENT ON COLUMN deliveries.target IS 'E.164 number or subscription id; null: wherever the person is reached when it is sent';
+
+COMMENT ON COLUMN deliveries.payload IS 'emptied in production once settled';
+
+COMMENT ON COLUMN deliveries.expires_at IS 'not sent by then, it is missed';
+
+COMMENT ON COLUMN deliveries.deaths IS 'attempts whose worker was never heard of again';
+
+COMMENT ON COLUMN deliveries.next_try_at IS 'nobody touches it before; the end of a claim''s lease';
+
+COMMENT ON COLUMN deliveries.unknowns IS 'calls that may have reached the provider and whose outcome nobody knows, the present one included';
+
+COMMENT ON COLUMN deliveries.occurrence_id IS 'of a reminder: the row of its ledger. No foreign key: the ledger is kept far longer than a delivery';
+
+COMMENT ON COLUMN deliveries.receipt IS 'accepted, sent, failed, delivered or read: the furthest that the provider told';
+
+COMMENT ON COLUMN deliveries.receipt_at IS 'the provider''s own time of it';
+
+COMMENT ON COLUMN deliveries.receipt_code IS 'why it failed, in the provider''s code';
+
+COMMENT ON COLUMN deliveries.provider_state_ref IS 'by which later receipts name the message; provider_ref when null';
+
+CREATE SEQUENCE deliveries_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE deliveries_id_seq OWNED BY deliveries.id;
+
+CREATE TABLE dokter (
+    id bigint NOT NULL,
+    nama text NOT NULL,
+    spesialisasi text,
+    telepon text,
+    image text,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN dokter.image IS 'name in the media store';
+
+CREATE TABLE dokter_faskes (
+    dokter_id bigint NOT NULL,
+    faskes_id text NOT NULL
+);
+
+CREATE SEQUENCE dokter_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE dokter_id_seq OWNED BY dokter.id;
+
+CREATE TABLE emergency_numbers (
+    id bigint NOT NULL,
+    province text NOT NULL,
+    phone text NOT NULL,
+    title text,
+    url text
+);
+
+COMMENT ON COLUMN emergency_numbers.url IS 'where the same help is found on the web';
+
+CREATE SEQUENCE emergency_numbers_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE emergency_numbers_id_seq OWNED BY emergency_numbers.id;
+
+CREATE TABLE faskes (
+    id text NOT NULL,
+    nama text NOT NULL,
+    alamat text,
+    lat double precision NOT NULL,
+    lng double precision NOT NULL,
+    jenis text,
+    telepon text,
+    province text,
+    rating double precision,
+    source text DEFAULT 'db'::text NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_faskes_position CHECK (lat BETWEEN -90 AND 90 AND lng BETWEEN -180 AND 180),
+    CONSTRAINT ck_faskes_source CHECK ((source = ANY (ARRAY['db'::text, 'places'::text])))
+);
+
+COMMENT ON COLUMN faskes.id IS 'the places provider''s identifier, or one of ours';
+
+CREATE TABLE forum_blocks (
+    user_id bigint NOT NULL,
+    blocked_id bigint NOT NULL,
+    use_pseudonym boolean NOT NULL
+);
+
+CREATE TABLE forum_cases (
+    id bigint NOT NULL,
+    thread_id bigint NOT NULL,
+    reply_id bigint,
+    author_id bigint,
+    state text DEFAULT 'open'::text NOT NULL,
+    is_urgent boolean DEFAULT false NOT NULL,
+    reason text,
+    decided_at timestamp with time zone,
+    appeal text,
+    appealed_at timestamp with time zone,
+    unmasked_at timestamp with time zone,
+    title text,
+    content text,
+    use_pseudonym boolean,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN forum_cases.thread_id IS 'the post, or the thread that it replies to. No foreign key: the case outlives the post';
+
+COMMENT ON COLUMN forum_cases.reply_id IS 'null: it is about the thread itself';
+
+COMMENT ON COLUMN forum_cases.is_urgent IS 'somebody may be in danger';
+
+COMMENT ON COLUMN forum_cases.reason IS 'of the latest decision';
+
+COMMENT ON COLUMN forum_cases.appeal IS 'what the author says against it';
+
+COMMENT ON COLUMN forum_cases.unmasked_at IS 'when the author''s pseudonym was lifted';
+
+COMMENT ON COLUMN forum_cases.title IS 'as it was when a moderator deleted the post; so are the next two';
+
+CREATE SEQUENCE forum_cases_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE forum_cases_id_seq OWNED BY forum_cases.id;
+
+CREATE TABLE forum_categories (
+    id bigint NOT NULL,
+    name text NOT NULL,
+    preference_tag text,
+    threads_count integer DEFAULT 0 NOT NULL
+);
+
+COMMENT ON COLUMN forum_categories.preference_tag IS 'broadcasts of its threads go to people with this tag; null: to all';
+
+COMMENT ON COLUMN forum_categories.threads_count IS 'hidden ones do not count';
+
+CREATE SEQUENCE forum_categories_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE forum_categories_id_seq OWNED BY forum_categories.id;
+
+CREATE TABLE forum_replies (
+    id bigint NOT NULL,
+    thread_id bigint NOT NULL,
+    parent_id bigint,
+    depth smallint NOT NULL,
+    user_id bigint,
+    content text,
+    use_pseudonym boolean DEFAULT false NOT NULL,
+    image text,
+    is_deleted boolean DEFAULT false NOT NULL,
+    likes_count integer DEFAULT 0 NOT NULL,
+    saves_count integer DEFAULT 0 NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    hidden_reason text,
+    CONSTRAINT ck_forum_replies_depth CHECK (((depth >= 1) AND (depth <= 20))),
+    CONSTRAINT ck_forum_replies_stub CHECK ((is_deleted = (content IS NULL)))
+)
+WITH (fillfactor='90');
+
+COMMENT ON COLUMN forum_replies.depth IS '1 for a reply to the thread itself';
+
+COMMENT ON COLUMN forum_replies.user_id IS 'the author; null on a stub';
+
+COMMENT ON COLUMN forum_replies.content IS 'null on a stub';
+
+COMMENT ON COLUMN forum_replies.image IS 'name in the media store';
+
+COMMENT ON COLUMN forum_replies.is_deleted IS 'a stub, which holds the replies below it';
+
+COMMENT ON COLUMN forum_replies.hidden_reason IS 'why a moderator hid it; null: everybody sees it';
+
+CREATE SEQUENCE forum_replies_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE forum_replies_id_seq OWNED BY forum_replies.id;
+
+CREATE TABLE forum_reply_marks (
+    reply_id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    is_liked boolean DEFAULT false NOT NULL,
+    is_saved boolean DEFAULT false NOT NULL
+);
+
+CREATE TABLE forum_reports (
+    id bigint NOT NULL,
+    case_id bigint NOT NULL,
+    reporter_id bigint,
+    reason text NOT NULL,
+    note text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE SEQUENCE forum_reports_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE forum_reports_id_seq OWNED BY forum_reports.id;
+
+CREATE TABLE forum_thread_marks (
+    thread_id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    is_liked boolean DEFAULT false NOT NULL,
+    is_saved boolean DEFAULT false NOT NULL
+);
+
+CREATE TABLE forum_threads (
+    id bigint NOT NULL,
+    category_id bigint NOT NULL,
+    user_id bigint,
+    title text NOT NULL,
+    content text NOT NULL,
+    use_pseudonym boolean DEFAULT false NOT NULL,
+    image text,
+    likes_count integer DEFAULT 0 NOT NULL,
+    saves_count integer DEFAULT 0 NOT NULL,
+    replies_count integer DEFAULT 0 NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    notice_due_at timestamp with time zone,
+    notice_reply_id bigint,
+    hidden_reason text
+)
+WITH (fillfactor='90');
+
+COMMENT ON COLUMN forum_threads.user_id IS 'the author; null once their account is gone';
+
+COMMENT ON COLUMN forum_threads.image IS 'name in the media store';
+
+COMMENT ON COLUMN forum_threads.replies_count IS 'neither stubs of deleted replies nor hidden ones count';
+
+COMMENT ON COLUMN forum_threads.notice_due_at IS 'of the latest message to the author about replies';
+
+COMMENT ON COLUMN forum_threads.notice_reply_id IS 'the first reply that this message tells of';
+
+COMMENT ON COLUMN forum_threads.hidden_reason IS 'why a moderator hid it; null: everybody sees it';
+
+CREATE SEQUENCE forum_threads_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE forum_threads_id_seq OWNED BY forum_threads.id;
+
+CREATE TABLE idempotency_keys (
+    user_id bigint NOT NULL,
+    endpoint character varying(120) NOT NULL,
+    key character varying(64) NOT NULL,
+    fingerprint bytea NOT NULL,
+    status smallint,
+    body bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN idempotency_keys.fingerprint IS 'SHA-256 of what was asked';
+
+COMMENT ON COLUMN idempotency_keys.status IS 'null while the create is under way';
+
+CREATE TABLE inbound (
+    id bigint NOT NULL,
+    provider text NOT NULL,
+    event_key text NOT NULL,
+    kind text NOT NULL,
+    phone text,
+    text text,
+    ref text,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    handled_at timestamp with time zone,
+    outcome text,
+    CONSTRAINT ck_inbound_text_is_short CHECK ((length(text) <= 1000))
+);
+
+COMMENT ON COLUMN inbound.event_key IS 'one event, one key, however often it is told';
+
+COMMENT ON COLUMN inbound.phone IS 'E.164: who wrote, or whom a receipt is about';
+
+COMMENT ON COLUMN inbound.text IS 'what a person wrote; emptied after 30 days';
+
+COMMENT ON COLUMN inbound.ref IS 'the provider''s name of the message that it is about';
+
+COMMENT ON COLUMN inbound.payload IS 'what else its handler needs; no text of a person';
+
+COMMENT ON COLUMN inbound.outcome IS 'what was done; ''answered:...'' when we wrote back';
+
+CREATE SEQUENCE inbound_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE inbound_id_seq OWNED BY inbound.id;
+
+CREATE TABLE invitations (
+    id bigint NOT NULL,
+    patient_id bigint NOT NULL,
+    code_hash text NOT NULL,
+    scopes text[] NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    session_id uuid
+);
+
+COMMENT ON COLUMN invitations.scopes IS 'what the caregiver will be allowed';
+
+COMMENT ON COLUMN invitations.session_id IS 'the session that made the row, and whose end deletes it; null: no session did, or it was not noted';
+
+CREATE SEQUENCE invitations_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE invitations_id_seq OWNED BY invitations.id;
+
+CREATE TABLE kategori (
+    id bigint NOT NULL,
+    nama_kategori text NOT NULL
+);
+
+CREATE SEQUENCE kategori_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE kategori_id_seq OWNED BY kategori.id;
+
+CREATE TABLE komunitas (
+    id bigint NOT NULL,
+    nama text NOT NULL,
+    deskripsi text,
+    kategori_id bigint,
+    link text,
+    kontak text,
+    province text,
+    image text,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN komunitas.image IS 'name in the media store';
+
+CREATE SEQUENCE komunitas_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE komunitas_id_seq OWNED BY komunitas.id;
+
+CREATE TABLE log_day_users (
+    day date NOT NULL,
+    user_id bigint NOT NULL
+);
+
+CREATE TABLE log_days (
+    day date NOT NULL,
+    events bigint DEFAULT 0 NOT NULL,
+    active_users bigint DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE notification_settings (
+    user_id bigint NOT NULL,
+    messages boolean DEFAULT true NOT NULL,
+    push boolean DEFAULT true NOT NULL,
+    quiet_start time without time zone,
+    quiet_end time without time zone,
+    CONSTRAINT ck_notification_settings_quiet_hours_have_two_ends CHECK (((quiet_start IS NULL) = (quiet_end IS NULL)))
+);
+
+COMMENT ON COLUMN notification_settings.quiet_start IS 'in the person''s zone; may lie after quiet_end';
+
+CREATE TABLE occurrence_days (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    day date NOT NULL,
+    reminder_id bigint,
+    tipe text NOT NULL,
+    judul text NOT NULL,
+    due integer NOT NULL,
+    done integer NOT NULL,
+    skipped integer NOT NULL,
+    missed integer NOT NULL,
+    undelivered integer NOT NULL
+);
+
+CREATE SEQUENCE occurrence_days_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE occurrence_days_id_seq OWNED BY occurrence_days.id;
+
+CREATE TABLE occurrences (
+    id bigint NOT NULL,
+    reminder_id bigint,
+    user_id bigint NOT NULL,
+    tipe text NOT NULL,
+    judul text NOT NULL,
+    slot text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    day date NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    answered_at timestamp with time zone,
+    answered_via text,
+    snoozed_until timestamp with time zone,
+    snoozes smallint DEFAULT 0 NOT NULL,
+    note text,
+    undelivered boolean DEFAULT false NOT NULL,
+    link_hash text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    taken double precision,
+    shared_links text[],
+    alerts_due boolean DEFAULT false NOT NULL
+);
+
+COMMENT ON COLUMN occurrences.slot IS 'which dose, meal, session or offset';
+
+COMMENT ON COLUMN occurrences.due_at IS 'when the reminder leaves; of a visit, the notice';
+
+COMMENT ON COLUMN occurrences.day IS 'of due_at, in the reminder''s zone';
+
+COMMENT ON COLUMN occurrences.undelivered IS 'no channel got it out: our failure, known when it is missed';
+
+COMMENT ON COLUMN occurrences.link_hash IS 'SHA-256 of the token in the message''s link';
+
+COMMENT ON COLUMN occurrences.taken IS 'of a dose that is done: how much went out of the stock';
+
+COMMENT ON COLUMN occurrences.shared_links IS 'SHA-256 of the tokens in the links, not its own, of messages that told of it beside others';
+
+COMMENT ON COLUMN occurrences.alerts_due IS 'missed, and the caregivers who may hear of it have no alert yet';
+
+CREATE SEQUENCE occurrences_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE occurrences_id_seq OWNED BY occurrences.id;
+
+CREATE TABLE own_pictures (
+    name text NOT NULL,
+    user_id bigint NOT NULL,
+    bytes integer NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN own_pictures.name IS 'in the media store';
+
+COMMENT ON COLUMN own_pictures.bytes IS 'as stored';
+
+CREATE TABLE password_resets (
+    user_id bigint NOT NULL,
+    token_hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON COLUMN password_resets.token_hash IS 'SHA-256 of the code in the link';
+
+CREATE TABLE phone_numbers (
+    phone text NOT NULL,
+    last_inbound_at timestamp with time zone,
+    refused_at timestamp with time zone,
+    probed_at timestamp with time zone,
+    wrong_at timestamp with time zone,
+    silent_at timestamp with time zone
+);
+
+COMMENT ON COLUMN phone_numbers.phone IS 'E.164';
+
+COMMENT ON COLUMN phone_numbers.last_inbound_at IS 'when its owner last wrote to us';
+
+COMMENT ON COLUMN phone_numbers.refused_at IS 'since when the provider has been saying that nobody is there; null: it does not, or somebody was since';
+
+COMMENT ON COLUMN phone_numbers.probed_at IS 'when one message was tried on a number that counts as invalid; it is tried once';
+
+COMMENT ON COLUMN phone_numbers.wrong_at IS 'when somebody there said that the number is not the person''s';
+
+COMMENT ON COLUMN phone_numbers.silent_at IS 'since when messages have been accepted and none arrived, while those of others did';
+
+CREATE TABLE phone_verifications (
+    user_id bigint NOT NULL,
+    method text NOT NULL,
+    nomor_hp text NOT NULL,
+    phone text NOT NULL,
+    code_hash text NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    session_id uuid
+);
+
+COMMENT ON COLUMN phone_verifications.nomor_hp IS 'as sent';
+
+COMMENT ON COLUMN phone_verifications.phone IS 'nomor_hp in E.164';
+
+COMMENT ON COLUMN phone_verifications.session_id IS 'the session that made the row, and whose end deletes it; null: no session did, or it was not noted';
+
+CREATE TABLE province_configs (
+    province text NOT NULL,
+    sections jsonb NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN province_configs.province IS 'a province, or `default`';
+
+COMMENT ON COLUMN province_configs.sections IS '[{id, enabled, order}]';
+
+CREATE TABLE push_subscriptions (
+    id bigint NOT NULL,
+    endpoint text NOT NULL,
+    p256dh text NOT NULL,
+    auth text NOT NULL,
+    user_id bigint,
+    is_verified boolean DEFAULT false NOT NULL,
+    refusals integer DEFAULT 0 NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    session_id uuid
+);
+
+COMMENT ON COLUMN push_subscriptions.p256dh IS 'the browser''s public key, base64url';
+
+COMMENT ON COLUMN push_subscriptions.auth IS 'the browser''s shared secret, base64url';
+
+COMMENT ON COLUMN push_subscriptions.is_verified IS 'made with the person''s own token; otherwise the person is a claim';
+
+COMMENT ON COLUMN push_subscriptions.refusals IS 'times in a row that our keys did not fit';
+
+COMMENT ON COLUMN push_subscriptions.session_id IS 'the session that made the row, and whose end deletes it; null: no session did, or it was not noted';
+
+CREATE SEQUENCE push_subscriptions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE push_subscriptions_id_seq OWNED BY push_subscriptions.id;
+
+CREATE TABLE reminders (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    tipe text NOT NULL,
+    judul text NOT NULL,
+    waktu timestamp with time zone NOT NULL,
+    timezone text NOT NULL,
+    details jsonb NOT NULL,
+    plan jsonb NOT NULL,
+    active_from timestamp with time zone NOT NULL,
+    planned_until timestamp with time zone NOT NULL,
+    done_until timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    stock_check_at timestamp with time zone,
+    stock_told smallint,
+    done_from timestamp with time zone
+);
+
+COMMENT ON COLUMN reminders.waktu IS 'as sent; what obat shows is the next dose';
+
+COMMENT ON COLUMN reminders.timezone IS 'IANA';
+
+COMMENT ON COLUMN reminders.plan IS 'the schedule in wall times, see app.pengingat.schedule';
+
+COMMENT ON COLUMN reminders.active_from IS 'when the schedule was last set; nothing before is an occurrence of it';
+
+COMMENT ON COLUMN reminders.planned_until IS 'up to here the occurrences are in the outbox';
+
+COMMENT ON COLUMN reminders.done_until IS 'the occurrence after the one that is done; from then on it is not done any more';
+
+COMMENT ON COLUMN reminders.stock_check_at IS 'when it is looked at next whether a medicine runs out; null: nobody counts it';
+
+COMMENT ON COLUMN reminders.stock_told IS 'of how few days left the person has been told, at the least';
+
+COMMENT ON COLUMN reminders.done_from IS 'the occurrence that was done ahead; before it, it is not done yet. null: the current one is done';
+
+CREATE SEQUENCE reminders_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE reminders_id_seq OWNED BY reminders.id;
+
+CREATE TABLE roles (
+    id bigint NOT NULL,
+    name text NOT NULL,
+    is_editable boolean DEFAULT true NOT NULL
+);
+
+CREATE SEQUENCE roles_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE roles_id_seq OWNED BY roles.id;
+
+CREATE TABLE saved_articles (
+    user_id bigint NOT NULL,
+    url text NOT NULL,
+    title text NOT NULL,
+    saved boolean NOT NULL,
+    saved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+COMMENT ON COLUMN saved_articles.url IS 'canonical, see app.core.lib.urls';
+
+CREATE TABLE saved_videos (
+    user_id bigint NOT NULL,
+    video_id text NOT NULL,
+    title text NOT NULL,
+    channel_title text,
+    thumbnail text,
+    saved boolean NOT NULL,
+    saved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+COMMENT ON COLUMN saved_videos.video_id IS 'the platform''s id';
+
+COMMENT ON COLUMN saved_videos.thumbnail IS 'an address that the platform itself gave';
+
+CREATE TABLE second_factors (
+    user_id bigint NOT NULL,
+    secret text NOT NULL,
+    recovery_hashes text[] NOT NULL,
+    confirmed_at timestamp with time zone,
+    last_counter bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN second_factors.secret IS 'encrypted as NIK are';
+
+COMMENT ON COLUMN second_factors.recovery_hashes IS 'keyed hash of each code not used yet';
+
+COMMENT ON COLUMN second_factors.confirmed_at IS 'null: it is not asked for yet';
+
+COMMENT ON COLUMN second_factors.last_counter IS 'the step of the code used last';
+
+CREATE TABLE senders (
+    provider text NOT NULL,
+    number text NOT NULL,
+    state text DEFAULT 'up'::text NOT NULL,
+    reason text,
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    quality text,
+    limit_24h integer,
+    quota integer,
+    checked_at timestamp with time zone,
+    needs_trial boolean DEFAULT false NOT NULL,
+    trial_at timestamp with time zone,
+    held_since timestamp with time zone,
+    warmup_days smallint,
+    warmup_on date,
+    new_people integer DEFAULT 0 NOT NULL
+);
+
+COMMENT ON COLUMN senders.number IS 'of WhatsApp the phone number id, of Fonnte MESSAGING_NUMBER; empty: nobody told';
+
+COMMENT ON COLUMN senders.reason IS 'why it is not up, in the provider''s words';
+
+COMMENT ON COLUMN senders.since IS 'in this state';
+
+COMMENT ON COLUMN senders.quality IS 'green, yellow or red: what recipients think of it';
+
+COMMENT ON COLUMN senders.limit_24h IS 'different people that may be written to in 24 hours; null: unlimited or unknown';
+
+COMMENT ON COLUMN senders.quota IS 'messages that are paid for';
+
+COMMENT ON COLUMN senders.checked_at IS 'when the provider last told';
+
+COMMENT ON COLUMN senders.needs_trial IS 'of one that is down: only a message that is taken shows that it is over';
+
+COMMENT ON COLUMN senders.trial_at IS 'of one that is down: when one message may try whether it is still';
+
+COMMENT ON COLUMN senders.held_since IS 'of a phone that is disconnected: from when on the provider may hold what it accepted';
+
+COMMENT ON COLUMN senders.warmup_days IS 'good days of a number that is new; null: it is not';
+
+COMMENT ON COLUMN senders.warmup_on IS 'the last day on which it wrote to new people';
+
+COMMENT ON COLUMN senders.new_people IS 'to how many of them on that day';
+
+CREATE TABLE sessions (
+    id uuid NOT NULL,
+    user_id bigint NOT NULL,
+    kind text NOT NULL,
+    refresh_hash text,
+    last_used_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    device text
+);
+
+COMMENT ON COLUMN sessions.refresh_hash IS 'SHA-256 of the refresh token';
+
+COMMENT ON COLUMN sessions.device IS 'a plain name; null: begun before names were kept';
+
+CREATE TABLE tombstones (
+    name text NOT NULL,
+    posts text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN tombstones.name IS 'a keyed hash of who it was, and the key''s name';
+
+COMMENT ON COLUMN tombstones.posts IS 'anonymise or delete: what became of their posts';
+
+CREATE TABLE user_days (
+    day date NOT NULL,
+    users bigint NOT NULL
+);
+
+CREATE TABLE user_roles (
+    user_id bigint NOT NULL,
+    role_id bigint NOT NULL
+);
+
+CREATE TABLE users (
+    id bigint NOT NULL,
+    username text NOT NULL,
+    email text,
+    password_hash text NOT NULL,
+    nama_ktp text NOT NULL,
+    nama_samaran text,
+    nomor_hp text,
+    phone text,
+    phone_invalid_at timestamp with time zone,
+    nik text,
+    domicile text,
+    preferences jsonb,
+    preference_tags text[] DEFAULT '{}'::text[] NOT NULL,
+    accepts_broadcasts boolean DEFAULT true NOT NULL,
+    is_verified boolean DEFAULT false NOT NULL,
+    image text,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    phone_changed_at timestamp with time zone,
+    phone_before text,
+    self_registered boolean DEFAULT true NOT NULL,
+    phone_verified_at timestamp with time zone,
+    erasure_due_at timestamp with time zone,
+    erasure_posts text
+);
+
+COMMENT ON COLUMN users.nomor_hp IS 'as sent';
+
+COMMENT ON COLUMN users.phone IS 'nomor_hp in E.164; login matches it, messages go to it';
+
+COMMENT ON COLUMN users.phone_invalid_at IS 'when the messaging provider called the number invalid; cleared when it changes';
+
+COMMENT ON COLUMN users.nik IS 'AES-256-GCM, see app.identity.nik';
+
+COMMENT ON COLUMN users.preferences IS 'as sent';
+
+COMMENT ON COLUMN users.preference_tags IS 'what broadcasts are filtered by, flattened from preferences';
+
+COMMENT ON COLUMN users.image IS 'name in the media store';
+
+COMMENT ON COLUMN users.phone_changed_at IS 'since when the person has this number instead of another; null: it never changed';
+
+COMMENT ON COLUMN users.phone_before IS 'the number (E.164) before phone_changed_at; of changes within a day of each other the first''s';
+
+COMMENT ON COLUMN users.self_registered IS 'whether nobody but the person sets their password; false: added by an administrator or operator';
+
+COMMENT ON COLUMN users.phone_verified_at IS 'when the person showed that the number is theirs; null: not yet, or it has changed since';
+
+COMMENT ON COLUMN users.erasure_due_at IS 'when everything of the person goes; until then a login takes it back. null: they stay';
+
+COMMENT ON COLUMN users.erasure_posts IS 'anonymise or delete: what becomes of their posts then';
+
+CREATE SEQUENCE users_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE users_id_seq OWNED BY users.id;
+
+CREATE TABLE videos (
+    id bigint NOT NULL,
+    video_id text NOT NULL,
+    title text NOT NULL,
+    channel_id text,
+    channel_title text,
+    thumbnail text,
+    duration text,
+    published_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN videos.video_id IS 'the platform''s id';
+
+COMMENT ON COLUMN videos.thumbnail IS 'an address that the platform itself gave';
+
+COMMENT ON COLUMN videos.duration IS 'ISO 8601';
+
+CREATE SEQUENCE videos_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE videos_id_seq OWNED BY videos.id;
+
+ALTER TABLE ONLY access_log ALTER COLUMN id SET DEFAULT nextval('access_log_id_seq'::regclass);
+
+ALTER TABLE ONLY activity_logs ALTER COLUMN id SET DEFAULT nextval('activity_logs_id_seq'::regclass);
+
+ALTER TABLE ONLY articles ALTER COLUMN id SET DEFAULT nextval('articles_id_seq'::regclass);
+
+ALTER TABLE ONLY audit_entries ALTER COLUMN id SET DEFAULT nextval('audit_entries_id_seq'::regclass);
+
+ALTER TABLE ONLY broadcasts ALTER COLUMN id SET DEFAULT nextval('broadcasts_id_seq'::regclass);
+
+ALTER TABLE ONLY bulk_accesses ALTER COLUMN id SET DEFAULT nextval('bulk_accesses_id_seq'::regclass);
+
+ALTER TABLE ONLY caregiver_alerts ALTER COLUMN id SET DEFAULT nextval('caregiver_alerts_id_seq'::regclass);
+
+ALTER TABLE ONLY caregiver_links ALTER COLUMN id SET DEFAULT nextval('caregiver_links_id_seq'::regclass);
+
+ALTER TABLE ONLY consents ALTER COLUMN id SET DEFAULT nextval('consents_id_seq'::regclass);
+
+ALTER TABLE ONLY crisis_phrases ALTER COLUMN id SET DEFAULT nextval('crisis_phrases_id_seq'::regclass);
+
+ALTER TABLE ONLY data_exports ALTER COLUMN id SET DEFAULT nextval('data_exports_id_seq'::regclass);
+
+ALTER TABLE ONLY deliveries ALTER COLUMN id SET DEFAULT nextval('deliveries_id_seq'::regclass);
+
+ALTER TABLE ONLY dokter ALTER COLUMN id SET DEFAULT nextval('dokter_id_seq'::regclass);
+
+ALTER TABLE ONLY emergency_numbers ALTER COLUMN id SET DEFAULT nextval('emergency_numbers_id_seq'::regclass);
+
+ALTER TABLE ONLY forum_cases ALTER COLUMN id SET DEFAULT nextval('forum_cases_id_seq'::regclass);
+
+ALTER TABLE ONLY forum_categories ALTER COLUMN id SET DEFAULT nextval('forum_categories_id_seq'::regclass);
+
+ALTER TABLE ONLY forum_replies ALTER COLUMN id SET DEFAULT nextval('forum_replies_id_seq'::regclass);
+
+ALTER TABLE ONLY forum_reports ALTER COLUMN id SET DEFAULT nextval('forum_reports_id_seq'::regclass);
+
+ALTER TABLE ONLY forum_threads ALTER COLUMN id SET DEFAULT nextval('forum_threads_id_seq'::regclass);
+
+ALTER TABLE ONLY inbound ALTER COLUMN id SET DEFAULT nextval('inbound_id_seq'::regclass);
+
+ALTER TABLE ONLY invitations ALTER COLUMN id SET DEFAULT nextval('invitations_id_seq'::regclass);
+
+ALTER TABLE ONLY kategori ALTER COLUMN id SET DEFAULT nextval('kategori_id_seq'::regclass);
+
+ALTER TABLE ONLY komunitas ALTER COLUMN id SET DEFAULT nextval('komunitas_id_seq'::regclass);
+
+ALTER TABLE ONLY occurrence_days ALTER COLUMN id SET DEFAULT nextval('occurrence_days_id_seq'::regclass);
+
+ALTER TABLE ONLY occurrences ALTER COLUMN id SET DEFAULT nextval('occurrences_id_seq'::regclass);
+
+ALTER TABLE ONLY push_subscriptions ALTER COLUMN id SET DEFAULT nextval('push_subscriptions_id_seq'::regclass);
+
+ALTER TABLE ONLY reminders ALTER COLUMN id SET DEFAULT nextval('reminders_id_seq'::regclass);
+
+ALTER TABLE ONLY roles ALTER COLUMN id SET DEFAULT nextval('roles_id_seq'::regclass);
+
+ALTER TABLE ONLY users ALTER COLUMN id SET DEFAULT nextval('users_id_seq'::regclass);
+
+ALTER TABLE ONLY videos ALTER COLUMN id SET DEFAULT nextval('videos_id_seq'::regclass);
+
+ALTER TABLE ONLY activity_logs
+    ADD CONSTRAINT uq_activity_logs_event_id_created_at UNIQUE (event_id, created_at);
+
+ALTER TABLE ONLY activity_logs
+    ADD CONSTRAINT pk_activity_logs PRIMARY KEY (created_at, id);
+
+ALTER TABLE ONLY access_log
+    ADD CONSTRAINT pk_access_log PRIMARY KEY (id);
+
+ALTER TABLE ONLY articles
+    ADD CONSTRAINT pk_articles PRIMARY KEY (id);
+
+ALTER TABLE ONLY audit_entries
+    ADD CONSTRAINT pk_audit_entries PRIMARY KEY (id);
+
+ALTER TABLE ONLY broadcast_days
+    ADD CONSTRAINT pk_broadcast_days PRIMARY KEY (user_id, day);
+
+ALTER TABLE ONLY broadcast_pace
+    ADD CONSTRAINT pk_broadcast_pace PRIMARY KEY (id);
+
+ALTER TABLE ONLY broadcasts
+    ADD CONSTRAINT pk_broadcasts PRIMARY KEY (id);
+
+ALTER TABLE ONLY bulk_accesses
+    ADD CONSTRAINT pk_bulk_accesses PRIMARY KEY (id);
+
+ALTER TABLE ONLY caregiver_alerts
+    ADD CONSTRAINT pk_caregiver_alerts PRIMARY KEY (id);
+
+ALTER TABLE ONLY caregiver_links
+    ADD CONSTRAINT pk_caregiver_links PRIMARY KEY (id);
+
+ALTER TABLE ONLY consents
+    ADD CONSTRAINT pk_consents PRIMARY KEY (id);
+
+ALTER TABLE ONLY crisis_phrases
+    ADD CONSTRAINT pk_crisis_phrases PRIMARY KEY (id);
+
+ALTER TABLE ONLY data_exports
+    ADD CONSTRAINT pk_data_exports PRIMARY KEY (id);
+
+ALTER TABLE ONLY deliveries
+    ADD CONSTRAINT pk_deliveries PRIMARY KEY (id);
+
+ALTER TABLE ONLY dokter
+    ADD CONSTRAINT pk_dokter PRIMARY KEY (id);
+
+ALTER TABLE ONLY dokter_faskes
+    ADD CONSTRAINT pk_dokter_faskes PRIMARY KEY (dokter_id, faskes_id);
+
+ALTER TABLE ONLY emergency_numbers
+    ADD CONSTRAINT pk_emergency_numbers PRIMARY KEY (id);
+
+ALTER TABLE ONLY faskes
+    ADD CONSTRAINT pk_faskes PRIMARY KEY (id);
+
+ALTER TABLE ONLY forum_blocks
+    ADD CONSTRAINT pk_forum_blocks PRIMARY KEY (user_id, blocked_id, use_pseudonym);
+
+ALTER TABLE ONLY forum_cases
+    ADD CONSTRAINT pk_forum_cases PRIMARY KEY (id);
+
+ALTER TABLE ONLY forum_categories
+    ADD CONSTRAINT pk_forum_categories PRIMARY KEY (id);
+
+ALTER TABLE ONLY forum_replies
+    ADD CONSTRAINT pk_forum_replies PRIMARY KEY (id);
+
+ALTER TABLE ONLY forum_reply_marks
+    ADD CONSTRAINT pk_forum_reply_marks PRIMARY KEY (reply_id, user_id);
+
+ALTER TABLE ONLY forum_reports
+    ADD CONSTRAINT pk_forum_reports PRIMARY KEY (id);
+
+ALTER TABLE ONLY forum_thread_marks
+    ADD CONSTRAINT pk_forum_thread_marks PRIMARY KEY (thread_id, user_id);
+
+ALTER TABLE ONLY forum_threads
+    ADD CONSTRAINT pk_forum_threads PRIMARY KEY (id);
+
+ALTER TABLE ONLY idempotency_keys
+    ADD CONSTRAINT pk_idempotency_keys PRIMARY KEY (user_id, endpoint, key);
+
+ALTER TABLE ONLY inbound
+    ADD CONSTRAINT pk_inbound PRIMARY KEY (id);
+
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT pk_invitations PRIMARY KEY (id);
+
+ALTER TABLE ONLY kategori
+    ADD CONSTRAINT pk_kategori PRIMARY KEY (id);
+
+ALTER TABLE ONLY komunitas
+    ADD CONSTRAINT pk_komunitas PRIMARY KEY (id);
+
+ALTER TABLE ONLY log_day_users
+    ADD CONSTRAINT pk_log_day_users PRIMARY KEY (day, user_id);
+
+ALTER TABLE ONLY log_days
+    ADD CONSTRAINT pk_log_days PRIMARY KEY (day);
+
+ALTER TABLE ONLY notification_settings
+    ADD CONSTRAINT pk_notification_settings PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY occurrence_days
+    ADD CONSTRAINT pk_occurrence_days PRIMARY KEY (id);
+
+ALTER TABLE ONLY occurrences
+    ADD CONSTRAINT pk_occurrences PRIMARY KEY (id);
+
+ALTER TABLE ONLY own_pictures
+    ADD CONSTRAINT pk_own_pictures PRIMARY KEY (name);
+
+ALTER TABLE ONLY password_resets
+    ADD CONSTRAINT pk_password_resets PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY phone_numbers
+    ADD CONSTRAINT pk_phone_numbers PRIMARY KEY (phone);
+
+ALTER TABLE ONLY phone_verifications
+    ADD CONSTRAINT pk_phone_verifications PRIMARY KEY (user_id, method);
+
+ALTER TABLE ONLY province_configs
+    ADD CONSTRAINT pk_province_configs PRIMARY KEY (province);
+
+ALTER TABLE ONLY push_subscriptions
+    ADD CONSTRAINT pk_push_subscriptions PRIMARY KEY (id);
+
+ALTER TABLE ONLY reminders
+    ADD CONSTRAINT pk_reminders PRIMARY KEY (id);
+
+ALTER TABLE ONLY roles
+    ADD CONSTRAINT pk_roles PRIMARY KEY (id);
+
+ALTER TABLE ONLY saved_articles
+    ADD CONSTRAINT pk_saved_articles PRIMARY KEY (user_id, url);
+
+ALTER TABLE ONLY saved_videos
+    ADD CONSTRAINT pk_saved_videos PRIMARY KEY (user_id, video_id);
+
+ALTER TABLE ONLY second_factors
+    ADD CONSTRAINT pk_second_factors PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY senders
+    ADD CONSTRAINT pk_senders PRIMARY KEY (provider, number);
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT pk_sessions PRIMARY KEY (id);
+
+ALTER TABLE ONLY tombstones
+    ADD CONSTRAINT pk_tombstones PRIMARY KEY (name);
+
+ALTER TABLE ONLY user_days
+    ADD CONSTRAINT pk_user_days PRIMARY KEY (day);
+
+ALTER TABLE ONLY user_roles
+    ADD CONSTRAINT pk_user_roles PRIMARY KEY (user_id, role_id);
+
+ALTER TABLE ONLY users
+    ADD CONSTRAINT pk_users PRIMARY KEY (id);
+
+ALTER TABLE ONLY videos
+    ADD CONSTRAINT pk_videos PRIMARY KEY (id);
+
+ALTER TABLE ONLY articles
+    ADD CONSTRAINT uq_articles_url UNIQUE (url);
+
+ALTER TABLE ONLY broadcasts
+    ADD CONSTRAINT uq_broadcasts_subject UNIQUE (subject);
+
+ALTER TABLE ONLY bulk_accesses
+    ADD CONSTRAINT uq_bulk_accesses_day_action_actor_role_covers_since_until UNIQUE NULLS NOT DISTINCT (day, action, actor_role, covers, since, until);
+
+ALTER TABLE ONLY caregiver_alerts
+    ADD CONSTRAINT uq_caregiver_alerts_occurrence_id_link_id_about UNIQUE (occurrence_id, link_id, about);
+
+ALTER TABLE ONLY caregiver_links
+    ADD CONSTRAINT uq_caregiver_links_caregiver_id_patient_id UNIQUE (caregiver_id, patient_id);
+
+ALTER TABLE ONLY crisis_phrases
+    ADD CONSTRAINT uq_crisis_phrases_words UNIQUE (words);
+
+ALTER TABLE ONLY data_exports
+    ADD CONSTRAINT uq_data_exports_user_id_day UNIQUE (user_id, day);
+
+ALTER TABLE ONLY deliveries
+    ADD CONSTRAINT uq_deliveries_dedupe_key UNIQUE (dedupe_key);
+
+ALTER TABLE ONLY forum_categories
+    ADD CONSTRAINT uq_forum_categories_name UNIQUE (name);
+
+ALTER TABLE ONLY forum_reports
+    ADD CONSTRAINT uq_forum_reports_case_id_reporter_id UNIQUE (case_id, reporter_id);
+
+ALTER TABLE ONLY inbound
+    ADD CONSTRAINT uq_inbound_event_key UNIQUE (event_key);
+
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT uq_invitations_code_hash UNIQUE (code_hash);
+
+ALTER TABLE ONLY occurrences
+    ADD CONSTRAINT uq_occurrences_reminder_id_due_at_slot UNIQUE (reminder_id, due_at, slot);
+
+ALTER TABLE ONLY password_resets
+    ADD CONSTRAINT uq_password_resets_token_hash UNIQUE (token_hash);
+
+ALTER TABLE ONLY phone_verifications
+    ADD CONSTRAINT uq_phone_verifications_code_hash UNIQUE (code_hash);
+
+ALTER TABLE ONLY push_subscriptions
+    ADD CONSTRAINT uq_push_subscriptions_endpoint UNIQUE (endpoint);
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT uq_sessions_refresh_hash UNIQUE (refresh_hash);
+
+ALTER TABLE ONLY videos
+    ADD CONSTRAINT uq_videos_video_id UNIQUE (video_id);
+
+CREATE INDEX ix_activity_logs_user_id ON ONLY activity_logs USING btree (user_id, id);
+
+CREATE INDEX ix_access_log_actor_id ON access_log USING btree (actor_id);
+
+CREATE INDEX ix_access_log_user_id ON access_log USING btree (user_id, id);
+
+CREATE INDEX ix_articles_kategori_id ON articles USING btree (kategori_id);
+
+CREATE INDEX ix_articles_title ON articles USING gin (title gin_trgm_ops);
+
+CREATE INDEX ix_audit_entries_actor_id ON audit_entries USING btree (actor_id, id);
+
+CREATE INDEX ix_audit_entries_public ON audit_entries USING btree (id) WHERE (action <> 'sql'::text);
+
+CREATE INDEX ix_audit_entries_subject ON audit_entries USING btree (subject);
+
+CREATE INDEX ix_broadcast_days_day ON broadcast_days USING btree (day);
+
+CREATE INDEX ix_broadcasts_open ON broadcasts USING btree (starts_at) WHERE (state = 'open'::text);
+
+CREATE INDEX ix_caregiver_alerts_link_id ON caregiver_alerts USING btree (link_id, told_at);
+
+CREATE INDEX ix_caregiver_alerts_waiting ON caregiver_alerts USING btree (due_at) WHERE (told_at IS NULL);
+
+CREATE INDEX ix_caregiver_links_created_at ON caregiver_links USING btree (created_at, id);
+
+CREATE INDEX ix_caregiver_links_patient_id ON caregiver_links USING btree (patient_id);
+
+CREATE INDEX ix_consents_user_id ON consents USING btree (user_id);
+
+CREATE INDEX ix_consents_withdrawn ON consents USING btree (purpose, created_at) WHERE ((ended_at IS NULL) AND (NOT granted));
+
+CREATE INDEX ix_data_exports_waiting ON data_exports USING btree (next_try_at) WHERE (ready_at IS NULL);
+
+CREATE INDEX ix_deliveries_beside ON deliveries USING btree (user_id, due_at) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND (channel = 'messaging'::text) AND (occurrence_id IS NOT NULL));
+
+CREATE INDEX ix_deliveries_claimed ON deliveries USING btree (queue, channel, next_try_at) WHERE (state = 'claimed'::text);
+
+CREATE INDEX ix_deliveries_created_at ON deliveries USING btree (created_at);
+
+CREATE INDEX ix_deliveries_occurrence_id ON deliveries USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);
+
+CREATE INDEX ix_deliveries_open ON deliveries USING btree (queue, channel, next_try_at) WHERE (state = ANY (ARRAY['pending'::text, 'claimed'::text]));
+
+CREATE INDEX ix_deliveries_provider_ref ON deliveries USING btree (provider_ref) WHERE (provider_ref IS NOT NULL);
+
+CREATE INDEX ix_deliveries_provider_state_ref ON deliveries USING btree (provider_state_ref) WHERE (provider_state_ref IS NOT NULL);
+
+CREATE INDEX ix_deliveries_settled ON deliveries USING btree (queue, settled_at) WHERE ((channel = 'messaging'::text) AND (settled_at IS NOT NULL));
+
+CREATE INDEX ix_deliveries_subject ON deliveries USING btree (subject) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND (subject IS NOT NULL));
+
+CREATE INDEX ix_deliveries_target ON deliveries USING btree (target) WHERE (user_id IS NULL);
+
+CREATE INDEX ix_deliveries_user_id ON deliveries USING btree (user_id);
+
+CREATE INDEX ix_dokter_created_at ON dokter USING btree (created_at, id);
+
+CREATE INDEX ix_dokter_faskes_faskes_id ON dokter_faskes USING btree (faskes_id);
+
+CREATE INDEX ix_dokter_searched ON dokter USING gin (nama gin_trgm_ops, spesialisasi gin_trgm_ops);
+
+CREATE INDEX ix_dokter_spesialisasi ON dokter USING btree (lower(spesialisasi));
+
+CREATE INDEX ix_emergency_numbers_province ON emergency_numbers USING btree (province, id);
+
+CREATE INDEX ix_faskes_alamat ON faskes USING gin (alamat gin_trgm_ops);
+
+CREATE INDEX ix_faskes_created_at ON faskes USING btree (created_at, id);
+
+CREATE INDEX ix_faskes_jenis ON faskes USING btree (jenis);
+
+CREATE INDEX ix_faskes_nama ON faskes USING gin (nama gin_trgm_ops);
+
+CREATE INDEX ix_faskes_position ON faskes USING gist (point(lng, lat));
+
+CREATE INDEX ix_faskes_province ON faskes USING btree (province);
+
+CREATE INDEX ix_forum_blocks_blocked_id ON forum_blocks USING btree (blocked_id);
+
+CREATE INDEX ix_forum_cases_author_id ON forum_cases USING btree (author_id);
+
+CREATE INDEX ix_forum_cases_is_urgent ON forum_cases USING btree (is_urgent, id);
+
+CREATE INDEX ix_forum_cases_thread_id ON forum_cases USING btree (thread_id);
+
+CREATE INDEX ix_forum_replies_created_at ON forum_replies USING btree (created_at);
+
+CREATE INDEX ix_forum_replies_parent_id ON forum_replies USING btree (parent_id);
+
+CREATE INDEX ix_forum_replies_thread_id ON forum_replies USING btree (thread_id, id);
+
+CREATE INDEX ix_forum_replies_user_id ON forum_replies USING btree (user_id);
+
+CREATE INDEX ix_forum_reply_marks_user_id ON forum_reply_marks USING btree (user_id, reply_id);
+
+CREATE INDEX ix_forum_reports_reporter_id ON forum_reports USING btree (reporter_id, id);
+
+CREATE INDEX ix_forum_thread_marks_user_id ON forum_thread_marks USING btree (user_id, thread_id);
+
+CREATE INDEX ix_forum_threads_category_id ON forum_threads USING btree (category_id, id);
+
+CREATE INDEX ix_forum_threads_created_at ON forum_threads USING btree (created_at);
+
+CREATE INDEX ix_forum_threads_searched ON forum_threads USING gin (title gin_trgm_ops, content gin_trgm_ops);
+
+CREATE INDEX ix_forum_threads_user_id ON forum_threads USING btree (user_id, id);
+
+CREATE INDEX ix_idempotency_keys_created_at ON idempotency_keys USING btree (created_at);
+
+CREATE INDEX ix_inbound_open ON inbound USING btree (kind, id) WHERE (handled_at IS NULL);
+
+CREATE INDEX ix_inbound_phone ON inbound USING btree (phone, received_at) WHERE (kind = 'message'::text);
+
+CREATE INDEX ix_inbound_received_at ON inbound USING brin (received_at);
+
+CREATE INDEX ix_invitations_expires_at ON invitations USING btree (expires_at);
+
+CREATE INDEX ix_invitations_patient_id ON invitations USING btree (patient_id);
+
+CREATE INDEX ix_invitations_session_id ON invitations USING btree (session_id);
+
+CREATE INDEX ix_komunitas_kategori_id ON komunitas USING btree (kategori_id);
+
+CREATE INDEX ix_komunitas_province ON komunitas USING btree (province);
+
+CREATE INDEX ix_komunitas_searched ON komunitas USING gin (nama gin_trgm_ops, deskripsi gin_trgm_ops);
+
+CREATE INDEX ix_occurrence_days_reminder_id ON occurrence_days USING btree (reminder_id);
+
+CREATE INDEX ix_occurrence_days_user_id ON occurrence_days USING btree (user_id, day);
+
+CREATE INDEX ix_occurrences_alerts_due ON occurrences USING btree (due_at) WHERE alerts_due;
+
+CREATE INDEX ix_occurrences_due_at ON occurrences USING brin (due_at);
+
+CREATE INDEX ix_occurrences_link_hash ON occurrences USING btree (link_hash) WHERE (link_hash IS NOT NULL);
+
+CREATE INDEX ix_occurrences_open ON occurrences USING btree (due_at) WHERE (state = 'pending'::text);
+
+CREATE INDEX ix_occurrences_shared_links ON occurrences USING gin (shared_links) WHERE (shared_links IS NOT NULL);
+
+CREATE INDEX ix_occurrences_user_id ON occurrences USING btree (user_id, due_at, id);
+
+CREATE INDEX ix_own_pictures_user_id ON own_pictures USING btree (user_id);
+
+CREATE INDEX ix_phone_verifications_expires_at ON phone_verifications USING btree (expires_at);
+
+CREATE INDEX ix_phone_verifications_session_id ON phone_verifications USING btree (session_id);
+
+CREATE INDEX ix_push_subscriptions_session_id ON push_subscriptions USING btree (session_id);
+
+CREATE INDEX ix_push_subscriptions_user_id ON push_subscriptions USING btree (user_id);
+
+CREATE INDEX ix_reminders_planned_until ON reminders USING btree (planned_until);
+
+CREATE INDEX ix_reminders_stock_check_at ON reminders USING btree (stock_check_at) WHERE (stock_check_at IS NOT NULL);
+
+CREATE INDEX ix_reminders_user_id ON reminders USING btree (user_id, id);
+
+CREATE INDEX ix_saved_articles_user_id_saved_at ON saved_articles USING btree (user_id, saved_at);
+
+CREATE INDEX ix_saved_videos_user_id_saved_at ON saved_videos USING btree (user_id, saved_at);
+
+CREATE INDEX ix_sessions_user_id ON sessions USING btree (user_id);
+
+CREATE INDEX ix_user_roles_role_id ON user_roles USING btree (role_id);
+
+CREATE INDEX ix_users_created_at ON users USING btree (created_at, id);
+
+CREATE INDEX ix_users_domicile ON users USING btree (domicile);
+
+CREATE INDEX ix_users_erasure_due_at ON users USING btree (erasure_due_at) WHERE (erasure_due_at IS NOT NULL);
+
+CREATE INDEX ix_users_is_verified ON users USING btree (is_verified, created_at, id);
+
+CREATE INDEX ix_users_nama_ktp ON users USING btree (lower(nama_ktp), id);
+
+CREATE INDEX ix_users_searched ON users USING gin (username gin_trgm_ops, nama_ktp gin_trgm_ops, email gin_trgm_ops, nomor_hp gin_trgm_ops, phone gin_trgm_ops);
+
+CREATE INDEX ix_videos_channel_id ON videos USING btree (channel_id);
+
+CREATE INDEX ix_videos_searched ON videos USING gin (title gin_trgm_ops, channel_title gin_trgm_ops);
+
+CREATE UNIQUE INDEX uq_access_log_day ON access_log USING btree (user_id, action, day) WHERE (day IS NOT NULL);
+
+CREATE UNIQUE INDEX uq_consents_present ON consents USING btree (user_id, purpose) WHERE (ended_at IS NULL);
+
+CREATE UNIQUE INDEX uq_forum_cases_reply_id ON forum_cases USING btree (reply_id) WHERE (reply_id IS NOT NULL);
+
+CREATE UNIQUE INDEX uq_forum_cases_thread_id ON forum_cases USING btree (thread_id) WHERE (reply_id IS NULL);
+
+CREATE UNIQUE INDEX uq_kategori_nama_kategori ON kategori USING btree (lower(nama_kategori));
+
+CREATE UNIQUE INDEX uq_roles_name ON roles USING btree (lower(name));
+
+CREATE UNIQUE INDEX uq_users_email ON users USING btree (lower(email));
+
+CREATE UNIQUE INDEX uq_users_phone ON users USING btree (phone) WHERE (phone IS NOT NULL);
+
+CREATE UNIQUE INDEX uq_users_username ON users USING btree (lower(username));
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER only_forget BEFORE UPDATE ON audit_entries FOR EACH ROW EXECUTE FUNCTION only_forget();
+
+CREATE TRIGGER tally_deleted AFTER DELETE ON users REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION tally_users();
+
+CREATE TRIGGER tally_inserted AFTER INSERT ON users REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION tally_users();
+
+CREATE TRIGGER tally_moved AFTER UPDATE OF created_at ON users FOR EACH ROW WHEN ((old.created_at IS DISTINCT FROM new.created_at)) EXECUTE FUNCTION move_user_day();
+
+CREATE TRIGGER tally_truncated AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION tally_users();
+
+ALTER TABLE ONLY access_log
+    ADD CONSTRAINT fk_access_log_actor_id FOREIGN KEY (actor_id) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY access_log
+    ADD CONSTRAINT fk_access_log_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY articles
+    ADD CONSTRAINT fk_articles_kategori_id FOREIGN KEY (kategori_id) REFERENCES kategori(id) ON DELETE RESTRICT;
+
+ALTER TABLE ONLY broadcast_days
+    ADD CONSTRAINT fk_broadcast_days_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY caregiver_alerts
+    ADD CONSTRAINT fk_caregiver_alerts_link_id FOREIGN KEY (link_id) REFERENCES caregiver_links(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY caregiver_alerts
+    ADD CONSTRAINT fk_caregiver_alerts_occurrence_id FOREIGN KEY (occurrence_id) REFERENCES occurrences(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY caregiver_links
+    ADD CONSTRAINT fk_caregiver_links_caregiver_id FOREIGN KEY (caregiver_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY caregiver_links
+    ADD CONSTRAINT fk_caregiver_links_patient_id FOREIGN KEY (patient_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY consents
+    ADD CONSTRAINT fk_consents_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY data_exports
+    ADD CONSTRAINT fk_data_exports_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY deliveries
+    ADD CONSTRAINT fk_deliveries_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY dokter_faskes
+    ADD CONSTRAINT fk_dokter_faskes_dokter_id FOREIGN KEY (dokter_id) REFERENCES dokter(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY dokter_faskes
+    ADD CONSTRAINT fk_dokter_faskes_faskes_id FOREIGN KEY (faskes_id) REFERENCES faskes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY forum_blocks
+    ADD CONSTRAINT fk_forum_blocks_blocked_id FOREIGN KEY (blocked_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY forum_blocks
+    ADD CONSTRAINT fk_forum_blocks_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY forum_cases
+    ADD CONSTRAINT fk_forum_cases_author_id FOREIGN KEY (author_id) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY forum_replies
+    ADD CONSTRAINT fk_forum_replies_parent_id FOREIGN KEY (parent_id) REFERENCES forum_replies(id);
+
+ALTER TABLE ONLY forum_replies
+    ADD CONSTRAINT fk_forum_replies_thread_id FOREIGN KEY (thread_id) REFERENCES forum_threads(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY forum_replies
+    ADD CONSTRAINT fk_forum_replies_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY forum_reply_marks
+    ADD CONSTRAINT fk_forum_reply_marks_reply_id FOREIGN KEY (reply_id) REFERENCES forum_replies(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY forum_reply_marks
+    ADD CONSTRAINT fk_forum_reply_marks_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY forum_reports
+    ADD CONSTRAINT fk_forum_reports_case_id FOREIGN KEY (case_id) REFERENCES forum_cases(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY forum_reports
+    ADD CONSTRAINT fk_forum_reports_reporter_id FOREIGN KEY (reporter_id) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY forum_thread_marks
+    ADD CONSTRAINT fk_forum_thread_marks_thread_id FOREIGN KEY (thread_id) REFERENCES forum_threads(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY forum_thread_marks
+    ADD CONSTRAINT fk_forum_thread_marks_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY forum_threads
+    ADD CONSTRAINT fk_forum_threads_category_id FOREIGN KEY (category_id) REFERENCES forum_categories(id);
+
+ALTER TABLE ONLY forum_threads
+    ADD CONSTRAINT fk_forum_threads_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY idempotency_keys
+    ADD CONSTRAINT fk_idempotency_keys_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT fk_invitations_patient_id FOREIGN KEY (patient_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT fk_invitations_session_id FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY komunitas
+    ADD CONSTRAINT fk_komunitas_kategori_id FOREIGN KEY (kategori_id) REFERENCES kategori(id) ON DELETE RESTRICT;
+
+ALTER TABLE ONLY notification_settings
+    ADD CONSTRAINT fk_notification_settings_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY occurrence_days
+    ADD CONSTRAINT fk_occurrence_days_reminder_id FOREIGN KEY (reminder_id) REFERENCES reminders(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY occurrence_days
+    ADD CONSTRAINT fk_occurrence_days_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY occurrences
+    ADD CONSTRAINT fk_occurrences_reminder_id FOREIGN KEY (reminder_id) REFERENCES reminders(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY occurrences
+    ADD CONSTRAINT fk_occurrences_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY own_pictures
+    ADD CONSTRAINT fk_own_pictures_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY password_resets
+    ADD CONSTRAINT fk_password_resets_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY phone_verifications
+    ADD CONSTRAINT fk_phone_verifications_session_id FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY phone_verifications
+    ADD CONSTRAINT fk_phone_verifications_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY push_subscriptions
+    ADD CONSTRAINT fk_push_subscriptions_session_id FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY push_subscriptions
+    ADD CONSTRAINT fk_push_subscriptions_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY reminders
+    ADD CONSTRAINT fk_reminders_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saved_articles
+    ADD CONSTRAINT fk_saved_articles_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saved_videos
+    ADD CONSTRAINT fk_saved_videos_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY second_factors
+    ADD CONSTRAINT fk_second_factors_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT fk_sessions_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY user_roles
+    ADD CONSTRAINT fk_user_roles_role_id FOREIGN KEY (role_id) REFERENCES roles(id) ON DELETE RESTRICT;
+
+ALTER TABLE ONLY user_roles
+    ADD CONSTRAINT fk_user_roles_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
