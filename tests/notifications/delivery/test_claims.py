@@ -6,11 +6,13 @@ from datetime import timedelta
 from threading import Barrier, Thread
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database.session import db
 from app.core.lib import clock
 from app.notifications.delivery import claims, settlements
-from app.notifications.models import Channel, State
+from app.notifications.models import Channel, Delivery, State
 from tests.notifications.deliveries import add, age, reread
 
 
@@ -118,3 +120,10 @@ def test_many_claimers_share_the_rows_without_a_double(committed: Flask) -> None
     for thread in threads:
         thread.join()
     assert len(claimed) == len(set(claimed)) == 60
+
+
+def test_a_row_that_another_transaction_holds_makes_no_claim_wait(committed: Flask) -> None:
+    held, free = add(), add()
+    with db.engine.connect() as other:
+        other.execute(sa.select(Delivery.id).where(Delivery.id == held.id).with_for_update())
+        assert claim().id == free.id
