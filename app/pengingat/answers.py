@@ -1,7 +1,7 @@
 """The one way to answer. The application, a link, a push, a message and a caregiver all end here.
 
-An answer takes four statements: lock the person and the reminders, read the ledger around now, change the ledger and
-cancel what waits in the outbox, update the reminder if it changed.
+An answer takes three statements: lock the person and the reminders, read the ledger around now, change the ledger, the
+outbox and the reminders.
 """
 
 from __future__ import annotations
@@ -125,7 +125,9 @@ class _Answer:
     def _change(self, news: Sequence[Row]) -> list[Occurrence]:
         if self.status != SNOOZE:
             return record(self.held, self.rows, news, State(self.status), self.via, self.note)
-        snoozed = _change(self.held, [self._snoozed(row) for row in news])
+        snoozed = _change(self.held, [(row, self._snoozed(row)) for row in news])
+        if len(snoozed) < len(news):
+            raise AlreadyClosed
         _tell(self.held, snoozed)
         return snoozed
 
@@ -155,14 +157,22 @@ def record(
     for row in rows[::-1]:
         if row.id in answered:
             done.follow(held.reminders[row.reminder_id], rows, row, held.now)
-    return _change(held, list(answered.values()), [row.id for row in news if row.state == State.MISSED])
+    changed = _change(held, [(row, answered[row.id]) for row in news])
+    if swept := answered.keys() - {row.id for row in changed}:
+        # The sweep has closed them since they were read. It does so once.
+        missed = [replace(row, state=State.MISSED) for row in news if row.id in swept]
+        if not all(ledger.may_become(row, state, rows, held.now) for row in missed):
+            raise AlreadyClosed
+        changed += _change(held, [(row, answered[row.id]) for row in missed])
+    return changed
 
 
-def _change(held: Held, rows: Sequence[Row], late_ids: Sequence[int] = ()) -> list[Occurrence]:
-    """Write rows as they are to be, and cancel what waits to tell of them. Return them."""
-    if not rows:
+def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
+    """Write rows as they are to be, and cancel what waits to tell of them. Return those that were as expected."""
+    if not changes:
         return []
-    values = {"rows": ledger.as_parameter(rows), "late_ids": list(late_ids), "now": held.now}
+    late_ids = [before.id for before, after in changes if before.state == State.MISSED and after.state == State.DONE]
+    values = {**ledger.parameters(changes, held.changed), "late_ids": late_ids, "now": held.now}
     changed = _changing(settings.is_production).rows(db.session.connection(), values)
     return [ledger.occurrence_of(row) for row in changed]
 
@@ -200,6 +210,7 @@ def _reopen(held: Held, pengingat: Pengingat) -> None:
     """Take back that what counts as done now is done, and tell of it again."""
     dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
     rows = ledger.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
+    were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == State.DONE]
     reopened = {
         row.id: replace(
             row,
@@ -209,15 +220,14 @@ def _reopen(held: Held, pengingat: Pengingat) -> None:
             snoozed_until=None,
             taken=stock.take(pengingat, row, State.PENDING),
         )
-        for row in rows
-        if dues and row.due_at == dues[-1].at and row.state == State.DONE
+        for row in were_done
     }
     pengingat.done_from = pengingat.done_until = None
     if current:
         rows = [reopened.get(row.id, row) for row in rows]
         done.count(pengingat, rows, current[-1].occurrence, is_done=False)
     slots = {due.slot for due in dues}
-    _tell(held, [row for row in _change(held, list(reopened.values())) if row.slot in slots])
+    _tell(held, [row for row in _change(held, [(row, reopened[row.id]) for row in were_done]) if row.slot in slots])
 
 
 def _tell(held: Held, rows: Sequence[Occurrence]) -> None:

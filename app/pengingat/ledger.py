@@ -1,14 +1,15 @@
 """The ledger's statements.
 
 A change for a person locks the reminder first, so that answers, edits and planning come one after the other. Only the
-sweep locks no reminder. It skips rows that are locked.
+sweep locks no reminder, so an answer says which state it has seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import orjson
@@ -23,7 +24,17 @@ from app.identity.care import CaregiverLink, Scope
 from app.notifications import outbox
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
-from app.pengingat.models import LATE, About, CaregiverAlert, Occurrence, State, occurrence_days, occurrences
+from app.pengingat.models import (
+    LATE,
+    About,
+    CaregiverAlert,
+    Occurrence,
+    Pengingat,
+    State,
+    occurrence_days,
+    occurrences,
+    reminders,
+)
 from app.pengingat.schedule import AHEAD
 
 #: How long after an answer the person may change it.
@@ -42,6 +53,7 @@ KEEP_DAYS = 400
 COMPACT_BATCH = 5000
 
 _rows = occurrences.c
+_reminders = reminders.c
 
 
 @dataclass(frozen=True)
@@ -118,38 +130,37 @@ _soon = sa.bindparam("soon", type_=_moment)
 _slot = sa.bindparam("slot", type_=sa.Text)
 
 
-def _last(*which: sa.ColumnElement[bool]) -> sa.Select[int]:
-    """Return the ids of the last rows of each reminder that fall due up to 60 minutes from now."""
+_columns = [_rows[field.name] for field in fields(Row)]
+
+
+def _last(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
+    """Return the last rows of each reminder that fall due up to 60 minutes from now."""
     reminder = sa.func.unnest(_reminder_ids).table_valued("id").render_derived()
     last = (
-        sa.select(_rows.id)
+        sa.select(*_columns)
         .where(_rows.reminder_id == reminder.c.id, _rows.due_at <= _soon, _rows.state != State.VOID, *which)
         .order_by(_rows.due_at.desc(), _rows.slot.desc())
         .limit(LATEST)
         .lateral()
     )
-    return sa.select(last.c.id).select_from(reminder).join(last, sa.true())
+    return sa.select(*last.c).select_from(reminder).join(last, sa.true())
 
 
 _is_of_these = _rows.reminder_id == sa.any_(_reminder_ids)
 _is_named = (_rows.due_at >= sa.bindparam("since", type_=_moment), _rows.due_at < sa.bindparam("until", type_=_moment))
-_near = PreparedStatement(
-    sa.select(*(_rows[field.name] for field in fields(Row)))
-    .where(
-        _rows.id.in_(
-            sa.union_all(
-                _last(),
-                _last(_slot.is_not(None), _rows.slot == _slot),
-                sa.select(_rows.id).where(_is_of_these, _rows.due_at > _soon),
-                sa.select(_rows.id).where(_is_of_these, *_is_named),
-                sa.select(_rows.id).where(_rows.id == sa.any_(_ids)),
-            )
-        ),
-        _is_of_these,
-    )
-    .order_by(_rows.due_at.desc(), _rows.slot.desc(), _rows.id.desc())
-    .with_for_update(key_share=True)
-)
+
+
+@cache
+def _near(*, ids: bool, second: bool, slot: bool) -> PreparedStatement:
+    """Return the statement of `near` with the parts that it needs. Of parts without values no plan would be kept."""
+    parts = [_last(), sa.select(*_columns).where(_is_of_these, _rows.due_at > _soon)]
+    if ids:
+        parts.append(sa.select(*_columns).where(_rows.id == sa.any_(_ids), _is_of_these))
+    if second:
+        parts.append(sa.select(*_columns).where(_is_of_these, *_is_named))
+    if slot:
+        parts.append(_last(_rows.slot == _slot))
+    return PreparedStatement(sa.union(*parts).order_by(*(sa.desc(name) for name in ("due_at", "slot", "id"))))
 
 
 def near(
@@ -164,8 +175,6 @@ def near(
 
     These are of each reminder the last ten that fall due up to 60 minutes from now, and all later ones. Besides them:
     the rows with these `ids`, those due within this `second`, and the last ten of this `slot`.
-
-    The rows are locked, so that the sweep skips them.
     """
     values = {
         "reminder_ids": list(reminder_ids),
@@ -175,7 +184,8 @@ def near(
         "until": second and second + timedelta(seconds=1),
         "slot": slot,
     }
-    return [Row(*row) for row in _near.rows(db.session.connection(), values)]
+    statement = _near(ids=bool(ids), second=second is not None, slot=slot is not None)
+    return [Row(*row) for row in statement.rows(db.session.connection(), values)]
 
 
 def may_become(row: Row, state: State, rows: Sequence[Row], now: datetime) -> bool:
@@ -194,33 +204,47 @@ def may_become(row: Row, state: State, rows: Sequence[Row], now: datetime) -> bo
     return False
 
 
-#: What an answer changes of a row.
+#: What an answer changes of a reminder, and of a row.
+_FOLLOWING = ("done_from", "done_until", "details")
 _CHANGED = ("state", "answered_at", "answered_via", "snoozed_until", "snoozes", "taken", "note")
 
 
 def changing(*also: sa.Insert) -> PreparedStatement:
     """Return the statement that changes rows of the ledger and cancels what waits to tell of them. `also` runs with it.
 
-    It returns all columns of the changed rows. Its parameters are `rows`, see `as_parameter`, and those of `also`.
+    It returns all columns of the changed rows, without those that have another state by now. Its parameters are `rows`
+    and `reminders`, see `parameters`, and those of `also`.
     """
-    columns = [sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)]
+    columns = [*(sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)), sa.column("was", sa.Text)]
     new = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB)).table_valued(*columns, name="new")
     new = new.render_derived(with_types=True)
     changed = (
         sa.update(occurrences)
-        .where(_rows.id == new.c.id)
+        .where(_rows.id == new.c.id, _rows.state == new.c.was)
         .values({name: new.c[name] for name in _CHANGED})
         .returning(*_rows)
         .cte("changed")
     )
     cancelled = outbox.cancelling_occurrences(sa.select(changed.c.id)).cte("cancelled")
-    others = [insert.cte(f"also_{number}") for number, insert in enumerate(also)]
+    reminder = sa.func.jsonb_to_recordset(sa.bindparam("reminders", type_=JSONB)).table_valued(
+        *(sa.column(name, _reminders[name].type) for name in ("id", *_FOLLOWING)), name="reminder"
+    )
+    reminder = reminder.render_derived(with_types=True)
+    followed = (
+        sa.update(reminders)
+        .where(_reminders.id == reminder.c.id)
+        .values({**{name: reminder.c[name] for name in _FOLLOWING}, "updated_at": database_clock.now_sql()})
+        .cte("followed")
+    )
+    others = [followed, *(insert.cte(f"also_{number}") for number, insert in enumerate(also))]
     return PreparedStatement(sa.select(changed).add_cte(cancelled, *others))
 
 
-def as_parameter(rows: Sequence[Row]) -> str:
-    """Return rows as they are to be, for the statement of `changing`."""
-    return orjson.dumps(rows).decode()
+def parameters(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -> dict[str, str]:
+    """Return the values for the statement of `changing`: rows as they are and as they are to be, and reminders."""
+    rows = [{**vars(after), "was": before.state} for before, after in changes]
+    following = [{name: getattr(each, name) for name in ("id", *_FOLLOWING)} for each in followers]
+    return {"rows": orjson.dumps(rows).decode(), "reminders": orjson.dumps(following).decode()}
 
 
 def occurrence_of(values: Sequence[object]) -> Occurrence:

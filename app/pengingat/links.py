@@ -8,16 +8,18 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import array
 
 from app.core.database import clock as database_clock
-from app.core.database.session import db
+from app.core.database.prepared import PreparedStatement
+from app.core.database.session import current_connection
 from app.core.errors import Gone, NotFound
 from app.core.lib.clock import JAKARTA
 from app.identity import erasure
 from app.identity.models import User
-from app.pengingat import answers
+from app.pengingat import answers, ledger
 from app.pengingat.ledger_schemas import LinkAnswer, QuickAnswer
-from app.pengingat.models import AnsweredVia, Occurrence, Pengingat
+from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, occurrences
 from app.pengingat.tokens import hash_of, link_token_of
 
 #: How long after an occurrence fell due its link is of use.
@@ -25,6 +27,17 @@ LIFETIME = timedelta(hours=24)
 
 NOT_FOUND = "Tautan ini tidak kami temukan. Coba buka lagi dari pesan kami yang terbaru."
 EXPIRED = "Tautan ini sudah tidak berlaku."
+
+
+_rows = occurrences.c
+_hashes = sa.bindparam("by_link", type_=sa.Text), sa.bindparam("by_push", type_=sa.Text)
+_asked = PreparedStatement(
+    sa.select(*_rows, Pengingat.timezone)
+    .join(User, sa.and_(User.id == _rows.user_id, erasure.IS_PRESENT))
+    .outerjoin(Pengingat, Pengingat.id == _rows.reminder_id)
+    .where(sa.or_(*(_rows.link_hash == each for each in _hashes), _rows.shared_links.contains(array([_hashes[0]]))))
+    .order_by(_rows.due_at, _rows.id)
+)
 
 
 @dataclass(frozen=True)
@@ -42,21 +55,16 @@ def look(token: str) -> Asked:
     While its person is leaving it is not known either: a message is seen by others, too.
     """
     by_link, by_push = hash_of(token), hash_of(link_token_of(token))
-    rows = db.session.execute(
-        sa.select(Occurrence, Pengingat.timezone, database_clock.now_sql())
-        .join(User, sa.and_(User.id == Occurrence.user_id, erasure.IS_PRESENT))
-        .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
-        .where(sa.or_(Occurrence.link_hash.in_([by_link, by_push]), Occurrence.shared_links.contains([by_link])))
-        .order_by(Occurrence.due_at, Occurrence.id)
-    ).all()
+    with current_connection() as connection:
+        rows = _asked.rows(connection, {"by_link": by_link, "by_push": by_push})
     if not rows:
         raise NotFound(NOT_FOUND)
-    occurrences, now = [row for row, _, _ in rows], rows[0][2]
-    if max(row.due_at for row in occurrences) + LIFETIME < now:
+    asked = [ledger.occurrence_of(row[:-1]) for row in rows]
+    if max(row.due_at for row in asked) + LIFETIME < database_clock.now():
         raise Gone(EXPIRED)
-    zones = [zone for _, zone, _ in rows if zone]
-    via = AnsweredVia.PUSH if occurrences[0].link_hash == by_push else AnsweredVia.LINK
-    return Asked(occurrences, ZoneInfo(zones[0]) if zones else JAKARTA, via)
+    zones = [zone for *_, zone in rows if zone]
+    via = AnsweredVia.PUSH if asked[0].link_hash == by_push else AnsweredVia.LINK
+    return Asked(asked, ZoneInfo(zones[0]) if zones else JAKARTA, via)
 
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:

@@ -257,5 +257,6 @@ class OccurrenceDay(Base):
 
 
 #: For statements that have no use for objects.
+reminders = cast(sa.Table, Pengingat.__table__)
 occurrences = cast(sa.Table, Occurrence.__table__)
 occurrence_days = cast(sa.Table, OccurrenceDay.__table__)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database import clock as database_clock
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.errors import NotFound
 from app.identity.models import PHONE_IS_PROVEN, User
@@ -32,28 +34,49 @@ def locked(user_id: int, pengingat_id: int) -> Pengingat:
 class Held:
     """Reminders whose rows are locked behind their person's, until the unit of work ends."""
 
-    reminders: dict[int, Pengingat]
+    reminders: Mapping[int, Pengingat]
     recipient: Recipient
     now: datetime
+    #: Of reminders that no session writes: what an answer may change of them, as it was.
+    before: Mapping[int, tuple[object, ...]] = field(default_factory=dict)
+
+    @property
+    def changed(self) -> list[Pengingat]:
+        """Return those that no session writes and that have changed."""
+        return [self.reminders[id_] for id_, before in self.before.items() if _state(self.reminders[id_]) != before]
+
+
+#: Of the model: each attribute, and its column.
+_COLUMNS = {each.key: each.columns[0] for each in sa.inspect(Pengingat).column_attrs}
+_hold = PreparedStatement(
+    sa.select(*_COLUMNS.values(), User.nama_ktp, PHONE_IS_PROVEN.label("is_proven"), database_clock.now_sql())
+    .join_from(Pengingat, User, User.id == Pengingat.user_id)
+    .where(
+        Pengingat.user_id == sa.bindparam("of_user", type_=sa.BigInteger),
+        Pengingat.id == sa.any_(sa.bindparam("ids", type_=ARRAY(sa.BigInteger))),
+    )
+    .order_by(Pengingat.id)
+    .with_for_update(of=[User, Pengingat], key_share=True)  # PostgreSQL locks in this order
+)
 
 
 def hold(user_id: int, pengingat_ids: Collection[int]) -> Held:
     """Lock those of these reminders that are this person's, in one statement. `NotFound` if there are none.
 
-    The person's row is locked first, as by whoever deletes them, then the reminders by their ids.
+    The person's row is locked first, as by whoever deletes them, then the reminders by their ids. The reminders are
+    objects that no session writes.
     """
-    query = (
-        sa.select(Pengingat, User.nama_ktp, PHONE_IS_PROVEN, database_clock.now_sql())
-        .join(User, User.id == Pengingat.user_id)
-        .where(Pengingat.user_id == user_id, Pengingat.id.in_(pengingat_ids))
-        .order_by(Pengingat.id)
-        .with_for_update(of=[User, Pengingat], key_share=True)  # PostgreSQL locks in this order
-    )
-    rows = db.session.execute(query, execution_options={"populate_existing": True}).all()
+    rows = _hold.rows(db.session.connection(), {"of_user": user_id, "ids": list(pengingat_ids)})
     if not rows:
         raise NotFound(NOT_FOUND)
-    _, name, is_proven, now = rows[0]
-    return Held({row[0].id: row[0] for row in rows}, Recipient(name, is_proven), now)
+    reminders = [Pengingat(**dict(zip(_COLUMNS, row, strict=False))) for row in rows]
+    *_, name, is_proven, now = rows[0]
+    by_id = {each.id: each for each in reminders}
+    return Held(by_id, Recipient(name, is_proven), now, {id_: _state(each) for id_, each in by_id.items()})
+
+
+def _state(pengingat: Pengingat) -> tuple[object, ...]:
+    return pengingat.done_from, pengingat.done_until, pengingat.details
 
 
 def _find(query: sa.Select[Pengingat], user_id: int, pengingat_id: int) -> Pengingat:

@@ -10,16 +10,17 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 
 from app.core.database import clock as database_clock
-from app.core.database.session import db
+from app.core.database.prepared import PreparedStatement
+from app.core.database.session import current_connection
 from app.core.errors import NotFound
 from app.core.lib.clock import JAKARTA
 from app.identity.models import User
-from app.notifications.models import Channel, Delivery, Receipt
+from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
-from app.pengingat import answers, links
+from app.pengingat import answers, ledger, links
 from app.pengingat.ledger_schemas import QuickAnswer
 from app.pengingat.links import LIFETIME, Asked
-from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
+from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, occurrences
 
 #: So long before its time a reminder may leave with others of its minute, by a provider's clock that may be behind. The
 #: note of when it left may come later, for PostgreSQL may be away.
@@ -27,6 +28,27 @@ AHEAD = timedelta(minutes=2)
 
 #: Deliveries to a person that are looked at: those of a day, and no end of them.
 LATEST = 100
+
+
+_rows, _of = occurrences.c, deliveries.c
+_sent_at = sa.func.coalesce(_of.settled_at, _of.due_at)
+_sent = PreparedStatement(
+    sa.select(*_rows, Pengingat.timezone, _of.claim_token, _of.id)
+    .join_from(occurrences, deliveries, _of.occurrence_id == _rows.id)
+    .join(User, User.id == _of.user_id)
+    .outerjoin(Pengingat, Pengingat.id == _rows.reminder_id)
+    .where(
+        _of.user_id == sa.bindparam("of_user", type_=sa.BigInteger),
+        _of.channel == Channel.MESSAGING,
+        sa.or_(_of.state == DeliveryState.SENT, _of.unknowns > 0),
+        _of.receipt.is_distinct_from(Receipt.FAILED.value),
+        _sent_at > sa.bindparam("since", type_=sa.DateTime(timezone=True)),
+        _of.due_at <= sa.bindparam("until", type_=sa.DateTime(timezone=True)),
+        sa.or_(User.phone_changed_at.is_(None), User.phone_changed_at <= _sent_at),
+    )
+    .order_by(_sent_at.desc(), _of.due_at, _of.id)
+    .limit(LATEST)
+)
 
 
 class NothingAsked(NotFound):
@@ -84,30 +106,13 @@ def _messages(user_id: int, wrote_at: datetime | None) -> list[Asked]:
 
     So may be what left in a call of which nobody knows what came: who answers it has it.
     """
-    now = database_clock.now_sql()
-    sent_at = sa.func.coalesce(Delivery.settled_at, Delivery.due_at)
-    rows = db.session.execute(
-        sa.select(Occurrence, Pengingat.timezone, Delivery.claim_token, Delivery.id)
-        .join(Delivery, Delivery.occurrence_id == Occurrence.id)
-        .join(User, User.id == Delivery.user_id)
-        .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
-        .where(
-            Delivery.user_id == user_id,
-            Delivery.channel == Channel.MESSAGING,
-            sa.or_(Delivery.state == DeliveryState.SENT, Delivery.unknowns > 0),
-            Delivery.receipt.is_distinct_from(Receipt.FAILED),
-            sent_at > now - LIFETIME,
-            Delivery.due_at <= (wrote_at or now) + AHEAD,
-            sa.or_(User.phone_changed_at.is_(None), User.phone_changed_at <= sent_at),
-        )
-        .order_by(sent_at.desc(), Delivery.due_at, Delivery.id)
-        .limit(LATEST)
-        .execution_options(populate_existing=True)
-    )
+    now = database_clock.now()
+    with current_connection() as connection:
+        rows = _sent.rows(connection, {"of_user": user_id, "since": now - LIFETIME, "until": (wrote_at or now) + AHEAD})
     # What left as one message was claimed as one.
     messages: dict[object, list[tuple[Occurrence, str | None]]] = {}
-    for row, zone, claim_token, delivery_id in rows:
-        messages.setdefault(claim_token or delivery_id, []).append((row, zone))
+    for *row, zone, claim_token, delivery_id in rows:
+        messages.setdefault(claim_token or delivery_id, []).append((ledger.occurrence_of(row), zone))
     return [_asked(message) for message in messages.values()]
 
 

@@ -18,6 +18,7 @@ from app.notifications import outbox
 from app.pengingat import alerts, answers, filters, ledger, limits, occurrences, own, stock
 from app.pengingat.details_schemas import load_details
 from app.pengingat.models import AnsweredVia, Details, Pengingat, Tipe
+from app.pengingat.own import Held
 from app.pengingat.plans import says_when, schedule_of, with_first_day
 from app.pengingat.schedule import Schedule
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition
@@ -85,10 +86,11 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
 
 def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: AnsweredVia = AnsweredVia.APP) -> Pengingat:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
-    users.lock_own(user_id)
+    recipient = Recipient(*users.lock_own(user_id))
     consents.check(user_id, Purpose.HEALTH_DATA)
-    held = own.hold(user_id, [pengingat_id])
-    pengingat, recipient, now = held.reminders[pengingat_id], held.recipient, held.now
+    now = database_clock.now()
+    pengingat = own.locked(user_id, pengingat_id)
+    held = Held({pengingat.id: pengingat}, recipient, now)
     was_done, before = pengingat.is_done, limits.open_schedule(pengingat)
     if SCHEDULING & changes.keys():
         _reschedule(pengingat, changes, now)
@@ -137,8 +139,9 @@ def pause(user_id: int) -> None:
 
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:
     """Add to what is left of a medicine."""
-    held = own.hold(user_id, [pengingat_id])
-    pengingat, now = held.reminders[pengingat_id], held.now
+    users.lock_own(user_id)
+    now = database_clock.now()
+    pengingat = own.locked(user_id, pengingat_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
     stock.add(pengingat, data["tambah"], now)
     db.session.flush()

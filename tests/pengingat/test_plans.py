@@ -33,7 +33,15 @@ FILL = (
     SELECT id, user_id, tipe, judul, 'makan', due_at, due_at, 'done'
     FROM reminders, LATERAL (SELECT now() - id % 60 * interval '1 day' AS due_at) moment
     """,
-    "ANALYZE users, reminders, occurrences",
+    """
+    INSERT INTO caregiver_links (caregiver_id, patient_id, scopes)
+    SELECT min(id), max(id), '{alerts}' FROM users WHERE username LIKE 'massa%'
+    """,
+    """
+    INSERT INTO caregiver_alerts (link_id, occurrence_id, about, due_at, told_at)
+    SELECT (SELECT max(id) FROM caregiver_links), id, 'missed', due_at, due_at FROM occurrences
+    """,
+    "ANALYZE users, reminders, occurrences, caregiver_alerts",
 )
 
 
