@@ -13,7 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.models import Broadcast, deliveries
+from app.notifications.models import About, Broadcast, deliveries
 from bench.environment import BenchEnvironment, Result, at_most
 
 PEOPLE = 100_000
@@ -33,7 +33,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     connection.close()
     with environment.app.app_context():
         with unit_of_work():
-            broadcasts.announce(kind="article", subject="article:1", text="Artikel baru")
+            broadcasts.announce(About("article", 1), text="Artikel baru")
             db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now()))
         fan_out.enqueue_due()
         rung = queue.connection().llen("rq:queue:bulk")

@@ -105,6 +105,6 @@ def _entries(rows: Iterable[Row]) -> list[Entry]:
     """In the order of the first delivery of each."""
     entries: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        key = (row["kind"], row["subject"] or row["dedupe_key"], row["user_id"], row["due_at"])
+        key = (row["kind"], row["about_id"] or row["dedupe_key"], row["user_id"], row["due_at"])
         entries.setdefault(key, []).append(row)
     return [Entry(sorted(group, key=lambda row: (row["channel"], row["id"]))) for group in entries.values()]

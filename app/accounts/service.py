@@ -37,9 +37,11 @@ from app.identity.roles import choose_own_roles
 from app.identity.schemas import shown_nik
 from app.identity.sessions import Caller, TokenPair
 from app.notifications import outbox
-from app.notifications.models import Channel
+from app.notifications.models import About, Channel
 from app.providers import captcha
 
+#: The kind of the message with a reset link.
+RESET = "password_reset"
 RESET_LIFETIME = timedelta(minutes=30)
 RESET_TEXT = (
     "Gunakan tautan ini untuk mengatur ulang kata sandi Anda: {link}\n"
@@ -132,33 +134,35 @@ def send_reset_link(phone: str) -> None:
         .returning(PasswordReset.user_id)
     )
     owner = users.owner_of_phone(number)
-    dedupe_key = subject = f"password_reset:{user_id or token_hash}"
     text = RESET_TEXT.format(
         link=f"{settings.frontend_url}/reset-password?code={code}", minutes=int(RESET_LIFETIME.total_seconds() // 60)
     )
+    dedupe_key, about = f"password_reset:{token_hash}", None
     if user_id:
-        dedupe_key = f"password_reset:{token_hash}"
+        about = About("user", user_id)
     elif owner and owner.phone_changed_at and owner.phone_before:
         # Once a change: the key of one that has left already adds nothing.
-        dedupe_key = subject = f"password_reset_refused:{owner.id}:{owner.phone_changed_at.timestamp():.0f}"
+        dedupe_key = f"password_reset_refused:{owner.id}:{owner.phone_changed_at.timestamp():.0f}"
         number, text, expires_at = owner.phone_before, RESET_REFUSED_TEXT, moment + notices.LIFETIME
     is_wanted = user_id is not None or text is RESET_REFUSED_TEXT
-    if is_wanted:
-        outbox.cancel(subject)  # an older link or notice, which this one has replaced
+    if about:
+        outbox.cancel(about, [RESET])  # an older link, which this one has replaced
+    elif is_wanted:
+        outbox.cancel_one(dedupe_key)
     outbox.add(
         outbox.Draft(
-            kind="password_reset",
+            kind=RESET,
             channel=Channel.MESSAGING,
             dedupe_key=dedupe_key,
             payload={"text": text},
             target=number,
             user_id=user_id,
-            subject=subject,
+            about=about,
             expires_at=expires_at,
         )
     )
     if not is_wanted:
-        outbox.cancel(subject)
+        outbox.cancel_one(dedupe_key)
 
 
 def reset_password(code: str, new_password: str) -> None:

@@ -27,7 +27,7 @@ from app.identity import codes, phones, sessions, users
 from app.identity.models import PasswordReset, PhoneVerification, User, VerificationMethod
 from app.identity.sessions import Caller
 from app.notifications import outbox
-from app.notifications.models import Channel
+from app.notifications.models import About, Channel
 
 LIFETIME = timedelta(minutes=15)
 #: What a person writes, before the code.
@@ -172,18 +172,18 @@ def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: ob
 def _send(user_id: int, phone: str, code: str) -> None:
     """Send six digits to a number, whoever's it may be, at most so often a day."""
     rate_limits.count(SENT, KIND, codes.digest(KIND, phone))
-    subject = f"{KIND}:{user_id}"
-    outbox.cancel(subject)
+    about = About("user", user_id)
+    outbox.cancel(about, [KIND])
     text = TEXT.format(code=code, minutes=int(LIFETIME.total_seconds() // 60))
     outbox.add(
         outbox.Draft(
             kind=KIND,
             channel=Channel.MESSAGING,
-            dedupe_key=f"{subject}:{uuid.uuid4()}",
+            dedupe_key=f"{KIND}:{user_id}:{uuid.uuid4()}",
             payload={"text": text, "parts": {"code": code}},
             expires_at=clock.now() + LIFETIME,
             target=phone,
-            subject=subject,
+            about=about,
         )
     )
 

@@ -19,6 +19,7 @@ from app.core.web.search import MOST_COUNTED, containing
 from app.kategori import service as kategori
 from app.kategori.schemas import KategoriFilter
 from app.notifications.broadcasts import service as broadcasts
+from app.notifications.models import About
 
 NOT_FOUND = live.NOT_FOUND
 CONSTRAINTS: dict[str, AppError] = {
@@ -69,7 +70,7 @@ def create(data: Loaded, user_id: int) -> ArticleRow:
     article = Article(**pictures.columns(data))
     with translating(CONSTRAINTS):
         db.session.add(article)
-    broadcasts.announce(kind="article", subject=_subject(article.id), text=_announced(article))
+    broadcasts.announce(_about(article.id), text=_announced(article))
     return get(article.id, user_id)
 
 
@@ -80,14 +81,14 @@ def update(article_id: int, data: Loaded, user_id: int) -> ArticleRow:
     with translating(CONSTRAINTS):
         assign(article, changes)
     if "title" in changes:
-        broadcasts.reword(_subject(article_id), text=_announced(article), preference_tag=None)
+        broadcasts.reword(_about(article_id), text=_announced(article), preference_tag=None)
     return get(article_id, user_id)
 
 
 def delete(article_id: int) -> None:
     article = get_locked_or_404(Article, article_id, NOT_FOUND)
     pictures.discard(article.image)
-    broadcasts.withdraw(_subject(article_id))
+    broadcasts.withdraw(_about(article_id))
     db.session.delete(article)
     db.session.flush()
 
@@ -139,8 +140,8 @@ def _announced(article: Article) -> str:
     return ANNOUNCEMENT.format(title=without_contacts(article.title)).removesuffix(": ")
 
 
-def _subject(article_id: int) -> str:
-    return f"article:{article_id}"
+def _about(article_id: int) -> About:
+    return About("article", article_id)
 
 
 def _one(query: AnySelect) -> ArticleRow:

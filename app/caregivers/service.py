@@ -21,6 +21,7 @@ from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
 from app.identity.models import RoleName, User
 from app.notifications import outbox
+from app.notifications.models import About
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 #: A patient who was deleted after their role was checked.
@@ -202,6 +203,6 @@ def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: C
     """What held before and does no longer takes along what is queued, and what would be answered again. The link is
     locked."""
     if Scope.ALERTS not in allowed:
-        outbox.cancel(care.subject(caregiver_id, patient_id))
+        outbox.cancel(About(care.PATIENT, patient_id), to=caregiver_id)
     if Scope.MANAGE in before and Scope.MANAGE not in allowed:
         idempotency.forget(caregiver_id, "pengingat")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from enum import StrEnum
 
 import sqlalchemy as sa
@@ -16,6 +16,9 @@ from app.identity import erasure
 from app.identity.models import User
 
 NOT_FOUND = "Pasien tidak ditemukan."
+
+#: What deliveries that tell of a patient are about, in the outbox.
+PATIENT = "patient"
 
 
 class Scope(StrEnum):
@@ -47,12 +50,6 @@ class CaregiverLink(Base, Created):
     )
 
 
-def caregivers_of(patient_id: int) -> Sequence[int]:
-    """The ids of all who care for a patient, in their order."""
-    links = sa.select(CaregiverLink.caregiver_id).where(CaregiverLink.patient_id == patient_id)
-    return db.session.scalars(links.order_by(CaregiverLink.caregiver_id)).all()
-
-
 def links_with(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.Select[CaregiverLink]:
     """Return the links by which the patients of this column allow this now."""
     return sa.select(CaregiverLink).where(CaregiverLink.patient_id == patient_id, _has(scope))
@@ -78,16 +75,6 @@ def check_locked(caregiver_id: int, patient_id: int, scope: Scope) -> None:
 def in_order(scopes: Collection[str]) -> list[str]:
     """Each scope once, in the order of the enumeration."""
     return [scope.value for scope in Scope if scope in scopes]
-
-
-def subject(caregiver_id: int, patient_id: int) -> str:
-    """What a caregiver is told of a patient has this subject in the outbox: a cut link cancels what is not sent yet."""
-    return f"{subjects_about(patient_id)}{caregiver_id}"
-
-
-def subjects_about(patient_id: int) -> str:
-    """The beginning of each `subject` by which caregivers are told of this patient."""
-    return f"care:{patient_id}:"
 
 
 def _links(caregiver_id: int, patient_id: int, scope: Scope) -> sa.Select[int]:

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from datetime import date, datetime
 from enum import StrEnum
-from typing import cast
+from typing import NamedTuple, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -55,6 +55,13 @@ class Receipt(StrEnum):
 OPEN = (State.PENDING, State.CLAIMED)
 
 
+class About(NamedTuple):
+    """What a delivery tells of, and is cancelled with."""
+
+    type: str
+    id: int
+
+
 class Delivery(Base, Created):
     """One message or push to one target."""
 
@@ -72,7 +79,8 @@ class Delivery(Base, Created):
     queue: Mapped[str] = mapped_column(comment="urgent or bulk: whose drain sends it")
     channel: Mapped[str]
     kind: Mapped[str] = mapped_column(comment="what it is about: password_reset, reminder, broadcast, ...")
-    subject: Mapped[str | None] = mapped_column(comment="what it belongs to and is cancelled with")
+    about_type: Mapped[str | None] = mapped_column(comment="what about_id names: reminder, patient, forum_thread, ...")
+    about_id: Mapped[int | None] = mapped_column(comment="what it tells of and is cancelled with")
     user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     occurrence_id: Mapped[int | None] = mapped_column(
         comment="of a reminder: the row of its ledger. No foreign key: the ledger is kept far longer than a delivery"
@@ -124,11 +132,12 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state = 'claimed'"),
         ),
-        # Rows with a subject alone: where few are open, a plan for a claim would read them all by this index.
+        # Rows about something alone: where few are open, a plan for a claim would read them all by this index.
         sa.Index(
-            "ix_deliveries_subject",
-            "subject",
-            postgresql_where=sa.text("state IN ('pending', 'claimed') AND subject IS NOT NULL"),
+            "ix_deliveries_about",
+            "about_type",
+            "about_id",
+            postgresql_where=sa.text("state IN ('pending', 'claimed') AND about_id IS NOT NULL"),
         ),
         # What may leave in one message with a reminder, see `delivery.groups`.
         sa.Index(
@@ -222,7 +231,7 @@ class Broadcast(Base, Created):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(comment="forum_thread, article or video")
-    subject: Mapped[str] = mapped_column(unique=True, comment="what it tells of, as in forum_thread:5; announced once")
+    about_id: Mapped[int] = mapped_column(comment="which of its kind it tells of; each is announced once")
     text: Mapped[str]
     preference_tag: Mapped[str | None] = mapped_column(comment="only people with this preference; null: everybody")
     except_user_id: Mapped[int | None] = mapped_column(comment="who wrote it")
@@ -231,7 +240,10 @@ class Broadcast(Base, Created):
     cursor: Mapped[int] = mapped_column(server_default=sa.text("0"), comment="the last user that a page has reached")
     recipients: Mapped[int] = mapped_column(server_default=sa.text("0"))
 
-    __table_args__ = (sa.Index("ix_broadcasts_open", "starts_at", postgresql_where=sa.text("state = 'open'")),)
+    __table_args__ = (
+        sa.UniqueConstraint("kind", "about_id"),
+        sa.Index("ix_broadcasts_open", "starts_at", postgresql_where=sa.text("state = 'open'")),
+    )
 
 
 class BroadcastPace(Base):

@@ -13,7 +13,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.jobs.queue import URGENT
 from app.notifications.delivery.settlements import final
-from app.notifications.models import OPEN, Channel, Delivery, State
+from app.notifications.models import OPEN, About, Channel, Delivery, State
 
 #: In a payload: the ids of the people whom the text names. When one of them is erased, the payload is emptied.
 ABOUT = "about"
@@ -38,7 +38,7 @@ class Draft:
     user_id: int | None = None
     occurrence_id: int | None = None
     target: str | None = None
-    subject: str | None = None
+    about: About | None = None
     queue: str = URGENT
 
 
@@ -56,18 +56,23 @@ def add_all(drafts: Sequence[Draft]) -> int:
     return _insert(drafts) if drafts else 0
 
 
-def cancel(subject: str, *, due_after: datetime | None = None) -> None:
-    """Cancel what belongs to `subject` and is not sent yet. A call under way is not stopped.
+def cancel(about: About, kinds: Collection[str] = (), *, to: int | None = None) -> None:
+    """Cancel what tells of something and is not sent yet. A call under way is not stopped.
 
-    With `due_after`, only what falls due after that moment.
+    With `kinds`, only deliveries of these kinds. With `to`, only those to this person.
     """
-    later = sa.true() if due_after is None else Delivery.due_at > due_after
-    _cancel(Delivery.subject == subject, later)
+    of_kinds = Delivery.kind.in_(kinds) if kinds else sa.true()
+    _cancel(*is_about(about), of_kinds, sa.true() if to is None else Delivery.user_id == to)
 
 
-def reword(subject: str, text: str) -> None:
-    """Let what belongs to `subject` and is not sent yet say this."""
-    _reword(Delivery.subject == subject, {"text": text})
+def is_about(about: About) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Return the conditions that a delivery tells of something."""
+    return Delivery.about_type == about.type, Delivery.about_id == about.id
+
+
+def reword(about: About, kind: str, text: str) -> None:
+    """Let what tells of something and is not sent yet say this."""
+    _reword(sa.and_(*is_about(about), Delivery.kind == kind), {"text": text})
 
 
 def reword_one(dedupe_key: str, payload: Mapping[str, object]) -> None:
@@ -122,7 +127,7 @@ def _cancelling(*which: sa.ColumnElement[bool]) -> sa.Update:
 
 def _insert(drafts: Sequence[Draft]) -> int:
     now = database_clock.now() if any(draft.due_at is None for draft in drafts) else None
-    rows = [{**vars(draft), "due_at": draft.due_at or now, "next_try_at": draft.due_at or now} for draft in drafts]
+    rows = [_row(draft, draft.due_at or now) for draft in drafts]
     statement = insert(Delivery)
     new = statement.excluded
     result = db.session.execute(
@@ -132,7 +137,8 @@ def _insert(drafts: Sequence[Draft]) -> int:
                 # As SQL text: a bound value here makes SQLAlchemy send one statement for each row.
                 "state": sa.literal_column(f"'{State.PENDING}'"),
                 "payload": new.payload,
-                "subject": new.subject,
+                "about_type": new.about_type,
+                "about_id": new.about_id,
                 "user_id": new.user_id,
                 "occurrence_id": new.occurrence_id,
                 "target": new.target,
@@ -150,3 +156,9 @@ def _insert(drafts: Sequence[Draft]) -> int:
         rows,
     )
     return len(result.all())
+
+
+def _row(draft: Draft, due_at: datetime | None) -> dict[str, object]:
+    values = {name: value for name, value in vars(draft).items() if name != "about"}
+    about_type, about_id = draft.about or (None, None)
+    return {**values, "about_type": about_type, "about_id": about_id, "due_at": due_at, "next_try_at": due_at}

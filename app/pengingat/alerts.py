@@ -24,6 +24,7 @@ from app.identity.models import User
 from app.identity.notification_settings import Wishes, zone_of
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed, UnwantedError
+from app.notifications.models import About as Of
 from app.notifications.models import deliveries
 from app.pengingat import alert_texts, ledger, pacing
 from app.pengingat.alert_texts import Line, News
@@ -61,8 +62,7 @@ def forget(patient_id: int) -> None:
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
     untold = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
     db.session.execute(untold.execution_options(synchronize_session=False))
-    for caregiver_id in care.caregivers_of(patient_id):  # after those alerts: what left meanwhile is queued by now
-        outbox.cancel(care.subject(caregiver_id, patient_id))
+    outbox.cancel(Of(care.PATIENT, patient_id))  # after those alerts: what left meanwhile is queued by now
 
 
 def note_undelivered(occurrence_ids: Sequence[int]) -> None:
@@ -198,7 +198,7 @@ class _Telling:
                 payload={**words, "nameless": plain, "patient_id": self.link.patient_id},
                 expires_at=self.now + LIFETIME,
                 user_id=self.link.caregiver_id,
-                subject=care.subject(self.link.caregiver_id, self.link.patient_id),
+                about=Of(care.PATIENT, self.link.patient_id),
             )
 
 

@@ -192,7 +192,7 @@ def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = 
         _reopen(held, pengingat)
         return
     dues = done.current(pengingat, held.now)
-    outbox.cancel(occurrences.subject(pengingat.id))
+    outbox.cancel(occurrences.about(pengingat.id), [occurrences.KIND])
     # One that lies beyond the horizon has no row yet.
     ids = {row.id for row in ledger.record([occurrences.entry(pengingat, due) for due in dues])}
     rows = ledger.near([pengingat.id], held.now, ids=ids)

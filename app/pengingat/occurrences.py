@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.notifications import outbox
-from app.notifications.models import Channel
+from app.notifications.models import About, Channel
 from app.pengingat import ledger, texts, tokens
 from app.pengingat.models import LATE, Occurrence, Pengingat, State, Tipe
 from app.pengingat.schedule import NEVER, OFFSETS, Due
@@ -25,8 +25,9 @@ AGAIN = ":again"
 KIND = "reminder"
 
 
-def subject(pengingat_id: int) -> str:
-    return f"pengingat:{pengingat_id}"
+def about(pengingat_id: int) -> About:
+    """Return what the deliveries of a reminder are about, those of its stock included."""
+    return About("reminder", pengingat_id)
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def _told(
             expires_at=at + LATE,
             user_id=pengingat.user_id,
             occurrence_id=occurrence_id,
-            subject=subject(pengingat.id),
+            about=about(pengingat.id),
         )
 
 

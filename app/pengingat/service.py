@@ -110,8 +110,7 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
 def delete(user_id: int, pengingat_id: int) -> None:
     users.lock_own(user_id)
     pengingat = own.locked(user_id, pengingat_id)
-    for subject in (occurrences.subject(pengingat_id), stock.subject(pengingat_id)):
-        outbox.cancel(subject)
+    outbox.cancel(occurrences.about(pengingat_id))
     ledger.void(pengingat_id)
     db.session.delete(pengingat)
 
@@ -159,7 +158,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     pengingat.tipe, pengingat.timezone, pengingat.details = tipe, zone, details
     if before != after:
         _set_schedule(pengingat, after, start, now)
-        outbox.cancel(occurrences.subject(pengingat.id))
+        outbox.cancel(occurrences.about(pengingat.id), [occurrences.KIND])
         ledger.void(pengingat.id)
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.start = start

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 
-import sqlalchemy as sa
-
 from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
+from app.notifications.models import About
 from app.pengingat import texts
 from app.pengingat.details_schemas import MOST_IN_STOCK
 from app.pengingat.ledger import Row
@@ -36,15 +35,6 @@ LAST_BORDER = 2
 class StockNotTracked(Conflict):
     code = "stock_not_tracked"
     message = "Persediaan obat ini belum dicatat. Isi dahulu sisanya."
-
-
-def subject(pengingat_id: int) -> str:
-    return f"persediaan:{pengingat_id}"
-
-
-def reminder_of(kind: sa.ColumnElement[str], about: sa.ColumnElement[str | None]) -> sa.ColumnElement[int | None]:
-    """The id of the reminder that a delivery of this kind and subject tells the stock of, in SQL; null for others."""
-    return sa.case((kind == KIND, sa.cast(sa.func.split_part(about, ":", 2), sa.BigInteger)))
 
 
 def track(pengingat: Pengingat, now: datetime) -> None:
@@ -97,11 +87,11 @@ def look(pengingat: Pengingat, recipient: Recipient, now: datetime) -> Iterator[
         yield outbox.Draft(
             kind=KIND,
             channel=channel,
-            dedupe_key=f"{subject(pengingat.id)}:{looked_for:%Y%m%dT%H%M%SZ}:{channel}",
+            dedupe_key=f"persediaan:{pengingat.id}:{looked_for:%Y%m%dT%H%M%SZ}:{channel}",
             payload=payload,
             expires_at=looked_for + TELL_WITHIN,
             user_id=pengingat.user_id,
-            subject=subject(pengingat.id),
+            about=About("reminder", pengingat.id),
         )
 
 
@@ -165,7 +155,7 @@ def _restock(pengingat: Pengingat, now: datetime) -> None:
         return
     border = _border(pengingat, runs_out_on(pengingat, now), now)
     if border is None:
-        outbox.cancel(subject(pengingat.id))
+        outbox.cancel(About("reminder", pengingat.id), [KIND])
     pengingat.stock_told = None if border is None else max(border, pengingat.stock_told)
 
 

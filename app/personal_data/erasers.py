@@ -166,7 +166,7 @@ def _is_about(person: Leaving) -> sa.ColumnElement[bool]:
     text, words = sa.cast(Delivery.payload, sa.Text), Delivery.payload["text"].astext
     return sa.or_(
         Delivery.payload.contains({outbox.ABOUT: [person.id]}),
-        Delivery.subject.startswith(care.subjects_about(person.id), autoescape=True),
+        sa.and_(Delivery.about_type == care.PATIENT, Delivery.about_id == person.id),
         *(text.regexp_match(_whole(identifier), flags="i") for identifier in person.identifiers),
         sa.and_(
             Delivery.kind == notices.REPLY_KIND,

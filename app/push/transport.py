@@ -102,7 +102,7 @@ def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.Draft:
         user_id=delivery.user_id,
         occurrence_id=delivery.occurrence_id,
         target=str(subscription_id),
-        subject=delivery.subject,
+        about=delivery.about,
         queue=delivery.queue,
     )
 

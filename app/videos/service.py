@@ -18,6 +18,7 @@ from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
 from app.notifications.broadcasts import service as broadcasts
+from app.notifications.models import About
 from app.providers.videos import Video as LiveVideo
 from app.videos import live
 from app.videos.models import SavedVideo, Video, videos
@@ -76,7 +77,7 @@ def create(data: Loaded, user_id: int) -> VideoRow:
     video = Video(**_completed(data))
     with translating(CONSTRAINTS):
         db.session.add(video)
-    broadcasts.announce(kind="video", subject=_subject(video.id), text=_announced(video))
+    broadcasts.announce(_about(video.id), text=_announced(video))
     return get(video.id, user_id)
 
 
@@ -89,13 +90,13 @@ def update(video_id: int, data: Loaded, user_id: int) -> VideoRow:
     with translating(CONSTRAINTS):
         assign(get_locked_or_404(Video, video_id, NOT_FOUND), changes)
     if "title" in changes:
-        broadcasts.reword(_subject(video_id), text=_announced(video), preference_tag=None)
+        broadcasts.reword(_about(video_id), text=_announced(video), preference_tag=None)
     return get(video_id, user_id)
 
 
 def delete(video_id: int) -> None:
     video = get_locked_or_404(Video, video_id, NOT_FOUND)
-    broadcasts.withdraw(_subject(video_id))
+    broadcasts.withdraw(_about(video_id))
     db.session.delete(video)
     db.session.flush()
 
@@ -203,8 +204,8 @@ def _announced(video: Video) -> str:
     return ANNOUNCEMENT.format(title=without_contacts(video.title)).removesuffix(": ")
 
 
-def _subject(video_id: int) -> str:
-    return f"video:{video_id}"
+def _about(video_id: int) -> About:
+    return About("video", video_id)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -36,7 +36,7 @@ def test_a_new_article_is_announced_after_a_while_unless_it_is_deleted_before(ad
     before = clock.now()
     article = admin.post("/articles", NEW).json or {}
     row = db.session.scalars(sa.select(Broadcast)).one()
-    assert (row.kind, row.subject, row.text) == ("article", f"article:{article['id']}", "Artikel baru: Gizi Anak")
+    assert (row.kind, row.about_id, row.text) == ("article", article["id"], "Artikel baru: Gizi Anak")
     assert (row.preference_tag, row.except_user_id) == (None, None)
     assert 29 <= (row.starts_at - before).total_seconds() <= 305
     admin.delete(f"/articles/{article['id']}")

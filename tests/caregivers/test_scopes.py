@@ -10,7 +10,7 @@ from app.core.errors import NotFound
 from app.identity import care
 from app.identity.care import Scope
 from app.identity.models import RoleName
-from app.notifications.models import Delivery, State
+from app.notifications.models import About, Delivery, State
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add
@@ -49,8 +49,8 @@ def test_a_link_that_is_made_again_allows_nothing(caregiver: Client, siti: Clien
 @pytest.mark.parametrize("way", ["the scope", "the link, by the patient", "the link, by the caregiver"])
 def test_what_is_queued_for_a_caregiver_ends_with_the_consent(caregiver: Client, siti: Client, way: str) -> None:
     siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["alerts", "history"]})
-    subject = care.subject(caregiver.id, siti.id)
-    add(dedupe_key="a", user_id=caregiver.id, subject=subject)
+    about = About(care.PATIENT, siti.id)
+    add(dedupe_key="a", user_id=caregiver.id, about=about)
     siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["alerts"]})
     assert _state() == State.PENDING
     if way == "the scope":

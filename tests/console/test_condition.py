@@ -63,11 +63,11 @@ def test_an_administrator_does_not_learn_there_whom_a_broadcast_of_a_thread_left
     admin: Client, siti: Client
 ) -> None:
     """Of all whom it concerns that is its author alone, be it under a pseudonym."""
-    for subject in ("forum_thread:1", "article:1"):
+    for about_type in ("forum_thread", "article"):
         db.session.add(
-            Delivery(kind="broadcast", channel="messaging", queue="bulk", dedupe_key=subject, payload={"text": "x"},
+            Delivery(kind="broadcast", channel="messaging", queue="bulk", dedupe_key=about_type, payload={"text": "x"},
                      due_at=sa.func.now(), next_try_at=sa.func.now(), expires_at=sa.func.now(), user_id=siti.id,
-                     subject=subject)
+                     about_type=about_type, about_id=1)
         )  # fmt: skip
     db.session.commit()
     assert len(admin.get(f"/admins/users/{siti.id}/pengiriman").json) == 1

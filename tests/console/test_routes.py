@@ -17,7 +17,7 @@ from app.identity.models import AuditEntry
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics
 from app.notifications.delivery.drain import OUTCOMES
-from app.notifications.models import Broadcast, Delivery, State
+from app.notifications.models import About, Broadcast, Delivery, State
 from app.notifications.senders import health
 from app.notifications.senders.models import Sender
 from tests.console.deliveries import send
@@ -100,7 +100,7 @@ class TestUpdateBroadcasts(ForAdmins):
     """PUT /admins/operasi/siaran"""
 
     def test_broadcasts_are_paused_and_resumed_and_it_is_recorded(self, admin: Client) -> None:
-        broadcasts.announce(kind="article", subject="article:1", text="Baru")
+        broadcasts.announce(About("article", 1), text="Baru")
         assert admin.put("/admins/operasi/siaran", {"paused": True}).json == {"paused": True, "reason": None, "open": 1}
         assert admin.get("/admins/operasi").json["broadcasts"]["paused"] is True
         assert admin.put("/admins/operasi/siaran", {"paused": False}).json == {

@@ -17,7 +17,7 @@ from app.core.lib import clock
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import outbox
-from app.notifications.models import Channel, Inbound, State, deliveries
+from app.notifications.models import About, Channel, Inbound, State, deliveries
 from app.notifications.senders.models import PhoneNumber
 from config import Config
 from dev.application import create_development_app
@@ -87,8 +87,15 @@ def test_channels_of_one_occurrence_are_one_entry_with_the_persons_name(developi
     try:
         due = clock.now() + timedelta(hours=2)
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
-            add(f"dosis {channel}", channel=channel, user_id=user_id, subject="pengingat:1", due_at=due, target=None)
-        add("dosis berikut", user_id=user_id, subject="pengingat:1", due_at=due + timedelta(hours=12), target=None)
+            add(
+                f"dosis {channel}",
+                channel=channel,
+                user_id=user_id,
+                about=About("reminder", 1),
+                due_at=due,
+                target=None,
+            )
+        add("dosis berikut", user_id=user_id, about=About("reminder", 1), due_at=due + timedelta(hours=12), target=None)
         first, second = entries(developing, "Next", "")
         assert first.startswith("Siti Aminah siti password reset · ")
         assert "pending message dosis messaging" in first

@@ -107,10 +107,9 @@ def test_a_blocked_reply_is_told_of_by_no_message_and_delays_none(client: Client
     rina = client.as_(make_user(nama_ktp="Rina"))
 
     def dues(thread_id: int) -> list[tuple[str, bool]]:
-        subject = f"forum_thread:{thread_id}:replies"
         rows = db.session.execute(
             sa.select(Delivery.payload, Delivery.due_at <= sa.func.now())
-            .where(Delivery.subject == subject)
+            .where(Delivery.kind == "forum_reply", Delivery.about_id == thread_id)
             .order_by(Delivery.id)
         )
         return [(payload["text"], is_due) for payload, is_due in rows]
@@ -159,8 +158,8 @@ def claimed(thread_id: int, user_id: int) -> Claimed:
     payload = {"text": "Utas baru", "zone": "Asia/Jakarta", "day": now.astimezone(JAKARTA).date().isoformat()}
     return Claimed(
         id=1, claim_token=uuid.uuid4(), unknowns=0, dedupe_key="k", queue="bulk", kind="broadcast",
-        subject=f"forum_thread:{thread_id}", user_id=user_id, occurrence_id=None, target=None, payload=payload,
-        due_at=now, expires_at=now, attempts=1, deaths=0,
+        about_type="forum_thread", about_id=thread_id, user_id=user_id, occurrence_id=None, target=None,
+        payload=payload, due_at=now, expires_at=now, attempts=1, deaths=0,
     )  # fmt: skip
 
 

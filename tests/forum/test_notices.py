@@ -70,7 +70,7 @@ def test_new_thread_is_announced_to_those_whom_its_category_concerns(siti: Clien
     before = clock.now()
     thread = write_thread(siti, title="Menu", use_pseudonym=True)
     (broadcast,) = db.session.scalars(sa.select(Broadcast)).all()
-    assert (broadcast.kind, broadcast.subject) == ("forum_thread", f"forum_thread:{thread['id']}")
+    assert (broadcast.kind, broadcast.about_id) == ("forum_thread", thread["id"])
     assert (broadcast.preference_tag, broadcast.except_user_id) == ("medical", siti.id)
     assert broadcast.text == "Utas baru di forum Medis: “Menu”"
     assert timedelta(seconds=29) < broadcast.starts_at - before < timedelta(seconds=302)

@@ -13,9 +13,11 @@ from app.core.jobs import queue
 from app.core.lib import clock
 from app.notifications import jobs, messages, outbox
 from app.notifications.delivery import claims, settlements
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import About, Channel, Delivery, State
 from tests.helpers.apps import config_for_tests
 from tests.notifications.deliveries import add, reread
+
+RESET = About("user", 1)
 
 
 def waiting_jobs() -> int:
@@ -57,47 +59,47 @@ def test_a_delivery_for_later_enqueues_nothing(app: Flask) -> None:
 
 
 def test_what_is_cancelled_is_not_claimed(app: Flask) -> None:
-    row = add(subject="reset:1")
+    row = add(about=RESET)
     with unit_of_work():
-        outbox.cancel("reset:1")
+        outbox.cancel(RESET)
     assert claims.claim("urgent", Channel.MESSAGING) is None
     cancelled = reread(row.dedupe_key)
     before = cancelled.state, cancelled.settled_at
     with unit_of_work():
-        outbox.cancel("reset:1")  # once more, which finds nothing
+        outbox.cancel(RESET)  # once more, which finds nothing
     again = reread(row.dedupe_key)
     assert (again.state, again.settled_at) == before
     assert before[0] == State.CANCELLED
 
 
 def test_what_was_cancelled_and_is_added_again_goes_out(app: Flask) -> None:
-    row = add(dedupe_key="back", subject="s", payload={"text": "lama"})
+    row = add(dedupe_key="back", about=RESET, payload={"text": "lama"})
     with unit_of_work():
-        outbox.cancel("s")
-    add(dedupe_key="back", subject="s", payload={"text": "baru"})
+        outbox.cancel(RESET)
+    add(dedupe_key="back", about=RESET, payload={"text": "baru"})
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     assert (claimed.id, claimed.payload) == (row.id, {"text": "baru"})
 
 
 def test_what_was_sent_does_not_come_back(app: Flask) -> None:
-    add(dedupe_key="sent", subject="s")
+    add(dedupe_key="sent", about=RESET)
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     with unit_of_work():
-        outbox.cancel("s")
+        outbox.cancel(RESET)
     settlements.settle_sent(claimed, "ref")  # the call was under way
-    add(dedupe_key="sent", subject="s")
+    add(dedupe_key="sent", about=RESET)
     assert reread("sent").state == State.SENT
 
 
 def test_one_cancelled_under_a_worker_and_added_again_waits_for_that_worker(app: Flask) -> None:
-    add(dedupe_key="busy", subject="s")
+    add(dedupe_key="busy", about=RESET)
     before = clock.now()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
     with unit_of_work():
-        outbox.cancel("s")
-    add(dedupe_key="busy", subject="s")
+        outbox.cancel(RESET)
+    add(dedupe_key="busy", about=RESET)
     assert claims.claim("urgent", Channel.MESSAGING) is None
     assert reread("busy").next_try_at >= before + timedelta(seconds=claims.LEASE_S)
 

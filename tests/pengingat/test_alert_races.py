@@ -11,7 +11,6 @@ from flask import Flask
 
 from app.caregivers import service as caregivers
 from app.core.database.session import db, get_locked_or_404, unit_of_work
-from app.identity import care
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from app.pengingat import answers, jobs, service
@@ -51,15 +50,15 @@ def clock() -> None:
         jobs.tell_caregivers()
 
 
-def told() -> Counter[str]:
+def told() -> Counter[tuple[int | None, int | None]]:
     """How many messages each caregiver is sent of their patient."""
-    subjects = sa.select(Delivery.subject).filter_by(kind="alert", channel="messaging", state="pending")
-    return Counter(db.session.scalars(subjects))
+    people = sa.select(Delivery.user_id, Delivery.about_id).filter_by(kind="alert", channel="messaging")
+    return Counter((caregiver, patient) for caregiver, patient in db.session.execute(people.filter_by(state="pending")))
 
 
 def test_four_clocks_tell_each_caregiver_once(committed: Flask, trios: list[Trio]) -> None:
     run_together(committed, *[clock] * 4)
-    assert told() == {care.subject(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
+    assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
     alerts = db.session.scalars(sa.select(CaregiverAlert)).all()
     assert len(alerts) == PATIENTS
     assert all(alert.told_at is not None for alert in alerts)
@@ -96,8 +95,8 @@ def test_an_answer_while_clocks_tell_is_told_or_is_what_is_told(committed: Flask
     run_together(committed, clock, answer_all, clock)
     clock()
     for patient_id, caregiver_id, _ in trios:
-        subject = care.subject(caregiver_id, patient_id)
-        rows = sa.select(Delivery.payload["text"].astext).filter_by(subject=subject, channel="messaging")
+        which = {"user_id": caregiver_id, "about_id": patient_id, "channel": "messaging"}
+        rows = sa.select(Delivery.payload["text"].astext).filter_by(**which)
         texts = db.session.scalars(rows.order_by(Delivery.id)).all()
         assert len(texts) in (1, 2)
         assert ["walau terlambat" in text for text in texts] == [False, True][-len(texts) :]
@@ -112,4 +111,4 @@ def test_the_deletion_of_people_meets_no_deadlock(committed: Flask, trios: list[
     run_together(committed, clock, delete_all, clock)
     clock()
     remaining = [(patient_id, caregiver_id) for patient_id, caregiver_id, _ in trios[6:]]
-    assert told() == {care.subject(caregiver_id, patient_id): 1 for patient_id, caregiver_id in remaining}
+    assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id in remaining}

@@ -10,11 +10,10 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.identity import care
 from app.identity.models import User
 from app.identity.notification_settings import save
 from app.notifications.models import Delivery
-from app.pengingat import alerts, jobs
+from app.pengingat import alerts, jobs, pacing
 from app.pengingat.alert_texts import REQUESTS, News
 from app.pengingat.ledger import FRESH
 from app.pengingat.models import CaregiverAlert
@@ -248,7 +247,7 @@ def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) 
 # --- a clock that dies ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", [(alerts, "links_due"), (care, "subject")])
+@pytest.mark.parametrize("step", [(alerts, "links_due"), (pacing, "next_step")], ids=lambda step: step[1])
 def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, monkeypatch: pytest.MonkeyPatch, step: Any
 ) -> None:

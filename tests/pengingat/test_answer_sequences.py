@@ -223,6 +223,6 @@ def skip_ahead(reminder_id: int, due_at: datetime, now: datetime) -> None:
         db.session.execute(skipped.values(state="skipped", answered_at=now, answered_via="app"))
         db.session.execute(
             sa.update(Delivery)
-            .where(Delivery.subject == f"pengingat:{reminder_id}", Delivery.due_at == due_at)
+            .where(Delivery.about_id == reminder_id, Delivery.due_at == due_at)
             .values(state="cancelled")
         )

@@ -104,8 +104,8 @@ def test_posts_are_deleted_where_the_person_wants_it(mine: Client, client: Clien
     budi.post(f"/forum/threads/{other_id}/reply", {"content": "Di bawahnya", "parent_id": reply_id})
     erased(mine, mine.id, "delete")
     assert_error(client.get(f"/forum/threads/{thread_id}"), 404)
-    subjects = set(db.session.scalars(sa.select(Broadcast.subject)))
-    assert subjects == {f"forum_thread:{other_id}"}
+    announced = set(db.session.scalars(sa.select(Broadcast.about_id)))
+    assert announced == {other_id}
     other = client.get(f"/forum/threads/{other_id}").json
     assert (other["replies_count"], other["replies"][0]["is_deleted"]) == (1, True)
     assert other["replies"][0]["replies"][0]["content"] == "Di bawahnya"

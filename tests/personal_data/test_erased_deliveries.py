@@ -9,12 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from app.core.database.session import db, unit_of_work
-from app.identity import care
 from app.identity.models import RoleName, User
 from app.notifications import outbox
 from app.notifications.broadcasts import fan_out
 from app.notifications.messages import message_user
-from app.notifications.models import Broadcast, Channel, Delivery, State
+from app.notifications.models import About, Broadcast, Channel, Delivery, State
 from app.personal_data import erasers, jobs
 from tests.forum.posts import category_id, write_reply, write_thread
 from tests.helpers.client import Client
@@ -85,7 +84,7 @@ def test_what_others_were_sent_about_the_person_is_emptied(client: Client, forum
     assert theirs.post("/caregiver/invitations", {"code": code}).status_code == 201
     assert "Jejakqx" in str(Phone(number).write("PUTUS").text)
     thread = write_thread(theirs, title="Menu Jejakqx", category_id=category_id("Umum"))
-    announced = sa.select(Broadcast.id).where(Broadcast.subject == f"forum_thread:{thread['id']}")
+    announced = sa.select(Broadcast.id).where(Broadcast.about_id == thread["id"])
     fan_out.fan_out(db.session.scalars(announced).one())
     with unit_of_work():
         outbox.add(
@@ -96,7 +95,7 @@ def test_what_others_were_sent_about_the_person_is_emptied(client: Client, forum
                 payload={"text": "Jejakqx belum menandai obat pukul 07.00 WIB.", "patient_id": leaver_id},
                 expires_at=datetime.now(UTC) + timedelta(hours=12),
                 user_id=rina_id,
-                subject=care.subject(rina_id, leaver_id),
+                about=About("patient", leaver_id),
             )
         )
     before = sent()

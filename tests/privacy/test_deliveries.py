@@ -17,7 +17,6 @@ from app.notifications.delivery.messaging import INVALID
 from app.notifications.delivery.proof import UNPROVEN
 from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.notifications.models import Delivery
-from app.pengingat import stock
 from app.pengingat.alerts import NOT_ALLOWED
 from app.pengingat.models import Occurrence
 from app.privacy.service import words
@@ -133,7 +132,7 @@ def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_reminder_does_not(s
 def test_a_stock_that_runs_out_names_its_medicine(siti: Client) -> None:
     pengingat_id = siti.post("/pengingat/obat", OBAT).json["id"]
     db.session.execute(sa.delete(Delivery))
-    add(siti.user, kind="stock", subject=stock.subject(pengingat_id), state="sent")
+    add(siti.user, kind="stock", about_type="reminder", about_id=pengingat_id, state="sent")
     assert only(siti)["title"] == "Persediaan obat: Obat diabetes"
     siti.delete(f"/pengingat/{pengingat_id}")
     assert only(siti)["title"] == "Persediaan obat"

@@ -14,7 +14,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import jobs
-from app.notifications.models import Channel, Delivery
+from app.notifications.models import About, Channel, Delivery
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -177,11 +177,11 @@ def test_a_cancelled_reminder_takes_its_pushes_along(
 
     subscribe(client, browser, user_id)
     sim.fault("push", "status", status=503)
-    remind(user_id, subject="pengingat:1")
+    remind(user_id, about=About("reminder", 1))
     jobs.drain("urgent")
     jobs.drain("urgent")
     with unit_of_work():
-        outbox.cancel("pengingat:1")
+        outbox.cancel(About("reminder", 1))
     pushes = sa.select(Delivery.state).where(Delivery.channel == Channel.PUSH)
     assert db.session.scalars(pushes).all() == ["cancelled"]
     assert not sim.push.messages

@@ -45,8 +45,8 @@ def additions_meet_delete_of_the_reminder(scene: Scene) -> Script:
     add = person.post(f"{path}/persediaan", tambah=1)
     yield [add, TELL_OF_STOCK, person.delete(path), add]
     assert scene.sql("SELECT count(*) FROM reminders WHERE id = :id", id=id_) == 0
-    waiting = "SELECT count(*) FROM deliveries WHERE subject = :subject AND state = 'pending'"
-    assert scene.sql(waiting, subject=f"persediaan:{id_}") == 0
+    waiting = "SELECT count(*) FROM deliveries WHERE kind = 'stock' AND about_id = :id AND state = 'pending'"
+    assert scene.sql(waiting, id=id_) == 0
 
 
 @encounter(200, 401, 404)

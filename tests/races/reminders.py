@@ -32,7 +32,7 @@ def pengingat(scene: Scene, person: Person) -> tuple[str, int]:
 
 def forget_plans(scene: Scene, person: Person) -> None:
     """As if the reminders of a person had been planned for no more than the next minute."""
-    scene.change("DELETE FROM deliveries WHERE user_id = :id AND subject LIKE 'pengingat:%'", id=person.id)
+    scene.change("DELETE FROM deliveries WHERE user_id = :id AND kind = 'reminder'", id=person.id)
     scene.change("UPDATE reminders SET planned_until = now() + interval '1 minute' WHERE user_id = :id", id=person.id)
 
 
@@ -40,8 +40,8 @@ def hours_waiting(scene: Scene, id_: int) -> set[int]:
     """The hours (UTC) at which messages of a reminder are still to go out."""
     query = """
         SELECT array_agg(DISTINCT extract(hour FROM due_at AT TIME ZONE 'UTC')::int) FROM deliveries
-        WHERE subject = :subject AND state = 'pending' AND channel = 'messaging'"""
-    return set(scene.sql(query, subject=f"pengingat:{id_}") or [])
+        WHERE kind = 'reminder' AND about_id = :id AND state = 'pending' AND channel = 'messaging'"""
+    return set(scene.sql(query, id=id_) or [])
 
 
 def left_of(scene: Scene, person: Person) -> int:
@@ -131,7 +131,7 @@ def reminder_is_done_and_not_done(scene: Scene) -> Script:
     path, id_ = pengingat(scene, person)
     yield [person.put(path, is_done=True), person.put(path, is_done=False), TOP_UP, person.put(path, is_done=True)]
     expected = """
-        SELECT count(*) FROM deliveries AS d JOIN reminders AS r ON d.subject = 'pengingat:' || r.id
+        SELECT count(*) FROM deliveries AS d JOIN reminders AS r ON d.kind = 'reminder' AND d.about_id = r.id
         WHERE r.id = :id AND d.state = 'pending' AND d.due_at < r.done_until"""
     assert scene.sql(expected, id=id_) == 0
 

@@ -62,21 +62,21 @@ WRONG = {
         SELECT count(*) FROM forum_threads AS t WHERE hidden_reason IS NOT NULL
         AND NOT EXISTS (SELECT FROM forum_cases WHERE thread_id = t.id AND reply_id IS NULL AND state <> 'kept')""",
     "pushes of cases that are decided": """
-        SELECT count(*) FROM deliveries WHERE state = 'pending' AND subject ~ '^forum_case:[0-9]+' AND NOT EXISTS (
-            SELECT FROM forum_cases WHERE id = substring(subject FROM '[0-9]+')::bigint AND state = 'open')""",
+        SELECT count(*) FROM deliveries WHERE state = 'pending' AND about_type = 'forum_case' AND NOT EXISTS (
+            SELECT FROM forum_cases WHERE id = about_id AND state = 'open')""",
     "people a day": """
         SELECT count(*) FROM user_days AS d WHERE users <> (
             SELECT count(*) FROM users WHERE (created_at AT TIME ZONE 'Asia/Jakarta')::date = d.day)""",
     "people without a role": """
         SELECT count(*) FROM users WHERE NOT EXISTS (SELECT FROM user_roles WHERE user_id = users.id)""",
     "messages of reminders that are gone": """
-        SELECT count(*) FROM deliveries WHERE state = 'pending' AND subject ~ '^pengingat:[0-9]+'
-        AND NOT EXISTS (SELECT FROM reminders WHERE id = substring(subject FROM '[0-9]+')::bigint)""",
+        SELECT count(*) FROM deliveries WHERE state = 'pending' AND about_type = 'reminder'
+        AND NOT EXISTS (SELECT FROM reminders WHERE id = about_id)""",
     "people with too many browsers": """
         SELECT count(*) FROM (SELECT FROM push_subscriptions GROUP BY user_id HAVING count(user_id) > 10) AS crowds""",
     "notices of threads that are gone": """
-        SELECT count(*) FROM deliveries WHERE state = 'pending' AND subject ~ '^forum_thread:[0-9]+'
-        AND NOT EXISTS (SELECT FROM forum_threads WHERE id = substring(subject FROM '[0-9]+')::bigint)""",
+        SELECT count(*) FROM deliveries WHERE state = 'pending' AND about_type = 'forum_thread'
+        AND NOT EXISTS (SELECT FROM forum_threads WHERE id = about_id)""",
 }
 
 

@@ -43,7 +43,7 @@ def test_without_a_platform_another_video_keeps_nothing_of_the_one_before(admin:
 def test_a_new_video_is_announced_unless_it_is_deleted_before(admin: Client) -> None:
     video = admin.post("/videoplatform/video", SAVE).json or {}
     row = db.session.scalars(sa.select(Broadcast)).one()
-    assert (row.kind, row.subject, row.text) == ("video", f"video:{video['id']}", "Video baru: Senam")
+    assert (row.kind, row.about_id, row.text) == ("video", video["id"], "Video baru: Senam")
     admin.delete(f"/videoplatform/video/{video['id']}")
     assert db.session.scalars(sa.select(Broadcast)).all() == []
 

@@ -17,7 +17,7 @@ from app.forum.service.posts import Post
 from app.identity import preferences
 from app.identity.models import Role, RoleName, User, user_roles
 from app.notifications import outbox
-from app.notifications.models import Channel
+from app.notifications.models import About, Channel
 
 KIND = "moderation"
 
@@ -79,7 +79,7 @@ def close(post: Post) -> None:
 
 def settle(case_id: int) -> None:
     """Nobody has to be told of the case any more."""
-    outbox.cancel(_subject(case_id))
+    outbox.cancel(_about(case_id))
 
 
 def _tell(case: ForumCase) -> None:
@@ -91,11 +91,11 @@ def _tell(case: ForumCase) -> None:
             outbox.Draft(
                 kind=KIND,
                 channel=Channel.PUSH_FAN_OUT,
-                dedupe_key=f"{_subject(case.id)}:{occasion}:{user_id}",
+                dedupe_key=f"forum_case:{case.id}:{occasion}:{user_id}",
                 payload=payload,
                 expires_at=expires_at,
                 user_id=user_id,
-                subject=_subject(case.id),
+                about=_about(case.id),
             )
             for user_id in _moderators()
         ]
@@ -119,5 +119,5 @@ def _moderators() -> list[int]:
     return [user_id for user_id, wanted in rows if preferences.wants_moderation(wanted)]
 
 
-def _subject(case_id: int) -> str:
-    return f"forum_case:{case_id}"
+def _about(case_id: int) -> About:
+    return About("forum_case", case_id)

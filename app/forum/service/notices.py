@@ -23,7 +23,7 @@ from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import second_form
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.messages import tell_user
-from app.notifications.models import OPEN, Channel, Delivery
+from app.notifications.models import OPEN, About, Channel, Delivery
 
 THREAD_KIND = "forum_thread"
 
@@ -55,8 +55,7 @@ def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
     """Announce a thread; one that `is_held` waits until a moderator has looked at it."""
     category = _category(thread)
     broadcasts.announce(
-        kind=THREAD_KIND,
-        subject=_thread(thread.id),
+        _about(thread.id),
         text=_announced(thread, category),
         preference_tag=category.preference_tag,
         except_user_id=thread.user_id,
@@ -67,7 +66,7 @@ def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
 def thread_changed(thread: ForumThread) -> None:
     """Announce what it is called now, in its category: the author may have taken something back."""
     category = _category(thread)
-    broadcasts.reword(_thread(thread.id), text=_announced(thread, category), preference_tag=category.preference_tag)
+    broadcasts.reword(_about(thread.id), text=_announced(thread, category), preference_tag=category.preference_tag)
 
 
 def _category(thread: ForumThread) -> ForumCategory:
@@ -80,21 +79,21 @@ def _announced(thread: ForumThread, category: ForumCategory) -> str:
 
 def thread_held(thread_id: int) -> None:
     """Nobody else is told of the thread until `thread_released`."""
-    broadcasts.hold(_thread(thread_id))
+    broadcasts.hold(_about(thread_id))
 
 
 def thread_released(thread_id: int) -> None:
-    broadcasts.release(_thread(thread_id))
+    broadcasts.release(_about(thread_id))
 
 
 def thread_hidden(thread_id: int) -> None:
     thread_held(thread_id)
-    outbox.cancel(_replies_of(thread_id))
+    outbox.cancel(_about(thread_id), [REPLY_KIND])
 
 
 def thread_deleted(thread_id: int) -> None:
-    broadcasts.withdraw(_thread(thread_id))
-    outbox.cancel(_replies_of(thread_id))
+    broadcasts.withdraw(_about(thread_id))
+    outbox.cancel(_about(thread_id), [REPLY_KIND])
 
 
 def check_recipient(delivery: Claimed) -> None:
@@ -102,10 +101,10 @@ def check_recipient(delivery: Claimed) -> None:
 
     What was claimed when the thread was hidden stops here.
     """
-    kind, _, thread_id = (delivery.subject or "").partition(":")
-    if kind == THREAD_KIND:
+    if delivery.about_type == THREAD_KIND:
         with autocommit() as connection:
-            if connection.execute(_IS_SHOWN, {"id": int(thread_id), "recipient_id": delivery.user_id}).first() is None:
+            values = {"id": delivery.about_id, "recipient_id": delivery.user_id}
+            if connection.execute(_IS_SHOWN, values).first() is None:
                 raise UnwantedError("hidden")
     sending.check_recipient(delivery)
 
@@ -141,8 +140,7 @@ def reply_removed(thread: ForumThread, reply_id: int) -> None:
 def lock_waiting_for(user_id: int) -> Sequence[ForumThread]:
     """The threads of a person about which messages wait for them, locked."""
     waiting = Delivery.user_id == user_id, Delivery.kind == REPLY_KIND, Delivery.state.in_(OPEN)
-    subjects = db.session.scalars(sa.select(Delivery.subject).where(*waiting).distinct())
-    thread_ids = [int((subject or "").split(":")[1]) for subject in subjects]
+    thread_ids = db.session.scalars(sa.select(Delivery.about_id).where(*waiting).distinct()).all()
     threads = sa.select(ForumThread).where(ForumThread.id.in_(thread_ids)).order_by(ForumThread.id)
     return db.session.scalars(threads.with_for_update(key_share=True)).all()
 
@@ -187,14 +185,14 @@ def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = Fals
             due_at=due_at,
             expires_at=due_at + REPLY_EXPIRES,
             user_id=thread.user_id,
-            subject=_replies_of(thread.id),
+            about=_about(thread.id),
         )
     )
 
 
 def _waiting(thread: ForumThread) -> dict[int, str]:
     """The keys of messages about the thread that have yet to leave, by their first replies: in quiet hours several."""
-    which = Delivery.subject == _replies_of(thread.id), Delivery.state.in_(OPEN)
+    which = *outbox.is_about(_about(thread.id)), Delivery.kind == REPLY_KIND, Delivery.state.in_(OPEN)
     keys = db.session.scalars(sa.select(Delivery.dedupe_key).where(*which))
     return {int(key.split(":")[1]): key for key in keys}
 
@@ -273,10 +271,9 @@ def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
     So does each about replies, but for those to a thread that stands under their name. A broadcast of a thread does by
     being there: of all whom it concerns its author alone has none.
     """
-    thread = sa.func.concat(THREAD_KIND, ":", ForumThread.id, ":replies")
-    named = sa.select(thread).where(ForumThread.user_id == user_id, ~ForumThread.use_pseudonym)
-    is_named = sa.func.coalesce(Delivery.subject, "").in_(named)
-    is_of_thread = sa.func.coalesce(Delivery.subject, "").startswith(f"{THREAD_KIND}:", autoescape=True)
+    named = sa.select(ForumThread.id).where(ForumThread.user_id == user_id, ~ForumThread.use_pseudonym)
+    is_named = sa.func.coalesce(Delivery.about_id, 0).in_(named)
+    is_of_thread = sa.func.coalesce(Delivery.about_type == THREAD_KIND, sa.false())
     return sa.or_(
         Delivery.kind == LIFTED_KIND,
         sa.and_(Delivery.kind == REPLY_KIND, ~is_named),
@@ -284,12 +281,8 @@ def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
     )
 
 
-def _thread(thread_id: int) -> str:
-    return f"{THREAD_KIND}:{thread_id}"
-
-
-def _replies_of(thread_id: int) -> str:
-    return f"forum_thread:{thread_id}:replies"
+def _about(thread_id: int) -> About:
+    return About(THREAD_KIND, thread_id)
 
 
 def _reply(reply_id: int) -> str:

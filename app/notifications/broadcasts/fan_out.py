@@ -25,6 +25,7 @@ from app.identity.notification_settings import NotificationSettings, zone_of
 from app.notifications import outbox
 from app.notifications.delivery import proof
 from app.notifications.models import (
+    About,
     Broadcast,
     BroadcastDay,
     BroadcastState,
@@ -131,7 +132,7 @@ def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> 
         due_at=due,
         expires_at=now + LIFETIME,
         user_id=user_id,
-        subject=broadcast.subject,
+        about=About(broadcast.kind, broadcast.about_id),
     )
 
 

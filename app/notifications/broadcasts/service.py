@@ -14,8 +14,10 @@ from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db
 from app.core.settings import settings
 from app.notifications import outbox
+from app.notifications.broadcasts.fan_out import KIND
 from app.notifications.broadcasts.limits import PACE_ID
 from app.notifications.models import (
+    About,
     Broadcast,
     BroadcastDay,
     BroadcastPace,
@@ -30,15 +32,14 @@ NEWS = timedelta(days=7)
 
 
 def announce(
+    about: About,
     *,
-    kind: str,
-    subject: str,
     text: str,
     preference_tag: str | None = None,
     except_user_id: int | None = None,
     is_held: bool = False,
 ) -> None:
-    """Broadcast `text` about `subject`, once, after a random delay, to everybody with `preference_tag` (None: to all).
+    """Broadcast `text` about something, once, after a random delay, to everybody with `preference_tag` (None: to all).
 
     Not to `except_user_id`, who wrote it. `text` goes out as it is: it must not name a pseudonymous author. The
     request writes only the row of the broadcast. One that `is_held` waits for `release`.
@@ -48,49 +49,54 @@ def announce(
     db.session.execute(
         insert(Broadcast)
         .values(
-            kind=kind,
-            subject=subject,
+            kind=about.type,
+            about_id=about.id,
             text=text,
             preference_tag=preference_tag,
             except_user_id=except_user_id,
             starts_at=database_clock.now() + delay,
             state=BroadcastState.HELD if is_held else BroadcastState.OPEN,
         )
-        .on_conflict_do_nothing(index_elements=[Broadcast.subject])
+        .on_conflict_do_nothing(index_elements=[Broadcast.kind, Broadcast.about_id])
     )
 
 
-def reword(subject: str, *, text: str, preference_tag: str | None) -> None:
+def reword(about: About, *, text: str, preference_tag: str | None) -> None:
     """Announce something as it reads now to those whom its broadcast has not reached yet."""
     db.session.execute(  # waits for a page under way
-        sa.update(Broadcast).where(Broadcast.subject == subject).values(text=text, preference_tag=preference_tag)
+        sa.update(Broadcast).where(*_is_of(about)).values(text=text, preference_tag=preference_tag)
     )
-    outbox.reword(subject, text)
+    outbox.reword(about, KIND, text)
 
 
-def withdraw(subject: str) -> None:
+def withdraw(about: About) -> None:
     """Take a broadcast back: what is not sent yet is cancelled."""
-    db.session.execute(sa.delete(Broadcast).where(Broadcast.subject == subject))  # waits for a page under way
-    _cancel(subject)
+    db.session.execute(sa.delete(Broadcast).where(*_is_of(about)))  # waits for a page under way
+    _cancel(about)
 
 
-def hold(subject: str) -> None:
+def hold(about: About) -> None:
     """Stop a broadcast until `release`: what is not sent yet is cancelled."""
     is_unfinished = sa.or_(
         Broadcast.state == BroadcastState.OPEN, Broadcast.created_at > sa.func.statement_timestamp() - NEWS
     )
     db.session.execute(  # waits for a page under way
-        sa.update(Broadcast).where(Broadcast.subject == subject, is_unfinished).values(state=BroadcastState.HELD)
+        sa.update(Broadcast).where(*_is_of(about), is_unfinished).values(state=BroadcastState.HELD)
     )
-    _cancel(subject)
+    _cancel(about)
 
 
-def _cancel(subject: str) -> None:
+def _cancel(about: About) -> None:
     """Cancel what is not sent yet. Whom it did not reach has room on that day: for another, or for this one again."""
     day = sa.cast(deliveries.c.payload["day"].astext, sa.Date).label("day")
     unsent = (
         sa.select(deliveries.c.user_id, day)
-        .where(deliveries.c.subject == subject, deliveries.c.state == State.PENDING, deliveries.c.unknowns == 0)
+        .where(
+            *outbox.is_about(about),
+            deliveries.c.kind == KIND,
+            deliveries.c.state == State.PENDING,
+            deliveries.c.unknowns == 0,
+        )
         .with_for_update()
         .cte("unsent")
     )
@@ -100,14 +106,18 @@ def _cancel(subject: str) -> None:
         .values(count=BroadcastDay.count - 1)
         .execution_options(synchronize_session=False)
     )
-    outbox.cancel(subject)
+    outbox.cancel(about, [KIND])
 
 
-def release(subject: str) -> None:
+def _is_of(about: About) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    return Broadcast.kind == about.type, Broadcast.about_id == about.id
+
+
+def release(about: About) -> None:
     """Let a broadcast go that is held. It begins anew, and who has it already does not get it twice."""
     db.session.execute(
         sa.update(Broadcast)
-        .where(Broadcast.subject == subject, Broadcast.state == BroadcastState.HELD)
+        .where(*_is_of(about), Broadcast.state == BroadcastState.HELD)
         .values(state=BroadcastState.OPEN, cursor=0, starts_at=sa.func.greatest(Broadcast.starts_at, sa.func.now()))
     )
 
@@ -143,7 +153,8 @@ def status() -> list[str]:
     outcomes = _outcomes(latest)
     for broadcast in latest:
         counts = ", ".join(outcomes.get(str(broadcast.id), [])) or "nothing yet"
-        line = f"{broadcast.id} {broadcast.subject} ({broadcast.state}): {broadcast.recipients} recipients; {counts}"
+        what = f"{broadcast.id} {broadcast.kind}:{broadcast.about_id} ({broadcast.state})"
+        line = f"{what}: {broadcast.recipients} recipients; {counts}"
         lines.append(line)
     return lines
 

@@ -17,7 +17,7 @@ from app.core.settings import settings
 from app.identity.notification_settings import Wishes, wishes_of
 from app.notifications.delivery import groups
 from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, settle_postponed, token
-from app.notifications.models import Channel, State, deliveries
+from app.notifications.models import About, Channel, State, deliveries
 
 #: Seconds of a claim's lease; longer than every provider's time budget. A dead worker's row waits for its end.
 LEASE_S = 30
@@ -34,7 +34,8 @@ class Claimed(Claim):
     dedupe_key: str
     queue: str
     kind: str
-    subject: str | None
+    about_type: str | None
+    about_id: int | None
     user_id: int | None
     occurrence_id: int | None
     target: str | None
@@ -49,6 +50,11 @@ class Claimed(Claim):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.others: tuple[Claimed, ...] = ()
+
+    @property
+    def about(self) -> About | None:
+        """What it tells of."""
+        return None if self.about_type is None or self.about_id is None else About(self.about_type, self.about_id)
 
     @property
     def together(self) -> list[Claimed]:

@@ -20,7 +20,18 @@ Key = TypeVar("Key", str, sa.ColumnElement[str])
 
 _rows = deliveries.c
 #: What the second row has from the first.
-_SAME = ("queue", "channel", "kind", "subject", "user_id", "occurrence_id", "target", "due_at", "expires_at")
+_SAME = (
+    "queue",
+    "channel",
+    "kind",
+    "about_type",
+    "about_id",
+    "user_id",
+    "occurrence_id",
+    "target",
+    "due_at",
+    "expires_at",
+)
 
 
 def key_of(first: Key) -> Key:

@@ -73,7 +73,7 @@ def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[ob
         Delivery.settled_at,
         Delivery.receipt_at,
     )
-    key = (Delivery.kind, Delivery.subject, Delivery.occurrence_id, Delivery.due_at)
+    key = (Delivery.kind, Delivery.about_type, Delivery.about_id, Delivery.occurrence_id, Delivery.due_at)
     things = (
         sa.select(sa.func.min(Delivery.id).label("id"), *key, sa.func.json_agg(delivery, type_=sa.JSON).label("rows"))
         .where(Delivery.user_id == user_id, *which)
@@ -85,7 +85,7 @@ def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[ob
     return (
         sa.select(things.c.id, things.c.kind, things.c.due_at, things.c.rows, *told)
         .outerjoin(Occurrence, Occurrence.id == things.c.occurrence_id)
-        .outerjoin(Pengingat, Pengingat.id == stock.reminder_of(things.c.kind, things.c.subject))
+        .outerjoin(Pengingat, sa.and_(things.c.kind == stock.KIND, Pengingat.id == things.c.about_id))
         .order_by(things.c.due_at.desc(), things.c.id.desc())
     )
 

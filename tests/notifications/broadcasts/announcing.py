@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.models import Broadcast, Delivery
+from app.notifications.models import About, Broadcast, Delivery
 
 #: Noon in Jakarta.
 NOON = datetime(2026, 3, 2, 5, 0, tzinfo=UTC)
@@ -22,12 +22,12 @@ class Time:
     now = NOON
 
 
-def announce(subject: str = "article:1", **fields: Any) -> int:
+def announce(article_id: int = 1, **fields: Any) -> int:
     with unit_of_work():
-        broadcasts.announce(kind="article", subject=subject, text="Artikel baru", **fields)
-    found = db.session.scalars(sa.select(Broadcast).filter_by(subject=subject)).one()
+        broadcasts.announce(About("article", article_id), text="Artikel baru", **fields)
+    found = db.session.scalars(sa.select(Broadcast).filter_by(about_id=article_id)).one()
     return found.id
 
 
-def recipients(subject: str = "article:1") -> set[int | None]:
-    return set(db.session.scalars(sa.select(Delivery.user_id).filter_by(subject=subject)))
+def recipients(article_id: int = 1) -> set[int | None]:
+    return set(db.session.scalars(sa.select(Delivery.user_id).filter_by(about_type="article", about_id=article_id)))

@@ -12,7 +12,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.models import Broadcast, BroadcastState, Delivery, State
+from app.notifications.models import About, Broadcast, BroadcastState, Delivery, State
 from tests.helpers.factories import make_user
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
 from tests.notifications.deliveries import reread
@@ -39,8 +39,8 @@ def test_a_tag_narrows_the_circle(app: Flask, broadcasting: Configure, moment: T
     muslim = make_user(preferences={"religion": ["islam"]}).id
     make_user(preferences={"religion": ["hindu"]})
     make_user()
-    fan_out.fan_out(announce("forum_thread:1", preference_tag="islam"))
-    assert recipients("forum_thread:1") == {muslim}
+    fan_out.fan_out(announce(1, preference_tag="islam"))
+    assert recipients(1) == {muslim}
 
 
 def test_one_event_is_told_once(app: Flask, broadcasting: Configure, moment: Time) -> None:
@@ -55,7 +55,7 @@ def test_one_event_is_told_once(app: Flask, broadcasting: Configure, moment: Tim
 def test_it_starts_after_a_random_delay(app: Flask, broadcasting: Configure, moment: Time) -> None:
     broadcasting(broadcast_delay_seconds=(30, 300))
     for n in range(20):
-        announce(f"article:{n}")
+        announce(n)
     starts = set(db.session.scalars(sa.select(Broadcast.starts_at)))
     assert all(timedelta(seconds=30) <= start - moment.now <= timedelta(seconds=300) for start in starts)
     assert len(starts) > 5
@@ -63,11 +63,11 @@ def test_it_starts_after_a_random_delay(app: Flask, broadcasting: Configure, mom
 
 def test_the_clock_enqueues_a_job_for_each_that_is_due(app: Flask, broadcasting: Configure) -> None:
     broadcasting(broadcast_delay_seconds=(3600, 3600))
-    announce("article:1")
+    announce(1)
     fan_out.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 0
     broadcasting(broadcast_delay_seconds=(0, 0))
-    announce("article:2")
+    announce(2)
     fan_out.enqueue_due()
     fan_out.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 1
@@ -96,7 +96,7 @@ def test_news_that_changed_reaches_everybody_else_as_it_is_now(
     told = db.session.scalars(sa.select(Delivery).filter_by(user_id=people[0].id)).one()
     told.state = State.SENT
     with unit_of_work():
-        broadcasts.reword("article:1", text="Artikel lain", preference_tag="islam")
+        broadcasts.reword(About("article", 1), text="Artikel lain", preference_tag="islam")
     texts = db.session.scalars(sa.select(Delivery.payload["text"].astext).order_by(Delivery.user_id)).all()
     assert texts == ["Artikel baru", "Artikel lain"]
     broadcast = db.session.get_one(Broadcast, broadcast_id, populate_existing=True)
@@ -112,7 +112,7 @@ def test_withdrawn_news_reaches_nobody_else(
     broadcast_id = announce()
     fan_out.fan_out_page(broadcast_id)
     with unit_of_work():
-        broadcasts.withdraw("article:1")
+        broadcasts.withdraw(About("article", 1))
     assert not fan_out.fan_out_page(broadcast_id)
     assert set(db.session.scalars(sa.select(Delivery.state))) == {State.CANCELLED}
 
@@ -143,31 +143,31 @@ def test_hours_are_those_of_the_province(
 def test_one_a_day_and_person(app: Flask, broadcasting: Configure, moment: Time) -> None:
     make_user()
     for n in range(3):
-        fan_out.fan_out(announce(f"article:{n}"))
+        fan_out.fan_out(announce(n))
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
     moment.now = NOON + timedelta(days=1)
-    fan_out.fan_out(announce("article:9"))
-    assert len(recipients("article:9")) == 1
+    fan_out.fan_out(announce(9))
+    assert len(recipients(9)) == 1
 
 
 def test_the_number_a_day_is_a_setting(app: Flask, broadcasting: Configure, moment: Time) -> None:
     broadcasting(broadcast_per_user_per_day=2)
     make_user()
     for n in range(3):
-        fan_out.fan_out(announce(f"article:{n}"))
+        fan_out.fan_out(announce(n))
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
     broadcasting(broadcast_per_user_per_day=0)
     moment.now = NOON + timedelta(days=1)
-    fan_out.fan_out(announce("article:9"))
-    assert recipients("article:9") == set()
+    fan_out.fan_out(announce(9))
+    assert recipients(9) == set()
 
 
 def hold_and_release(broadcast_id: int, moment: Time, **after: float) -> None:
     with unit_of_work():
-        broadcasts.hold("article:1")
+        broadcasts.hold(About("article", 1))
     moment.now += timedelta(**after)
     with unit_of_work():
-        broadcasts.release("article:1")
+        broadcasts.release(About("article", 1))
     fan_out.fan_out(broadcast_id)
 
 
@@ -178,8 +178,8 @@ def test_one_that_was_held_reaches_on_the_same_day_who_has_not_got_it(
     fan_out.fan_out(broadcast_id)
     hold_and_release(broadcast_id, moment, hours=1)
     assert reread(f"broadcast:{broadcast_id}:{user_id}").state == State.PENDING
-    fan_out.fan_out(announce("article:2"))
-    assert recipients("article:2") == set()
+    fan_out.fan_out(announce(2))
+    assert recipients(2) == set()
 
 
 def test_one_that_was_held_counts_on_no_day_of_who_has_it(app: Flask, broadcasting: Configure, moment: Time) -> None:
@@ -189,5 +189,5 @@ def test_one_that_was_held_counts_on_no_day_of_who_has_it(app: Flask, broadcasti
     db.session.flush()
     hold_and_release(broadcast_id, moment, days=1)
     assert db.session.get_one(Broadcast, broadcast_id, populate_existing=True).recipients == 1
-    fan_out.fan_out(announce("article:2"))
-    assert recipients("article:2") == {user_id}
+    fan_out.fan_out(announce(2))
+    assert recipients(2) == {user_id}

@@ -16,17 +16,17 @@ from app.notifications import jobs, outbox
 from app.notifications.broadcasts import fan_out, sending, service
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
-from app.notifications.models import Channel, Delivery
+from app.notifications.models import About, Channel, Delivery
 from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
 from tests.notifications.deliveries import reread
 
 
-def prepared(app: Flask, moment: Time, subject: str = "article:1") -> Claimed:
+def prepared(app: Flask, moment: Time, article_id: int = 1) -> Claimed:
     make_user()
-    fan_out.fan_out(announce(subject))
-    row = db.session.scalars(sa.select(Delivery).filter_by(subject=subject)).one()
+    fan_out.fan_out(announce(article_id))
+    row = db.session.scalars(sa.select(Delivery).filter_by(about_id=article_id)).one()
     fields = {name: getattr(row, name) for name in Claimed.__dataclass_fields__ if name != "claim_token"}
     return Claimed(**fields, claim_token=None)  # type: ignore[arg-type]
 
@@ -55,14 +55,14 @@ def test_on_another_day_it_counts_as_that_days(app: Flask, broadcasting: Configu
     sending.check_recipient(found)
     row = reread(found.dedupe_key)
     assert row.payload["day"] == "2026-03-03"
-    fan_out.fan_out(announce("article:2"))
-    assert recipients("article:2") == set()
+    fan_out.fan_out(announce(2))
+    assert recipients(2) == set()
 
 
 def test_on_another_day_that_is_taken_it_stays(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
-    fan_out.fan_out(announce("article:2"))
+    fan_out.fan_out(announce(2))
     with pytest.raises(UndeliverableError):
         sending.check_recipient(found)
 
@@ -72,14 +72,14 @@ def test_what_is_cancelled_meanwhile_takes_no_day_and_stays_forgotten(
 ) -> None:
     found = prepared(app, moment)
     with unit_of_work():
-        outbox.cancel("article:1")
+        outbox.cancel(About("article", 1))
         db.session.execute(sa.update(Delivery).values(payload={}))  # as production does
     moment.now = NOON + timedelta(days=1)
     with pytest.raises(ClaimLostError):
         sending.check_recipient(found)
     assert reread(found.dedupe_key).payload == {}
-    fan_out.fan_out(announce("article:2"))
-    assert recipients("article:2") == {found.user_id}
+    fan_out.fan_out(announce(2))
+    assert recipients(2) == {found.user_id}
 
 
 def test_who_opted_out_meanwhile_is_left_alone(app: Flask, broadcasting: Configure, moment: Time) -> None:
@@ -129,11 +129,11 @@ def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, broadcasting: 
 def test_the_status_of_many_broadcasts_is_one_look(app: Flask, broadcasting: Configure, statements: Statements) -> None:
     broadcasting(broadcast_per_user_per_day=2)
     make_user()
-    first, second = announce(subject="article:1"), announce(subject="article:2")
+    first, second = announce(1), announce(2)
     for broadcast_id in (first, second):
         fan_out.fan_out(broadcast_id)
-    announce(subject="article:3")
-    db.session.execute(sa.text("UPDATE deliveries SET state = 'sent' WHERE subject = 'article:1'"))
+    announce(3)
+    db.session.execute(sa.text("UPDATE deliveries SET state = 'sent' WHERE about_id = 1"))
     with statements.at_most(3):
         lines = service.status()
     assert [line.partition("; ")[2] for line in lines[1:]] == ["nothing yet", "1 pending", "1 sent"]

@@ -10,7 +10,7 @@ from flask import Flask
 from app.core.database.session import unit_of_work
 from app.notifications import jobs, outbox
 from app.notifications.delivery import claims
-from app.notifications.models import Channel, State
+from app.notifications.models import About, Channel, State
 from app.providers import messaging
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
@@ -124,10 +124,10 @@ def test_a_claim_that_another_worker_took_over_is_not_sent(app: Flask) -> None:
 
 
 def test_what_is_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> None:
-    add(subject="s")
+    add(about=About("user", 1))
     claimed = claim()
     with unit_of_work():
-        outbox.cancel("s")
+        outbox.cancel(About("user", 1))
     with pytest.raises(claims.ClaimLostError):
         claims.begin(claimed)
 

@@ -19,8 +19,9 @@ from tests.helpers.plans import plan_of
 
 #: A tenth of the rows is open, and these fall due tomorrow.
 ROWS = """
-INSERT INTO deliveries (dedupe_key, queue, channel, kind, subject, payload, due_at, expires_at, next_try_at, state)
-SELECT 'lama:' || n, 'urgent', 'messaging', 'reminder', 'pengingat:' || n, '{}', moment, moment + interval '1 hour',
+INSERT INTO deliveries (dedupe_key, queue, channel, kind, about_type, about_id, payload, due_at,
+    expires_at, next_try_at, state)
+SELECT 'lama:' || n, 'urgent', 'messaging', 'reminder', 'reminder', n, '{}', moment, moment + interval '1 hour',
     moment, CASE WHEN n <= 1000 THEN 'pending' WHEN n % 100 = 0 THEN 'missed' ELSE 'sent' END
 FROM generate_series(1, 10000) n,
     LATERAL (SELECT now() + CASE WHEN n <= 1000 THEN interval '1 day' ELSE n * interval '-1 minute' END AS moment) each

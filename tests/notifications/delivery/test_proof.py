@@ -18,7 +18,7 @@ from app.notifications import jobs
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import proof
-from app.notifications.models import Broadcast, Channel, Delivery, State
+from app.notifications.models import About, Broadcast, Channel, Delivery, State
 from app.pengingat import alerts, occurrences, stock
 from app.privacy.service import words
 from dev.simulators import Server
@@ -122,11 +122,11 @@ def test_broadcasts_count_only_those_whom_they_reach(
     mode(name)
     people = {"proven": person(is_proven=True), "unproven": person(is_proven=False)}
     with unit_of_work():
-        broadcasts.announce(kind="article", subject="article:1", text="Artikel baru")
+        broadcasts.announce(About("article", 1), text="Artikel baru")
     broadcast = db.session.scalars(sa.select(Broadcast)).one()
     fan_out.fan_out(broadcast.id)
     db.session.expire_all()
-    told = set(db.session.scalars(sa.select(Delivery.user_id).filter_by(subject="article:1")))
+    told = set(db.session.scalars(sa.select(Delivery.user_id).filter_by(about_type="article", about_id=1)))
     assert told == {people[each] for each in expected}
 
 

@@ -58,8 +58,7 @@ def end_lease() -> None:
 def messages(*reminder_ids: int) -> list[Delivery]:
     """The rows of their first doses' messages, in order."""
     db.session.expire_all()
-    subjects = [f"pengingat:{reminder_id}" for reminder_id in reminder_ids]
-    rows = sa.select(Delivery).where(Delivery.subject.in_(subjects), Delivery.channel == Channel.MESSAGING)
+    rows = sa.select(Delivery).where(Delivery.about_id.in_(reminder_ids), Delivery.channel == Channel.MESSAGING)
     return list(db.session.scalars(rows.where(Delivery.due_at < clock.now() + timedelta(minutes=2)).order_by("id")))
 
 
