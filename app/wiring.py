@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.accounts import jobs as accounts
 from app.caregivers import jobs as caregivers
 from app.core.jobs import metrics as job_metrics
@@ -25,6 +27,7 @@ from app.notifications.broadcasts import sending as broadcast_sending
 from app.notifications.broadcasts import service as broadcast_service
 from app.notifications.delivery import drain, failed_receipts, heartbeat, messaging
 from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.delivery.rendering import Renderer
 from app.notifications.models import Channel, Heard
 from app.notifications.senders import events as sender_events
 from app.notifications.senders import health as sender_health
@@ -58,7 +61,6 @@ PERIODIC = (
     Periodic(caregivers.forget_expired, every_s=3600),
     Periodic(identity.drop_old_idempotency_keys, every_s=3600),
     Periodic(notifications.prune, every_s=3600),
-    Periodic(notifications.forget_payloads, every_s=600),
     Periodic(notifications.take_back, every_s=20),
     Periodic(sender_jobs.check, every_s=60),
     Periodic(heartbeat.beat, every_s=60, queue=URGENT),
@@ -76,6 +78,9 @@ PERIODIC = (
     Periodic(personal_data.tend_tombstones, every_s=3600),
 )
 
+#: What deliveries say when they leave, by kind. What is sealed says that.
+RENDER: Mapping[str, Renderer] = {}
+
 #: How deliveries leave: what sends each channel, what is asked before, what several say as one message, and what slows
 #: a queue down.
 ROUTING = drain.Routing(
@@ -84,6 +89,7 @@ ROUTING = drain.Routing(
         Channel.PUSH: push.send,
         Channel.PUSH_FAN_OUT: push.fan_out,
     },
+    render=RENDER,
     checks={
         broadcasts.KIND: forum_notices.check_recipient,
         occurrences.KIND: sending.check,

@@ -11,12 +11,10 @@ from threading import Thread
 import sqlalchemy as sa
 from flask import current_app
 from redis.exceptions import RedisError
-from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs import clock_jump, metrics
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
-from app.core.settings import settings
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import parking, taking_back
 from app.notifications.delivery.claims import is_alone
@@ -159,29 +157,11 @@ def take_back() -> None:
             delivery_drain.ATTEMPTS.labels("taken_back", Channel.MESSAGING).inc()
 
 
-def forget_payloads() -> None:
-    """Empty the payloads that WhatsApp's answer was waited for with; every other one is emptied when it is settled."""
-    if not (settings.is_production and settings.follows_whatsapp_hours):
-        return
-    with autocommit() as connection:
-        connection.execute(_forget)
-
-
-_now = sa.func.statement_timestamp()
-_forget = (
-    sa.update(deliveries)
-    .where(
-        _rows.queue.in_(QUEUES),
-        _rows.channel == Channel.MESSAGING,
-        _rows.settled_at.between(_now - timedelta(days=1), _now - ANSWER_WITHIN),
-        _rows.payload != sa.literal({}, JSONB),
-    )
-    .values(payload=sa.literal({}, JSONB))
-)
-
-
 def prune() -> None:
-    """Delete what was settled long ago, in small transactions."""
+    """Forget the words that WhatsApp can refuse no more, and delete in small transactions what was settled long ago."""
+    is_told = _rows.settled_at < sa.func.statement_timestamp() - ANSWER_WITHIN
+    with autocommit() as connection:
+        connection.execute(sa.update(deliveries).where(_rows.sealed.is_not(None), is_told).values(sealed=None))
     old = (
         sa.select(_rows.id)
         .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.statement_timestamp() - timedelta(days=KEEP_DAYS))

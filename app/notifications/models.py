@@ -69,8 +69,7 @@ class Delivery(Base, Created):
     __personal__ = Personal(
         of=("user_id",),
         phones=("target",),
-        # A payload may hold a code that shows whose number it is, or a medicine that may not be named any more.
-        export=Rows(without=("payload", "claim_token", "last_error", "receipt_code")),
+        export=Rows(without=("payload", "sealed", "said", "claim_token", "last_error", "receipt_code")),
         erase=Delete(),
     )
 
@@ -88,7 +87,13 @@ class Delivery(Base, Created):
     target: Mapped[str | None] = mapped_column(
         comment="E.164 number or subscription id; null: wherever the person is reached when it is sent"
     )
-    payload: Mapped[dict[str, object]] = mapped_column(JSONB, comment="emptied in production once settled")
+    payload: Mapped[dict[str, object]] = mapped_column(
+        JSONB, server_default="{}", comment="small values that its words are made of; no text of a person"
+    )
+    sealed: Mapped[str | None] = mapped_column(
+        comment="words that exist only once, as a reset link: encrypted, and dropped once settled"
+    )
+    said: Mapped[dict[str, object] | None] = mapped_column(JSONB, comment="what was sent; in development alone")
     due_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(comment="not sent by then, it is missed")
     state: Mapped[str] = mapped_column(server_default=State.PENDING)
@@ -151,6 +156,7 @@ class Delivery(Base, Created):
         # What went to a number that was nobody's: an export and an erasure look for it.
         sa.Index("ix_deliveries_target", "target", postgresql_where=sa.text("user_id IS NULL")),
         sa.Index("ix_deliveries_created_at", "created_at"),
+        sa.Index("ix_deliveries_sealed", "settled_at", postgresql_where=sa.text("sealed IS NOT NULL")),
         # What became of messages lately.
         sa.Index(
             "ix_deliveries_settled",

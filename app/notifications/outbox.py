@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -12,6 +12,8 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.core.jobs.queue import URGENT
+from app.notifications.delivery import sealing
+from app.notifications.delivery.sealing import Words
 from app.notifications.delivery.settlements import final
 from app.notifications.models import OPEN, About, Channel, Delivery, State
 
@@ -27,18 +29,22 @@ def naming(*user_ids: int | None) -> dict[str, list[int]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A delivery to add. Equal `dedupe_key`s are one delivery; without `target`, to the person's address."""
+    """A delivery to add. Equal `dedupe_key`s are one delivery; without `target`, to the person's address.
+
+    What it says is read from the rows when it leaves, by its `kind` and `payload`, or is in `words` if it exists once.
+    """
 
     kind: str
     channel: Channel
     dedupe_key: str
-    payload: Mapping[str, object]
     expires_at: datetime
     due_at: datetime | None = None  # None: at once
     user_id: int | None = None
     occurrence_id: int | None = None
     target: str | None = None
     about: About | None = None
+    payload: Mapping[str, object] = field(default_factory=dict)
+    words: Words | None = None
     queue: str = URGENT
 
 
@@ -137,6 +143,7 @@ def _insert(drafts: Sequence[Draft]) -> int:
                 # As SQL text: a bound value here makes SQLAlchemy send one statement for each row.
                 "state": sa.literal_column(f"'{State.PENDING}'"),
                 "payload": new.payload,
+                "sealed": new.sealed,
                 "about_type": new.about_type,
                 "about_id": new.about_id,
                 "user_id": new.user_id,
@@ -159,6 +166,8 @@ def _insert(drafts: Sequence[Draft]) -> int:
 
 
 def _row(draft: Draft, due_at: datetime | None) -> dict[str, object]:
-    values = {name: value for name, value in vars(draft).items() if name != "about"}
+    values = {name: value for name, value in vars(draft).items() if name not in ("about", "words")}
     about_type, about_id = draft.about or (None, None)
-    return {**values, "about_type": about_type, "about_id": about_id, "due_at": due_at, "next_try_at": due_at}
+    sealed = sealing.seal(draft.words, draft.user_id) if draft.words is not None else None
+    times = {"due_at": due_at, "next_try_at": due_at}
+    return {**values, "about_type": about_type, "about_id": about_id, "sealed": sealed, **times}

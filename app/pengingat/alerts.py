@@ -266,6 +266,6 @@ def check(delivery: Claimed) -> None:
         scopes = connection.scalar(_scopes, people) or []
     if Scope.ALERTS not in scopes:
         raise UnwantedError(NOT_ALLOWED)
-    nameless = delivery.payload["nameless"]
+    nameless = delivery.words["nameless"]
     if Scope.HISTORY not in scopes and isinstance(nameless, dict):
-        delivery.payload = {**delivery.payload, **nameless}
+        delivery.words = {**delivery.words, **nameless}

@@ -27,7 +27,7 @@ def check(delivery: Claimed) -> None:
     note which links they have in common."""
     _cancel_closed({each.dedupe_key: each.occurrence_id for each in delivery.together if _may_be_overtaken(each)})
     _cancel_too_soon({_first_of(each.dedupe_key): each.dedupe_key for each in delivery.together if _asks_again(each)})
-    _use_careful_words([each for each in delivery.together if UNPROVEN in each.payload])
+    _use_careful_words([each for each in delivery.together if UNPROVEN in each.words])
     shared_links.note(delivery)
 
 
@@ -84,9 +84,9 @@ def _use_careful_words(deliveries: list[Claimed]) -> None:
         if connection.scalar(is_proven):
             return
     for each in deliveries:
-        careful = each.payload[UNPROVEN]
+        careful = each.words[UNPROVEN]
         if isinstance(careful, dict):
-            each.payload = {**each.payload, **careful}
+            each.words = {**each.words, **careful}
 
 
 def _asks_again(delivery: Claimed) -> bool:

@@ -31,8 +31,8 @@ def note(delivery: Claimed) -> None:
     """
     links: list[str] = []
     shared: list[dict[str, object]] = []
-    for each in (delivery, *delivery.others) if delivery.others else ():
-        own = hash_of(parts_of(each.payload)["token"])
+    for each in delivery.together if delivery.others else ():
+        own = hash_of(parts_of(each.words)["token"])
         if before := [link for link in links if link != own]:
             shared.append({"occurrence_id": each.occurrence_id, "links": before})
         links.append(own)

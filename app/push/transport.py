@@ -14,7 +14,7 @@ from app.core.database.session import autocommit, db, unit_of_work
 from app.identity import sessions
 from app.identity.models import LoginSession, User
 from app.notifications import outbox
-from app.notifications.delivery import claims
+from app.notifications.delivery import claims, sealing
 from app.notifications.delivery.claims import Claimed, ClaimLostError, UndeliverableError, UnwantedError
 from app.notifications.models import Channel, State, deliveries
 from app.providers import webpush
@@ -97,6 +97,7 @@ def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.Draft:
         channel=Channel.PUSH,
         dedupe_key=f"{delivery.dedupe_key}:{subscription_id}",
         payload=delivery.payload,
+        words=sealing.unseal(delivery.sealed, delivery.user_id) if delivery.sealed else None,
         due_at=delivery.due_at,
         expires_at=delivery.expires_at,
         user_id=delivery.user_id,
@@ -121,7 +122,7 @@ def send(delivery: Claimed) -> str | None:
     if row is None or (delivery.user_id is not None and row.user_id != delivery.user_id):
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
-    content: Mapping[str, object] = {name: delivery.payload[name] for name in SHOWN if delivery.payload.get(name)}
+    content: Mapping[str, object] = {name: delivery.words[name] for name in SHOWN if delivery.words.get(name)}
     is_proven = row.is_verified and (row.is_signed_in or delivery.kind in IMPERSONAL)
     if not is_proven and delivery.kind != ANYBODYS:
         if delivery.kind not in HINTED_AT:
@@ -129,6 +130,7 @@ def send(delivery: Claimed) -> str | None:
         content = NEUTRAL
     elif is_reminder and row.is_unreached:
         content = {**content, "body": f"{content.get('body', '')} {UNREACHED}".strip()}
+    delivery.said = content
     left_s = int((delivery.expires_at - row.now).total_seconds())
     try:
         client = webpush.client()

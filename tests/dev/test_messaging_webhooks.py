@@ -15,14 +15,14 @@ from werkzeug.serving import make_server
 from app.core.database.session import db, unit_of_work
 from app.inbox import jobs as inbox
 from app.notifications import jobs
-from app.notifications.delivery import claims, messaging
-from app.notifications.models import Channel, Inbound, Receipt, State
+from app.notifications.delivery import messaging
+from app.notifications.models import Inbound, Receipt, State
 from app.providers import messaging as provider
 from config import Config
 from dev.simulators import Server, webhooks
 from dev.stack.waiting import wait_until
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import add, age, ready, reread
 
 PHONE = "+6281234567890"
 
@@ -116,11 +116,9 @@ def test_a_call_whose_worker_was_killed_is_confirmed_by_its_receipt_and_not_repe
     write(sim, "halo", wire)
     sim.messaging.sent.clear()
     row = add(target=PHONE)
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
+    claimed = ready()
     while claimed.id != row.id:  # the answer to the greeting
-        claimed = claims.claim("urgent", Channel.MESSAGING)
-        assert claimed is not None
+        claimed = ready()
     messaging.send(claimed)  # and here it is killed
     wait_until(lambda: handled(lambda: reread(row.dedupe_key).state == State.SENT))
     age(60, of=row)

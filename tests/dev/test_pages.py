@@ -48,7 +48,7 @@ def add(text: str, **fields: object) -> None:
                     "kind": "password_reset",
                     "channel": Channel.MESSAGING,
                     "dedupe_key": text,
-                    "payload": {"text": text},
+                    "words": {"text": text},
                     "target": "+6281",
                     "expires_at": clock.now() + timedelta(hours=1),
                     **fields,
@@ -59,7 +59,7 @@ def add(text: str, **fields: object) -> None:
 
 def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing: Flask) -> None:
     add("Tautan: http://localhost:8000/dev/reset-password?code=a_b-c.")
-    add("kedua", channel=Channel.PUSH, payload={"title": "Judul", "body": "Isi push", "url": "/forum/5"})
+    add("kedua", channel=Channel.PUSH, words={"title": "Judul", "body": "Isi push", "url": "/forum/5"})
     page = developing.test_client().get("/dev/outbox")
     text = page.get_data(as_text=True)
     assert text.index("Isi push") < text.index("Tautan:")

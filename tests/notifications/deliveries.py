@@ -12,7 +12,8 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import outbox
-from app.notifications.delivery import claims, settlements
+from app.notifications.delivery import claims, drain, rendering, settlements
+from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel, Delivery, deliveries
 from tests.helpers.factories import make_user
 
@@ -26,7 +27,7 @@ def add(**fields: Any) -> Delivery:
         "kind": "test",
         "channel": Channel.MESSAGING,
         "dedupe_key": f"test:{n}",
-        "payload": {"text": f"Halo {n}"},
+        "words": None if "payload" in fields else {"text": f"Halo {n}"},
         "target": f"+62812{n:08d}",
         "expires_at": clock.now() + timedelta(hours=1),
         **fields,
@@ -34,6 +35,23 @@ def add(**fields: Any) -> Delivery:
     with unit_of_work():
         outbox.add(outbox.Draft(**values))
     return reread(values["dedupe_key"])
+
+
+def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
+    """Claim what is due and let it say what holds now, as a drain does before it calls the provider."""
+    found = claims.claim(queue, channel)
+    assert found is not None
+    rendering.render(found, drain.routing().render)
+    return found
+
+
+def words_of(row: Delivery) -> dict[str, Any]:
+    """What a delivery has said, or would say now. Empty if that is nothing any more."""
+    if row.said is not None:
+        return row.said
+    names = list(Claimed.__dataclass_fields__)
+    open_row = Claimed(**{name: getattr(row, name) for name in names})
+    return dict(rendering.words_of([open_row], drain.routing().render).get(row.id, {}))
 
 
 def reread(dedupe_key: str) -> Delivery:

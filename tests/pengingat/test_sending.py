@@ -13,7 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import jobs
-from app.notifications.delivery import claims, messaging
+from app.notifications.delivery import messaging
 from app.notifications.delivery.forms import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat import answers, occurrences, sending, service
@@ -25,6 +25,7 @@ from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
 from tests.helpers.factories import make_user
+from tests.notifications.deliveries import ready
 from tests.pengingat.groups.medicines import medicine
 
 FIRST = "Halo Siti, waktunya minum"
@@ -99,13 +100,11 @@ def test_a_push_leaves_while_its_dose_can_be_done(siti_id: int, state: str, leav
     with unit_of_work():
         db.session.add(PushSubscription(user_id=siti_id, endpoint="https://push.example.org/siti", p256dh="", auth=""))
     medicine(siti_id, "Metformin")
-    told = claims.claim("urgent", Channel.PUSH_FAN_OUT)
-    assert told is not None
+    told = ready(Channel.PUSH_FAN_OUT)
     transport.fan_out(told)
     with unit_of_work():
         db.session.execute(sa.update(Occurrence).filter_by(id=told.occurrence_id).values(state=state))
-    push = claims.claim("urgent", Channel.PUSH)
-    assert push is not None
+    push = ready(Channel.PUSH)
     sending.check(push)
     pushes = sa.select(Delivery.state).where(Delivery.channel == Channel.PUSH)
     assert db.session.scalars(pushes).all() == [State.CLAIMED if leaves else State.CANCELLED]
@@ -170,8 +169,7 @@ def test_what_reached_nobody_at_first_is_asked_again(siti_id: int, gateway: Serv
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
     first, _ = messages()
     change(first, **{"settled_at": sa.func.now(), **failed})
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
+    claimed = ready()
     sending.check(claimed)
     messaging.send(claimed)
     assert texts(gateway) == [AGAIN]

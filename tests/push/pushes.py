@@ -32,7 +32,7 @@ def remind(user_id: int, kind: str = "reminder", **fields: Any) -> str:
         channel=Channel.PUSH_FAN_OUT,
         user_id=user_id,
         target=None,
-        payload={"title": "Pengingat: obat", "body": "Waktunya minum Metformin."},
+        words={"title": "Pengingat: obat", "body": "Waktunya minum Metformin."},
         **fields,
     )
     return row.dedupe_key

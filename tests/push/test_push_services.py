@@ -31,7 +31,7 @@ def test_a_browser_that_is_gone_is_forgotten(
 ) -> None:
     subscription_id = subscribe(client, browser, user_id)
     sim.fault("push", "status", status=status)
-    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == State.FAILED
     assert db.session.get(PushSubscription, subscription_id) is None
@@ -44,7 +44,7 @@ def test_a_browser_of_other_keys_is_forgotten_the_second_time(
     subscription_id = subscribe(client, browser, user_id)
     for left in (True, False):
         sim.fault("push", "status", status=status)
-        add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+        add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
         jobs.drain("urgent")
         db.session.expire_all()
         assert (db.session.get(PushSubscription, subscription_id) is not None) is left
@@ -57,7 +57,7 @@ def test_a_push_that_went_through_forgives_the_refusals_before(
     for status in (403, None, 403):
         if status:
             sim.fault("push", "status", status=status)
-        add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+        add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
         jobs.drain("urgent")
     db.session.expire_all()
     assert db.session.get_one(PushSubscription, subscription_id).refusals == 1
@@ -68,7 +68,7 @@ def test_too_large_is_final_but_no_reason_to_forget(
 ) -> None:
     subscription_id = subscribe(client, browser, user_id)
     sim.fault("push", "status", status=413)
-    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == State.FAILED
     assert db.session.get(PushSubscription, subscription_id) is not None
@@ -81,7 +81,7 @@ def test_passing_trouble_is_retried_and_never_forgets(
 ) -> None:
     subscription_id = subscribe(client, browser, user_id)
     sim.fault("push", kind, **options)
-    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     before = clock.now()
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
@@ -96,7 +96,7 @@ def test_passing_trouble_is_retried_and_never_forgets(
 def test_a_redirect_is_not_followed(client: Client, sim: Server, browser: dict[str, Any], user_id: int) -> None:
     subscription_id = subscribe(client, browser, user_id)
     sim.fault("push", "redirect", location=f"{sim.url}/push/elsewhere")
-    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == State.FAILED
     assert len(sim.push.calls) == 1
@@ -110,7 +110,7 @@ def test_a_name_that_leads_inside_is_not_called(client: Client, sim: Server, use
         sa.update(PushSubscription).values(endpoint=f"http://10.255.255.1:{port}/push/a")
     )  # as after a rebinding
     db.session.commit()
-    row = add(channel=Channel.PUSH, target=str(subscription_id), payload=PAYLOAD, kind="push")
+    row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
     assert (row.state, row.last_error) == (State.FAILED, "push: refused")

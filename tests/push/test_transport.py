@@ -121,7 +121,7 @@ def test_a_push_that_waits_is_not_for_the_next_person_at_the_browser(
 ) -> None:
     """Who claims somebody and lets a push of theirs fail must not get it by signing the browser in as themselves."""
     target = str(subscribe(client, browser, user_id))
-    add(kind="reminder", channel=Channel.PUSH, user_id=user_id, target=target, payload=PAYLOAD)
+    add(kind="reminder", channel=Channel.PUSH, user_id=user_id, target=target, words=PAYLOAD)
     with unit_of_work():
         other = client.as_(make_user())
     assert other.post("/push/subscribe", browser).json["is_verified"] is True

@@ -16,7 +16,8 @@ from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.identity.notification_settings import Wishes, wishes_of
 from app.notifications.delivery import groups
-from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, settle_postponed, token
+from app.notifications.delivery.sealing import Words
+from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, token
 from app.notifications.models import About, Channel, State, deliveries
 
 #: Seconds of a claim's lease; longer than every provider's time budget. A dead worker's row waits for its end.
@@ -40,6 +41,7 @@ class Claimed(Claim):
     occurrence_id: int | None
     target: str | None
     payload: Mapping[str, object]
+    sealed: str | None
     due_at: datetime
     expires_at: datetime
     attempts: int
@@ -50,6 +52,8 @@ class Claimed(Claim):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.others: tuple[Claimed, ...] = ()
+        #: What it says now, see `rendering`.
+        self.words: Words = {}
 
     @property
     def about(self) -> About | None:
@@ -58,7 +62,7 @@ class Claimed(Claim):
 
     @property
     def together(self) -> list[Claimed]:
-        """What one message tells of: all that were claimed at once, but for what was cancelled before `begin`."""
+        """What one message tells of: what was claimed at once, without what says nothing any more or does not fit."""
         return [each for each in (self, *self.others) if each.id in self.ids]
 
 
@@ -202,15 +206,9 @@ def _claimed(statement: PreparedStatement, queue: str, channel: str) -> Claimed 
         rows = statement.rows(connection, values)
     if not rows:
         return None
-    claimed = sorted(map(_of_row, rows), key=lambda each: (each.due_at, each.id))
-    fitting = groups.fitting(claimed[0].kind, [each.payload for each in claimed])
-    first, *others = (each for n, each in enumerate(claimed) if n in fitting)
-    rest = [each for n, each in enumerate(claimed) if n not in fitting]
+    first, *others = sorted(map(_of_row, rows), key=lambda each: (each.due_at, each.id))
     first.others = tuple(others)
     first.ids = tuple(each.id for each in (first, *first.others))
-    if rest:
-        rest[0].ids = tuple(each.id for each in rest)
-        settle_postponed(rest[0], timedelta())  # to a message of their own
     return first
 
 

@@ -19,10 +19,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.jobs.queue import URGENT
 from app.core.lib import clock
-from app.notifications.delivery import claims, parking, settlements, wishes
+from app.notifications.delivery import claims, parking, rendering, settlements, wishes
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
 from app.notifications.delivery.forms import NeedsTemplateError
 from app.notifications.delivery.outcomes import Outcome, Result
+from app.notifications.delivery.rendering import Renderer
+from app.notifications.delivery.sealing import Words
 from app.notifications.models import Channel
 from app.providers.http import ProviderError
 from app.providers.messenger import SenderError, TooManyPeopleError
@@ -40,10 +42,12 @@ class Routing:
 
     #: How each channel sends.
     transports: Mapping[Channel, Transport]
+    #: By kind, what its deliveries say at this moment, see `rendering`.
+    render: Mapping[str, Renderer]
     #: By kind, asked before a delivery is sent; raises as a transport does when now is not the time.
     checks: Mapping[str, Callable[[Claimed], None]]
-    #: By kind, the payload of one message out of those of several, see `groups`.
-    joint: Mapping[str, Callable[[Sequence[Mapping[str, object]]], Mapping[str, object]]]
+    #: By kind, the words of one message out of those of several, see `groups`.
+    joint: Mapping[str, Callable[[Sequence[Words]], Words]]
     #: By queue, asked before the next row of a channel is claimed: whether it may be.
     throttles: Mapping[str, Callable[[Channel], bool]]
     #: Told of the occurrences whose messages the provider gave back unsent, in the unit of work that notes it.
@@ -203,6 +207,7 @@ class Lane:
         """Call the transport; returns what came of it."""
         try:
             wishes.check(delivery, self.channel)
+            rendering.render(delivery, routing().render)
             if check := routing().checks.get(delivery.kind):
                 check(delivery)
             ref = routing().transports[self.channel](delivery)

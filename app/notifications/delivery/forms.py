@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 
 from app.core.settings import settings
 from app.notifications.delivery.claims import UndeliverableError
+from app.notifications.delivery.sealing import Words
 from app.providers.messenger import Button, Template
 
 #: For so long after somebody wrote to us WhatsApp takes a text to them; its clock and ours may differ.
@@ -33,20 +34,20 @@ class Form:
     template: Template | None = None
 
 
-def form_of(kind: str, payload: Mapping[str, object], *, is_open: bool) -> Form:
+def form_of(kind: str, words: Words, *, is_open: bool, as_template: bool = False) -> Form:
     """The form of a delivery of this kind at this moment; `is_open` says that its recipient wrote within the hours.
 
-    Beside its text a payload may have `parts`, see `Parts`; older ones have the text alone. Raises
-    `NeedsTemplateError`.
+    With `as_template` it is a template whatever the hours. Beside their text words may have `parts`, see `Parts`.
+    Raises `NeedsTemplateError`.
     """
-    text, parts = str(payload["text"]), parts_of(payload)
+    text, parts = str(words["text"]), parts_of(words)
     if not settings.follows_whatsapp_hours:
         return Form(text)
     # Without the webhook nobody would hear of a tap.
     buttons = _buttons(parts) if settings.whatsapp_app_secret else ()
-    if is_open and not payload.get(AS_TEMPLATE):
+    if is_open and not as_template:
         return Form(text, buttons)
-    name = template_name(kind, parts)
+    name = template_name(kind, parts.get("tipe"))
     if name is None:
         raise NeedsTemplateError
     ids = [button.id for button in buttons]
@@ -69,15 +70,15 @@ class Parts(TypedDict, total=False):
     code: str
 
 
-def parts_of(payload: Mapping[str, Any]) -> Parts:
-    parts: Parts = payload.get("parts") or Parts()
+def parts_of(words: Mapping[str, Any]) -> Parts:
+    parts: Parts = words.get("parts") or Parts()
     return parts
 
 
-def template_name(kind: str, parts: Parts) -> str | None:
+def template_name(kind: str, tipe: object = None) -> str | None:
     """The template that says what a delivery says, or None: that of the type of reminder, else that of its kind."""
     names = dict(settings.whatsapp_templates)
-    return names.get(f"pengingat_{parts.get('tipe')}") or names.get(kind)
+    return names.get(f"pengingat_{tipe}") or names.get(kind)
 
 
 def _parameters(text: str, parts: Parts) -> list[str]:

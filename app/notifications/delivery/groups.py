@@ -50,19 +50,21 @@ def whole(due: sa.Select[int]) -> sa.CompoundSelect[int]:
     return sa.union_all(sa.select(first.c.id), sa.select(others.c.id))
 
 
-def fitting(kind: str, payloads: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Which of these, by their places, fit into one message with the first.
+def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Which of these, by their places, fit into one message with the first. A long sentence goes alone.
 
     Where each type of reminder has a template of its own and all of them together none, those of its type.
     """
-    if not payloads[1:]:
+    if not words[1:]:
         return {0}
-    parts = [payload["parts"] for payload in payloads]
+    parts = [each["parts"] for each in words]
     is_whatsapp = settings.follows_whatsapp_hours
     if is_whatsapp and kind not in dict(settings.whatsapp_templates):
         places = [n for n, part in enumerate(parts) if part["tipe"] == parts[0]["tipe"]]
     else:
         places = list(range(len(parts)))
+    short = [n for n in places if len(parts[n]["sentence"]) <= CHARACTERS]
+    places = short if short[:1] == [0] else []
     most = CHARACTERS_OF_A_TEMPLATE if is_whatsapp else CHARACTERS_OF_ALL
     lengths = accumulate(len(parts[n]["sentence"]) for n in places)
     return {0, *(n for n, length in zip(places, lengths, strict=True) if length <= most)}
@@ -103,12 +105,11 @@ def _is_first(rows: object) -> sa.ColumnElement[bool]:
 
 
 def _may_join(table: str) -> sa.ColumnElement[bool]:
-    """Whether a row may share its message: a reminder that brings its sentence along. In the index's own words."""
+    """Whether a row may share its message, as reminders do. In the index's own words."""
     return sa.and_(
         sa.literal_column(f"{table}.state IN ('pending', 'claimed')"),
         sa.literal_column(f"{table}.channel = 'messaging'"),
         sa.literal_column(f"{table}.occurrence_id IS NOT NULL"),
-        sa.literal_column(f"char_length({table}.payload -> 'parts' ->> 'sentence')") <= CHARACTERS,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -73,7 +72,7 @@ def send(delivery: Claimed) -> str | None:
     What the provider says of the number is noted.
     """
     address = _address_of(delivery)
-    form = forms.form_of(delivery.kind, _payload_of(delivery), is_open=address.is_open)
+    form = _form_of(delivery, address)
     if not address.is_invalid:
         return _send(delivery, address, form)
     if not _take_probe(address.phone):
@@ -92,7 +91,7 @@ def _send(delivery: Claimed, address: Address, form: forms.Form) -> str | None:
     is_trial = health.admit()
     claims.begin(delivery)
     if len(delivery.together) <= len(delivery.others):  # some were cancelled since
-        form = forms.form_of(delivery.kind, _payload_of(delivery), is_open=address.is_open)
+        form = _form_of(delivery, address)
     first, *_ = delivery.together
     try:
         ref = messaging.client().send(
@@ -158,10 +157,12 @@ def _known_of(phone: str) -> Address:
     return Address(phone, *rows[0]) if rows else Address(phone)
 
 
-def _payload_of(delivery: Claimed) -> Mapping[str, object]:
-    """What a message is made of that tells of one or of several."""
-    payloads = [each.payload for each in delivery.together]
-    return payloads[0] if len(payloads) == 1 else routing().joint[delivery.kind](payloads)
+def _form_of(delivery: Claimed, address: Address) -> forms.Form:
+    """The form of a message that tells of one or of several. What it says is noted as `said`."""
+    words = [each.words for each in delivery.together]
+    delivery.said = words[0] if len(words) == 1 else routing().joint[delivery.kind](words)
+    as_template = any(each.payload.get(forms.AS_TEMPLATE) for each in delivery.together)
+    return forms.form_of(delivery.kind, delivery.said, is_open=address.is_open, as_template=as_template)
 
 
 def _take_probe(phone: str) -> bool:

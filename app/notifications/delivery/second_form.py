@@ -12,7 +12,8 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from app.core.database.session import db
 from app.core.settings import settings
-from app.notifications.delivery.forms import AS_TEMPLATE, parts_of, template_name
+from app.notifications.delivery.drain import routing
+from app.notifications.delivery.forms import AS_TEMPLATE, template_name
 from app.notifications.models import deliveries
 
 #: A value, or a column of them.
@@ -26,6 +27,7 @@ _SAME = (
     "kind",
     "about_type",
     "about_id",
+    "sealed",
     "user_id",
     "occurrence_id",
     "target",
@@ -42,12 +44,14 @@ def key_of(first: Key) -> Key:
 def send_as_template(delivery_id: int) -> bool:
     """Add the delivery that says the same by a template; returns whether it is new. The clock finds it at once."""
     refused = db.session.execute(
-        sa.select(_rows.kind, _rows.payload).where(_rows.id == delivery_id, _may_be_repeated)
+        sa.select(_rows.kind, _rows.payload, _rows.sealed).where(_rows.id == delivery_id, _may_be_repeated)
     ).one_or_none()
     if refused is None or not settings.follows_whatsapp_hours:
         return False
-    if template_name(refused.kind, parts_of(refused.payload)) is None:
+    if template_name(refused.kind, refused.payload.get("tipe")) is None:
         return False
+    if refused.sealed is None and refused.kind not in routing().render:
+        return False  # its words are forgotten
     copied = sa.select(
         key_of(_rows.dedupe_key),
         _rows.payload + sa.literal({AS_TEMPLATE: True}, JSONB),
@@ -65,6 +69,5 @@ def send_as_template(delivery_id: int) -> bool:
 
 _may_be_repeated = sa.and_(
     _rows.expires_at > sa.func.statement_timestamp(),
-    _rows.payload.has_key("text"),
     ~_rows.payload.has_key(AS_TEMPLATE),
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
@@ -34,6 +36,8 @@ class Claim:
     def __post_init__(self) -> None:
         #: Whether the provider may have been called, see `begin`.
         self.is_begun = False
+        #: What leaves, as far as it is known.
+        self.said: Mapping[str, object] | None = None
         #: The rows that the outcome is recorded for: itself, and what leaves in the same message.
         self.ids: tuple[int, ...] = (self.id,)
 
@@ -45,6 +49,7 @@ of_claim = (
     _rows.id == sa.func.any(sa.bindparam("of_ids", type_=ARRAY(sa.BigInteger))),
     _rows.claim_token == token,
 )
+_is_message = _rows.channel == sa.literal_column(f"'{Channel.MESSAGING}'")
 _ref = sa.bindparam("ref", type_=sa.Text)
 #: A message that the provider named is accepted: the first of its receipts.
 _is_accepted = sa.and_(_rows.channel == Channel.MESSAGING, _ref.is_not(None))
@@ -60,29 +65,29 @@ _sending = (
         unknowns=_rows.unknowns - sa.bindparam("calls", type_=sa.Integer),
     )
 )
-_sent = PreparedStatement(_sending.returning(_rows.id))
-_nothing: sa.ColumnElement[dict[str, object]] = sa.literal_column("'{}'::jsonb", JSONB)
-_sent_and_forgotten = PreparedStatement(_sending.values(payload=_nothing).returning(_rows.id))
-_is_message = _rows.channel == sa.literal_column(f"'{Channel.MESSAGING}'")
-#: What WhatsApp may refuse a moment later, and then takes as a template, is kept until `jobs.forget_payloads`.
-_sent_and_nearly_forgotten = PreparedStatement(
-    _sending.values(payload=sa.case((_is_message, _rows.payload), else_=_nothing)).returning(_rows.id)
-)
+_said = sa.bindparam("said", type_=JSONB)
+#: By whether this is production, which keeps nothing of what was said; and whether WhatsApp may refuse it a moment
+#: later, and then take it as a template. What was sealed is kept for that until `jobs.prune`.
+_sent = {
+    (is_production, is_refusable): PreparedStatement(
+        _sending.values(
+            **({} if is_production else {"said": _said}),
+            sealed=sa.case((_is_message, _rows.sealed)) if is_refusable else sa.null(),
+        ).returning(_rows.id)
+    )
+    for is_production in (True, False)
+    for is_refusable in (True, False)
+}
 
 
 def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
     """Record as sent, also one that was cancelled meanwhile, so that adding it again does not send it twice."""
     calls = 1 if delivery.is_begun else 0
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
+    said = orjson.dumps(delivery.said).decode() if delivery.said is not None else None
+    statement = _sent[settings.is_production, settings.follows_whatsapp_hours]
     with autocommit() as connection:
-        _settling().rows(connection, values)
-
-
-def _settling() -> PreparedStatement:
-    """The statement that records as sent; production drops the payload, see `final`."""
-    if not settings.is_production:
-        return _sent
-    return _sent_and_nearly_forgotten if settings.follows_whatsapp_hours else _sent_and_forgotten
+        statement.rows(connection, {**values, "said": said})
 
 
 def settle_failed(delivery: Claim, reason: str) -> None:
@@ -149,16 +154,15 @@ def expire(queue: str) -> int:
 
 
 def final() -> dict[str, object]:
-    """The columns that settling sets. Production drops the payload: it may hold a reset code or a medicine."""
-    values: dict[str, object] = {"settled_at": sa.func.statement_timestamp()}
-    return {**values, "payload": sa.literal({}, JSONB)} if settings.is_production else values
+    """The columns that settling sets. Words that exist only once are dropped."""
+    return {"settled_at": sa.func.statement_timestamp(), "sealed": sa.null()}
 
 
 def final_of_accepted() -> dict[str, object]:
-    """As `final`, of a message that the provider has: what WhatsApp may yet refuse keeps its payload for a while."""
+    """As `final`, of a message that the provider has: what WhatsApp may yet refuse keeps its words until `prune`."""
     values = final()
     if settings.follows_whatsapp_hours:
-        values.pop("payload", None)  # `jobs.forget_payloads` drops it
+        del values["sealed"]
     return values
 
 

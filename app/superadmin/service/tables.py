@@ -28,6 +28,8 @@ SECRET = frozenset({"nik", "password", "p256dh", "auth"})
 SECRET_OF = frozenset(
     {
         ("deliveries", "payload"),
+        ("deliveries", "said"),
+        ("deliveries", "sealed"),
         ("inbound", "text"),
         ("inbound", "payload"),
         ("occurrences", "shared_links"),

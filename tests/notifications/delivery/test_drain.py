@@ -27,7 +27,7 @@ from app.notifications.senders import health, numbers
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.helpers.client import Client
-from tests.notifications.deliveries import add, age, committed_user, reread
+from tests.notifications.deliveries import add, age, committed_user, reread, words_of
 from tests.notifications.senders.numbers_of_people import make_invalid, pass_time
 
 
@@ -35,7 +35,7 @@ def test_everything_due_is_sent_once(committed: Flask, gateway: Server) -> None:
     rows = [add() for _ in range(40)]
     jobs.drain("urgent")
     jobs.drain("urgent")
-    assert sorted(m.text for m in gateway.messaging.sent) == sorted(row.payload["text"] for row in rows)
+    assert sorted(m.text for m in gateway.messaging.sent) == sorted(words_of(row)["text"] for row in rows)
     row = reread(rows[0].dedupe_key)
     assert (row.state, row.attempts, row.last_error) == (State.SENT, 1, None)
     assert row.provider_ref in {message.ref for message in gateway.messaging.sent}

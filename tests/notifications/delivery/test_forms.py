@@ -15,6 +15,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain, forms, second_form
+from app.notifications.delivery.sealing import unseal
 from app.notifications.models import Channel, Delivery, State, deliveries
 from app.notifications.senders import health
 from app.notifications.senders.models import PhoneNumber, phone_numbers
@@ -60,7 +61,7 @@ def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Se
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
     wrote(user.phone or "", INSIDE)
-    row = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     (message,) = sim.messaging.sent
     assert (message.kind, message.text, message.callback) == ("interactive", TEXT, f"d:{row.id}")
@@ -70,8 +71,8 @@ def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Se
 def test_a_code_goes_by_a_template_that_holds_it_alone(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     """To a number that is nobody's yet, and so has never written."""
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"phone_code": "kode"}')
-    payload = {"text": "Kode verifikasi nomor HP Anda: 123456.", "parts": {"code": "123456"}}
-    add(user_id=None, target="+6281299990000", kind="phone_code", payload=payload)
+    words = {"text": "Kode verifikasi nomor HP Anda: 123456.", "parts": {"code": "123456"}}
+    add(user_id=None, target="+6281299990000", kind="phone_code", words=words)
     jobs.drain("urgent")
     (message,) = sim.messaging.sent
     assert (message.kind, message.text, message.buttons) == ("template", "kode | 123456", ("123456",))
@@ -81,7 +82,7 @@ def test_outside_the_hours_the_template_of_the_kind_goes(committed: Flask, sim: 
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}', WHATSAPP_TEMPLATE_LANGUAGE="id")
     user = committed_user()
     wrote(user.phone or "", OUTSIDE)
-    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     (message,) = sim.messaging.sent
     said = "waktunya minum Metformin (1 tablet) pukul 07.00 WIB. Jawab di sini: https://sehat.id/k/abc"
@@ -90,7 +91,7 @@ def test_outside_the_hours_the_template_of_the_kind_goes(committed: Flask, sim: 
 
 
 @pytest.mark.parametrize(
-    ("templates", "kind", "payload", "arrives"),
+    ("templates", "kind", "words", "arrives"),
     [
         ('{"reminder": "umum", "pengingat_obat": "obat"}', "reminder", REMINDER, "obat | Siti | waktunya"),
         ('{"reminder": "umum", "pengingat_makan": "makan"}', "reminder", REMINDER, "umum | Siti | waktunya"),
@@ -100,10 +101,10 @@ def test_outside_the_hours_the_template_of_the_kind_goes(committed: Flask, sim: 
     ],
 )
 def test_a_template_says_what_the_text_says(
-    committed: Flask, sim: Server, whatsapp: Configure, templates: str, kind: str, payload: Any, arrives: str
+    committed: Flask, sim: Server, whatsapp: Configure, templates: str, kind: str, words: Any, arrives: str
 ) -> None:
     whatsapp(WHATSAPP_TEMPLATES=templates)
-    add(kind=kind, payload=payload)  # nobody here has the number, and it never wrote
+    add(kind=kind, words=words)  # nobody here has the number, and it never wrote
     jobs.drain("urgent")
     (message,) = sim.messaging.sent
     assert message.kind == "template"
@@ -115,7 +116,7 @@ def test_without_a_template_the_delivery_fails_and_is_counted(
     committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"broadcast": "kabar"}')
-    row = add(kind="reminder", payload=REMINDER)
+    row = add(kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
     assert (row.state, row.last_error, row.unknowns) == (State.FAILED, "needs_template", 0)
@@ -131,8 +132,8 @@ def test_who_sets_nothing_sends_texts_at_any_hour(
     whatsapp(**settings)
     user = committed_user()
     wrote(user.phone or "", timedelta(days=30))
-    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
-    add(payload={"text": "Halo"})
+    add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
+    add(words={"text": "Halo"})
     jobs.drain("urgent")
     assert sorted((message.kind, message.text) for message in sim.messaging.sent) == [("text", "Halo"), ("text", TEXT)]
 
@@ -144,7 +145,7 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
     user = committed_user()
     wrote(user.phone or "", INSIDE)
     for _ in range(40):
-        add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+        add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     send = messaging.client().send
 
     def send_slowly(*args: Any, **more: Any) -> str | None:
@@ -165,7 +166,7 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
     assert set(kinds[10 + 20 :]) == {"template"}
 
 
-def test_a_payload_of_older_code_is_a_text(app: Flask, whatsapp: Configure) -> None:
+def test_words_without_parts_are_a_text(app: Flask, whatsapp: Configure) -> None:
     whatsapp(WHATSAPP_APP_SECRET="s")
     assert forms.form_of("reminder", {"text": "Halo"}, is_open=True) == forms.Form("Halo")
 
@@ -176,7 +177,7 @@ def test_a_persons_message_costs_four_statements(
     monkeypatch.setattr(health, "BELIEVED_S", PATIENCE_S)  # a slow machine would look at the sender in between
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = make_user()
-    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, drain.Condition(), claims.claim_pending)
     health.may_send(Channel.MESSAGING)
     with statements.at_most(4):  # claimed, the number looked up, begun, settled
@@ -194,7 +195,7 @@ def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tupl
     whatsapp(**settings)
     user = committed_user()
     wrote(user.phone or "", INSIDE)
-    row = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     sim.fault("messaging", "code_131047")
     jobs.drain("urgent")
     jobs.drain("urgent")
@@ -222,7 +223,7 @@ def test_what_is_refused_and_has_no_template_stays_refused(
 
 def test_what_has_expired_is_not_said_again(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
-    row = add(kind="reminder", payload=REMINDER)
+    row = add(kind="reminder", words=REMINDER)
     age(3601, of=row)
     with unit_of_work():
         assert not second_form.send_as_template(row.id)
@@ -236,13 +237,14 @@ def test_production_forgets_what_was_said_once_whatsapp_cannot_refuse_it(
     config = replace(committed.extensions["config"], environment="production")
     monkeypatch.setitem(committed.extensions, "config", config)
     wrote(user.phone or "", INSIDE)
-    row = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     pushed = add(channel=Channel.PUSH_FAN_OUT, user_id=user.id, target=None)
     jobs.drain("urgent")
-    jobs.forget_payloads()
-    assert reread(row.dedupe_key).payload == REMINDER
-    assert (reread(pushed.dedupe_key).state, reread(pushed.dedupe_key).payload) == (State.SENT, {})
+    jobs.prune()
+    assert unseal(reread(row.dedupe_key).sealed or "", user.id) == REMINDER
+    assert (reread(pushed.dedupe_key).state, reread(pushed.dedupe_key).sealed) == (State.SENT, None)
     db.session.execute(sa.update(deliveries).values(settled_at=deliveries.c.settled_at - jobs.ANSWER_WITHIN))
     db.session.commit()
-    jobs.forget_payloads()
-    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).payload) == (State.SENT, {})
+    jobs.prune()
+    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).sealed) == (State.SENT, None)
+    assert reread(row.dedupe_key).said is None

@@ -55,12 +55,12 @@ def test_a_failing_provider_is_retried_and_slows_nobody_else(
     monkeypatch.setattr(settlements, "retry_delay_s", lambda *_: 600.0)  # no retry falls due in the same drain
     subscription = str(subscribed(gateway, keys))
     gateway.fault(broken, kind, times=None, **options)
-    payload = {"title": "Halo", "body": "Halo"}
+    words = {"title": "Halo", "body": "Halo"}
 
     def add_one(channel: str) -> str:
         if channel == "messaging":
             return add().dedupe_key
-        return add(channel=Channel.PUSH, target=subscription, payload=payload).dedupe_key
+        return add(channel=Channel.PUSH, target=subscription, words=words).dedupe_key
 
     failing = [add_one(broken) for _ in range(4)]
 

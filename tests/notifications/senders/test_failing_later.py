@@ -63,7 +63,7 @@ def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
     user = person()
     with unit_of_work():
         db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=clock.now()))  # so we think
-    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     assert sim.messaging.sent == []
     for _ in range(2):
@@ -82,7 +82,7 @@ def test_production_still_has_the_words_of_what_a_receipt_settled_before_it_was_
     user = person()
     config = replace(committed.extensions["config"], environment="production")
     monkeypatch.setitem(committed.extensions, "config", config)
-    row = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     claims.begin(claimed)  # and its worker dies before it hears that the provider took it
@@ -104,7 +104,7 @@ def test_a_number_where_messages_fail_on_two_days_is_flagged_though_each_was_acc
     user = person()
     for _ in range(2):
         sim.messaging.fail_later()
-        add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+        add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
         jobs.drain("urgent")
         hear_all(sim)
         assert db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at is None or _ == 1
@@ -120,17 +120,17 @@ def test_a_message_that_arrived_in_between_speaks_for_the_number(
     configure(**TEMPLATES)
     user = person()
     sim.messaging.fail_later()
-    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     hear_all(sim)
     pass_time(user, hours=25)
-    arrived = add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    arrived = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     arrived = reread(arrived.dedupe_key)
     arrived.receipt, arrived.receipt_at = "delivered", clock.now()
     db.session.commit()
     sim.messaging.fail_later()
-    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER)
+    add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     hear_all(sim)
     assert db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at is None
@@ -139,7 +139,7 @@ def test_a_message_that_arrived_in_between_speaks_for_the_number(
 def test_a_ban_that_a_receipt_tells_of_stops_the_sender(committed: Flask, sim: Server, configure: Configure) -> None:
     configure(**TEMPLATES)
     sim.messaging.fail_later(code="131031")
-    add(kind="reminder", payload=REMINDER)
+    add(kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     hear_all(sim)
     assert (sender().state, sender().reason) == ("down", "code 131031")
@@ -155,7 +155,7 @@ def test_a_dose_whose_message_failed_after_all_was_not_delivered(
         dose = Occurrence(user_id=user.id, tipe="obat", judul="M", slot="0", due_at=due_at, day=due_at.date())
         db.session.add(dose)
     sim.messaging.fail_later()
-    add(user_id=user.id, target=None, kind="reminder", payload=REMINDER, occurrence_id=dose.id)
+    add(user_id=user.id, target=None, kind="reminder", words=REMINDER, occurrence_id=dose.id)
     jobs.drain("urgent")
     hear_all(sim)
     assert ledger.miss_overdue(clock.now()) == 1

@@ -15,6 +15,7 @@ from app.core.lib import clock
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.delivery.sealing import seal
 from app.notifications.models import Channel, State, deliveries
 from app.notifications.senders import health
 from app.notifications.senders import jobs as senders
@@ -118,7 +119,7 @@ def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
                 "channel": "messaging",
                 "kind": "reminder",
                 "target": f"+62813{n:08d}",
-                "payload": {"text": f"Halo {n}"},
+                "sealed": seal({"text": f"Halo {n}"}, None),
                 "due_at": due,
                 "next_try_at": due,
                 # One in ten has little time left.

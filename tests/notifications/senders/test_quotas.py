@@ -54,7 +54,7 @@ def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Se
                     kind="reminder",
                     channel=Channel.MESSAGING,
                     dedupe_key=f"person:{n}",
-                    payload={"text": "Halo"},
+                    words={"text": "Halo"},
                     target=f"+62812{n:08d}",
                     expires_at=clock.now() + timedelta(hours=1),
                 )

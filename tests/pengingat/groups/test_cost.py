@@ -12,9 +12,9 @@ from flask import Flask
 from app.core.database.session import db
 from app.core.jobs import clock_jump
 from app.notifications.delivery import claims, drain, messaging, settlements
-from app.notifications.models import Channel
 from dev.simulators import Server
 from tests.helpers.statements import Statements
+from tests.notifications.deliveries import ready
 from tests.pengingat.groups.medicines import ALL, medicine, sent
 
 
@@ -25,8 +25,7 @@ def test_a_message_of_several_costs_as_many_statements_as_one(
 
     def send() -> int:
         before = len(statements.seen)
-        claimed = claims.claim("urgent", Channel.MESSAGING)
-        assert claimed is not None
+        claimed = ready()
         drain.routing().checks[claimed.kind](claimed)
         settlements.settle_sent(claimed, messaging.send(claimed))
         return len(statements.seen) - before

@@ -17,6 +17,7 @@ from app.notifications.models import Channel, Heard, Inbound, Receipt, State
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.helpers.factories import make_user
+from tests.notifications.deliveries import ready
 from tests.pengingat.groups.medicines import ALL, answer, end_lease, medicine, messages, named, sent, states
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -27,14 +28,12 @@ def die_at_claim() -> None:
 
 
 def die_before_the_call() -> None:
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
+    claimed = ready()
     claims.begin(claimed)
 
 
 def die_after_the_call() -> None:
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
+    claimed = ready()
     messaging.send(claimed)
 
 
@@ -100,8 +99,7 @@ def test_a_refusal_is_tried_again_for_all_of_them_in_one_message(grouping: Serve
 
 
 def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list[int]) -> None:
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
+    claimed = ready()
     reference = messaging.send(claimed)
     parking.park(claimed, drain.Outcome(drain.Result.SENT, ref=reference))
     end_lease()
@@ -111,8 +109,7 @@ def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list
 
 
 def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, three: list[int], siti_id: int) -> None:
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
+    claimed = ready()
     answer(siti_id, three[0])
     messaging.send(claimed)  # without the first; then the worker is killed
     answer(siti_id, three[1])

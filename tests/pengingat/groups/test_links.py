@@ -11,12 +11,12 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.notifications import jobs as outbox_jobs
-from app.notifications.delivery import claims, drain, messaging
-from app.notifications.models import Channel
+from app.notifications.delivery import drain, messaging
 from app.pengingat import links
 from app.pengingat.ledger_schemas import QuickAnswer
 from app.pengingat.models import Occurrence, Pengingat
 from dev.simulators import Server
+from tests.notifications.deliveries import ready
 from tests.pengingat.groups.medicines import ADDRESS, answer, medicine, named, sent
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -62,8 +62,7 @@ def later_minute(user_id: int) -> int:
 def test_where_the_first_is_left_out_the_link_still_answers_the_rest(grouping: Server, siti_id: int) -> None:
     first, second = medicine(siti_id, "Metformin"), later_minute(siti_id)
     third = medicine(siti_id, "Simvastatin", due_in_s=-1)
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
+    claimed = ready()
     drain.routing().checks[claimed.kind](claimed)
     answer(siti_id, first, "skipped")
     messaging.send(claimed)
@@ -74,8 +73,7 @@ def test_where_the_first_is_left_out_the_link_still_answers_the_rest(grouping: S
 def test_a_link_that_is_shared_twice_is_kept_once(grouping: Server, siti_id: int) -> None:
     medicine(siti_id, "Metformin")
     second = later_minute(siti_id)
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
+    claimed = ready()
     for _ in range(2):
         drain.routing().checks[claimed.kind](claimed)
     shared = db.session.scalars(
