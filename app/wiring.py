@@ -33,7 +33,7 @@ from app.notifications.senders import events as sender_events
 from app.notifications.senders import health as sender_health
 from app.notifications.senders import jobs as sender_jobs
 from app.notifications.senders import report as sender_report
-from app.pengingat import alerts, occurrences, sending, texts
+from app.pengingat import alerts, occurrences, sending, stock, texts
 from app.pengingat import jobs as pengingat
 from app.personal_data import jobs as personal_data
 from app.privacy import jobs as privacy
@@ -79,7 +79,10 @@ PERIODIC = (
 )
 
 #: What deliveries say when they leave, by kind. What is sealed says that.
-RENDER: Mapping[str, Renderer] = {}
+RENDER: Mapping[str, Renderer] = {
+    occurrences.KIND: sending.render,
+    stock.KIND: sending.render_stock,
+}
 
 #: How deliveries leave: what sends each channel, what is asked before, what several say as one message, and what slows
 #: a queue down.

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cache
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
-from app.core.settings import settings
 from app.notifications import outbox
 from app.pengingat import alerts, done, ledger, occurrences, own, stock
 from app.pengingat.ledger import Row
@@ -173,14 +170,11 @@ def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
         return []
     late_ids = [before.id for before, after in changes if before.state == State.MISSED and after.state == State.DONE]
     values = {**ledger.parameters(changes, held.changed), "late_ids": late_ids, "now": held.now}
-    changed = _changing(settings.is_production).rows(db.session.connection(), values)
+    changed = _changing.rows(db.session.connection(), values)
     return [ledger.occurrence_of(row) for row in changed]
 
 
-@cache
-def _changing(_: bool) -> PreparedStatement:
-    """Return the statement, by whether this is production: there what is cancelled forgets its text."""
-    return ledger.changing(alerts.TELLING_LATE)
+_changing = ledger.changing(alerts.TELLING_LATE)
 
 
 def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = AnsweredVia.APP) -> None:
@@ -235,7 +229,7 @@ def _tell(held: Held, rows: Sequence[Occurrence]) -> None:
     drafts: list[outbox.Draft] = []
     for row in rows:
         pengingat = held.reminders[row.reminder_id or 0]
-        drafts += occurrences.deliveries(pengingat, occurrences.due_of(row), held.recipient, row)
+        drafts += occurrences.deliveries(pengingat, occurrences.due_of(row), row)
     outbox.add_all([draft for draft in drafts if draft.expires_at > held.now])
 
 

@@ -13,12 +13,11 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity import erasure
-from app.identity.models import PHONE_IS_PROVEN, User
+from app.identity.models import User
 from app.notifications import outbox
 from app.pengingat import alerts, ledger, stock
 from app.pengingat.models import Pengingat
 from app.pengingat.occurrences import HORIZON, Extension, plan
-from app.pengingat.texts import Recipient
 
 #: Reminders that are planned for less than this ahead are planned further.
 REFILL_BELOW = HORIZON * 2 / 3
@@ -47,8 +46,8 @@ def top_up_page() -> int:
         # After a long outage what is too late is still recorded as missed, but not for weeks back.
         earliest = now - HORIZON
         extensions = [
-            Extension(row, recipient, max(row.planned_until, earliest))
-            for row, recipient in _page(Pengingat.planned_until < now + REFILL_BELOW, Pengingat.planned_until)
+            Extension(row, max(row.planned_until, earliest))
+            for row in _page(Pengingat.planned_until < now + REFILL_BELOW, Pengingat.planned_until)
         ]
         plan(extensions, now)
     return len(extensions)
@@ -84,34 +83,28 @@ def tell_page() -> int:
     now = database_clock.now()
     with unit_of_work():
         rows = _page(Pengingat.stock_check_at <= now, Pengingat.stock_check_at)
-        outbox.add_all([draft for row, recipient in rows for draft in stock.look(row, recipient, now)])
+        outbox.add_all([draft for row in rows for draft in stock.look(row, now)])
     return len(rows)
 
 
-def _page(
-    which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[object]
-) -> list[tuple[Pengingat, Recipient]]:
-    """A page of reminders that nobody else holds, locked, and whom they are told to.
+def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[object]) -> list[Pengingat]:
+    """A page of reminders that nobody else holds, locked.
 
     The reminders of somebody who is being deleted are left alone: the deletion waits for what is locked here, so this
     must not wait for the deletion.
     """
     page = (
-        sa.select(Pengingat, User.nama_ktp, PHONE_IS_PROVEN)
+        sa.select(Pengingat)
         .join(User, User.id == Pengingat.user_id)
         .where(which, erasure.IS_PRESENT)
         .order_by(order)
         .limit(PAGE)
         .with_for_update(of=Pengingat, key_share=True, skip_locked=True)
     )
-    rows = db.session.execute(page).all()
-    people = sa.select(User.id).where(User.id.in_({row.user_id for row, *_ in rows}))
+    rows = db.session.scalars(page).all()
+    people = sa.select(User.id).where(User.id.in_({row.user_id for row in rows}))
     staying = set(db.session.scalars(people.with_for_update(read=True, key_share=True, skip_locked=True)))
-    return [
-        (row, Recipient(name, phone_is_proven=phone_is_proven))
-        for row, name, phone_is_proven in rows
-        if row.user_id in staying
-    ]
+    return [row for row in rows if row.user_id in staying]
 
 
 def miss_overdue() -> None:

@@ -3,16 +3,15 @@ or tops it up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.notifications import outbox
 from app.notifications.models import About, Channel
-from app.pengingat import ledger, texts, tokens
+from app.pengingat import ledger, tokens
 from app.pengingat.models import LATE, Occurrence, Pengingat, State, Tipe
 from app.pengingat.schedule import NEVER, OFFSETS, Due
-from app.pengingat.texts import Recipient
 
 #: How far ahead occurrences are rows of the outbox.
 HORIZON = timedelta(hours=36)
@@ -32,10 +31,9 @@ def about(pengingat_id: int) -> About:
 
 @dataclass(frozen=True)
 class Extension:
-    """A reminder whose occurrences after a moment are to be planned, and whom they are told to."""
+    """A reminder whose occurrences after a moment are to be planned."""
 
     pengingat: Pengingat
-    recipient: Recipient
     after: datetime
 
 
@@ -54,7 +52,7 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
     for row in recorded:
         if row.state == State.PENDING and row.reminder_id is not None:
             extension, due = planned[row.reminder_id, row.due_at, row.slot]
-            drafts += deliveries(extension.pengingat, due, extension.recipient, row)
+            drafts += deliveries(extension.pengingat, due, row)
     outbox.add_all(drafts)
 
 
@@ -84,31 +82,22 @@ def due_of(row: Occurrence | ledger.Row) -> Due:
     return Due(row.due_at, row.due_at + lead, row.slot)
 
 
-def deliveries(pengingat: Pengingat, due: Due, recipient: Recipient, row: Occurrence) -> Iterator[outbox.Draft]:
+def deliveries(pengingat: Pengingat, due: Due, row: Occurrence) -> Iterator[outbox.Draft]:
     """What tells of an occurrence: at its time, or when it was put off, at the end of that; and once again after it."""
     at = row.snoozed_until or due.at
     part = f":snooze{row.snoozes}" if row.snoozed_until else ""
-    yield from _told(pengingat, due, recipient, row.id, at, part)
+    yield from _told(pengingat, due, row.id, at, part)
     if again := _again_at(pengingat, due, at):
-        yield from _told(pengingat, due, recipient, row.id, again, f"{part}{AGAIN}")
+        yield from _told(pengingat, due, row.id, again, f"{part}{AGAIN}")
 
 
-def _told(
-    pengingat: Pengingat, due: Due, recipient: Recipient, occurrence_id: int, at: datetime, part: str
-) -> Iterator[outbox.Draft]:
-    token = tokens.push_token(pengingat.user_id, due.at)
-    payloads: dict[Channel, Mapping[str, object]] = {
-        Channel.MESSAGING: texts.payload(
-            pengingat, due, recipient, tokens.link_token_of(token), again=part.endswith(AGAIN)
-        ),
-        Channel.PUSH_FAN_OUT: {**texts.push(pengingat, due, recipient), "actions": texts.ACTIONS, "token": token},
-    }
-    for channel, payload in payloads.items():
+def _told(pengingat: Pengingat, due: Due, occurrence_id: int, at: datetime, part: str) -> Iterator[outbox.Draft]:
+    for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
         yield outbox.Draft(
             kind=KIND,
             channel=channel,
             dedupe_key=f"pengingat:{pengingat.id}:{due.occurrence:%Y%m%dT%H%M%SZ}:{due.slot}{part}:{channel}",
-            payload=payload,
+            payload={"tipe": pengingat.tipe, **({"again": True} if part.endswith(AGAIN) else {})},
             due_at=at,
             expires_at=at + LATE,
             user_id=pengingat.user_id,

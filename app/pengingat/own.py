@@ -13,9 +13,8 @@ from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.errors import NotFound
-from app.identity.models import PHONE_IS_PROVEN, User
+from app.identity.models import User
 from app.pengingat.models import Pengingat
-from app.pengingat.texts import Recipient
 
 NOT_FOUND = "Pengingat tidak ditemukan."
 
@@ -35,7 +34,6 @@ class Held:
     """Reminders whose rows are locked behind their person's, until the unit of work ends."""
 
     reminders: Mapping[int, Pengingat]
-    recipient: Recipient
     now: datetime
     #: Of reminders that no session writes: what an answer may change of them, as it was.
     before: Mapping[int, tuple[object, ...]] = field(default_factory=dict)
@@ -49,7 +47,7 @@ class Held:
 #: Of the model: each attribute, and its column.
 _COLUMNS = {each.key: each.columns[0] for each in sa.inspect(Pengingat).column_attrs}
 _hold = PreparedStatement(
-    sa.select(*_COLUMNS.values(), User.nama_ktp, PHONE_IS_PROVEN.label("is_proven"), database_clock.now_sql())
+    sa.select(*_COLUMNS.values(), database_clock.now_sql())
     .join_from(Pengingat, User, User.id == Pengingat.user_id)
     .where(
         Pengingat.user_id == sa.bindparam("of_user", type_=sa.BigInteger),
@@ -70,9 +68,8 @@ def hold(user_id: int, pengingat_ids: Collection[int]) -> Held:
     if not rows:
         raise NotFound(NOT_FOUND)
     reminders = [Pengingat(**dict(zip(_COLUMNS, row, strict=False))) for row in rows]
-    *_, name, is_proven, now = rows[0]
     by_id = {each.id: each for each in reminders}
-    return Held(by_id, Recipient(name, is_proven), now, {id_: _state(each) for id_, each in by_id.items()})
+    return Held(by_id, rows[0][-1], {id_: _state(each) for id_, each in by_id.items()})
 
 
 def _state(pengingat: Pengingat) -> tuple[object, ...]:

@@ -1,34 +1,114 @@
-"""What is looked at once more before a message or push of reminders leaves."""
+"""What a message or push of reminders says when it leaves, and what is looked at once more before it does."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Self
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db, unit_of_work
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.forms import AS_TEMPLATE
-from app.notifications.models import OPEN, Delivery, Receipt
+from app.notifications.delivery.sealing import Words
+from app.notifications.models import OPEN, Channel, Delivery, Receipt
 from app.notifications.models import State as DeliveryState
-from app.pengingat import shared_links
-from app.pengingat.models import Occurrence, State
+from app.pengingat import occurrences, shared_links, texts, tokens
+from app.pengingat.models import Occurrence, Pengingat, State, Tipe
 from app.pengingat.occurrences import AGAIN
-from app.pengingat.texts import UNPROVEN
+from app.pengingat.plans import doses_on
+from app.pengingat.texts import Recipient
 
 #: A dose whose message left so lately, because it was late, is not asked about again. Below half of the shortest span.
 JUST_NOW = timedelta(minutes=4)
 
+#: States of an occurrence that is still asked about. What was missed can still be done.
+ASKED = (State.PENDING, State.MISSED)
 
-def check(delivery: Claimed) -> None:
-    """Cancel what says nothing any more, which the call leaves out; take the words of the rest that are right now, and
-    note which links they have in common."""
-    _cancel_closed({each.dedupe_key: each.occurrence_id for each in delivery.together if _may_be_overtaken(each)})
-    _cancel_too_soon({_first_of(each.dedupe_key): each.dedupe_key for each in delivery.together if _asks_again(each)})
-    _use_careful_words([each for each in delivery.together if UNPROVEN in each.words])
-    shared_links.note(delivery)
+#: What the words are made of.
+_OCCURRENCE = ("id", "state", "tipe", "slot", "due_at", "link_hash")
+_REMINDER = ("user_id", "tipe", "judul", "timezone", "details", "plan")
+_occurrence = [Occurrence.__table__.c[name] for name in _OCCURRENCE]
+_reminder = [Pengingat.__table__.c[name] for name in _REMINDER]
+
+_told_of = PreparedStatement(
+    sa.select(
+        User.nama_ktp,
+        PHONE_IS_PROVEN,
+        sa.func.coalesce(Occurrence.snoozed_until > sa.func.statement_timestamp(), sa.false()),
+        *_occurrence,
+        *_reminder,
+    )
+    .join(Pengingat, Pengingat.id == Occurrence.reminder_id)
+    .join(User, User.id == Pengingat.user_id)
+    .where(Occurrence.id == sa.any_(sa.bindparam("ids", type_=ARRAY(sa.BigInteger))))
+)
+
+
+def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Read what reminders say now. What was answered, put off or given up since says nothing any more."""
+    with autocommit() as connection:
+        rows = _told_of.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
+    told = {values[3]: _Told.of(*values) for values in rows}
+    if changed := {id_: row.link_hash for id_, row in told.items() if row.has_another_link}:
+        shared_links.renew(changed)
+    asked = [(each, told[each.occurrence_id]) for each in deliveries if each.occurrence_id in told]
+    return {each.id: row.words(each) for each, row in asked if row.is_asked(each)}
+
+
+@dataclass(frozen=True)
+class _Told:
+    """An occurrence that is told of, and to whom."""
+
+    occurrence: Occurrence
+    pengingat: Pengingat
+    recipient: Recipient
+    is_put_off: bool
+
+    @classmethod
+    def of(cls, name: str, is_proven: bool, is_put_off: bool, *values: object) -> Self:
+        first, rest = values[: len(_OCCURRENCE)], values[len(_OCCURRENCE) :]
+        occurrence = Occurrence(**dict(zip(_OCCURRENCE, first, strict=True)))
+        return cls(occurrence, _reminder_of(rest), Recipient(name, is_proven), is_put_off)
+
+    @property
+    def token(self) -> str:
+        return tokens.push_token(self.pengingat.user_id, self.occurrence.due_at)
+
+    @property
+    def link_hash(self) -> str:
+        return tokens.hash_of(tokens.link_token_of(self.token))
+
+    @property
+    def has_another_link(self) -> bool:
+        """Whether its link was made with a secret that has changed since."""
+        return self.occurrence.link_hash not in (None, self.link_hash)
+
+    def is_asked(self, delivery: Claimed) -> bool:
+        """Whether somebody can still answer it, who has not put it off."""
+        row, slot = self.occurrence, self.occurrence.slot
+        if row.state not in ASKED or (self.is_put_off and _may_be_overtaken(delivery)):
+            return False
+        if self.pengingat.tipe != Tipe.OBAT:
+            return True
+        return slot.isdigit() and int(slot) < len(doses_on(self.pengingat, row.due_at))  # they may be fewer since
+
+    def words(self, delivery: Claimed) -> Words:
+        due = occurrences.due_of(self.occurrence)
+        if delivery.channel == Channel.MESSAGING:
+            again = _asks_again(delivery)
+            return texts.payload(self.pengingat, due, self.recipient, tokens.link_token_of(self.token), again=again)
+        return {**texts.push(self.pengingat, due, self.recipient), "actions": texts.ACTIONS, "token": self.token}
+
+
+def _reminder_of(values: Sequence[Any]) -> Pengingat:
+    return Pengingat(**dict(zip(_REMINDER, values, strict=True)))
 
 
 def _may_be_overtaken(delivery: Claimed) -> bool:
@@ -37,23 +117,30 @@ def _may_be_overtaken(delivery: Claimed) -> bool:
     return bool(delivery.payload.get(AS_TEMPLATE)) or delivery.target is not None
 
 
-def _cancel_closed(overtaken: dict[str, int | None]) -> None:
-    """Of these, by key: that whose occurrence was answered, put off or given up since. What was missed can still be
-    done."""
-    if not overtaken:
-        return
-    is_put_off = sa.func.coalesce(Occurrence.snoozed_until > sa.func.statement_timestamp(), sa.false())
-    is_closed = sa.or_(Occurrence.state.not_in((State.PENDING, State.MISSED)), is_put_off)
+_stock_of = (
+    sa.select(Pengingat.id, User.nama_ktp, *_reminder)
+    .join(User, User.id == Pengingat.user_id)
+    .where(Pengingat.id.in_(sa.bindparam("ids", expanding=True)))
+)
+
+
+def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Read what is told of a stock that runs out, in the reminder's words of now."""
     with autocommit() as connection:
-        closed = set(
-            connection.scalars(sa.select(Occurrence.id).where(Occurrence.id.in_(overtaken.values()), is_closed))
-        )
-    if not closed:
-        return
-    with unit_of_work():
-        for key, occurrence_id in overtaken.items():
-            if occurrence_id in closed:
-                outbox.cancel_one(key)
+        rows = connection.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
+    found = {id_: (_reminder_of(values), name) for id_, name, *values in rows}
+    told = [(each, *found[each.about_id]) for each in deliveries if each.about_id in found]
+    return {
+        each.id: texts.stock(pengingat, date.fromisoformat(str(each.payload["day"])), name)[Channel(each.channel)]
+        for each, pengingat, name in told
+        if pengingat.tipe == Tipe.OBAT
+    }
+
+
+def check(delivery: Claimed) -> None:
+    """Cancel what asks again too soon, which the call leaves out. Note which links the others have in common."""
+    _cancel_too_soon({_first_of(each.dedupe_key): each.dedupe_key for each in delivery.together if _asks_again(each)})
+    shared_links.note(delivery)
 
 
 def _cancel_too_soon(again: dict[str, str]) -> None:
@@ -75,22 +162,8 @@ def _cancel_too_soon(again: dict[str, str]) -> None:
                 first.next_try_at = now
 
 
-def _use_careful_words(deliveries: list[Claimed]) -> None:
-    """To a number that is not proven, say it without the web addresses that the person wrote."""
-    if not deliveries:
-        return
-    is_proven = sa.select(PHONE_IS_PROVEN).where(User.id == deliveries[0].user_id)
-    with autocommit() as connection:
-        if connection.scalar(is_proven):
-            return
-    for each in deliveries:
-        careful = each.words[UNPROVEN]
-        if isinstance(careful, dict):
-            each.words = {**each.words, **careful}
-
-
 def _asks_again(delivery: Claimed) -> bool:
-    return f"{AGAIN}:" in delivery.dedupe_key
+    return bool(delivery.payload.get("again"))
 
 
 def _first_of(key: str) -> str:

@@ -22,7 +22,6 @@ from app.pengingat.own import Held
 from app.pengingat.plans import says_when, schedule_of, with_first_day
 from app.pengingat.schedule import Schedule
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition
-from app.pengingat.texts import Recipient
 
 #: A change of one of these is a change of the schedule.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
@@ -62,7 +61,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
 
     Here as below the person is locked before the reminder, as by whoever deletes them.
     """
-    recipient = Recipient(*users.lock_own(user_id))
+    users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
     now = database_clock.now()
     waktu = data.get("waktu")
@@ -80,17 +79,17 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
     stock.track(pengingat, now)
     db.session.add(pengingat)
     db.session.flush()
-    _plan(pengingat, recipient, now)
+    _plan(pengingat, now)
     return pengingat
 
 
 def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: AnsweredVia = AnsweredVia.APP) -> Pengingat:
     """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
-    recipient = Recipient(*users.lock_own(user_id))
+    users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
     now = database_clock.now()
     pengingat = own.locked(user_id, pengingat_id)
-    held = Held({pengingat.id: pengingat}, recipient, now)
+    held = Held({pengingat.id: pengingat}, now)
     was_done, before = pengingat.is_done, limits.open_schedule(pengingat)
     if SCHEDULING & changes.keys():
         _reschedule(pengingat, changes, now)
@@ -103,7 +102,7 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
         answers.mark(held, pengingat, is_done=changes["is_done"], via=via)
     limits.check_change(pengingat, before, now)
     db.session.flush()
-    _plan(pengingat, recipient, now)
+    _plan(pengingat, now)
     return pengingat
 
 
@@ -203,6 +202,6 @@ def _first(schedule: Schedule, after: datetime) -> datetime | None:
     return schedule.once or schedule.next_occurrence(after)
 
 
-def _plan(pengingat: Pengingat, recipient: Recipient, now: datetime) -> None:
-    occurrences.plan([occurrences.Extension(pengingat, recipient, now)], now)
+def _plan(pengingat: Pengingat, now: datetime) -> None:
+    occurrences.plan([occurrences.Extension(pengingat, now)], now)
     db.session.flush()

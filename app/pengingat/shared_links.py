@@ -5,6 +5,8 @@ Such are the neighbours of a full minute, and what was put off to the minute of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
@@ -22,6 +24,22 @@ _share = (
     .where(occurrences.c.id == sa.bindparam("occurrence_id"))
     .values(shared_links=sa.func.array(_each_once))
 )
+
+
+_renew = (
+    sa.update(occurrences)
+    .where(occurrences.c.id == sa.bindparam("occurrence_id"), occurrences.c.link_hash != sa.bindparam("new_hash"))
+    .values(
+        link_hash=sa.bindparam("new_hash"),
+        shared_links=sa.func.array_append(_links, occurrences.c.link_hash),
+    )
+)
+
+
+def renew(hashes: Mapping[int, str]) -> None:
+    """Let these occurrences be answered by other links too: those of a secret that has changed since."""
+    with autocommit() as connection:
+        connection.execute(_renew, [{"occurrence_id": id_, "new_hash": new} for id_, new in hashes.items()])
 
 
 def note(delivery: Claimed) -> None:

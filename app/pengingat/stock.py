@@ -11,14 +11,12 @@ from datetime import date, datetime, time, timedelta
 
 from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
-from app.notifications.models import About
-from app.pengingat import texts
+from app.notifications.models import About, Channel
 from app.pengingat.details_schemas import MOST_IN_STOCK
 from app.pengingat.ledger import Row
 from app.pengingat.models import Details, Pengingat, State, Tipe
 from app.pengingat.plans import doses_on
 from app.pengingat.schedule import DAY, NEVER, moment_of
-from app.pengingat.texts import Recipient
 
 KIND = "stock"
 
@@ -73,7 +71,7 @@ def take(pengingat: Pengingat, row: Row, state: State) -> float | None:
     return amount
 
 
-def look(pengingat: Pengingat, recipient: Recipient, now: datetime) -> Iterator[outbox.Draft]:
+def look(pengingat: Pengingat, now: datetime) -> Iterator[outbox.Draft]:
     """What the person is to be told this day of what is left; sets when to look next."""
     looked_for = pengingat.stock_check_at or now
     pengingat.stock_check_at = _next_look(pengingat, now)
@@ -83,12 +81,12 @@ def look(pengingat: Pengingat, recipient: Recipient, now: datetime) -> Iterator[
     if day is None or border is None or is_told or now >= looked_for + TELL_WITHIN:
         return
     pengingat.stock_told = border
-    for channel, payload in texts.stock(pengingat, day, recipient).items():
+    for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
         yield outbox.Draft(
             kind=KIND,
             channel=channel,
             dedupe_key=f"persediaan:{pengingat.id}:{looked_for:%Y%m%dT%H%M%SZ}:{channel}",
-            payload=payload,
+            payload={"day": day.isoformat()},
             expires_at=looked_for + TELL_WITHIN,
             user_id=pengingat.user_id,
             about=About("reminder", pengingat.id),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, TypedDict
 
@@ -33,9 +33,6 @@ LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 #: A push is small, and shown in a few lines anyway.
 PUSH_CHARACTERS = 400
 
-
-#: In a payload: what is said in its place to a number that is not proven.
-UNPROVEN = "unproven"
 
 #: The buttons of a push, as a service worker shows them.
 ACTIONS = ({"action": "done", "title": "Sudah"}, {"action": "snooze", "title": "Tunda 30 menit"})
@@ -71,19 +68,7 @@ class Parts(TypedDict):
 def payload(
     pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool = False
 ) -> dict[str, object]:
-    """The text of a message, its link as last line where there are links, and its parts.
-
-    Where that depends on a proven number, what is said should it be none any more stands beside it (`UNPROVEN`).
-    """
-    said = _payload(pengingat, due, recipient, token, again=again)
-    if recipient.phone_is_proven:
-        careful = _payload(pengingat, due, replace(recipient, phone_is_proven=False), token, again=again)
-        if careful != said:
-            said[UNPROVEN] = careful
-    return said
-
-
-def _payload(pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool) -> dict[str, object]:
+    """The text of a message, its link as last line where there are links, and its parts."""
     plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
     title = _title(pengingat, plain, recipient)
     parts: Parts = {
@@ -108,8 +93,7 @@ def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
     link = tokens.link_of(parts[0]["token"])
     tipe = {part["tipe"] for part in parts}
     of_all: Parts = {**parts[0], "tipe": tipe.pop() if len(tipe) == 1 else ""}
-    flags = {name: value for payload in payloads for name, value in payload.items()}
-    return {**flags, "text": f"{text}\nJawab semuanya di sini: {link}" if link else text, "parts": of_all}
+    return {"text": f"{text}\nJawab semuanya di sini: {link}" if link else text, "parts": of_all}
 
 
 def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:
@@ -125,12 +109,9 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
     return {"title": (f"Pengingat: {title}" if title else "Pengingat")[:PUSH_CHARACTERS], "body": body}
 
 
-def stock(pengingat: Pengingat, day: date, recipient: Recipient) -> dict[Channel, dict[str, object]]:
-    """`Halo Siti, Metformin diperkirakan habis Jumat, 27 November 2026.`
-
-    Without web addresses: it may wait until the person has another number.
-    """
-    recipient = replace(recipient, phone_is_proven=False)
+def stock(pengingat: Pengingat, day: date, name: str) -> dict[Channel, dict[str, object]]:
+    """`Halo Siti, Metformin diperkirakan habis Jumat, 27 November 2026.` Without web addresses."""
+    recipient = Recipient(name, phone_is_proven=False)
     what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat Anda"
     sentence = f"{what} diperkirakan habis {calendar_day(day)}."
     name = first_name(recipient.name)

@@ -12,7 +12,6 @@ from app.notifications.models import Delivery
 from app.pengingat import alerts, ledger, occurrences, stock
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 from app.pengingat.schedule import NEVER
-from app.pengingat.texts import Recipient
 
 #: What tells a person of their reminders.
 KINDS = (occurrences.KIND, stock.KIND)
@@ -30,11 +29,12 @@ def stop(user_id: int) -> None:
 
 def resume(user_id: int) -> None:
     """Go on with what is still to come of the reminders that are there."""
-    recipient, now = Recipient(*users.lock_own(user_id)), database_clock.now()
+    users.lock_own(user_id)
+    now = database_clock.now()
     rows = _locked(user_id)
     for row in rows:
         stock.track(row, now)
-    occurrences.plan([occurrences.Extension(row, recipient, now) for row in rows], now)
+    occurrences.plan([occurrences.Extension(row, now) for row in rows], now)
     db.session.flush()
 
 

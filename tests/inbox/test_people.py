@@ -17,13 +17,13 @@ from app.identity.care import CaregiverLink
 from app.identity.models import User
 from app.inbox import jobs, texts
 from app.notifications import jobs as delivery_jobs
-from app.notifications.messages import message_user
 from app.notifications.models import Delivery, Heard, Inbound, Receipt, State
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.inbox.phones import Phone, age, rows
+from tests.notifications.deliveries import add
 
 
 def wishes(user: Client) -> tuple[bool, bool]:
@@ -75,8 +75,7 @@ def test_the_answer_goes_out_although_nothing_else_does(committed: Flask, gatewa
         user_id = make_user(nama_ktp="Siti", nomor_hp="081234567890").id
     phone = Phone("+6281234567890")
     assert phone.write("BERHENTI PENGINGAT").outcome == "answered:stop reminders"
-    with unit_of_work():
-        message_user(user_id, "Pengingat", kind="reminder", dedupe_key="x", expires_in=timedelta(hours=1))
+    add(user_id=user_id, target=None, kind="reminder", dedupe_key="x")
     delivery_jobs.drain("urgent")
     assert [message.text for message in gateway.messaging.to("6281234567890")] == [texts.STOPPED_ALL]
 
@@ -127,8 +126,7 @@ def test_a_wrong_number_is_not_written_to_any_more(committed: Flask, gateway: Se
     with unit_of_work():
         user_id = make_user(nomor_hp="081234567890").id
     assert Phone("+6281234567890").write("SALAH NOMOR").text == texts.WRONG_NUMBER
-    with unit_of_work():
-        message_user(user_id, "Pengingat", kind="reminder", dedupe_key="x", expires_in=timedelta(hours=1))
+    add(user_id=user_id, target=None, kind="reminder", dedupe_key="x")
     delivery_jobs.drain("urgent")
     assert [message.text for message in gateway.messaging.to("6281234567890")] == [texts.WRONG_NUMBER]
 
@@ -150,7 +148,7 @@ def test_a_wrong_number_stays_wrong_for_whoever_gives_it_again_without_proof(
     with unit_of_work():
         user = db.session.get_one(User, user_id)
         user.phone_verified_at = clock.now() if is_proven else None
-        message_user(user_id, "Pengingat", kind=kind, dedupe_key="x", expires_in=timedelta(hours=1))
+    add(user_id=user_id, target=None, kind=kind, dedupe_key="x", words={"text": "Pengingat"})
     delivery_jobs.drain("urgent")
     sent = {message.text for message in gateway.messaging.to("6281234567890")}
     assert sent == ({texts.WRONG_NUMBER, "Pengingat"} if arrives else {texts.WRONG_NUMBER})

@@ -14,6 +14,7 @@ from app.notifications.models import Delivery
 from app.pengingat import service
 from app.pengingat.models import Occurrence
 from tests.helpers.factories import make_user
+from tests.notifications.deliveries import words_of
 
 #: A Monday, 08:00 in Jakarta.
 NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
@@ -45,10 +46,8 @@ def allow(siti_id: int, caregiver: int, *scopes: str) -> None:
 
 def texts() -> list[str]:
     """What the waiting messages say, in alphabetical order."""
-    rows = db.session.scalars(
-        sa.select(Delivery.payload["text"].astext).filter_by(channel="messaging", state="pending")
-    )
-    return sorted(rows)
+    rows = db.session.scalars(sa.select(Delivery).filter_by(channel="messaging", state="pending"))
+    return sorted(words_of(row).get("text", "") for row in rows)
 
 
 def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:

@@ -12,12 +12,15 @@ from werkzeug.test import TestResponse
 from app.core.database.session import db
 from app.notifications.models import Delivery
 from tests.helpers.client import Client
+from tests.notifications.deliveries import words_of
 
 ADDRESS = "https://sehat.example.org"
 
 
 def payloads(channel: str) -> Sequence[dict[str, object]]:
-    return db.session.scalars(sa.select(Delivery.payload).filter_by(channel=channel).order_by(Delivery.due_at)).all()
+    """What the deliveries of a channel say, or have said."""
+    rows = db.session.scalars(sa.select(Delivery).filter_by(channel=channel).order_by(Delivery.due_at))
+    return [words_of(row) for row in rows]
 
 
 def page(client: Client, token: str) -> TestResponse:

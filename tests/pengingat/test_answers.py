@@ -17,6 +17,7 @@ from app.pengingat.tokens import link_token_of, push_token
 from tests.helpers.client import Client, assert_error
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import Time, ledger, waiting
+from tests.pengingat.links import payloads
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def test_a_snooze_asks_once_more(metformin: Reminder, moment: Time) -> None:
     answer = metformin.say("snooze").json
     assert (answer["state"], answer["snoozed_until"]) == ("pending", "2026-03-02T12:35:00Z")
     assert waiting()[0] == waiting("push_fan_out")[0] == "02 12:35"
-    text = db.session.scalars(sa.select(Delivery.payload["text"].astext).filter_by(channel="messaging")).all()
+    text = [str(each["text"]) for each in payloads("messaging")]
     assert text.count("Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB.") == 3
     moment.move(minutes=70)
     jobs.miss_overdue()

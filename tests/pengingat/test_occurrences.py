@@ -14,6 +14,7 @@ from app.notifications.models import Delivery
 from app.pengingat import jobs
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
+from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time, ledger, texts, waiting
 
 
@@ -26,16 +27,16 @@ def test_the_next_36_hours_are_rows_of_both_channels(siti: Client, moment: Time,
     assert row.expires_at - row.due_at == timedelta(minutes=60)
 
 
-def test_no_web_address_gets_into_the_outbox(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_no_web_address_leaves_by_the_outbox(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     """Nobody's number is proven yet, whether the reminder is made, changed or topped up."""
     details = {**obat["details"], "nama_obat": "Metformin judi.com"}
     created = siti.post("/pengingat/obat", {"judul": "Menang di https://judi.com", "details": details})
     siti.put(f"/pengingat/{created.json['id']}", {"details": {**details, "nama_obat": "Insulin www.judi.zzz"}})
     moment.move(hours=30)
     jobs.top_up()
-    payloads = [str(payload) for payload in db.session.scalars(sa.select(Delivery.payload))]
-    assert len(payloads) == 10
-    assert not [payload for payload in payloads if "judi" in payload]
+    said = [str(words_of(row)) for row in db.session.scalars(sa.select(Delivery))]
+    assert (len(said), "Insulin" in said[0]) == (10, True)
+    assert not [words for words in said if "judi" in words]
     assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # it is the person's own
 
 

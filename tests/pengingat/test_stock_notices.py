@@ -16,6 +16,7 @@ from app.pengingat import jobs
 from app.pengingat.jobs import tell_of_stock
 from app.pengingat.models import Pengingat
 from tests.helpers.client import Client
+from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time
 from tests.pengingat.stock import answer, left, make
 
@@ -23,8 +24,8 @@ from tests.pengingat.stock import answer, left, make
 def told(channel: str = "messaging") -> list[str]:
     """What was said of stocks, in order."""
     key = "text" if channel == "messaging" else "body"
-    rows = sa.select(Delivery.payload[key].astext).filter_by(kind="stock", channel=channel).order_by(Delivery.id)
-    return list(db.session.scalars(rows.where(Delivery.state != "cancelled")))
+    rows = sa.select(Delivery).filter_by(kind="stock", channel=channel).order_by(Delivery.id)
+    return [words_of(row)[key] for row in db.session.scalars(rows.where(Delivery.state != "cancelled"))]
 
 
 def each_morning(moment: Time, days: int) -> list[tuple[str, str]]:
@@ -72,8 +73,8 @@ def test_a_template_can_say_it_too(siti: Client, moment: Time, obat: dict[str, A
     moment.move(hours=1)
     tell_of_stock()
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="messaging")).one()
-    name = forms.parts_of(row.payload)["name"]
-    assert (name, str(row.payload["text"]).startswith(f"Halo {name}, ")) == ("Siti", True)
+    name = forms.parts_of(words_of(row))["name"]
+    assert (name, str(words_of(row)["text"]).startswith(f"Halo {name}, ")) == ("Siti", True)
 
 
 def test_it_is_told_at_nine_in_the_reminders_own_zone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

@@ -34,6 +34,7 @@ class Claimed(Claim):
 
     dedupe_key: str
     queue: str
+    channel: str
     kind: str
     about_type: str | None
     about_id: int | None

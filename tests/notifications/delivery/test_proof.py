@@ -55,11 +55,11 @@ def prove(user: User, is_proven: bool = True) -> None:
 
 
 def sent(kind: str, user_id: int) -> Delivery:
-    payload: dict[str, object] = {"text": "Halo"}
+    payload: dict[str, object] = {}
     if kind == "broadcast":
         today = database_clock.now().astimezone(clock.JAKARTA).date()
-        payload |= {"zone": "Asia/Jakarta", "day": today.isoformat()}
-    row = add(kind=kind, user_id=user_id, target=None, payload=payload)
+        payload["day"] = today.isoformat()
+    row = add(kind=kind, user_id=user_id, target=None, payload=payload, words={"text": "Halo"})
     jobs.drain("urgent")
     return reread(row.dedupe_key)
 
@@ -151,8 +151,8 @@ def test_several_in_one_message_are_held_back_together(
     rows = []
     for n in range(2):
         parts = {"name": "Siti", "sentence": f"waktunya minum obat {n}.", "token": "abc", "tipe": "obat"}
-        payload = {"text": f"Halo Siti, waktunya minum obat {n}.", "parts": parts}
-        row = {"kind": "reminder", "payload": payload, "occurrence_id": n + 1}
+        said = {"text": f"Halo Siti, waktunya minum obat {n}.", "parts": parts}
+        row = {"kind": "reminder", "words": said, "occurrence_id": n + 1}
         rows.append(add(user_id=user_id, target=None, due_at=due_at, **row))
     jobs.drain("urgent")
     assert {reread(row.dedupe_key).state for row in rows} == {state}

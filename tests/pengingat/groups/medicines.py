@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.notifications.models import Channel, Delivery, deliveries
-from app.pengingat import answers, service
+from app.pengingat import answers, service, tokens
 from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import Occurrence
 from dev.simulators import Server
@@ -34,17 +34,15 @@ def medicine(user_id: int, name: str, *, due_in_s: float = -5, title: str = "", 
 
 
 def move(reminder_id: int, due_at: datetime) -> None:
-    """Let the first dose fall due at a moment; what it says and its link stay."""
+    """Let the first dose fall due at a moment."""
     first = sa.select(sa.func.min(Occurrence.due_at)).where(Occurrence.reminder_id == reminder_id).scalar_subquery()
     with unit_of_work():
-        occurrence_id = db.session.scalar(
-            sa.update(Occurrence)
-            .where(Occurrence.reminder_id == reminder_id, Occurrence.due_at == first)
-            .values(due_at=due_at)
-            .returning(Occurrence.id)
-        )
+        which = Occurrence.reminder_id == reminder_id, Occurrence.due_at == first
+        row = db.session.scalars(sa.select(Occurrence).where(*which)).one()
+        row.due_at = due_at
+        row.link_hash = tokens.hash_of(tokens.link_token_of(tokens.push_token(row.user_id, due_at)))
         times = {"due_at": due_at, "next_try_at": due_at, "expires_at": due_at + timedelta(hours=1)}
-        db.session.execute(sa.update(deliveries).where(deliveries.c.occurrence_id == occurrence_id).values(times))
+        db.session.execute(sa.update(deliveries).where(deliveries.c.occurrence_id == row.id).values(times))
 
 
 def end_lease() -> None:

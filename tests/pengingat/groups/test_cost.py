@@ -33,7 +33,7 @@ def test_a_message_of_several_costs_as_many_statements_as_one(
     alone = send()
     for name in ALL:
         medicine(siti_id, name)
-    assert send() == alone == 4
+    assert send() == alone == 5
     assert len(sent(grouping)) == 2
 
 

@@ -53,10 +53,9 @@ def test_its_link_answers_those_of_the_next_minute_too(grouping: Server, siti_id
 
 
 def later_minute(user_id: int) -> int:
-    """A medicine that was planned for another minute than the others, and now is due beside them."""
-    soon = clock.now() + timedelta(minutes=90)
-    jadwal = [{"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}]
-    return medicine(user_id, "Amlodipin", due_in_s=-2, jadwal=jadwal)
+    """A medicine that is due at the next full minute, so within one of the others."""
+    now = clock.now() - timedelta(seconds=5)
+    return medicine(user_id, "Amlodipin", due_in_s=55 - now.second - now.microsecond / 1e6)
 
 
 def test_where_the_first_is_left_out_the_link_still_answers_the_rest(grouping: Server, siti_id: int) -> None:

@@ -17,10 +17,10 @@ from app.identity import notification_settings
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims, drain, groups, messaging, rendering, settlements
 from app.notifications.models import Channel, Delivery, State
-from app.pengingat.models import Occurrence
+from app.pengingat.models import Occurrence, Pengingat
 from dev.simulators import Server
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import ready
+from tests.notifications.deliveries import ready, words_of
 from tests.pengingat.groups.medicines import ADDRESS, ALL, answer, medicine, messages, named, sent, states
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("committed")
 
 def test_three_medicines_leave_as_one_numbered_text_with_one_link(grouping: Server, three: list[int]) -> None:
     times = messages(*three)
-    at = re.findall(r"pukul \d\d\.\d\d WIB", str(times[0].payload["text"]))[0]
+    at = re.findall(r"pukul \d\d\.\d\d WIB", str(words_of(times[0])["text"]))[0]
     outbox_jobs.drain("urgent")
     (text,) = sent(grouping)
     *lines, last = text.split("\n")
@@ -107,7 +107,7 @@ def test_long_sentences_leave_alone_and_no_message_tells_of_more_than_ten(groupi
 def test_what_a_template_cannot_hold_leaves_in_a_second_message(
     grouping: Server, three: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    both = sum(len(row.payload["parts"]["sentence"]) for row in messages(*three[:2]))  # type: ignore[index]
+    both = sum(len(words_of(row)["parts"]["sentence"]) for row in messages(*three[:2]))
     monkeypatch.setattr(groups, "CHARACTERS_OF_ALL", both)
     outbox_jobs.drain("urgent")
     assert sorted(map(named, sent(grouping))) == [["Metformin", "Amlodipin"], ["Simvastatin"]]
@@ -131,8 +131,8 @@ def test_types_that_share_no_template_leave_apart(
     monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **named))
     ids = [row.id for row in messages(*three)]
     with unit_of_work():
-        row = db.session.get_one(Delivery, ids[1])
-        row.payload = {**row.payload, "parts": {**row.payload["parts"], "tipe": "makan"}}
+        meal = {"tipe": "makan", "details": {"makan": {}}}
+        db.session.execute(sa.update(Pengingat).where(Pengingat.id == three[1]).values(meal))
     together = []
     while claimed := claims.claim("urgent", Channel.MESSAGING):
         rendering.render(claimed, drain.routing().render)
