@@ -95,6 +95,11 @@ def coming(reminder_id: int, now: datetime) -> sa.Select[int]:
     return sa.select(_rows.id).where(_rows.reminder_id == reminder_id, _rows.due_at > now)
 
 
+def rename(reminder_id: int, title: str, now: datetime) -> None:
+    """Let what falls due after a moment have this title of its reminder."""
+    _update({"judul": title}, _rows.reminder_id == reminder_id, _rows.due_at > now)
+
+
 def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
     """What nobody has answered yet is not asked any more."""
     _update({"state": State.VOID}, _rows.reminder_id == reminder_id, _rows.state == State.PENDING, *which)

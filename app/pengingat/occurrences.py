@@ -18,6 +18,7 @@ HORIZON = timedelta(hours=36)
 
 #: How many minutes after a dose that nobody answered it may be told of again.
 AGAIN_MINUTES = range(10, 61)
+AGAIN_FIELD = "ingatkan_ulang_menit"
 #: In the key of a delivery that does, which is otherwise that of the first.
 AGAIN = ":again"
 
@@ -109,7 +110,7 @@ def _told(pengingat: Pengingat, due: Due, occurrence_id: int, at: datetime, part
 def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
     """When a dose that nobody answered is told of once more, where the person wants that: before the next one, and at
     night only where the dose itself is at night."""
-    minutes = pengingat.details.get("ingatkan_ulang_menit")
+    minutes = pengingat.details.get(AGAIN_FIELD)
     # Kept beside the known fields before it was one: anything.
     if pengingat.tipe != Tipe.OBAT or type(minutes) is not int or minutes not in AGAIN_MINUTES:
         return None

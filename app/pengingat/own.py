@@ -20,13 +20,23 @@ NOT_FOUND = "Pengingat tidak ditemukan."
 
 
 def find(user_id: int, pengingat_id: int) -> Pengingat:
-    return _find(sa.select(Pengingat), user_id, pengingat_id)
+    row = db.session.scalar(sa.select(Pengingat).where(*_is_own(user_id, pengingat_id)))
+    if row is None:
+        raise NotFound(NOT_FOUND)
+    return row
 
 
-def locked(user_id: int, pengingat_id: int) -> Pengingat:
-    """With its row held, so that others' changes and the clock's planning come before or after, never in between."""
-    query = sa.select(Pengingat).with_for_update().execution_options(populate_existing=True)
-    return _find(query, user_id, pengingat_id)
+def locked(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
+    """Return a reminder and the database's time. `NotFound` for a stranger's.
+
+    Its row is locked, so that others' changes and the clock's planning come before or after, never in between.
+    """
+    query = sa.select(Pengingat, database_clock.now_sql()).where(*_is_own(user_id, pengingat_id))
+    lock = query.with_for_update(of=Pengingat).execution_options(populate_existing=True)
+    row = db.session.execute(lock).one_or_none()
+    if row is None:
+        raise NotFound(NOT_FOUND)
+    return row[0], row[1]
 
 
 @dataclass(frozen=True)
@@ -76,8 +86,5 @@ def _state(pengingat: Pengingat) -> tuple[object, ...]:
     return pengingat.done_from, pengingat.done_until, pengingat.details
 
 
-def _find(query: sa.Select[Pengingat], user_id: int, pengingat_id: int) -> Pengingat:
-    row = db.session.scalar(query.where(Pengingat.id == pengingat_id, Pengingat.user_id == user_id))
-    if row is None:
-        raise NotFound(NOT_FOUND)
-    return row
+def _is_own(user_id: int, pengingat_id: int) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    return Pengingat.id == pengingat_id, Pengingat.user_id == user_id

@@ -84,31 +84,36 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
 
 
 def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: AnsweredVia = AnsweredVia.APP) -> Pengingat:
-    """Change what is sent; pending deliveries follow. A client that sends the whole record back changes nothing."""
+    """Change what is sent. A client that sends the whole record back changes nothing.
+
+    Deliveries say what holds when they leave, so only a new schedule plans them anew.
+    """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
-    now = database_clock.now()
-    pengingat = own.locked(user_id, pengingat_id)
+    pengingat, now = own.locked(user_id, pengingat_id)
     held = Held({pengingat.id: pengingat}, now)
     was_done, before = pengingat.is_done, limits.open_schedule(pengingat)
-    if SCHEDULING & changes.keys():
-        _reschedule(pengingat, changes, now)
+    is_replanned = _reschedule(pengingat, changes, now) if SCHEDULING & changes.keys() else False
     if "judul" in changes:
         pengingat.judul = changes["judul"]
-    # Only what is still to come is cancelled and planned anew; what is due and merely late goes out as it is.
-    outbox.cancel_occurrences(ledger.coming(pengingat_id, now))
+        ledger.rename(pengingat_id, changes["judul"], now)
     # Said alone it is of the occurrence of this moment; beside other fields it may merely be the record sent back.
-    if "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"}):
+    is_marked = "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"})
+    if is_replanned or is_marked:
+        # Only what is still to come is cancelled and planned anew. What is due and merely late goes out.
+        outbox.cancel_occurrences(ledger.coming(pengingat_id, now))
+    if is_marked:
         answers.mark(held, pengingat, is_done=changes["is_done"], via=via)
     limits.check_change(pengingat, before, now)
     db.session.flush()
-    _plan(pengingat, now)
+    if is_replanned or is_marked:
+        _plan(pengingat, now)
     return pengingat
 
 
 def delete(user_id: int, pengingat_id: int) -> None:
     users.lock_own(user_id)
-    pengingat = own.locked(user_id, pengingat_id)
+    pengingat, _ = own.locked(user_id, pengingat_id)
     outbox.cancel(occurrences.about(pengingat_id))
     ledger.void(pengingat_id)
     db.session.delete(pengingat)
@@ -138,15 +143,15 @@ def pause(user_id: int) -> None:
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:
     """Add to what is left of a medicine."""
     users.lock_own(user_id)
-    now = database_clock.now()
-    pengingat = own.locked(user_id, pengingat_id)
+    pengingat, now = own.locked(user_id, pengingat_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
     stock.add(pengingat, data["tambah"], now)
     db.session.flush()
     return pengingat
 
 
-def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> None:
+def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> bool:
+    """Follow what decides when a reminder is sent. Return whether its deliveries are to be planned anew."""
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
     course = pengingat.schedule if "durasi_hari" in pengingat.details else None
     details = _details(tipe, changes.get("details", pengingat.details), course, zone, now)
@@ -154,6 +159,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     start = changes.get("waktu", None if was_derived and says_when(tipe, details) else pengingat.start)
     before = _read_again(pengingat, now)
     after = _schedule(tipe, details, start, zone, now)
+    again_before, tipe_before = pengingat.details.get(occurrences.AGAIN_FIELD), pengingat.tipe
     pengingat.tipe, pengingat.timezone, pengingat.details = tipe, zone, details
     if before != after:
         _set_schedule(pengingat, after, start, now)
@@ -162,6 +168,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.start = start
     stock.track(pengingat, now)
+    return before != after or (again_before, tipe_before) != (details.get(occurrences.AGAIN_FIELD), tipe)
 
 
 def _details(tipe: str, sent: Details, course: Schedule | None, zone: str, now: datetime) -> Details:

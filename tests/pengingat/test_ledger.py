@@ -159,9 +159,9 @@ def test_a_new_title_changes_what_is_still_to_come(siti: Client, moment: Time, o
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=5)
     siti.put(f"/pengingat/{created['id']}", {"judul": "Gula darah"})
-    assert ledger()[:4] == states("pending", *COMING, "04 00:00 0")
+    assert ledger()[:4] == states("pending", *COMING)
     titles = db.session.scalars(sa.select(Occurrence.judul).order_by(Occurrence.due_at)).all()
-    assert titles == ["Obat diabetes", "Gula darah", "Gula darah", "Gula darah"]
+    assert titles == ["Obat diabetes", "Gula darah", "Gula darah"]
 
 
 def test_a_deleted_reminder_leaves_its_history(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

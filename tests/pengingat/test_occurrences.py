@@ -12,6 +12,7 @@ from app.core.database.session import db
 from app.core.lib import clock
 from app.notifications.models import Delivery
 from app.pengingat import jobs
+from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
 from tests.notifications.deliveries import words_of
@@ -123,7 +124,7 @@ def test_a_client_that_sends_the_whole_record_back_changes_nothing(
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=10)
     siti.put(f"/pengingat/{created['id']}", created)
-    assert waiting() == ["02 12:00", "03 00:00", "03 12:00", "04 00:00"]
+    assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
     siti.put(f"/pengingat/{created['id']}", {**created, "is_done": True})  # of the dose that has just been due
     assert waiting() == ["03 00:00", "03 12:00", "04 00:00"]
 
@@ -154,3 +155,23 @@ def test_who_takes_leaving_back_is_asked_from_then_on_and_has_missed_nothing(
         "05 12:00 1 pending",
     ]
     assert waiting() == ["04 12:00", "05 00:00", "05 12:00"]
+
+
+def test_a_new_title_costs_six_statements_and_reaches_what_is_planned_already(
+    siti: Client, moment: Time, obat: dict[str, Any], public: None, statements: Any
+) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    before = (waiting(), waiting("push_fan_out"))
+    with statements.at_most(6):
+        assert siti.put(path, {"judul": "Gula pagi"}).status_code == 200
+    assert all("Pengingat: Gula pagi." in text for text in texts())
+    assert (waiting(), waiting("push_fan_out")) == before
+    assert set(db.session.scalars(sa.select(Occurrence.judul))) == {"Gula pagi"}
+
+
+def test_new_words_of_a_dose_reach_what_is_planned_already(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    planned = db.session.scalars(sa.select(Delivery.id).order_by(Delivery.id)).all()
+    siti.put(path, {"details": {**obat["details"], "nama_obat": "Insulin", "aturan": "sebelum makan"}})
+    assert all("Insulin" in text and "sebelum makan" in text for text in texts())
+    assert db.session.scalars(sa.select(Delivery.id).filter_by(state="pending").order_by(Delivery.id)).all() == planned
