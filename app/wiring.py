@@ -82,6 +82,7 @@ PERIODIC = (
 RENDER: Mapping[str, Renderer] = {
     occurrences.KIND: sending.render,
     stock.KIND: sending.render_stock,
+    alerts.KIND: alerts.render,
 }
 
 #: How deliveries leave: what sends each channel, what is asked before, what several say as one message, and what slows
@@ -96,7 +97,6 @@ ROUTING = drain.Routing(
     checks={
         broadcasts.KIND: forum_notices.check_recipient,
         occurrences.KIND: sending.check,
-        alerts.KIND: alerts.check,
     },
     joint={occurrences.KIND: texts.joint},
     throttles={URGENT: sender_health.may_send, BULK: broadcast_sending.take_slot},

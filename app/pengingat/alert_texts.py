@@ -1,6 +1,6 @@
 """What caregivers read of a patient: the time and the kind, and the medicine only where the patient lets them read it.
 
-Both people's words are cleaned of web addresses while the caregiver's number is not known to be theirs.
+No web address leaves in both people's words, for the caregiver's number may be a stranger's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from app.pengingat.texts import PUSH_CHARACTERS, Recipient, calendar_day, clock_
 
 #: Lines of one message; of the rest it says how many there are.
 MOST_LINES = 10
+
+#: Whom it is written for.
+STRANGER = Recipient("", phone_is_proven=False)
 
 NOUNS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "pengingat kontrol"}
 
@@ -43,23 +46,10 @@ class Line:
     pengingat: Pengingat
 
 
-def payloads(lines: Sequence[Line], caregiver: Recipient, patient: str, now: datetime) -> dict[Channel, dict[str, str]]:
-    """What a caregiver reads of a patient with this name, without any medicine's."""
-    return _payloads(lines, caregiver, patient, now, named=False)
-
-
-def named_payloads(
-    lines: Sequence[Line], caregiver: Recipient, patient: str, now: datetime
-) -> dict[Channel, dict[str, str]]:
-    """The same with the names of medicines."""
-    return _payloads(lines, caregiver, patient, now, named=True)
-
-
-def _payloads(
-    lines: Sequence[Line], caregiver: Recipient, patient: str, now: datetime, *, named: bool
-) -> dict[Channel, dict[str, str]]:
+def words(lines: Sequence[Line], patient: str, now: datetime, *, named: bool) -> dict[Channel, dict[str, str]]:
+    """Return what a caregiver reads of a patient with this name, by channel. With `named`, medicines are named."""
     name = first_name(patient) or "Pasien Anda"
-    sentences = [_sentence(line, caregiver, name, now, named=named) for line in lines[:MOST_LINES]]
+    sentences = [_sentence(line, name, now, named=named) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         sentences.append(f"Masih ada {len(lines) - MOST_LINES} pengingat lain.")
     requests = [request for news, request in REQUESTS.items() if any(line.news is news for line in lines)]
@@ -71,9 +61,9 @@ def _payloads(
     }
 
 
-def _sentence(line: Line, caregiver: Recipient, name: str, now: datetime, *, named: bool) -> str:
+def _sentence(line: Line, name: str, now: datetime, *, named: bool) -> str:
     tipe = Tipe(line.occurrence.tipe)
-    medicine = caregiver.line(line.pengingat.details.get("nama_obat") or "") if named and tipe is Tipe.OBAT else ""
+    medicine = STRANGER.line(line.pengingat.details.get("nama_obat") or "") if named and tipe is Tipe.OBAT else ""
     what = f"{NOUNS[tipe]} {medicine}".strip()
     return line.news.value.format(nama=name, apa=what, kapan=_when(line, now))
 

@@ -24,13 +24,13 @@ from app.identity.models import User
 from app.identity.notification_settings import Wishes, zone_of
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed, UnwantedError
+from app.notifications.delivery.sealing import Words
 from app.notifications.models import About as Of
-from app.notifications.models import deliveries
+from app.notifications.models import Channel, deliveries
 from app.pengingat import alert_texts, ledger, pacing
 from app.pengingat.alert_texts import Line, News
 from app.pengingat.models import About, CaregiverAlert, Occurrence, Pengingat, State, Way
 from app.pengingat.pacing import Told
-from app.pengingat.texts import Recipient
 
 KIND = "alert"
 
@@ -124,19 +124,18 @@ def tell(link_id: int, now: datetime) -> None:
     if link is None or len(people) < 2:
         return
     waiting = _waiting(link_id, now)
-    lines = {alert: line for alert, row, pengingat in waiting if (line := _line(alert, row, pengingat))}
+    lines = {alert: line for alert, row, pengingat in waiting if (line := _line(alert.about, row, pengingat))}
     if Scope.ALERTS not in link.scopes or not people[link.patient_id].may_be_told_of:
         lines = {}
     forgotten = [alert.id for alert, *_ in waiting if alert not in lines]
     db.session.execute(sa.delete(CaregiverAlert).where(CaregiverAlert.id.in_(forgotten)))
     wishes = notification_settings.wishes(link.caregiver_id)
-    told = _Telling(link, people[link.caregiver_id], wishes, people[link.patient_id].nama_ktp, now)
+    told = _Telling(link, zone_of(people[link.caregiver_id].domicile), wishes, now)
     outbox.add_all(list(told.drafts(lines)))
 
 
 @dataclass(frozen=True)
 class _Person:
-    nama_ktp: str
     domicile: str | None
     may_be_told_of: bool
 
@@ -146,14 +145,12 @@ class _Telling:
     """One caregiver, who is told of one patient at one moment."""
 
     link: CaregiverLink
-    caregiver: _Person
+    zone: ZoneInfo
     wishes: Wishes
-    patient: str
     now: datetime
 
     def drafts(self, lines: dict[CaregiverAlert, Line]) -> Iterator[outbox.Draft]:
-        zone = zone_of(self.caregiver.domicile)
-        for alert, ends in [(alert, self._quiet_until(line, zone)) for alert, line in lines.items()]:
+        for alert, ends in [(alert, self._quiet_until(line)) for alert, line in lines.items()]:
             if ends is not None:
                 alert.due_at = ends
                 del lines[alert]
@@ -164,51 +161,48 @@ class _Telling:
         if not paced:
             return
         since = min(alert.created_at for alert in paced)
-        told = _told(self.link.id, pacing.midnight(zone, self.now), self.now)
-        step = pacing.next_step(told, since, zone, self.now)
+        told = _told(self.link.id, pacing.midnight(self.zone, self.now), self.now)
+        step = pacing.next_step(told, since, self.zone, self.now)
         if isinstance(step, Way):
             yield from self._message(paced, step)
         else:
             for alert in paced:
                 alert.due_at = step
 
-    def _quiet_until(self, line: Line, zone: ZoneInfo) -> datetime | None:
+    def _quiet_until(self, line: Line) -> datetime | None:
         """Return when the hours end that hold this alert now: the caregiver's own, else the night.
 
         What is important leaves at night, but never in the caregiver's own quiet hours.
         """
         if self.wishes.quiet_start is not None:
             return self.wishes.quiet_until(self.now)
-        return None if _is_important(line) else pacing.night_until(zone, self.now)
+        return None if _is_important(line) else pacing.night_until(self.zone, self.now)
 
     def _message(self, lines: dict[CaregiverAlert, Line], way: Way) -> Iterator[outbox.Draft]:
-        """One message and one push. Where medicines are named, beside it is what to say when that is not allowed."""
-        # What the patient wrote, and may wait until the caregiver has another number: never with a web address.
-        to = Recipient(self.caregiver.nama_ktp, phone_is_proven=False)
-        said = (list(lines.values()), to, self.patient, self.now)
-        nameless, named = alert_texts.payloads(*said), alert_texts.named_payloads(*said)
+        """One message and one push, and which news of which alerts they tell."""
         for alert in lines:
             alert.told_at, alert.way = self.now, way
-        for channel, plain in nameless.items():
-            words = named[channel] if Scope.HISTORY in self.link.scopes else plain
+        for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
             yield outbox.Draft(
                 kind=KIND,
                 channel=channel,
                 dedupe_key=f"alert:{min(alert.id for alert in lines)}:{channel}",
-                payload={**words, "nameless": plain, "patient_id": self.link.patient_id},
+                payload={"news": [[alert.id, line.news.name] for alert, line in lines.items()]},
                 expires_at=self.now + LIFETIME,
                 user_id=self.link.caregiver_id,
                 about=Of(care.PATIENT, self.link.patient_id),
             )
 
 
+_MAY_BE_TOLD_OF = sa.and_(erasure.IS_PRESENT, ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA))
+
+
 def _staying(user_ids: set[int]) -> dict[int, _Person]:
     """People who are not being deleted, by id; nobody deletes them before the unit of work ends."""
-    may_be_told_of = sa.and_(erasure.IS_PRESENT, ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA))
-    columns = (User.id, User.nama_ktp, User.domicile, may_be_told_of)
+    columns = (User.id, User.domicile, _MAY_BE_TOLD_OF)
     query = sa.select(*columns).where(User.id.in_(user_ids))
     rows = db.session.execute(query.with_for_update(of=User, read=True, key_share=True, skip_locked=True))
-    return {id_: _Person(name, domicile, may_tell) for id_, name, domicile, may_tell in rows}
+    return {id_: _Person(domicile, may_tell) for id_, domicile, may_tell in rows}
 
 
 def _waiting(link_id: int, now: datetime) -> Sequence[sa.Row[CaregiverAlert, Occurrence, Pengingat | None]]:
@@ -222,17 +216,17 @@ def _waiting(link_id: int, now: datetime) -> Sequence[sa.Row[CaregiverAlert, Occ
     return db.session.execute(query.with_for_update(of=Occurrence, read=True, skip_locked=True), {"now": now}).all()
 
 
-def _line(alert: CaregiverAlert, occurrence: Occurrence, pengingat: Pengingat | None) -> Line | None:
+def _line(about: str, occurrence: Occurrence, pengingat: Pengingat | None) -> Line | None:
     """What is told of an occurrence as it is now; None when there is nothing to tell any more."""
     if pengingat is None:
         return None
-    if occurrence.state == State.DONE and alert.about != About.UNDELIVERED:
+    if occurrence.state == State.DONE and about != About.UNDELIVERED:
         return Line(News.LATE, occurrence, pengingat)
-    if occurrence.state != State.MISSED or alert.about == About.LATE:
+    if occurrence.state != State.MISSED or about == About.LATE:
         return None
     if occurrence.undelivered:
         return Line(News.UNDELIVERED, occurrence, pengingat)
-    return Line(News.MISSED, occurrence, pengingat) if alert.about == About.MISSED else None
+    return Line(News.MISSED, occurrence, pengingat) if about == About.MISSED else None
 
 
 def _is_important(line: Line) -> bool:
@@ -254,18 +248,43 @@ def _told(link_id: int, today: datetime, now: datetime) -> Told:
 
 # --- sending ---------------------------------------------------------------------------------------------------------
 
-_scopes = sa.select(CaregiverLink.scopes).where(
-    CaregiverLink.caregiver_id == sa.bindparam("caregiver_id"), CaregiverLink.patient_id == sa.bindparam("patient_id")
-)
+
+def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Read what caregivers are told now. News that is not true any more is left out.
+
+    Raise `UnwantedError` if the patient does not allow it any more.
+    """
+    return {each.id: words for each in deliveries if (words := _words(each))}
 
 
-def check(delivery: Claimed) -> None:
-    """Raise unless the patient allows it still; a medicine's name is taken out where that is not allowed any more."""
-    people = {"caregiver_id": delivery.user_id, "patient_id": delivery.payload["patient_id"]}
+def _words(delivery: Claimed) -> Words | None:
+    news = dict(delivery.payload["news"])  # type: ignore[call-overload]  # pairs, see `_message`
+    told = (
+        sa.select(
+            *(CaregiverLink.scopes, User.nama_ktp, database_clock.now_sql(), CaregiverAlert.id, CaregiverAlert.about),
+            *(Occurrence.state, Occurrence.undelivered, Occurrence.tipe, Occurrence.due_at),
+            *(Pengingat.timezone, Pengingat.details),
+        )
+        .select_from(CaregiverLink)
+        .join(User, sa.and_(User.id == CaregiverLink.patient_id, _MAY_BE_TOLD_OF))
+        .outerjoin(CaregiverAlert, sa.and_(CaregiverAlert.link_id == CaregiverLink.id, CaregiverAlert.id.in_(news)))
+        .outerjoin(Occurrence, Occurrence.id == CaregiverAlert.occurrence_id)
+        .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
+        .where(CaregiverLink.caregiver_id == delivery.user_id, CaregiverLink.patient_id == delivery.about_id)
+        .order_by(Occurrence.due_at, CaregiverAlert.id)
+    )
     with autocommit() as connection:
-        scopes = connection.scalar(_scopes, people) or []
-    if Scope.ALERTS not in scopes:
+        rows = connection.execute(told).all()
+    if not rows or Scope.ALERTS not in rows[0].scopes:
         raise UnwantedError(NOT_ALLOWED)
-    nameless = delivery.words["nameless"]
-    if Scope.HISTORY not in scopes and isinstance(nameless, dict):
-        delivery.words = {**delivery.words, **nameless}
+    scopes, patient, now, *_ = rows[0]
+    lines = [line for row in rows if row.id and (line := _line_of(row)) and line.news.name == news[row.id]]
+    if not lines:
+        return None
+    return alert_texts.words(lines, patient, now, named=Scope.HISTORY in scopes)[Channel(delivery.channel)]
+
+
+def _line_of(row: sa.Row[*tuple[object, ...]]) -> Line | None:
+    occurrence = Occurrence(state=row.state, undelivered=row.undelivered, tipe=row.tipe, due_at=row.due_at)
+    pengingat = Pengingat(timezone=row.timezone, details=row.details) if row.timezone else None
+    return _line(row.about, occurrence, pengingat)

@@ -51,7 +51,10 @@ def words_of(row: Delivery) -> dict[str, Any]:
         return row.said
     names = list(Claimed.__dataclass_fields__)
     open_row = Claimed(**{name: getattr(row, name) for name in names})
-    return dict(rendering.words_of([open_row], drain.routing().render).get(row.id, {}))
+    try:
+        return dict(rendering.words_of([open_row], drain.routing().render).get(row.id, {}))
+    except claims.UnwantedError:
+        return {}
 
 
 def reread(dedupe_key: str) -> Delivery:

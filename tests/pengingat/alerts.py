@@ -10,6 +10,7 @@ from app.core.database.session import db
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from tests.helpers.client import Client
+from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time, settle
 
 MISSED = "Siti belum menandai obat pukul 19.00 WIB. Mohon ditanyakan."
@@ -32,19 +33,28 @@ def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = Tru
     jobs.top_up()
     settle("sent" if sent else "failed", Delivery.kind == "reminder", Delivery.due_at <= moment.now)
     jobs.miss_overdue()
+    tell()
+
+
+def tell() -> None:
+    """What is to be told of patients leaves at once."""
     jobs.tell_caregivers()
+    waiting = sa.select(Delivery).where(Delivery.kind == "alert", Delivery.state == "pending", Delivery.said.is_(None))
+    for id_, words in [(row.id, words_of(row)) for row in db.session.scalars(waiting).all()]:
+        db.session.execute(sa.update(Delivery).where(Delivery.id == id_).values(said=words))
+    db.session.commit()
 
 
 def told(channel: str = "messaging", caregiver: int | None = None) -> list[str]:
     """What caregivers are sent, in order."""
     key = "text" if channel == "messaging" else "body"
-    rows = sa.select(Delivery.payload[key].astext).filter_by(kind="alert", channel=channel, state="pending")
+    rows = sa.select(Delivery).filter_by(kind="alert", channel=channel, state="pending")
     if caregiver is not None:
         rows = rows.where(Delivery.user_id == caregiver)
-    return list(db.session.scalars(rows.order_by(Delivery.id)))
+    return [words_of(row)[key] for row in db.session.scalars(rows.order_by(Delivery.id)).all()]
 
 
 def done(siti: Client, path: str, due_at: str = "2026-03-02T12:00:00Z") -> None:
     answer = siti.post(f"{path}/konfirmasi", {"status": "done", "due_at": due_at})
     assert answer.status_code == 200, answer.json
-    jobs.tell_caregivers()
+    tell()

@@ -18,6 +18,7 @@ from app.pengingat.ledger_schemas import NewAnswer
 from app.pengingat.models import CaregiverAlert, Occurrence
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import run_together
+from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time
 
 pytestmark = pytest.mark.processes
@@ -96,10 +97,13 @@ def test_an_answer_while_clocks_tell_is_told_or_is_what_is_told(committed: Flask
     clock()
     for patient_id, caregiver_id, _ in trios:
         which = {"user_id": caregiver_id, "about_id": patient_id, "channel": "messaging"}
-        rows = sa.select(Delivery.payload["text"].astext).filter_by(**which)
-        texts = db.session.scalars(rows.order_by(Delivery.id)).all()
-        assert len(texts) in (1, 2)
-        assert ["walau terlambat" in text for text in texts] == [False, True][-len(texts) :]
+        query = sa.select(Delivery).filter_by(**which).order_by(Delivery.id)
+        rows = db.session.scalars(query).all()
+        assert len(rows) in (1, 2)
+        told = [row.payload["news"][0][1] == "LATE" for row in rows]  # type: ignore[index]
+        assert told == [False, True][-len(rows) :]
+        # What is not true any more is not said.
+        assert ["walau terlambat" in words_of(row).get("text", "") for row in rows] == [False, True][-len(rows) :]
 
 
 def test_the_deletion_of_people_meets_no_deadlock(committed: Flask, trios: list[Trio]) -> None:

@@ -8,10 +8,10 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.notifications.models import Delivery
-from app.pengingat import alerts, jobs
+from app.pengingat import alerts
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
-from tests.pengingat.alerts import MISSED, done, make, tick, told
+from tests.pengingat.alerts import MISSED, done, make, tell, tick, told
 from tests.pengingat.ledgers import Time, settle
 
 LATE = "Siti sudah menandai obat pukul 19.00 WIB, walau terlambat."
@@ -32,7 +32,7 @@ def test_is_done_is_a_late_answer_too(siti: Client, moment: Time, obat: dict[str
     path = make(siti, obat)
     tick(moment, "13:00")
     siti.put(path, {"is_done": True})
-    jobs.tell_caregivers()
+    tell()
     assert told() == [MISSED, LATE]
 
 
@@ -73,7 +73,7 @@ def test_who_was_told_too_soon_hears_that_it_was_us(
         settle("missed", Delivery.occurrence_id == row.id)
         with unit_of_work():
             alerts.note_undelivered([row.id])
-        jobs.tell_caregivers()
+        tell()
     assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
 
 
@@ -85,7 +85,7 @@ def test_who_heard_that_it_was_us_hears_it_once(
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     with unit_of_work():  # as when the message that asks once more comes to nothing too
         alerts.note_undelivered([row.id])
-    jobs.tell_caregivers()
+    tell()
     assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
 
 
@@ -97,5 +97,5 @@ def test_what_reached_the_patient_by_another_channel_was_not_us(
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     with unit_of_work():
         alerts.note_undelivered([row.id])
-    jobs.tell_caregivers()
+    tell()
     assert told() == [MISSED]
