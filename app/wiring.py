@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.accounts import jobs as accounts
+from app.accounts import notices as account_notices
+from app.articles import service as articles
 from app.caregivers import jobs as caregivers
+from app.caregivers import notices as caregiver_notices
 from app.core.jobs import metrics as job_metrics
 from app.core.jobs.queue import BULK, URGENT
 from app.core.jobs.schedule import Periodic
 from app.core.operations import health
 from app.forum import jobs as forum
+from app.forum.service import cases as forum_cases
 from app.forum.service import notices as forum_notices
 from app.identity import jobs as identity
 from app.inbox import conversation
@@ -25,10 +29,10 @@ from app.notifications.broadcasts import fan_out as broadcasts
 from app.notifications.broadcasts import jobs as broadcast_jobs
 from app.notifications.broadcasts import sending as broadcast_sending
 from app.notifications.broadcasts import service as broadcast_service
-from app.notifications.delivery import drain, failed_receipts, heartbeat, messaging
+from app.notifications.delivery import drain, failed_receipts, heartbeat, messaging, rendering
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.rendering import Renderer
-from app.notifications.models import Channel, Heard
+from app.notifications.models import SECURITY_NOTICE, Channel, Heard
 from app.notifications.senders import events as sender_events
 from app.notifications.senders import health as sender_health
 from app.notifications.senders import jobs as sender_jobs
@@ -39,6 +43,8 @@ from app.personal_data import jobs as personal_data
 from app.privacy import jobs as privacy
 from app.providers import cache, http
 from app.push import transport as push
+from app.roles import service as roles
+from app.videos import service as videos
 
 #: What every clock does every second: a look at what is due, and a job where there is some,
 #: or a batch of it done at once.
@@ -83,6 +89,20 @@ RENDER: Mapping[str, Renderer] = {
     occurrences.KIND: sending.render,
     stock.KIND: sending.render_stock,
     alerts.KIND: alerts.render,
+    broadcasts.KIND: rendering.by_event(
+        {forum_notices.THREAD_KIND: forum_notices.render_threads, "article": articles.render, "video": videos.render}
+    ),
+    forum_notices.REPLY_KIND: forum_notices.render_replies,
+    forum_notices.LIFTED_KIND: forum_notices.render_lifted,
+    forum_cases.KIND: forum_cases.render,
+    SECURITY_NOTICE: rendering.by_event(
+        {
+            account_notices.ACCOUNT_CHANGED: account_notices.render_changed,
+            account_notices.NUMBER_WAS_TAKEN: account_notices.render_taken,
+            roles.ROLES_CHANGED: roles.render,
+            caregiver_notices.SUBJECT: caregiver_notices.render,
+        }
+    ),
 }
 
 #: How deliveries leave: what sends each channel, what is asked before, what several say as one message, and what slows
@@ -95,7 +115,7 @@ ROUTING = drain.Routing(
     },
     render=RENDER,
     checks={
-        broadcasts.KIND: forum_notices.check_recipient,
+        broadcasts.KIND: broadcast_sending.check_recipient,
         occurrences.KIND: sending.check,
     },
     joint={occurrences.KIND: texts.joint},

@@ -33,7 +33,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     connection.close()
     with environment.app.app_context():
         with unit_of_work():
-            broadcasts.announce(About("article", 1), text="Artikel baru")
+            broadcasts.announce(About("article", 1))
             db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now()))
         fan_out.enqueue_due()
         rung = queue.connection().llen("rq:queue:bulk")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import sqlalchemy as sa
@@ -9,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.articles import live
 from app.articles.models import Article, SavedArticle, articles
-from app.core.database.session import AnySelect, assign, db, get_locked_or_404, translating
+from app.core.database.session import AnySelect, assign, autocommit, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.lib.addresses import without_contacts
 from app.core.media import pictures
@@ -19,6 +20,8 @@ from app.core.web.search import MOST_COUNTED, containing
 from app.kategori import service as kategori
 from app.kategori.schemas import KategoriFilter
 from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery.claims import Claimed
+from app.notifications.delivery.sealing import Words
 from app.notifications.models import About
 
 NOT_FOUND = live.NOT_FOUND
@@ -70,7 +73,7 @@ def create(data: Loaded, user_id: int) -> ArticleRow:
     article = Article(**pictures.columns(data))
     with translating(CONSTRAINTS):
         db.session.add(article)
-    broadcasts.announce(_about(article.id), text=_announced(article))
+    broadcasts.announce(_about(article.id))
     return get(article.id, user_id)
 
 
@@ -80,8 +83,6 @@ def update(article_id: int, data: Loaded, user_id: int) -> ArticleRow:
     changes = pictures.columns(data, replaces=article.image)
     with translating(CONSTRAINTS):
         assign(article, changes)
-    if "title" in changes:
-        broadcasts.reword(_about(article_id), text=_announced(article), preference_tag=None)
     return get(article_id, user_id)
 
 
@@ -136,8 +137,17 @@ def _with_is_saved(user_id: int | None) -> AnySelect:
     return sa.select(*articles.c, is_saved).outerjoin(SavedArticle, saved)
 
 
-def _announced(article: Article) -> str:
-    return ANNOUNCEMENT.format(title=without_contacts(article.title)).removesuffix(": ")
+def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Read what the broadcasts of articles say now."""
+    with autocommit() as connection:
+        which = Article.id.in_([each.about_id for each in deliveries])
+        rows = connection.execute(sa.select(Article.id, Article.title).where(which))
+        titles: dict[int | None, str] = {row.id: row.title for row in rows}
+    return {each.id: _announced(titles[each.about_id]) for each in deliveries if each.about_id in titles}
+
+
+def _announced(title: str) -> Words:
+    return {"text": ANNOUNCEMENT.format(title=without_contacts(title)).removesuffix(": ")}
 
 
 def _about(article_id: int) -> About:

@@ -40,7 +40,7 @@ def create(caregiver_id: int, patient_id: int, scopes: Collection[str] = ()) -> 
     """
     if caregiver_id == patient_id:
         raise BadRequest("Pendamping dan pasien harus dua orang yang berbeda.", code="same_person")
-    caregiver = _with_role(caregiver_id, RoleName.PENDAMPING)
+    _with_role(caregiver_id, RoleName.PENDAMPING)
     _with_role(patient_id, RoleName.PASIEN)
     with translating(CONSTRAINTS):
         # The update changes nothing and locks the link, so that nobody deletes it before it is read.
@@ -57,7 +57,7 @@ def create(caregiver_id: int, patient_id: int, scopes: Collection[str] = ()) -> 
         link.scopes = care.in_order({*link.scopes, *scopes})
         db.session.flush()
     if is_new or allows_more:
-        notices.linked(link, caregiver)
+        notices.linked(link)
     return link, is_new
 
 
@@ -104,8 +104,8 @@ def delete_own(caller_id: int, other_id: int) -> None:
         delete(other_id, caller_id)
 
 
-def delete_last_told(patient_id: int, within: timedelta) -> sa.Row[int, str] | None:
-    """Cut the link that the patient was told of last, within so long; returns the caregiver's id and name.
+def delete_last_told(patient_id: int, within: timedelta) -> str | None:
+    """Cut the link that the patient was told of last, within so long. Return the caregiver's name.
 
     None where that one is cut already, for who says it twice does not mean the one before. `NotFound` where they were
     told of none.
@@ -123,7 +123,8 @@ def delete_last_told(patient_id: int, within: timedelta) -> sa.Row[int, str] | N
     if link is None:
         return None
     delete(link.caregiver_id, patient_id)
-    return link
+    name: str = link.nama_ktp
+    return name
 
 
 def list_patients(caregiver_id: int, search: Search) -> Listing[LinkedPerson]:

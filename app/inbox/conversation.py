@@ -54,8 +54,6 @@ class Reply:
 
     outcome: str
     text: str | None
-    #: The id of another person whom the text names.
-    about: int | None = None
 
 
 def handle(row: Inbound) -> str:
@@ -87,7 +85,6 @@ def handle(row: Inbound) -> str:
         dedupe_key=f"{KIND}:{row.id}",
         expires_in=LIFETIME,
         only_to=sender.phone,
-        about=[sender.user_id, reply.about],
     )
     return f"{limits.ANSWERED}{reply.outcome}"
 
@@ -190,13 +187,12 @@ def _wrong_number(sender: Sender, _: Command) -> Reply:
 def _cut(sender: Sender, _: Command) -> Reply:
     """The link that the person was told of last."""
     try:
-        caregiver = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
+        name = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
     except NotFound:
         return Reply("nothing to cut", texts.NOTHING_TO_CUT)
-    if caregiver is None:
+    if name is None:
         return Reply("cut already", texts.CUT_ALREADY)
-    caregiver_id, name = caregiver
-    return Reply("cut", texts.cut(name), about=caregiver_id)
+    return Reply("cut", texts.cut(name))
 
 
 def _reset(sender: Sender, *, may_send: bool) -> str:

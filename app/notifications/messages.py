@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -11,38 +11,42 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.identity.models import User
 from app.notifications import outbox
-from app.notifications.models import Channel
+from app.notifications.models import About, Channel
 
 
-def send_message(phone: str, text: str, *, kind: str, dedupe_key: str, expires_in: timedelta) -> None:
-    """Send a text to one E.164 number, and only to that: when its owner changes it first, nothing is sent.
+def send_message(
+    phone: str, *, kind: str, dedupe_key: str, expires_in: timedelta, payload: Mapping[str, object] | None = None
+) -> None:
+    """Send a message to one E.164 number, and only to that: when its owner changes it first, nothing is sent.
 
     Equal `dedupe_key`s are one message.
     """
     user_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
-    message_user(user_id, text, kind=kind, dedupe_key=dedupe_key, expires_in=expires_in, only_to=phone)
+    message_user(user_id, kind=kind, dedupe_key=dedupe_key, expires_in=expires_in, only_to=phone, payload=payload)
 
 
 def message_user(
     user_id: int | None,
-    text: str,
+    text: str | None = None,
     *,
     kind: str,
     dedupe_key: str,
     expires_in: timedelta,
     only_to: str | None = None,
-    about: Sequence[int | None] = (),
+    payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Send a text to a person, at the number that they have when it is sent, or `only_to` this one.
+    """Send a message to a person, at the number that they have when it is sent, or `only_to` this one.
 
-    Equal `dedupe_key`s are one message. `about` are the ids of the people whom the text names.
+    A `text` exists only once: it is sealed until it is sent. Without it the message says what its kind says then.
+    Equal `dedupe_key`s are one message.
     """
     outbox.add(
         outbox.Draft(
             kind=kind,
             channel=Channel.MESSAGING,
             dedupe_key=dedupe_key,
-            payload={"text": text, **outbox.naming(*about)},
+            payload=payload or {},
+            words=None if text is None else {"text": text},
             expires_at=database_clock.now() + expires_in,
             user_id=user_id,
             target=only_to,
@@ -53,29 +57,27 @@ def message_user(
 def tell_user(
     user_id: int,
     *,
-    text: str,
-    title: str,
-    body: str,
     kind: str,
     dedupe_key: str,
     expires_in: timedelta,
-    about: Sequence[int] = (),
+    about: About | None = None,
+    payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Tell a person by message, the `text`, and by push, of `title` and `body`: one of them may not arrive.
+    """Tell a person by message and by push, for one of them may not arrive.
 
-    The deliveries' keys are `dedupe_key` with the channel behind it. `about` are the ids of the people who are named.
+    The deliveries' keys are `dedupe_key` with the channel behind it.
     """
-    payloads = {Channel.MESSAGING: {"text": text}, Channel.PUSH_FAN_OUT: {"title": title, "body": body}}
     outbox.add_all(
         [
             outbox.Draft(
                 kind=kind,
                 channel=channel,
                 dedupe_key=f"{dedupe_key}:{channel}",
-                payload={**payload, **outbox.naming(*about)},
+                payload=payload or {},
                 expires_at=database_clock.now() + expires_in,
                 user_id=user_id,
+                about=about,
             )
-            for channel, payload in payloads.items()
+            for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT)
         ]
     )

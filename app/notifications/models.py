@@ -238,7 +238,6 @@ class Broadcast(Base, Created):
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(comment="forum_thread, article or video")
     about_id: Mapped[int] = mapped_column(comment="which of its kind it tells of; each is announced once")
-    text: Mapped[str]
     preference_tag: Mapped[str | None] = mapped_column(comment="only people with this preference; null: everybody")
     except_user_id: Mapped[int | None] = mapped_column(comment="who wrote it")
     starts_at: Mapped[datetime] = mapped_column(comment="after the random delay")

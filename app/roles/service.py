@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -18,6 +19,8 @@ from app.core.web.pagination import Listing, Page, paginate
 from app.identity import roles, users
 from app.identity.models import Role, RoleName, User
 from app.identity.sessions import Caller
+from app.notifications.delivery.claims import Claimed
+from app.notifications.delivery.sealing import Words
 from app.notifications.messages import message_user
 from app.notifications.models import SECURITY_NOTICE
 
@@ -30,6 +33,9 @@ NAMELESS = "tanpa nama"
 
 #: So long is tried to tell somebody of their roles.
 NOTICE_LIFETIME = timedelta(days=1)
+
+#: What the notice tells of.
+ROLES_CHANGED = "roles_changed"
 
 
 def list_all(page: Page) -> Listing[Role]:
@@ -96,20 +102,29 @@ def _telling(user: User) -> Iterator[None]:
     """Send the person which roles they gain and lose inside. Who is locked before is told of nobody else's changes."""
     before = user.role_names
     yield
-    changes = {"ditambahkan": user.role_names - before, "dicabut": before - user.role_names}
-    sentences = [
-        f"Peran yang {verb}: {', '.join(without_addresses(name) or NAMELESS for name in sorted(names))}."
-        for verb, names in changes.items()
-        if names
-    ]
-    if sentences:
+    added, removed = sorted(user.role_names - before), sorted(before - user.role_names)
+    if added or removed:
         message_user(
             user.id,
-            " ".join(["Peran akun Anda baru saja diubah.", *sentences, "Bila ada yang keliru, hubungi administrator."]),
             kind=SECURITY_NOTICE,
             dedupe_key=f"roles_changed:{user.id}:{uuid.uuid4()}",
             expires_in=NOTICE_LIFETIME,
+            payload={"event": ROLES_CHANGED, "added": added, "removed": removed},
         )
+
+
+def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Return what people are told of changes of their roles."""
+    return {each.id: {"text": _changed(each.payload)} for each in deliveries}
+
+
+def _changed(payload: Mapping[str, Any]) -> str:
+    sentences = [
+        f"Peran yang {verb}: {', '.join(without_addresses(name) or NAMELESS for name in payload[change])}."
+        for change, verb in (("added", "ditambahkan"), ("removed", "dicabut"))
+        if payload[change]
+    ]
+    return " ".join(["Peran akun Anda baru saja diubah.", *sentences, "Bila ada yang keliru, hubungi administrator."])
 
 
 def seed() -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from app.core.database.session import AnySelect, assign, db, get_locked_or_404, get_or_404, translating
+from app.core.database.session import AnySelect, assign, autocommit, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.addresses import without_contacts
 from app.core.lib.urls import canonical
@@ -18,6 +18,8 @@ from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
 from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery.claims import Claimed
+from app.notifications.delivery.sealing import Words
 from app.notifications.models import About
 from app.providers.videos import Video as LiveVideo
 from app.videos import live
@@ -77,7 +79,7 @@ def create(data: Loaded, user_id: int) -> VideoRow:
     video = Video(**_completed(data))
     with translating(CONSTRAINTS):
         db.session.add(video)
-    broadcasts.announce(_about(video.id), text=_announced(video))
+    broadcasts.announce(_about(video.id))
     return get(video.id, user_id)
 
 
@@ -89,8 +91,6 @@ def update(video_id: int, data: Loaded, user_id: int) -> VideoRow:
     # Locked only now: nobody else waits while the platform answers.
     with translating(CONSTRAINTS):
         assign(get_locked_or_404(Video, video_id, NOT_FOUND), changes)
-    if "title" in changes:
-        broadcasts.reword(_about(video_id), text=_announced(video), preference_tag=None)
     return get(video_id, user_id)
 
 
@@ -200,8 +200,17 @@ def _platforms_own(address: str | None) -> str | None:
     return url if parts.scheme == "https" and own else None
 
 
-def _announced(video: Video) -> str:
-    return ANNOUNCEMENT.format(title=without_contacts(video.title)).removesuffix(": ")
+def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Read what the broadcasts of videos say now."""
+    with autocommit() as connection:
+        which = Video.id.in_([each.about_id for each in deliveries])
+        rows = connection.execute(sa.select(Video.id, Video.title).where(which))
+        titles: dict[int | None, str] = {row.id: row.title for row in rows}
+    return {each.id: _announced(titles[each.about_id]) for each in deliveries if each.about_id in titles}
+
+
+def _announced(title: str) -> Words:
+    return {"text": ANNOUNCEMENT.format(title=without_contacts(title)).removesuffix(": ")}
 
 
 def _about(video_id: int) -> About:

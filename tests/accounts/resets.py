@@ -7,6 +7,7 @@ import re
 from app.core.database.session import db
 from app.notifications.models import Delivery
 from tests.helpers.client import Client
+from tests.notifications.deliveries import words_of
 
 PHONE = "081234567890"
 
@@ -16,7 +17,7 @@ def messages() -> list[Delivery]:
 
 
 def code_in(delivery: Delivery) -> str:
-    match = re.search(r"/reset-password\?code=([\w-]+)", delivery.payload["text"])
+    match = re.search(r"/reset-password\?code=([\w-]+)", words_of(delivery)["text"])
     assert match
     return match[1]
 

@@ -14,6 +14,7 @@ from app.identity import users
 from app.notifications.models import Delivery, State
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
+from tests.notifications.deliveries import words_of
 
 PHONE, NEW_PHONE, NEWER_PHONE = "+6281234567890", "+6281311112222", "+6281333334444"
 
@@ -27,7 +28,7 @@ def _required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 def messages(kind: str = "security_notice") -> dict[str, str]:
     """Who was sent what of a kind, the last of it, and is still to get it."""
     pending = db.select(Delivery).where(Delivery.kind == kind, Delivery.state == State.PENDING)
-    return {str(row.target): row.payload["text"] for row in db.session.scalars(pending.order_by(Delivery.id))}
+    return {str(row.target): words_of(row)["text"] for row in db.session.scalars(pending.order_by(Delivery.id))}
 
 
 CHANGES = [{"password": "baru-sekali"}, {"email": "maling@example.com"}, {"email": None}, {"nomor_hp": "081311112222"}]

@@ -17,6 +17,7 @@ from app.roles import service as roles
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.helpers.overlap import done_twice_at_once
+from tests.notifications.deliveries import words_of
 
 REGISTRATION = {"username": "siti", "password": "milik-siti", "nama_ktp": "Siti", "nama_samaran": "Melati",
                 "nomor_hp": "081234567890"}  # fmt: skip
@@ -38,7 +39,7 @@ def role_id(name: RoleName) -> int:
 
 def texts() -> list[tuple[int | None, str | None, str]]:
     rows = db.session.scalars(db.select(Delivery).order_by(Delivery.id))
-    return [(row.user_id, row.target, row.payload["text"]) for row in rows]
+    return [(row.user_id, row.target, words_of(row)["text"]) for row in rows]
 
 
 def promote(admin: Client, user: User) -> None:

@@ -17,12 +17,13 @@ from tests.caregivers.invitations import invite
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
+from tests.notifications.deliveries import words_of
 
 
 def told(patient: Client) -> dict[str, dict[str, Any]]:
     """What a patient was told last of their links, by channel."""
     rows = sa.select(Delivery).filter_by(user_id=patient.id, kind="security_notice")
-    return {row.channel: row.payload for row in db.session.scalars(rows.order_by(Delivery.id))}
+    return {row.channel: words_of(row) for row in db.session.scalars(rows.order_by(Delivery.id))}
 
 
 def notices(patient: Client) -> int:

@@ -100,7 +100,7 @@ class TestUpdateBroadcasts(ForAdmins):
     """PUT /admins/operasi/siaran"""
 
     def test_broadcasts_are_paused_and_resumed_and_it_is_recorded(self, admin: Client) -> None:
-        broadcasts.announce(About("article", 1), text="Baru")
+        broadcasts.announce(About("article", 1))
         assert admin.put("/admins/operasi/siaran", {"paused": True}).json == {"paused": True, "reason": None, "open": 1}
         assert admin.get("/admins/operasi").json["broadcasts"]["paused"] is True
         assert admin.put("/admins/operasi/siaran", {"paused": False}).json == {

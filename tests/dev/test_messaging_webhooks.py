@@ -22,7 +22,7 @@ from config import Config
 from dev.simulators import Server, webhooks
 from dev.stack.waiting import wait_until
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import add, age, ready, reread
+from tests.notifications.deliveries import add, age, ready, reread, words_of
 
 PHONE = "+6281234567890"
 
@@ -123,7 +123,7 @@ def test_a_call_whose_worker_was_killed_is_confirmed_by_its_receipt_and_not_repe
     wait_until(lambda: handled(lambda: reread(row.dedupe_key).state == State.SENT))
     age(60, of=row)
     jobs.drain("urgent")
-    assert [message.text for message in sim.messaging.to(PHONE)].count(str(row.payload["text"])) == 1
+    assert [message.text for message in sim.messaging.to(PHONE)].count(str(words_of(row)["text"])) == 1
 
 
 def test_a_service_that_is_away_is_called_again(service: str, sim: Server, wire: str) -> None:

@@ -16,6 +16,7 @@ from app.notifications.models import Delivery
 from tests.forum.posts import cases, moderate, read_thread, report, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_user
+from tests.notifications.deliveries import words_of
 
 
 def test_a_case_of_a_reply_names_both(siti: Client, budi: Client, admin: Client) -> None:
@@ -79,7 +80,7 @@ def test_decisions_are_written_down_without_the_author(client: Client, siti: Cli
 
 def pushes() -> list[tuple[int | None, str, dict[str, Any]]]:
     kept = sa.select(Delivery).where(Delivery.kind == "moderation").order_by(Delivery.id)
-    return [(row.user_id, row.state, dict(row.payload)) for row in db.session.scalars(kept)]
+    return [(row.user_id, row.state, words_of(row)) for row in db.session.scalars(kept)]
 
 
 @pytest.mark.parametrize("preferences", [{"moderation": True}, '{"moderation": true}', {"moderation": True, "x": []}])

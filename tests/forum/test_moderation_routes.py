@@ -19,6 +19,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.for_admins import ForAdmins
 from tests.helpers.statements import Statements
+from tests.notifications.deliveries import words_of
 
 #: Whatever a case says, and nothing else.
 CASE = {
@@ -190,8 +191,8 @@ class TestLiftPseudonym(ForAdmins):
             ("messaging", "pseudonym_lifted"), ("push_fan_out", "pseudonym_lifted")
         ]  # fmt: skip
         for each in told:
-            assert "nama samaran" in str(each.payload)
-            assert "Siti" not in str(each.payload)
+            assert "nama samaran" in str(words_of(each))
+            assert "Siti" not in str(words_of(each))
         # Everywhere else they stay who they were.
         assert "Siti" not in admin.get("/admins/moderasi").text
         assert "Siti" not in admin.get("/admins/audit").text

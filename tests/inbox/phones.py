@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.inbox import conversation, jobs
 from app.notifications.models import Delivery, Heard, Inbound
+from tests.notifications.deliveries import words_of
 
 APP_SECRET = "app-secret-of-the-tests"
 VERIFY_TOKEN = "verify-token-of-the-tests"
@@ -56,7 +57,7 @@ class Phone:
         key = f"{conversation.KIND}:{row_id}"
         answers = db.session.scalars(sa.select(Delivery).filter_by(dedupe_key=key)).all()
         assert all((answer.target, answer.user_id) == (self.number, None) for answer in answers)
-        return Said(row.outcome, next((str(answer.payload["text"]) for answer in answers), None))
+        return Said(row.outcome, next((str(words_of(answer)["text"]) for answer in answers), None))
 
     def send(self, text: str, **payload: str) -> int:
         """Write; nobody has looked yet. Returns the id of the row."""

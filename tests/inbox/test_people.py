@@ -23,7 +23,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.inbox.phones import Phone, age, rows
-from tests.notifications.deliveries import add
+from tests.notifications.deliveries import add, words_of
 
 
 def wishes(user: Client) -> tuple[bool, bool]:
@@ -177,7 +177,7 @@ def test_reset_sends_a_link_to_the_accounts_own_number(phone: Phone, siti: Clien
     assert (said.outcome, said.text) == ("answered:reset", None)
     (reset,) = resets()
     assert (reset.user_id, reset.target) == (siti.id, phone.number)
-    assert "/reset-password?code=" in str(reset.payload["text"])
+    assert "/reset-password?code=" in str(words_of(reset)["text"])
 
 
 def test_reset_of_a_stranger_is_silent(phone: Phone) -> None:
@@ -211,7 +211,7 @@ def link(patient_id: int, name: str, **ago: float) -> int:
 
 def tell(link_id: int) -> None:
     row = db.session.get_one(CaregiverLink, link_id)
-    notices.linked(row, db.session.get_one(User, row.caregiver_id))
+    notices.linked(row)
 
 
 def caregivers() -> list[int]:

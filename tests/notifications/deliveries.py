@@ -14,7 +14,7 @@ from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.delivery import claims, drain, rendering, settlements
 from app.notifications.delivery.claims import Claimed
-from app.notifications.models import Channel, Delivery, deliveries
+from app.notifications.models import Broadcast, Channel, Delivery, deliveries
 from tests.helpers.factories import make_user
 
 _numbers = count(1)
@@ -55,6 +55,13 @@ def words_of(row: Delivery) -> dict[str, Any]:
         return dict(rendering.words_of([open_row], drain.routing().render).get(row.id, {}))
     except claims.UnwantedError:
         return {}
+
+
+def announced(broadcast: Broadcast) -> str:
+    """What a message of a broadcast would say now."""
+    row = Delivery(id=0, kind="broadcast", channel="messaging", about_type=broadcast.kind, about_id=broadcast.about_id)
+    row.payload = {}
+    return str(words_of(row)["text"])
 
 
 def reread(dedupe_key: str) -> Delivery:

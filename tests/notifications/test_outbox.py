@@ -34,7 +34,7 @@ def test_the_tick_enqueues_one_drain_for_many_deliveries(app: Flask) -> None:
     with unit_of_work():
         for n in range(5):
             messages.send_message(
-                f"+62811{n}", "Halo", kind="test", dedupe_key=f"enqueued:{n}", expires_in=timedelta(minutes=5)
+                f"+62811{n}", kind="test", dedupe_key=f"enqueued:{n}", expires_in=timedelta(minutes=5)
             )
     assert waiting_jobs() == 0
     jobs.enqueue_due()
@@ -44,7 +44,7 @@ def test_the_tick_enqueues_one_drain_for_many_deliveries(app: Flask) -> None:
 
 def test_a_rollback_leaves_neither_row_nor_job(app: Flask) -> None:
     with pytest.raises(ZeroDivisionError), unit_of_work():  # noqa: PT012  # the error must come after the effect
-        messages.send_message("+62811", "Halo", kind="test", dedupe_key="rolled back", expires_in=timedelta(minutes=5))
+        messages.send_message("+62811", kind="test", dedupe_key="rolled back", expires_in=timedelta(minutes=5))
         raise ZeroDivisionError
     jobs.enqueue_due()
     assert waiting_jobs() == 0

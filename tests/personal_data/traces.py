@@ -23,7 +23,7 @@ DEMANDED: dict[str, dict[str, Any]] = {
     "forum_replies": {"depth": 1, "parent_id": None},
     "deliveries": {"state": "sent", "queue": "urgent", "channel": "messaging"},
     # Of the person's thread, with which it goes.
-    "broadcasts": {"state": "done", "kind": "forum_thread", "about_id": 1, "text": "x", "preference_tag": "medical"},
+    "broadcasts": {"state": "done", "kind": "forum_thread", "about_id": 1, "preference_tag": "medical"},
     # What moderators chose and wrote.
     "forum_cases": {"state": "open", "reason": "x"},
     "forum_reports": {"reason": "spam"},

@@ -25,7 +25,7 @@ from dev.simulators import Server
 from dev.stack.outages import frozen
 from dev.stack.waiting import wait_until
 from tests.helpers.client import Client
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import add, age, reread, words_of
 from tests.notifications.senders.looks import sends_of_fonnte
 from tests.worker.running import RunningWorker, processes
 
@@ -67,7 +67,7 @@ def test_a_job_leaves_one_json_line_without_texts_or_numbers(start_worker: Start
     assert job["outcome"] == "done"
     assert job["job_id"]
     text = worker.log.read_text()
-    assert row.payload["text"] not in text
+    assert words_of(row)["text"] not in text
     assert (row.target or "?") not in text
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import db
 from app.core.errors import Conflict
 from app.forum.models import ForumBlock, ForumReply, ForumThread
-from app.forum.service import notices, posts
+from app.forum.service import posts
 from app.forum.service.posts import PostType
 from app.forum.service.reads.posts import author_name
 from app.identity.models import User
@@ -26,13 +26,11 @@ def block_author(kind: PostType, post_id: int, caller: Caller) -> None:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
     if post.user_id is None:
         raise Conflict("Akun penulisnya sudah dihapus.", code="author_gone")
-    threads = notices.lock_waiting_for(caller.id)  # threads before people, as everybody locks them
     db.session.execute(
         insert(ForumBlock)
         .values(user_id=caller.id, blocked_id=post.user_id, use_pseudonym=post.use_pseudonym)
         .on_conflict_do_nothing()
     )
-    notices.author_blocked(threads)
 
 
 def unblock_author(kind: PostType, post_id: int, caller: Caller) -> None:

@@ -5,6 +5,7 @@ Whoever touches a case has locked its post before, the thread first, so there is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -17,6 +18,8 @@ from app.forum.service.posts import Post
 from app.identity import preferences
 from app.identity.models import Role, RoleName, User, user_roles
 from app.notifications import outbox
+from app.notifications.delivery.claims import Claimed
+from app.notifications.delivery.sealing import Words
 from app.notifications.models import About, Channel
 
 KIND = "moderation"
@@ -82,8 +85,12 @@ def settle(case_id: int) -> None:
     outbox.cancel(_about(case_id))
 
 
+def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Return what moderators are told of cases."""
+    return {each.id: URGENT_PUSH if each.payload["is_urgent"] else PUSH for each in deliveries}
+
+
 def _tell(case: ForumCase) -> None:
-    payload = URGENT_PUSH if case.is_urgent else PUSH
     occasion = f"{case.is_urgent}:{case.decided_at or ''}"
     expires_at = database_clock.now() + LIFETIME
     outbox.add_all(
@@ -92,7 +99,7 @@ def _tell(case: ForumCase) -> None:
                 kind=KIND,
                 channel=Channel.PUSH_FAN_OUT,
                 dedupe_key=f"forum_case:{case.id}:{occasion}:{user_id}",
-                payload=payload,
+                payload={"is_urgent": case.is_urgent},
                 expires_at=expires_at,
                 user_id=user_id,
                 about=_about(case.id),

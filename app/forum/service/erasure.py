@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import ForumReply, ForumThread
-from app.forum.service import notices, replies, threads, toggles
+from app.forum.service import replies, threads, toggles
 from app.forum.service.posts import Post
 from app.identity.erasure import Leaving, Posts
 
@@ -39,17 +39,14 @@ def erase_replies(person: Leaving) -> bool:
     if not rows:
         return False
     above = sa.select(ForumThread).where(ForumThread.id.in_({row.thread_id for row in rows})).order_by(ForumThread.id)
-    by_id = {thread.id: thread for thread in db.session.scalars(above.with_for_update(key_share=True))}
-    here = [row for row in rows if row.thread_id in by_id]  # a thread may have been deleted before it was locked
-    ids = [row.id for row in here]
+    there = {thread.id for thread in db.session.scalars(above.with_for_update(key_share=True))}
+    ids = [row.id for row in rows if row.thread_id in there]  # a thread may have been deleted before it was locked
     if person.posts is Posts.DELETE:
         here_still = sa.select(ForumReply).where(ForumReply.id.in_(ids), ~ForumReply.is_deleted)
         for reply in db.session.scalars(here_still.order_by(ForumReply.id).with_for_update(key_share=True)).all():
             replies.remove(reply)
         return True
     _leave_without_author(ForumReply, ids)
-    for row in here:
-        notices.reply_removed(by_id[row.thread_id], row.id)
     return True
 
 

@@ -24,8 +24,6 @@ def hide(post: Post, reason: str) -> None:
         pictures.hide(post.image)
         if isinstance(post, ForumThread):
             notices.thread_hidden(post.id)
-        else:
-            notices.reply_removed(db.session.get_one(ForumThread, post.thread_id), post.id)
         _count(post, -1)
 
 
@@ -38,8 +36,6 @@ def show(post: Post) -> None:
         pictures.show(post.image)
     if isinstance(post, ForumThread):
         notices.thread_released(post.id)
-    else:
-        notices.reply_changed(post)
     if was_hidden:
         _count(post, 1)
 

@@ -1,6 +1,6 @@
 """Notices of the forum: of a reply to the thread's author, of a new thread to those whom its category concerns.
 
-A text never names who wrote under a pseudonym, and one that waits is cancelled when what it says no longer holds.
+What they say is read when they leave. A text never names who wrote under a pseudonym.
 Names and titles are texts of strangers: web addresses are removed from both, and phone numbers from titles.
 """
 
@@ -18,10 +18,11 @@ from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
 from app.notifications import outbox
-from app.notifications.broadcasts import fan_out, sending
+from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.delivery import second_form
+from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
+from app.notifications.delivery.sealing import Words
 from app.notifications.messages import tell_user
 from app.notifications.models import OPEN, About, Channel, Delivery
 
@@ -53,28 +54,21 @@ MAX_TITLE = 80
 
 def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
     """Announce a thread; one that `is_held` waits until a moderator has looked at it."""
-    category = _category(thread)
     broadcasts.announce(
         _about(thread.id),
-        text=_announced(thread, category),
-        preference_tag=category.preference_tag,
+        preference_tag=_category(thread).preference_tag,
         except_user_id=thread.user_id,
         is_held=is_held,
     )
 
 
 def thread_changed(thread: ForumThread) -> None:
-    """Announce what it is called now, in its category: the author may have taken something back."""
-    category = _category(thread)
-    broadcasts.reword(_about(thread.id), text=_announced(thread, category), preference_tag=category.preference_tag)
+    """Announce a thread to those whom its category concerns now."""
+    broadcasts.retag(_about(thread.id), _category(thread).preference_tag)
 
 
 def _category(thread: ForumThread) -> ForumCategory:
     return db.session.get_one(ForumCategory, thread.category_id)
-
-
-def _announced(thread: ForumThread, category: ForumCategory) -> str:
-    return f"Utas baru di forum {without_contacts(category.name)}:{_quoted(thread.title)}".removesuffix(":")
 
 
 def thread_held(thread_id: int) -> None:
@@ -96,24 +90,27 @@ def thread_deleted(thread_id: int) -> None:
     outbox.cancel(_about(thread_id), [REPLY_KIND])
 
 
-def check_recipient(delivery: Claimed) -> None:
-    """As of any broadcast; one of a thread goes out only while the thread is shown, to who has not blocked its author.
+def render_threads(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Read what the broadcasts of threads say now.
 
-    What was claimed when the thread was hidden stops here.
+    Raise `UnwantedError` if a thread is hidden, or its author is blocked by who would read of it.
     """
-    if delivery.about_type == THREAD_KIND:
-        with autocommit() as connection:
-            values = {"id": delivery.about_id, "recipient_id": delivery.user_id}
-            if connection.execute(_IS_SHOWN, values).first() is None:
-                raise UnwantedError("hidden")
-    sending.check_recipient(delivery)
+    return {each.id: _announced(each) for each in deliveries}
+
+
+def _announced(delivery: Claimed) -> Words:
+    with autocommit() as connection:
+        row = connection.execute(_SHOWN, {"id": delivery.about_id, "recipient_id": delivery.user_id}).one_or_none()
+    if row is None:
+        raise UnwantedError("hidden")
+    return {"text": f"Utas baru di forum {without_contacts(row.name)}:{_quoted(row.title)}".removesuffix(":")}
 
 
 def reply_written(thread: ForumThread, reply: ForumReply) -> None:
     """Notify the thread's author, unless it is their own reply: at most once in `REPLY_PAUSE`.
 
-    What is written within that time after a message waits for the next one, which tells of all of it. `thread` is
-    locked.
+    What is written within that time after a message waits for the next one, which tells of all of it when it leaves.
+    `thread` is locked.
     """
     if thread.user_id is None or thread.user_id == reply.user_id or _is_unwanted(thread, reply):
         return
@@ -121,67 +118,13 @@ def reply_written(thread: ForumThread, reply: ForumReply) -> None:
     if thread.notice_due_at is None or thread.notice_due_at <= now:
         pause_ends = now if thread.notice_due_at is None else thread.notice_due_at + REPLY_PAUSE
         thread.notice_due_at, thread.notice_reply_id = max(now, pause_ends), reply.id
-    _tell_again(thread, reply.id)
-
-
-def reply_changed(reply: ForumReply) -> None:
-    """Replace a message that still waits by one that says what holds now."""
-    _tell_again(db.session.get_one(ForumThread, reply.thread_id), reply.id, only_waiting=True)
-
-
-def reply_removed(thread: ForumThread, reply_id: int) -> None:
-    """Take a reply that is gone or hidden out of a message that waits, or the message back when it tells of no other.
-
-    `thread` is locked.
-    """
-    _tell_again(thread, reply_id, only_waiting=True)
-
-
-def lock_waiting_for(user_id: int) -> Sequence[ForumThread]:
-    """The threads of a person about which messages wait for them, locked."""
-    waiting = Delivery.user_id == user_id, Delivery.kind == REPLY_KIND, Delivery.state.in_(OPEN)
-    thread_ids = db.session.scalars(sa.select(Delivery.about_id).where(*waiting).distinct()).all()
-    threads = sa.select(ForumThread).where(ForumThread.id.in_(thread_ids)).order_by(ForumThread.id)
-    return db.session.scalars(threads.with_for_update(key_share=True)).all()
-
-
-def author_blocked(threads: Sequence[ForumThread]) -> None:
-    """Take whom the author of these threads has just blocked out of the messages about replies that still wait."""
-    for thread in threads:
-        for first_id in _waiting(thread):
-            _tell_again(thread, first_id, only_waiting=True)
-
-
-def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = False) -> None:
-    """Put the message that tells of this reply into the outbox, in place of the one that waits there.
-
-    It is called by its first reply. With `only_waiting` nothing is added where nothing waited.
-    """
-    latest, waiting = thread.notice_reply_id, _waiting(thread)
-    is_latest = latest is not None and reply_id >= latest
-    if latest is not None and is_latest:
-        first_id, before_id = latest, None
-    else:
-        first_id = max((each for each in waiting if each <= reply_id), default=reply_id)
-        before_id = min((each for each in waiting if each > first_id), default=latest or first_id + 1)
-    key = waiting.get(first_id)
-    if key is None and only_waiting:
-        return
-    payload = _payload(thread, first_id, before_id)
-    if key == second_form.key_of(_reply(first_id)) and payload is not None:
-        outbox.reword_one(key, payload)
-        return
-    if key is not None:
-        outbox.cancel_one(key)
-    if payload is None:
-        return
-    due_at = (thread.notice_due_at if is_latest else None) or database_clock.now()
+    due_at = thread.notice_due_at
     outbox.add(
         outbox.Draft(
             kind=REPLY_KIND,
             channel=Channel.MESSAGING,
-            dedupe_key=_reply(first_id),
-            payload=payload,
+            dedupe_key=f"forum_reply:{thread.notice_reply_id}",
+            payload={"first_id": thread.notice_reply_id},
             due_at=due_at,
             expires_at=due_at + REPLY_EXPIRES,
             user_id=thread.user_id,
@@ -190,14 +133,7 @@ def _tell_again(thread: ForumThread, reply_id: int, *, only_waiting: bool = Fals
     )
 
 
-def _waiting(thread: ForumThread) -> dict[int, str]:
-    """The keys of messages about the thread that have yet to leave, by their first replies: in quiet hours several."""
-    which = *outbox.is_about(_about(thread.id)), Delivery.kind == REPLY_KIND, Delivery.state.in_(OPEN)
-    keys = db.session.scalars(sa.select(Delivery.dedupe_key).where(*which))
-    return {int(key.split(":")[1]): key for key in keys}
-
-
-def _is_blocked_by(user_id: int | None) -> sa.ColumnElement[bool]:
+def _is_blocked_by(user_id: object) -> sa.ColumnElement[bool]:
     """Whether somebody has blocked whom a reply shows as its author."""
     return sa.exists().where(
         ForumBlock.user_id == user_id,
@@ -206,14 +142,18 @@ def _is_blocked_by(user_id: int | None) -> sa.ColumnElement[bool]:
     )
 
 
-_IS_SHOWN = sa.select(ForumThread.id).where(
-    ForumThread.id == sa.bindparam("id"),
-    ForumThread.hidden_reason.is_(None),
-    ~sa.exists().where(
-        ForumBlock.user_id == sa.bindparam("recipient_id"),
-        ForumBlock.blocked_id == ForumThread.user_id,
-        ForumBlock.use_pseudonym == ForumThread.use_pseudonym,
-    ),
+_SHOWN = (
+    sa.select(ForumThread.title, ForumCategory.name)
+    .join(ForumCategory, ForumCategory.id == ForumThread.category_id)
+    .where(
+        ForumThread.id == sa.bindparam("id"),
+        ForumThread.hidden_reason.is_(None),
+        ~sa.exists().where(
+            ForumBlock.user_id == sa.bindparam("recipient_id"),
+            ForumBlock.blocked_id == ForumThread.user_id,
+            ForumBlock.use_pseudonym == ForumThread.use_pseudonym,
+        ),
+    )
 )
 
 
@@ -223,46 +163,73 @@ def _is_unwanted(thread: ForumThread, reply: ForumReply) -> bool:
     return db.session.scalar(blocked) is not None
 
 
-def _payload(thread: ForumThread, first_id: int, before_id: int | None) -> dict[str, object] | None:
-    """The message about the replies of others from `first_id` on, up to `before_id`; None when all are deleted."""
-    row = db.session.execute(
-        sa.select(User.id, ForumReply.use_pseudonym, User.nama_samaran, User.nama_ktp, sa.func.count().over())
-        .join(User, User.id == ForumReply.user_id)
-        .where(
-            ForumReply.thread_id == thread.id,
-            ForumReply.id >= first_id,
-            ForumReply.id < before_id if before_id is not None else sa.true(),
-            ForumReply.user_id.is_distinct_from(thread.user_id),
-            ~ForumReply.is_deleted,
-            ForumReply.hidden_reason.is_(None),
-            ~_is_blocked_by(thread.user_id),
-        )
-        .order_by(ForumReply.id)
-        .limit(1)
-    ).one_or_none()
+def render_replies(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Read what messages about replies say now. One whose replies are all gone says nothing any more."""
+    return {each.id: words for each in deliveries if (words := _told(each))}
+
+
+def _told(delivery: Claimed) -> Words | None:
+    """Return what is told of the replies of others from the message's first one on, up to that of the next message."""
+    with autocommit() as connection:
+        row = connection.execute(_replies, {"id": delivery.about_id, "first_id": delivery.payload["first_id"]}).first()
     if row is None:
         return None
-    user_id, use_pseudonym, nama_samaran, nama_ktp, count = row
-    name = without_addresses((nama_samaran if use_pseudonym else nama_ktp) or ANONYMOUS) or SOMEBODY
-    place = f"utas Anda{_quoted(thread.title)}"
-    text = f"{name} membalas {place} di forum."
-    if count > 1:
-        text = f"Ada balasan dari {name} dan {count - 1} balasan lain di {place} di forum."
-    return {"text": text, **outbox.naming(user_id)}
+    name = without_addresses((row.nama_samaran if row.use_pseudonym else row.nama_ktp) or ANONYMOUS) or SOMEBODY
+    place = f"utas Anda{_quoted(row.title)}"
+    if row.replies > 1:
+        return {"text": f"Ada balasan dari {name} dan {row.replies - 1} balasan lain di {place} di forum."}
+    return {"text": f"{name} membalas {place} di forum."}
+
+
+_first_id = sa.bindparam("first_id", type_=sa.BigInteger)
+_waiting_id = sa.cast(Delivery.payload["first_id"].astext, sa.BigInteger)
+#: The first reply of the next message: of the latest, or in quiet hours of another one that waits.
+_next_id = sa.func.least(
+    sa.case((ForumThread.notice_reply_id > _first_id, ForumThread.notice_reply_id)),
+    sa.select(sa.func.min(_waiting_id))
+    .where(
+        Delivery.about_type == THREAD_KIND,
+        Delivery.about_id == ForumThread.id,
+        Delivery.kind == REPLY_KIND,
+        Delivery.state.in_(OPEN),
+        _waiting_id > _first_id,
+    )
+    .correlate(ForumThread)
+    .scalar_subquery(),
+)
+_replies = (
+    sa.select(
+        ForumThread.title,
+        ForumReply.use_pseudonym,
+        User.nama_samaran,
+        User.nama_ktp,
+        sa.func.count().over().label("replies"),
+    )
+    .join(ForumReply, ForumReply.thread_id == ForumThread.id)
+    .join(User, User.id == ForumReply.user_id)
+    .where(
+        ForumThread.id == sa.bindparam("id"),
+        ForumReply.id >= _first_id,
+        sa.func.coalesce(ForumReply.id < _next_id, sa.true()),
+        ForumReply.user_id.is_distinct_from(ForumThread.user_id),
+        ~ForumReply.is_deleted,
+        ForumReply.hidden_reason.is_(None),
+        ~_is_blocked_by(ForumThread.user_id),
+    )
+    .order_by(ForumReply.id)
+    .limit(1)
+)
 
 
 def pseudonym_lifted(user_id: int, case_id: int) -> None:
     """Tell an author, by message and push, that a moderator has learnt who they are. The text itself names neither of
     the two."""
-    tell_user(
-        user_id,
-        text=LIFTED,
-        title=LIFTED_TITLE,
-        body=LIFTED,
-        kind=LIFTED_KIND,
-        dedupe_key=f"{LIFTED_KIND}:{case_id}",
-        expires_in=LIFTED_EXPIRES,
-    )
+    tell_user(user_id, kind=LIFTED_KIND, dedupe_key=f"{LIFTED_KIND}:{case_id}", expires_in=LIFTED_EXPIRES)
+
+
+def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Return what an author is told whose pseudonym was lifted."""
+    return {each.id: rendering.notice(each, text=LIFTED, title=LIFTED_TITLE, body=LIFTED) for each in deliveries}
 
 
 def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
@@ -283,10 +250,6 @@ def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
 
 def _about(thread_id: int) -> About:
     return About(THREAD_KIND, thread_id)
-
-
-def _reply(reply_id: int) -> str:
-    return f"forum_reply:{reply_id}"
 
 
 def _quoted(title: str) -> str:

@@ -53,7 +53,6 @@ def update(reply_id: int, data: Loaded, caller: Caller) -> Record:
     check_pseudonym(data.get("use_pseudonym", False), caller)
     change(reply, columns, caller)
     help_ = crisis.look_at(reply) if "content" in data else None
-    notices.reply_changed(reply)
     return _read(reply, help_, caller)
 
 
@@ -71,14 +70,13 @@ def remove(reply: ForumReply) -> None:
     deleted.
     """
     cases.close(reply)
-    thread = count_reply(reply.thread_id, -1 if reply.hidden_reason is None else 0)
+    count_reply(reply.thread_id, -1 if reply.hidden_reason is None else 0)
     own_pictures.discard(reply.image)
     db.session.execute(sa.delete(ReplyMark).where(ReplyMark.reply_id == reply.id))
     reply.is_deleted = True
     reply.content = reply.image = reply.user_id = reply.hidden_reason = None
     reply.likes_count = reply.saves_count = 0
     db.session.flush()
-    notices.reply_removed(thread, reply.id)
     _prune(reply)
 
 

@@ -61,7 +61,7 @@ def update(thread_id: int, data: Loaded, caller: Caller) -> Record:
     if moves_to != left_id:
         check_category(moves_to)
     change(thread, columns, caller)
-    if data.keys() & {"title", "category_id"}:
+    if moves_to != left_id:
         notices.thread_changed(thread)
     help_ = crisis.look_at(thread) if data.keys() & {"title", "content"} else None
     if help_ is not None:

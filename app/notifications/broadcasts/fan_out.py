@@ -122,13 +122,7 @@ def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> 
         channel=Channel.MESSAGING,
         queue=BULK,
         dedupe_key=_key(broadcast, user_id),
-        # The zone is for the code before this, which runs beside it while a new version is rolled out.
-        payload={
-            "text": broadcast.text,
-            "day": due.date().isoformat(),
-            "zone": str(due.tzinfo),
-            **outbox.naming(broadcast.except_user_id),
-        },
+        payload={"day": due.date().isoformat()},
         due_at=due,
         expires_at=now + LIFETIME,
         user_id=user_id,

@@ -34,15 +34,14 @@ NEWS = timedelta(days=7)
 def announce(
     about: About,
     *,
-    text: str,
     preference_tag: str | None = None,
     except_user_id: int | None = None,
     is_held: bool = False,
 ) -> None:
-    """Broadcast `text` about something, once, after a random delay, to everybody with `preference_tag` (None: to all).
+    """Broadcast news, once, after a random delay, to everybody with `preference_tag` (None: to all).
 
-    Not to `except_user_id`, who wrote it. `text` goes out as it is: it must not name a pseudonymous author. The
-    request writes only the row of the broadcast. One that `is_held` waits for `release`.
+    Not to `except_user_id`, who wrote it. The request writes only the row of the broadcast. One that `is_held` waits
+    for `release`.
     """
     shortest, longest = settings.broadcast_delay_seconds
     delay = timedelta(seconds=shortest + secrets.randbelow(longest - shortest + 1))
@@ -51,7 +50,6 @@ def announce(
         .values(
             kind=about.type,
             about_id=about.id,
-            text=text,
             preference_tag=preference_tag,
             except_user_id=except_user_id,
             starts_at=database_clock.now() + delay,
@@ -61,12 +59,11 @@ def announce(
     )
 
 
-def reword(about: About, *, text: str, preference_tag: str | None) -> None:
-    """Announce something as it reads now to those whom its broadcast has not reached yet."""
+def retag(about: About, preference_tag: str | None) -> None:
+    """Let a broadcast go to those with this preference whom it has not reached yet."""
     db.session.execute(  # waits for a page under way
-        sa.update(Broadcast).where(*_is_of(about)).values(text=text, preference_tag=preference_tag)
+        sa.update(Broadcast).where(*_is_of(about)).values(preference_tag=preference_tag)
     )
-    outbox.reword(about, KIND, text)
 
 
 def withdraw(about: About) -> None:

@@ -14,6 +14,7 @@ from app.notifications.delivery import groups
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words, unseal
 from app.notifications.delivery.settlements import settle_cancelled, settle_postponed
+from app.notifications.models import Channel
 
 #: Reads what deliveries of one kind say now, by their ids. One that says nothing any more is left out.
 Renderer = Callable[[Sequence[Claimed]], Mapping[int, Words]]
@@ -29,6 +30,24 @@ def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -
         renderer = renderers.get(rest[0].kind)
         said.update(renderer(rest) if renderer else {each.id: each.payload for each in rest})
     return said
+
+
+def by_event(renderers: Mapping[str, Renderer]) -> Renderer:
+    """Return the renderer of a kind that tells of several events: by their name, or the type of what each is about."""
+
+    def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+        return {id_: words for each in deliveries for id_, words in renderers[_event(each)]([each]).items()}
+
+    return render
+
+
+def _event(delivery: Claimed) -> str:
+    return str(delivery.payload.get("event") or delivery.about_type)
+
+
+def notice(delivery: Claimed, *, text: str, title: str, body: str) -> Words:
+    """Return what a message or a push of a notice says."""
+    return {"text": text} if delivery.channel == Channel.MESSAGING else {"title": title, "body": body}
 
 
 def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:

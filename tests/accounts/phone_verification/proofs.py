@@ -15,6 +15,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import PhoneVerification
 from app.notifications.models import Delivery
 from tests.helpers.client import Client
+from tests.notifications.deliveries import words_of
 
 PATH = "/profile/phone/verification"
 OWN, NEW = "081234567890", "081399990000"
@@ -46,7 +47,7 @@ def digits(client: Client, **data: str) -> str:
     """Ask for six digits; returns those that the message holds."""
     asked = ask(client, method="code", **data)
     assert (asked["code"], asked["link"]) == (None, None)
-    (code,) = re.findall(r"\b\d{6}\b", str(messages("phone_code")[-1].payload["text"]))
+    (code,) = re.findall(r"\b\d{6}\b", str(words_of(messages("phone_code")[-1])["text"]))
     return str(code)
 
 

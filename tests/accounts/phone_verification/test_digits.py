@@ -15,6 +15,7 @@ from tests.accounts.phone_verification.proofs import E164, NEW, PATH, digits, ex
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
+from tests.notifications.deliveries import words_of
 
 
 def test_the_digits_go_to_the_number_alone(owner: Client) -> None:
@@ -22,7 +23,7 @@ def test_the_digits_go_to_the_number_alone(owner: Client) -> None:
     (message,) = messages("phone_code")
     assert (message.target, message.user_id, message.channel) == (E164[NEW], None, Channel.MESSAGING)
     assert abs(message.expires_at - message.due_at - timedelta(minutes=15)) < timedelta(seconds=5)
-    assert_readable(str(message.payload["text"]))
+    assert_readable(str(words_of(message)["text"]))
 
 
 def test_new_digits_take_the_older_message_back(owner: Client) -> None:

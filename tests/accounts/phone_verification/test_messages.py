@@ -18,6 +18,7 @@ from tests.accounts.phone_verification.proofs import E164, NEW, OWN, PATH, ask, 
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.helpers.overlap import done_twice_at_once
+from tests.notifications.deliveries import words_of
 
 
 def is_proven(user: Client) -> bool:
@@ -122,7 +123,7 @@ def test_a_new_number_moves_when_it_is_proven(owner: Client) -> None:
     assert write(code, NEW) is Proof.PROVEN
     profile = owner.get("/profile").json
     assert (profile["nomor_hp"], profile["phone_verified_at"] is not None) == (NEW, True)
-    told = {message.target: str(message.payload["text"]) for message in messages("security_notice")}
+    told = {message.target: str(words_of(message)["text"]) for message in messages("security_notice")}
     assert set(told) == {E164[OWN], E164[NEW]}
     assert all("nomor HP" in text for text in told.values())
 

@@ -19,6 +19,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.helpers.language import assert_readable
 from tests.helpers.overlap import done_twice_at_once
+from tests.notifications.deliveries import words_of
 
 
 @pytest.fixture
@@ -43,14 +44,14 @@ def test_the_squatter_keeps_the_login_and_is_told(client: Client, owner: Client,
     assert client.post("/login", {"username": "penumpang", "password": PASSWORD}).status_code == 200
     (told,) = [row for row in messages("security_notice") if row.user_id == squatter.id]
     assert told.channel == Channel.PUSH_FAN_OUT
-    for text in (told.payload["title"], told.payload["body"]):
+    for text in (words_of(told)["title"], words_of(told)["body"]):
         assert_readable(str(text))
 
 
 def test_the_owner_gets_the_number_and_nobodys_data(client: Client, owner: Client, squatter: User) -> None:
     """Neither a reset link of the squatter's account nor a message that was meant for them."""
     client.get("/send-verification-code", query_string={"phone": NEW})
-    code = str(messages("password_reset")[0].payload["text"]).split("code=")[1].split()[0]
+    code = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     assert_error(client.post("/update-password", {"code": code, "new_password": "baru-sekali"}), 400, "invalid_code")
     assert db.session.scalars(sa.select(PasswordReset)).all() == []
@@ -71,7 +72,7 @@ def test_a_new_password_ends_a_proof_that_is_open(client: Client, owner: Client,
         assert owner.put("/profile", {"password": "baru-sekali"}).status_code == 200
     else:
         client.get("/send-verification-code", query_string={"phone": OWN})
-        link = str(messages("password_reset")[0].payload["text"]).split("code=")[1].split()[0]
+        link = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
         assert client.post("/update-password", {"code": link, "new_password": "baru-sekali"}).status_code == 200
     assert write(code, NEW) is Proof.UNKNOWN_CODE
     assert (owner.user.phone, owner.user.phone_verified_at) == (E164[OWN], None)

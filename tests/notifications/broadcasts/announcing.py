@@ -24,7 +24,7 @@ class Time:
 
 def announce(article_id: int = 1, **fields: Any) -> int:
     with unit_of_work():
-        broadcasts.announce(About("article", article_id), text="Artikel baru", **fields)
+        broadcasts.announce(About("article", article_id), **fields)
     found = db.session.scalars(sa.select(Broadcast).filter_by(about_id=article_id)).one()
     return found.id
 

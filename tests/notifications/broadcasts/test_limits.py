@@ -54,10 +54,9 @@ def news(count: int, **fields: Any) -> list[Delivery]:
     now = database_clock.now()
     zone = fan_out.zone_of(None)
     day = now.astimezone(zone).date().isoformat()
-    payload = {"text": "Kabar", "day": day, "zone": str(zone)}
+    values: Any = {"payload": {"day": day}, "words": {"text": "Kabar"}}
     return [
-        add(kind=fan_out.KIND, queue="bulk", user_id=user_id, target=None, payload=payload, **fields)
-        for user_id in people
+        add(kind=fan_out.KIND, queue="bulk", user_id=user_id, target=None, **values, **fields) for user_id in people
     ]
 
 
@@ -142,6 +141,7 @@ def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
         user_id=known[0].user_id,
         target=None,
         payload=reread(known[0].dedupe_key).payload,
+        words={"text": "Kabar"},
     )
     rows = news(3)
     jobs.drain("bulk")

@@ -122,7 +122,7 @@ def test_broadcasts_count_only_those_whom_they_reach(
     mode(name)
     people = {"proven": person(is_proven=True), "unproven": person(is_proven=False)}
     with unit_of_work():
-        broadcasts.announce(About("article", 1), text="Artikel baru")
+        broadcasts.announce(About("article", 1))
     broadcast = db.session.scalars(sa.select(Broadcast)).one()
     fan_out.fan_out(broadcast.id)
     db.session.expire_all()
