@@ -19,7 +19,7 @@ def add_messages(name: str, dues: Iterable[datetime], *, expires_at: datetime, f
                     kind="bench",
                     channel=Channel.MESSAGING,
                     dedupe_key=f"{name}:{n}",
-                    payload={"text": f"{name} {n}"},
+                    words={"text": f"{name} {n}"},
                     target=f"+62{first_number + n}",
                     due_at=due_at,
                     expires_at=expires_at,

@@ -13,6 +13,9 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit, unit_of_work
 from app.identity.models import User
 from app.inbox import service as inbox
+from app.notifications.delivery import drain, rendering
+from app.notifications.delivery.claims import Claimed, UnwantedError
+from app.notifications.delivery.sealing import Words
 from app.notifications.models import OPEN, Heard, State, deliveries, inbound
 from app.providers.webhooks import Event
 
@@ -77,9 +80,9 @@ _latest = _shown.where(~_is_upcoming).order_by(_moment.desc(), _rows.id.desc()).
 def read() -> Outbox:
     """What comes soonest first, then what went out or waits, the newest first."""
     with autocommit() as connection:
-        upcoming = _entries(connection.execute(_upcoming).mappings())
-        latest = _entries(connection.execute(_latest).mappings())
+        rows = [connection.execute(which).mappings().all() for which in (_upcoming, _latest)]
         heard = list(connection.execute(_heard).mappings())
+    upcoming, latest = (_entries({**row, "words": words_of(row)} for row in part) for part in rows)
     people = {
         str(entry.first["phone"]): f"{entry.first['nama_ktp']} ({entry.first['phone']})"
         for entry in [*latest, *upcoming]
@@ -92,6 +95,18 @@ def read() -> Outbox:
         heard,
         dict(list(people.items())[:PEOPLE]),
     )
+
+
+def words_of(row: Row) -> Words:
+    """What a delivery has said, or would say now. Empty if that is nothing any more."""
+    if row["said"] is not None:
+        said: Words = row["said"]
+        return said
+    delivery = Claimed(**{name: row[name] for name in Claimed.__dataclass_fields__})
+    try:
+        return rendering.words_of([delivery], drain.routing().render).get(delivery.id, {})
+    except (KeyError, UnwantedError):  # what was sealed is dropped
+        return {}
 
 
 def write_as(phone: str, text: str) -> None:

@@ -54,7 +54,10 @@ SELECT (SELECT count(*) FROM caregiver_alerts WHERE told_at IS NULL) + (
 PHONES = "SELECT ltrim(phone, '+'), id FROM users WHERE phone IS NOT NULL"
 BROWSERS = "SELECT endpoint, user_id FROM push_subscriptions"
 UNKNOWN = """
-SELECT user_id, payload->>'text' FROM deliveries WHERE kind = 'alert' AND channel = 'messaging' AND unknowns > 0
+SELECT d.user_id, r.details->>'nama_obat' FROM deliveries d, jsonb_array_elements(d.payload->'news') news
+    JOIN caregiver_alerts a ON a.id = (news->>0)::bigint
+    JOIN occurrences o ON o.id = a.occurrence_id JOIN reminders r ON r.id = o.reminder_id
+WHERE d.kind = 'alert' AND d.channel = 'messaging' AND d.unknowns > 0
 """
 
 

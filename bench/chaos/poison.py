@@ -41,7 +41,7 @@ def poisoned(transport: drain.Transport) -> drain.Transport:
     """A transport that kills its process over a poisonous delivery."""
 
     def send(delivery: Claimed) -> str | None:
-        if POISON in str(delivery.payload.get("text")):
+        if POISON in str(delivery.words.get("text")):
             os.kill(os.getpid(), signal.SIGKILL)
         return transport(delivery)
 

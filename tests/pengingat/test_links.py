@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 
 from app.core.database.session import db
 from app.pengingat import jobs
@@ -186,3 +188,19 @@ def test_what_can_be_noted_no_more_has_no_button(token: str, client: Client, mom
     jobs.miss_overdue()
     assert said(client, token) == ("Waktu untuk menjawab pengingat ini sudah lewat.", [])
     assert tap(client, token, "done").status_code == 409
+
+
+def test_a_message_that_leaves_after_the_secret_has_changed_can_be_answered(
+    public: None, app: Flask, siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So can what left before, for its link is one that the dose had."""
+    siti.post("/pengingat/obat", obat)
+    moment.move(hours=11, minutes=5)
+    before, push = (str(payloads(channel)[0]) for channel in ("messaging", "push_fan_out"))
+    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], secret_key="lain" * 8))
+    after = str(payloads("messaging")[0])
+    links = [re.findall(rf"{ADDRESS}/k/([\w-]+)", text)[0] for text in (before, after)]
+    assert links[0] != links[1]
+    assert [page(siti, link).status_code for link in links] == [200, 200]
+    assert str(payloads("push_fan_out")[0]) != push
+    assert tap(siti, links[0], "done").status_code == 303

@@ -15,6 +15,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.notifications.models import State, deliveries
 from app.pengingat import service
+from app.pengingat.models import Occurrence
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
 from dev.system_packages import require
@@ -54,8 +55,9 @@ def remind(user: User, title: str, due: datetime) -> None:
 
 def states() -> dict[str, set[str]]:
     db.session.rollback()
-    rows = db.session.execute(sa.select(deliveries.c.payload["text"].astext, deliveries.c.state)).all()
-    return {word: {state for text, state in rows if word in (text or "")} for word in ("satu", "dua", "nanti")}
+    told = sa.select(Occurrence.judul, deliveries.c.state).join(Occurrence, Occurrence.id == deliveries.c.occurrence_id)
+    rows = db.session.execute(told).all()
+    return {word: {state for title, state in rows if word in title} for word in ("satu", "dua", "nanti")}
 
 
 def is_sent(sim: Server, title: str) -> bool:
