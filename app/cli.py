@@ -26,6 +26,7 @@ from app.identity import users as people
 from app.identity.models import RoleName, User
 from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
+from app.notifications import jobs as notification_jobs
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.senders import health as sender_health
@@ -108,10 +109,11 @@ nik = CommandGroup("nik", help="Encryption of NIK and second factors: change the
 
 @nik.command("rotate")
 def rotate_nik() -> None:
-    """Encrypt every NIK, and every second factor, with the first of NIK_KEYS.
+    """Encrypt every NIK, every second factor and what waits to be sent, with the first of NIK_KEYS.
 
     Killed at any moment, it goes on when run again.
     """
+    notification_jobs.seal_anew()
     click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
 
 

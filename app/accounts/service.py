@@ -154,7 +154,7 @@ def send_reset_link(phone: str) -> None:
             kind=RESET,
             channel=Channel.MESSAGING,
             dedupe_key=dedupe_key,
-            payload={"text": text},
+            words={"text": text},
             target=number,
             user_id=user_id,
             about=about,

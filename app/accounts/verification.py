@@ -180,7 +180,7 @@ def _send(user_id: int, phone: str, code: str) -> None:
             kind=KIND,
             channel=Channel.MESSAGING,
             dedupe_key=f"{KIND}:{user_id}:{uuid.uuid4()}",
-            payload={"text": text, "parts": {"code": code}},
+            words={"text": text, "parts": {"code": code}},
             expires_at=clock.now() + LIFETIME,
             target=phone,
             about=about,

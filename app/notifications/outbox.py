@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import clock as database_clock
 from app.core.database.session import db
@@ -16,15 +16,6 @@ from app.notifications.delivery import sealing
 from app.notifications.delivery.sealing import Words
 from app.notifications.delivery.settlements import final
 from app.notifications.models import OPEN, About, Channel, Delivery, State
-
-#: In a payload: the ids of the people whom the text names. When one of them is erased, the payload is emptied.
-ABOUT = "about"
-
-
-def naming(*user_ids: int | None) -> dict[str, list[int]]:
-    """Return the part of a payload that lists the people whom its text names; empty without an id."""
-    about = [user_id for user_id in user_ids if user_id is not None]
-    return {ABOUT: about} if about else {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,25 +65,6 @@ def cancel(about: About, kinds: Collection[str] = (), *, to: int | None = None) 
 def is_about(about: About) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return the conditions that a delivery tells of something."""
     return Delivery.about_type == about.type, Delivery.about_id == about.id
-
-
-def reword(about: About, kind: str, text: str) -> None:
-    """Let what tells of something and is not sent yet say this."""
-    _reword(sa.and_(*is_about(about), Delivery.kind == kind), {"text": text})
-
-
-def reword_one(dedupe_key: str, payload: Mapping[str, object]) -> None:
-    """Let one delivery say this, if it is not sent yet."""
-    _reword(Delivery.dedupe_key == dedupe_key, payload)
-
-
-def _reword(which: sa.ColumnElement[bool], payload: Mapping[str, object]) -> None:
-    db.session.execute(
-        sa.update(Delivery)
-        .where(which, Delivery.state.in_(OPEN))
-        .values(payload=Delivery.payload.concat(sa.cast(payload, JSONB)))
-        .execution_options(synchronize_session=False)
-    )
 
 
 def cancel_one(dedupe_key: str) -> bool:

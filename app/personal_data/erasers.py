@@ -6,12 +6,10 @@ finds less to do.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.personal import Custom, Detach, Personal, is_of, personal_tables
 from app.core.database.session import Base, db
@@ -19,12 +17,10 @@ from app.core.media import pictures, storage
 from app.core.media.storage import Room
 from app.core.web import idempotency
 from app.forum.service import erasure as forum
-from app.forum.service import notices, toggles
-from app.identity import audit, care
+from app.forum.service import toggles
+from app.identity import audit
 from app.identity.erasure import Leaving
 from app.identity.models import OwnPicture, User
-from app.notifications import outbox
-from app.notifications.models import OPEN, Delivery, deliveries
 from app.personal_data.models import DataExport
 
 #: Rows of one transaction.
@@ -90,7 +86,6 @@ def steps(person: Leaving) -> Iterator[Step]:
         for name in declaration.mentions:
             yield partial(_detach, table, name, (), person)
         yield from _steps_of(table, declaration, person)
-    yield partial(_empty_deliveries, person)
     yield partial(_empty_answers, person)
 
 
@@ -148,37 +143,6 @@ def _batch(table: sa.Table, which: sa.ColumnElement[bool]) -> sa.ColumnElement[b
 def _count(statement: sa.Delete | sa.Update) -> int:
     result = db.session.execute(statement.execution_options(synchronize_session=False))
     return int(result.rowcount)  # type: ignore[attr-defined]  # a changing statement's result counts rows
-
-
-def _empty_deliveries(person: Leaving) -> bool:
-    """Empty the payloads of settled deliveries to others that are about the person."""
-    is_kept = sa.and_(Delivery.state.not_in(OPEN), Delivery.payload != sa.literal({}, JSONB))
-    statement = sa.update(deliveries).where(_batch(deliveries, sa.and_(is_kept, _is_about(person))))
-    return _count(statement.values(payload={})) == BATCH
-
-
-def _is_about(person: Leaving) -> sa.ColumnElement[bool]:
-    """Return whether a delivery is about the person: by its payload or subject, or by a number, e-mail or NIK in it.
-
-    A name alone is not enough, because it may be another person's, or any word. Only reply notices that are older
-    than `ABOUT` are found by name.
-    """
-    text, words = sa.cast(Delivery.payload, sa.Text), Delivery.payload["text"].astext
-    return sa.or_(
-        Delivery.payload.contains({outbox.ABOUT: [person.id]}),
-        sa.and_(Delivery.about_type == care.PATIENT, Delivery.about_id == person.id),
-        *(text.regexp_match(_whole(identifier), flags="i") for identifier in person.identifiers),
-        sa.and_(
-            Delivery.kind == notices.REPLY_KIND,
-            ~Delivery.payload.has_key(outbox.ABOUT),
-            sa.or_(sa.false(), *(words.regexp_match(_whole(name)) for name in person.names)),
-        ),
-    )
-
-
-def _whole(text: str) -> str:
-    """A regular expression of PostgreSQL that finds the text as a whole word. A number may begin with 0, 62 or +62."""
-    return rf"(?<![\w.+-])(\+?62|0)?{re.escape(text)}(?![\w-])"
 
 
 def _empty_answers(person: Leaving) -> bool:

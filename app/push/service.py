@@ -110,7 +110,7 @@ def send(data: Loaded) -> dict[str, int]:
                 kind=transport.ANYBODYS,
                 channel=Channel.PUSH,
                 dedupe_key=f"push:{batch}:{subscription_id}",
-                payload=payload,
+                words=payload,
                 expires_at=expires_at,
                 user_id=data["user_id"],
                 target=str(subscription_id),

@@ -55,7 +55,7 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: 
                 kind="forum_reply",
                 channel=Channel.MESSAGING,
                 dedupe_key="sent to another",
-                payload={"text": f"{PERSON['nama_ktp']} membalas utas Anda."},
+                words={"text": f"{PERSON['nama_ktp']} membalas utas Anda."},
                 expires_at=datetime.now(UTC) + timedelta(days=1),
                 user_id=budi_id,
             )

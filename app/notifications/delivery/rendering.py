@@ -27,8 +27,7 @@ def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -
     """Read what deliveries of one kind say now, by their ids. What says nothing any more is left out."""
     said = {each.id: unseal(each.sealed, each.user_id) for each in deliveries if each.sealed}
     if rest := [each for each in deliveries if not each.sealed]:
-        renderer = renderers.get(rest[0].kind)
-        said.update(renderer(rest) if renderer else {each.id: each.payload for each in rest})
+        said.update(renderers[rest[0].kind](rest))
     return said
 
 

@@ -1,0 +1,48 @@
+"""Words that exist only once lie in the outbox encrypted."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+
+from app.identity import nik
+from app.notifications import jobs
+from app.notifications.delivery import sealing
+from tests.helpers.apps import config_for_tests
+from tests.notifications.deliveries import add, committed_user, reread, words_of
+
+OLD, NEW = (f"{name}:{base64.b64encode(name[0].encode() * 32).decode()}" for name in ("old", "new"))
+
+
+def use_keys(app: Flask, monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
+    config = replace(app.extensions["config"], nik_keys=config_for_tests(NIK_KEYS=keys).nik_keys)
+    monkeypatch.setitem(app.extensions, "config", config)
+
+
+def test_another_key_seals_what_waits_anew(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_keys(committed, monkeypatch, OLD)
+    rows = [add(words={"text": "rahasia"}), add(words={"text": "rahasia"}, user_id=committed_user().id, target=None)]
+    use_keys(committed, monkeypatch, f"{NEW},{OLD}")
+    for _ in range(2):
+        jobs.seal_anew()
+    use_keys(committed, monkeypatch, NEW)
+    assert [words_of(reread(row.dedupe_key)) for row in rows] == [{"text": "rahasia"}] * 2
+
+
+def test_words_are_bound_to_their_person(app: Flask) -> None:
+    sealed = sealing.seal({"text": "rahasia"}, 7)
+    assert "rahasia" not in sealed
+    with pytest.raises(nik.UndecryptableNik):
+        sealing.unseal(sealed, 8)
+
+
+def test_what_was_said_is_kept_in_development_alone(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    for environment, kept in (("testing", {"text": "rahasia"}), ("production", None)):
+        config = replace(committed.extensions["config"], environment=environment)
+        monkeypatch.setitem(committed.extensions, "config", config)
+        row = add(words={"text": "rahasia"})
+        jobs.drain("urgent")
+        assert (reread(row.dedupe_key).said, reread(row.dedupe_key).sealed) == (kept, None), environment
