@@ -1,0 +1,100 @@
+"""A day of reminders, alerts, replies and broadcasts leaves nobody's words anywhere but in the rows that are theirs."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.caregivers import service as caregivers
+from app.core.database.session import db, unit_of_work
+from app.identity.models import RoleName
+from app.notifications import jobs as outbox_jobs
+from app.notifications.broadcasts import fan_out
+from app.notifications.models import Broadcast, Delivery, State, deliveries
+from app.pengingat import jobs
+from app.pengingat.models import CaregiverAlert, Occurrence, Pengingat
+from app.providers import messaging as provider
+from dev.simulators import Server
+from tests.forum.posts import category_id, write_reply, write_thread
+from tests.helpers.apps import config_for_tests
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.pengingat.groups.medicines import medicine
+from tests.personal_data.traces import found
+
+#: What people wrote or are called, and the tables whose rows that is.
+OWN = {
+    "Namaqx": {"users"},
+    "Penulisqx": {"users"},
+    "Judulqx": {"reminders", "occurrences"},
+    "Obatqx": {"reminders"},
+    "Utasqx": {"forum_threads"},
+    "81277660044": {"users", "phone_numbers"},
+}
+
+
+@pytest.fixture
+def gateway(committed: Flask, sim: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """Messages go to the simulator, at any hour."""
+    config = replace(real_app.extensions["config"], broadcast_hours=(0, 24))
+    monkeypatch.setitem(real_app.extensions, "config", config)
+    monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
+    return sim
+
+
+def pass_hour() -> None:
+    hour = timedelta(hours=1)
+    with unit_of_work():
+        for table, names in (
+            (Delivery, ("due_at", "next_try_at", "expires_at")),
+            (Occurrence, ("due_at",)),
+            (CaregiverAlert, ("due_at", "told_at")),
+            (Pengingat, ("planned_until",)),
+            (Broadcast, ("starts_at",)),
+        ):
+            moments = {name: getattr(table, name) - hour for name in names}
+            db.session.execute(sa.update(table).values(moments).execution_options(synchronize_session=False))
+    jobs.top_up()
+    jobs.miss_overdue()
+    jobs.tell_caregivers()
+    for broadcast_id in db.session.scalars(sa.select(Broadcast.id).where(Broadcast.starts_at < sa.func.now())).all():
+        fan_out.fan_out(broadcast_id)
+    outbox_jobs.drain("urgent")
+    outbox_jobs.drain("bulk")
+
+
+def test_a_day_leaves_nobodys_words_but_in_their_own_rows(
+    gateway: Server, committed: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with unit_of_work():
+        siti = make_user(nama_ktp="Namaqx Aminah", nomor_hp="081277660044")
+        budi, rina = make_user(RoleName.PENDAMPING), make_user(nama_ktp="Penulisqx")
+        siti_id, budi_id = siti.id, budi.id
+        caregivers.create(budi_id, siti_id)
+        caregivers.update_scopes(siti_id, budi_id, ["alerts", "history"])
+    production = replace(
+        committed.extensions["config"], environment="production"
+    )  # which keeps nothing of what is said
+    monkeypatch.setitem(committed.extensions, "config", production)
+    client = Client(committed)
+    medicine(siti_id, "Obatqx", title="Judulqx", penting=True)
+    thread = write_thread(client.as_(siti), title="Utasqx", category_id=category_id("Umum"))
+    write_reply(client.as_(rina), thread["id"])
+    outbox_jobs.drain("urgent")
+    for _ in range(24):
+        pass_hour()
+    said = " ".join(message.text for message in gateway.messaging.sent)
+    assert all(f" {word}" in said or f"“{word}" in said for word in ("Namaqx", "Penulisqx", "Obatqx", "Utasqx")), said
+    assert {"reminder", "alert", "forum_reply", "broadcast", "security_notice"} <= set(
+        db.session.scalars(sa.select(deliveries.c.kind).where(deliveries.c.state == State.SENT))
+    )
+    for mark, own in OWN.items():
+        assert set(found(committed, mark)) <= own, mark
+        told = [record for record in caplog.records if not record.name.startswith(("sqlalchemy", "tests", "dev"))]
+        assert not [record for record in told if mark in str(vars(record))], mark
