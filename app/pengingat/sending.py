@@ -21,7 +21,6 @@ from app.notifications.models import OPEN, Channel, Delivery, Receipt
 from app.notifications.models import State as DeliveryState
 from app.pengingat import occurrences, shared_links, texts, tokens
 from app.pengingat.models import Occurrence, Pengingat, State, Tipe
-from app.pengingat.occurrences import AGAIN
 from app.pengingat.plans import doses_on
 from app.pengingat.texts import Recipient
 
@@ -139,14 +138,13 @@ def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 def check(delivery: Claimed) -> None:
     """Cancel what asks again too soon, which the call leaves out. Note which links the others have in common."""
-    _cancel_too_soon({_first_of(each.dedupe_key): each.dedupe_key for each in delivery.together if _asks_again(each)})
+    if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if _asks_again(each)}:
+        _cancel_too_soon(delivery, again)
     shared_links.note(delivery)
 
 
-def _cancel_too_soon(again: dict[str, str]) -> None:
-    """Of what asks again, by the key of what asked first: that of which the first just left, or leaves now instead."""
-    if not again:
-        return
+def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
+    """Cancel of what asks again, by its occurrence, that of which the first just left, or leaves now instead."""
     now = sa.func.statement_timestamp()
     has_just_left = sa.and_(
         Delivery.state == DeliveryState.SENT,
@@ -154,17 +152,19 @@ def _cancel_too_soon(again: dict[str, str]) -> None:
         Delivery.receipt.is_distinct_from(Receipt.FAILED),
     )
     can_leave = sa.and_(Delivery.state.in_(OPEN), Delivery.expires_at > now)
-    late = sa.select(Delivery).where(Delivery.dedupe_key.in_(again), sa.or_(has_just_left, can_leave))
+    late = sa.select(Delivery).where(
+        Delivery.occurrence_id.in_(again),
+        Delivery.channel == delivery.channel,
+        Delivery.target.is_not_distinct_from(delivery.target),
+        ~Delivery.payload.has_key("again"),
+        sa.or_(has_just_left, can_leave),
+    )
     with unit_of_work():
         for first in db.session.scalars(late.with_for_update(key_share=True)).all():
-            outbox.cancel_one(again[first.dedupe_key])
+            outbox.cancel_one(again[first.occurrence_id])
             if first.state == DeliveryState.PENDING:  # it may have been waiting for its next attempt
                 first.next_try_at = now
 
 
 def _asks_again(delivery: Claimed) -> bool:
     return bool(delivery.payload.get("again"))
-
-
-def _first_of(key: str) -> str:
-    return key.replace(f"{AGAIN}:", ":")

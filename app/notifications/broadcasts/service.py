@@ -149,31 +149,31 @@ def status() -> list[str]:
     latest = db.session.scalars(sa.select(Broadcast).order_by(Broadcast.id.desc()).limit(10)).all()
     outcomes = _outcomes(latest)
     for broadcast in latest:
-        counts = ", ".join(outcomes.get(str(broadcast.id), [])) or "nothing yet"
+        counts = ", ".join(outcomes.get(About(broadcast.kind, broadcast.about_id), [])) or "nothing yet"
         what = f"{broadcast.id} {broadcast.kind}:{broadcast.about_id} ({broadcast.state})"
         line = f"{what}: {broadcast.recipients} recipients; {counts}"
         lines.append(line)
     return lines
 
 
-def _outcomes(broadcasts: Sequence[Broadcast]) -> dict[str, list[str]]:
-    """By the id of each broadcast how many of its deliveries are in which state.
+def _outcomes(broadcasts: Sequence[Broadcast]) -> dict[About, list[str]]:
+    """Return how many deliveries of each broadcast are in which state, in one look at what was added since the first.
 
-    It is one look at what was added since the first of them: the keys of deliveries lie in an index of which a
-    beginning can be asked for in the collation C alone, and all deliveries are too many to be looked through.
+    All deliveries are too many to be looked through.
     """
     if not broadcasts:
         return {}
-    what, which = (sa.func.split_part(deliveries.c.dedupe_key, ":", n) for n in (1, 2))
+    which = (deliveries.c.about_type, deliveries.c.about_id, deliveries.c.state)
+    since = min(broadcast.created_at for broadcast in broadcasts)
     rows = db.session.execute(
-        sa.select(which, deliveries.c.state, sa.func.count())
-        .where(deliveries.c.created_at >= min(broadcast.created_at for broadcast in broadcasts), what == "broadcast")
-        .group_by(which, deliveries.c.state)
-        .order_by(which, deliveries.c.state)
+        sa.select(*which, sa.func.count())
+        .where(deliveries.c.created_at >= since, deliveries.c.kind == KIND)
+        .group_by(*which)
+        .order_by(*which)
     )
-    outcomes: dict[str, list[str]] = {}
-    for broadcast_id, state, count in rows:
-        outcomes.setdefault(broadcast_id, []).append(f"{count} {state}")
+    outcomes: dict[About, list[str]] = {}
+    for about_type, about_id, state, count in rows:
+        outcomes.setdefault(About(about_type or "", about_id or 0), []).append(f"{count} {state}")
     return outcomes
 
 
