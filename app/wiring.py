@@ -84,7 +84,7 @@ PERIODIC = (
     Periodic(personal_data.tend_tombstones, every_s=3600),
 )
 
-#: What deliveries say when they leave, by kind. What is sealed says that.
+#: Read the words of deliveries when they leave, by kind.
 RENDER: Mapping[str, Renderer] = {
     occurrences.KIND: sending.render,
     stock.KIND: sending.render_stock,

@@ -14,7 +14,7 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.messages import send_message
 from app.notifications.models import SECURITY_NOTICE, Channel
 
-#: What notices tell of.
+#: Events of security notices.
 ACCOUNT_CHANGED, NUMBER_WAS_TAKEN = "account_changed", "number_taken"
 
 #: So long is tried to send a notice.
@@ -40,7 +40,7 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
 
 
 def render_changed(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return what a number is told of changes of an account."""
+    """Return the words of notices that an account was changed."""
     return {each.id: {"text": CHANGED.format(what=_what(each.payload["fields"]))} for each in deliveries}
 
 
@@ -71,5 +71,5 @@ def number_taken(user: User) -> None:
 
 
 def render_taken(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return what an account is told that had somebody else's number."""
+    """Return the words of notices that a number was released."""
     return dict.fromkeys((each.id for each in deliveries), NUMBER_TAKEN)

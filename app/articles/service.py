@@ -138,7 +138,7 @@ def _with_is_saved(user_id: int | None) -> AnySelect:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read what the broadcasts of articles say now."""
+    """Read the words of broadcasts of articles."""
     with autocommit() as connection:
         which = Article.id.in_([each.about_id for each in deliveries])
         rows = connection.execute(sa.select(Article.id, Article.title).where(which))

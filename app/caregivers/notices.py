@@ -73,7 +73,7 @@ def linked(link: CaregiverLink) -> None:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read what patients are told of caregivers. Of one who is none any more nothing is told."""
+    """Read the words of notices about caregivers. A link that was cut has none."""
     which = CaregiverLink.id.in_([each.about_id for each in deliveries])
     links = sa.select(CaregiverLink.id, User.nama_ktp, CaregiverLink.scopes)
     with autocommit() as connection:

@@ -37,7 +37,7 @@ def message_user(
 ) -> None:
     """Send a message to a person, at the number that they have when it is sent, or `only_to` this one.
 
-    A `text` exists only once: it is sealed until it is sent. Without it the message says what its kind says then.
+    A `text` exists only once, and is encrypted until it is sent. Without a text the words are read then, by the kind.
     Equal `dedupe_key`s are one message.
     """
     outbox.add(

@@ -22,7 +22,8 @@ from app.notifications.models import OPEN, About, Channel, Delivery, State
 class Draft:
     """A delivery to add. Equal `dedupe_key`s are one delivery; without `target`, to the person's address.
 
-    What it says is read from the rows when it leaves, by its `kind` and `payload`, or is in `words` if it exists once.
+    Its words are read from the rows when it leaves, by its `kind` and `payload`. Words that exist only once are in
+    `words`, and are encrypted.
     """
 
     kind: str
@@ -54,7 +55,7 @@ def add_all(drafts: Sequence[Draft]) -> int:
 
 
 def cancel(about: About, kinds: Collection[str] = (), *, to: int | None = None) -> None:
-    """Cancel what tells of something and is not sent yet. A call under way is not stopped.
+    """Cancel the deliveries about something that are not sent yet. A call under way is not stopped.
 
     With `kinds`, only deliveries of these kinds. With `to`, only those to this person.
     """

@@ -250,9 +250,9 @@ def _told(link_id: int, today: datetime, now: datetime) -> Told:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read what caregivers are told now. News that is not true any more is left out.
+    """Read the words of alerts. News that is not true any more is left out.
 
-    Raise `UnwantedError` if the patient does not allow it any more.
+    Raise `UnwantedError` if the patient does not allow them any more.
     """
     return {each.id: words for each in deliveries if (words := _words(each))}
 

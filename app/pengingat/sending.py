@@ -1,4 +1,4 @@
-"""What a message or push of reminders says when it leaves, and what is looked at once more before it does."""
+"""Renders reminders and stock notices, and checks reminders before they leave."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _told_of = PreparedStatement(
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read what reminders say now. What was answered, put off or given up since says nothing any more."""
+    """Read the words of reminders. One that was answered, put off or deleted since has none."""
     with autocommit() as connection:
         rows = _told_of.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
     told = {values[3]: _Told.of(*values) for values in rows}
@@ -63,7 +63,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 @dataclass(frozen=True)
 class _Told:
-    """An occurrence that is told of, and to whom."""
+    """An occurrence, its reminder and its person."""
 
     occurrence: Occurrence
     pengingat: Pengingat
@@ -86,11 +86,11 @@ class _Told:
 
     @property
     def has_another_link(self) -> bool:
-        """Whether its link was made with a secret that has changed since."""
+        """Return whether its link was made with a secret that has changed since."""
         return self.occurrence.link_hash not in (None, self.link_hash)
 
     def is_asked(self, delivery: Claimed) -> bool:
-        """Whether somebody can still answer it, who has not put it off."""
+        """Return whether it can still be answered and was not put off."""
         row, slot = self.occurrence, self.occurrence.slot
         if row.state not in ASKED or (self.is_put_off and _may_be_overtaken(delivery)):
             return False
@@ -111,8 +111,7 @@ def _reminder_of(values: Sequence[Any]) -> Pengingat:
 
 
 def _may_be_overtaken(delivery: Claimed) -> bool:
-    """Whether it was put into the outbox beside an answer that cancels what it finds there: what goes once more, as a
-    template, and a push to one browser."""
+    """Return whether an answer may have missed it: a second form or a push to one browser is added later."""
     return bool(delivery.payload.get(AS_TEMPLATE)) or delivery.target is not None
 
 
@@ -124,7 +123,7 @@ _stock_of = (
 
 
 def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read what is told of a stock that runs out, in the reminder's words of now."""
+    """Read the words of stock notices. A reminder that is no medicine any more has none."""
     with autocommit() as connection:
         rows = connection.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
     found = {id_: (_reminder_of(values), name) for id_, name, *values in rows}
@@ -137,14 +136,14 @@ def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def check(delivery: Claimed) -> None:
-    """Cancel what asks again too soon, which the call leaves out. Note which links the others have in common."""
+    """Cancel reminders that ask again too soon. Note which links the others share."""
     if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if _asks_again(each)}:
         _cancel_too_soon(delivery, again)
     shared_links.note(delivery)
 
 
 def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
-    """Cancel of what asks again, by its occurrence, that of which the first just left, or leaves now instead."""
+    """Cancel those that ask again if the first has just left, or leaves now instead."""
     now = sa.func.statement_timestamp()
     has_just_left = sa.and_(
         Delivery.state == DeliveryState.SENT,

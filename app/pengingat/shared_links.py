@@ -37,7 +37,7 @@ _renew = (
 
 
 def renew(hashes: Mapping[int, str]) -> None:
-    """Let these occurrences be answered by other links too: those of a secret that has changed since."""
+    """Set new hashes of links, by occurrence, after the secret has changed. The old links go on working."""
     with autocommit() as connection:
         connection.execute(_renew, [{"occurrence_id": id_, "new_hash": new} for id_, new in hashes.items()])
 

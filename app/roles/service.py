@@ -34,7 +34,7 @@ NAMELESS = "tanpa nama"
 #: So long is tried to tell somebody of their roles.
 NOTICE_LIFETIME = timedelta(days=1)
 
-#: What the notice tells of.
+#: The event of the security notice.
 ROLES_CHANGED = "roles_changed"
 
 
@@ -114,7 +114,7 @@ def _telling(user: User) -> Iterator[None]:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return what people are told of changes of their roles."""
+    """Return the words of notices that roles were changed."""
     return {each.id: {"text": _changed(each.payload)} for each in deliveries}
 
 

@@ -201,7 +201,7 @@ def _platforms_own(address: str | None) -> str | None:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read what the broadcasts of videos say now."""
+    """Read the words of broadcasts of videos."""
     with autocommit() as connection:
         which = Video.id.in_([each.about_id for each in deliveries])
         rows = connection.execute(sa.select(Video.id, Video.title).where(which))

@@ -86,7 +86,7 @@ def settle(case_id: int) -> None:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return what moderators are told of cases."""
+    """Return the words of pushes about cases."""
     return {each.id: URGENT_PUSH if each.payload["is_urgent"] else PUSH for each in deliveries}
 
 

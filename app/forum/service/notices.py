@@ -1,6 +1,6 @@
 """Notices of the forum: of a reply to the thread's author, of a new thread to those whom its category concerns.
 
-What they say is read when they leave. A text never names who wrote under a pseudonym.
+Their words are read when they leave. A text never names who wrote under a pseudonym.
 Names and titles are texts of strangers: web addresses are removed from both, and phone numbers from titles.
 """
 
@@ -91,7 +91,7 @@ def thread_deleted(thread_id: int) -> None:
 
 
 def render_threads(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read what the broadcasts of threads say now.
+    """Read the words of broadcasts of threads.
 
     Raise `UnwantedError` if a thread is hidden, or its author is blocked by who would read of it.
     """
@@ -164,12 +164,12 @@ def _is_unwanted(thread: ForumThread, reply: ForumReply) -> bool:
 
 
 def render_replies(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read what messages about replies say now. One whose replies are all gone says nothing any more."""
+    """Read the words of messages about replies. A message whose replies are all gone has none."""
     return {each.id: words for each in deliveries if (words := _told(each))}
 
 
 def _told(delivery: Claimed) -> Words | None:
-    """Return what is told of the replies of others from the message's first one on, up to that of the next message."""
+    """Return the words about replies of others, from the message's first reply to that of the next message."""
     with autocommit() as connection:
         row = connection.execute(_replies, {"id": delivery.about_id, "first_id": delivery.payload["first_id"]}).first()
     if row is None:
@@ -228,7 +228,7 @@ def pseudonym_lifted(user_id: int, case_id: int) -> None:
 
 
 def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return what an author is told whose pseudonym was lifted."""
+    """Return the words of notices that a pseudonym was lifted."""
     return {each.id: rendering.notice(each, text=LIFTED, title=LIFTED_TITLE, body=LIFTED) for each in deliveries}
 
 

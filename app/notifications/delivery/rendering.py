@@ -1,7 +1,7 @@
-"""What a delivery says is made when it leaves, from the rows as they are at that moment.
+"""Renders deliveries: the words are read from the rows after the claim and before the call.
 
-A changed title, a withdrawn consent and an erased name reach the message by themselves. What exists only once, such as
-a reset link, lies in the outbox encrypted until it is sent.
+A changed title, a withdrawn consent and an erased name reach the message by themselves. Words that exist only once,
+such as a reset link, are in the delivery itself, see `sealing`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.notifications.delivery.sealing import Words, unseal
 from app.notifications.delivery.settlements import settle_cancelled, settle_postponed
 from app.notifications.models import Channel
 
-#: Reads what deliveries of one kind say now, by their ids. One that says nothing any more is left out.
+#: Reads the words of deliveries of one kind, by their ids. A delivery without words is not to be sent any more.
 Renderer = Callable[[Sequence[Claimed]], Mapping[int, Words]]
 
 #: Why a delivery was cancelled.
@@ -24,7 +24,7 @@ NOT_ANY_MORE = "says nothing any more"
 
 
 def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -> dict[int, Words]:
-    """Read what deliveries of one kind say now, by their ids. What says nothing any more is left out."""
+    """Read the words of deliveries of one kind, by their ids. A delivery that is not to be sent any more has none."""
     said = {each.id: unseal(each.sealed, each.user_id) for each in deliveries if each.sealed}
     if rest := [each for each in deliveries if not each.sealed]:
         said.update(renderers[rest[0].kind](rest))
@@ -32,7 +32,7 @@ def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -
 
 
 def by_event(renderers: Mapping[str, Renderer]) -> Renderer:
-    """Return the renderer of a kind that tells of several events: by their name, or the type of what each is about."""
+    """Return the renderer of a kind with several events. An event is in the payload, or is the type in `about_type`."""
 
     def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
         return {id_: words for each in deliveries for id_, words in renderers[_event(each)]([each]).items()}
@@ -45,15 +45,15 @@ def _event(delivery: Claimed) -> str:
 
 
 def notice(delivery: Claimed, *, text: str, title: str, body: str) -> Words:
-    """Return what a message or a push of a notice says."""
+    """Return the words of a notice for the channel of its delivery."""
     return {"text": text} if delivery.channel == Channel.MESSAGING else {"title": title, "body": body}
 
 
 def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
-    """Let a claimed delivery, and what leaves with it, say what holds now.
+    """Set the words of a claimed delivery and of those that leave with it.
 
-    What says nothing any more is cancelled, and what does not fit into the message waits for one of its own. Raise
-    `UnwantedError` if nothing is left.
+    Cancel those that are not to be sent any more. Postpone those that do not fit into the message. Raise
+    `UnwantedError` if none is left.
     """
     together = delivery.together
     said = words_of(together, renderers)
@@ -74,7 +74,7 @@ def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
 
 @contextmanager
 def _only(deliveries: Sequence[Claimed]) -> Iterator[Claimed]:
-    """Let an outcome be recorded for these alone."""
+    """Return the first of these deliveries, to record an outcome for them alone."""
     first = deliveries[0]
     before, first.ids = first.ids, tuple(each.id for each in deliveries)
     yield first

@@ -1,4 +1,4 @@
-"""Words that exist only once, such as a reset link: they lie in the outbox encrypted until they are sent."""
+"""Encrypts words that exist only once, such as a reset link, until their delivery is settled."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import orjson
 
 from app.identity import nik
 
-#: What a delivery says: the `text` and `parts` of a message, see `forms`, or the fields of a push.
+#: The words of a delivery: the `text` and `parts` of a message, see `forms`, or the fields of a push.
 Words = Mapping[str, object]
 
-#: What a ciphertext is, beside whose.
+#: The kind of the ciphertext, see `nik`.
 KIND = "delivery"
 
 
@@ -21,5 +21,6 @@ def seal(words: Words, user_id: int | None) -> str:
 
 
 def unseal(sealed: str, user_id: int | None) -> Words:
+    """Decrypt words. Raise `UndecryptableNik` for another person's, or with a key that is not configured."""
     words: Words = orjson.loads(nik.decrypt(sealed, user_id or 0, kind=KIND) or "{}")
     return words
