@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from app.notifications.models import Channel
 from app.pengingat.models import Occurrence, Pengingat, Tipe
 from app.pengingat.schedule import DAY
 from app.pengingat.texts import PUSH_CHARACTERS, Recipient, calendar_day, clock_time, first_name
@@ -46,8 +45,11 @@ class Line:
     pengingat: Pengingat
 
 
-def words(lines: Sequence[Line], patient: str, now: datetime, *, named: bool) -> dict[Channel, dict[str, str]]:
-    """Return what a caregiver reads of a patient with this name, by channel. With `named`, medicines are named."""
+def words(lines: Sequence[Line], patient: str, now: datetime, *, named: bool) -> dict[str, str]:
+    """Return what a caregiver reads of a patient with this name: the text of a message, title and body of a push.
+
+    With `named`, medicines are named.
+    """
     name = first_name(patient) or "Pasien Anda"
     sentences = [_sentence(line, name, now, named=named) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
@@ -55,10 +57,7 @@ def words(lines: Sequence[Line], patient: str, now: datetime, *, named: bool) ->
     requests = [request for news, request in REQUESTS.items() if any(line.news is news for line in lines)]
     text = ("\n" if len(lines) > 1 else " ").join([*sentences, " ".join(requests)]).strip()
     body = text if len(text) <= PUSH_CHARACTERS else text[: PUSH_CHARACTERS - 1] + "…"
-    return {
-        Channel.MESSAGING: {"text": text},
-        Channel.PUSH_FAN_OUT: {"title": f"Kabar tentang {name}"[:PUSH_CHARACTERS], "body": body},
-    }
+    return {"text": text, "title": f"Kabar tentang {name}"[:PUSH_CHARACTERS], "body": body}
 
 
 def _sentence(line: Line, name: str, now: datetime, *, named: bool) -> str:

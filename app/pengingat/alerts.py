@@ -23,6 +23,7 @@ from app.identity.consents import Purpose
 from app.identity.models import User
 from app.identity.notification_settings import Wishes, zone_of
 from app.notifications import outbox
+from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import About as Of
@@ -281,7 +282,7 @@ def _words(delivery: Claimed) -> Words | None:
     lines = [line for row in rows if row.id and (line := _line_of(row)) and line.news.name == news[row.id]]
     if not lines:
         return None
-    return alert_texts.words(lines, patient, now, named=Scope.HISTORY in scopes)[Channel(delivery.channel)]
+    return rendering.notice(delivery, **alert_texts.words(lines, patient, now, named=Scope.HISTORY in scopes))
 
 
 def _line_of(row: sa.Row[*tuple[object, ...]]) -> Line | None:

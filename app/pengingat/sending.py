@@ -12,6 +12,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db, unit_of_work
+from app.identity import consents, erasure
+from app.identity.consents import Purpose
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
@@ -118,18 +120,28 @@ def _may_be_overtaken(delivery: Claimed) -> bool:
 _stock_of = (
     sa.select(Pengingat.id, User.nama_ktp, *_reminder)
     .join(User, User.id == Pengingat.user_id)
-    .where(Pengingat.id.in_(sa.bindparam("ids", expanding=True)))
+    .where(
+        Pengingat.id.in_(sa.bindparam("ids", expanding=True)),
+        Pengingat.stock_told.is_not(None),
+        erasure.IS_PRESENT,
+        ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA),
+    )
 )
 
 
 def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of stock notices. A reminder that is no medicine any more has none."""
+    """Read the words of stock notices. A reminder that was refilled, or is no medicine any more, has none."""
     with autocommit() as connection:
         rows = connection.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
     found = {id_: (_reminder_of(values), name) for id_, name, *values in rows}
     told = [(each, *found[each.about_id]) for each in deliveries if each.about_id in found]
     return {
-        each.id: texts.stock(pengingat, date.fromisoformat(str(each.payload["day"])), name)[Channel(each.channel)]
+        each.id: texts.stock(
+            pengingat,
+            date.fromisoformat(str(each.payload["day"])),
+            name,
+            is_push=each.channel != Channel.MESSAGING,
+        )
         for each, pengingat, name in told
         if pengingat.tipe == Tipe.OBAT
     }

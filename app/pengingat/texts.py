@@ -14,7 +14,6 @@ from typing import Any, TypedDict
 
 from app.core.lib.addresses import without_addresses
 from app.core.lib.clock import day_text
-from app.notifications.models import Channel
 from app.pengingat import tokens
 from app.pengingat.models import Details, Pengingat, Tipe
 from app.pengingat.plans import doses_on
@@ -109,16 +108,15 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
     return {"title": (f"Pengingat: {title}" if title else "Pengingat")[:PUSH_CHARACTERS], "body": body}
 
 
-def stock(pengingat: Pengingat, day: date, name: str) -> dict[Channel, dict[str, object]]:
+def stock(pengingat: Pengingat, day: date, name: str, *, is_push: bool) -> dict[str, object]:
     """`Halo Siti, Metformin diperkirakan habis Jumat, 27 November 2026.` Without web addresses."""
     recipient = Recipient(name, phone_is_proven=False)
     what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat Anda"
     sentence = f"{what} diperkirakan habis {calendar_day(day)}."
     name = first_name(recipient.name)
-    return {
-        Channel.MESSAGING: {"text": f"Halo{_after_blank(name)}, {sentence}", "parts": {"name": name}},
-        Channel.PUSH_FAN_OUT: {"title": "Persediaan obat", "body": sentence[0].upper() + sentence[1:]},
-    }
+    if is_push:
+        return {"title": "Persediaan obat", "body": begun_large(sentence)}
+    return {"text": f"Halo{_after_blank(name)}, {sentence}", "parts": {"name": name}}
 
 
 def first_name(name: str) -> str:

@@ -14,11 +14,12 @@ from app.core.database.session import db, unit_of_work
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName
 from app.notifications import jobs as outbox_jobs
-from app.notifications.models import Delivery
+from app.notifications.models import Channel, Delivery
 from app.pengingat import alerts, jobs, occurrences, service, stock
 from app.push.transport import HINTED_AT
 from dev.simulators import Server
 from tests.helpers.factories import make_user
+from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time
 
 pytestmark = pytest.mark.usefixtures("gateway")
@@ -118,3 +119,14 @@ def test_when_the_gateway_was_down_the_caregiver_hears_that_it_was_us(sim: Serve
     [text] = sent(sim)
     assert text.startswith("Pengingat Siti ")
     assert "tidak dapat kami kirim" in text
+
+
+@pytest.mark.usefixtures("caregiver_id")
+def test_each_browser_is_told_what_the_push_says() -> None:
+    reach_the_patient()
+    miss()
+    row = alert("push_fan_out")
+    said = words_of(row)
+    assert said["body"].startswith(NAMED)
+    row.channel = Channel.PUSH  # as the fan-out adds it for each browser
+    assert words_of(row) == said

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications import outbox
 from app.notifications.delivery import forms
-from app.notifications.models import Delivery
+from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
 from app.pengingat.jobs import tell_of_stock
 from app.pengingat.models import Pengingat
@@ -185,3 +185,24 @@ def test_a_clock_that_dies_in_the_middle_tells_it_once(
     for _ in range(2):
         tell_of_stock()
     assert len(told()) == 1
+
+
+def test_each_browser_is_told_what_the_push_says(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    make(siti, obat, 4)
+    moment.move(hours=1)
+    tell_of_stock()
+    row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="push_fan_out")).one()
+    said = words_of(row)
+    assert said["title"] == "Persediaan obat"
+    row.channel = Channel.PUSH  # as the fan-out adds it for each browser
+    assert words_of(row) == said
+
+
+def test_a_stock_that_was_refilled_is_not_told_any_more(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    make(siti, obat, 4)
+    moment.move(hours=1)
+    tell_of_stock()
+    row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="messaging")).one()
+    db.session.execute(sa.update(Pengingat).values(stock_told=None))
+    db.session.flush()
+    assert words_of(row) == {}
