@@ -1,4 +1,7 @@
-"""A broadcast has no text any more: what it says is read when each message leaves."""
+"""No texts lie in the outbox any more: what a message says is read when it leaves.
+
+What waits from before is cancelled, because nothing says what it is about. Reminders are found by their occurrence.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,14 @@ down_revision = "0047"
 
 
 def upgrade() -> None:
+    op.execute(
+        "UPDATE deliveries SET state = 'cancelled', settled_at = now(), last_error = 'from an older version'"
+        " WHERE state IN ('pending', 'claimed') AND kind <> 'reminder' AND about_id IS NULL AND sealed IS NULL"
+    )
+    op.execute(
+        "UPDATE deliveries SET payload = payload - '{text,title,body,parts,unproven,nameless,about}'::text[]"
+        " WHERE payload ?| '{text,title,body,parts,unproven,nameless,about}'"
+    )
     op.drop_column("broadcasts", "text")
 
 
