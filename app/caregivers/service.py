@@ -43,11 +43,12 @@ def create(caregiver_id: int, patient_id: int, scopes: Collection[str] = ()) -> 
     _with_role(caregiver_id, RoleName.PENDAMPING)
     _with_role(patient_id, RoleName.PASIEN)
     with translating(CONSTRAINTS):
-        # The update changes nothing and locks the link, so that nobody deletes it before it is read.
+        # The update changes nothing and locks the link, so that nobody deletes it before it is read. It names no column
+        # of the key: the sweep would take the link for one that is being deleted, and alert nobody.
         link, is_new = db.session.execute(
             insert(CaregiverLink)
             .values(caregiver_id=caregiver_id, patient_id=patient_id)
-            .on_conflict_do_update(index_elements=["caregiver_id", "patient_id"], set_={"caregiver_id": caregiver_id})
+            .on_conflict_do_update(index_elements=["caregiver_id", "patient_id"], set_={"scopes": CaregiverLink.scopes})
             .returning(CaregiverLink, sa.literal_column("xmax = 0", sa.Boolean))
         ).one()
     if is_new:

@@ -121,10 +121,11 @@ def _wrote_at(row: Inbound) -> datetime:
 
 def _answer(sender: Sender, command: Command, data: QuickAnswer, say: Callable[[str, Asked], str]) -> Reply:
     try:
-        if command.token:
-            answered = replies.answer_button(sender.user_id, command.token, data)
-        else:
-            answered = replies.answer(sender.user_id, data, command.numbers, wrote_at=sender.wrote_at)
+        with db.session.begin_nested():  # a refusal leaves nothing half done
+            if command.token:
+                answered = replies.answer_button(sender.user_id, command.token, data)
+            else:
+                answered = replies.answer(sender.user_id, data, command.numbers, wrote_at=sender.wrote_at)
     except AppError as refusal:  # a sentence for people, whichever it is
         return Reply(f"refused {refusal.code}", refusal.message)
     return Reply(data.status, say(sender.name, answered))
