@@ -159,12 +159,19 @@ def take_back() -> None:
 
 
 def seal_anew() -> None:
-    """Encrypt with the first key all words under another key. They are few, because sending drops them."""
+    """Encrypt with the first key all words under another key. They are few, because sending drops them.
+
+    Words under a key that is gone stay as they are: their delivery fails.
+    """
     others = ~_rows.sealed.startswith(nik.stored_prefix(), autoescape=True)
     waiting = sa.select(_rows.id, _rows.sealed, _rows.user_id).where(_rows.sealed.is_not(None), others)
     with unit_of_work():
         for id_, sealed, user_id in db.session.execute(waiting.with_for_update(key_share=True)).all():
-            anew = sealing.seal(sealing.unseal(sealed, user_id), user_id)
+            try:
+                anew = sealing.seal(sealing.unseal(sealed, user_id), user_id)
+            except nik.UndecryptableNik:
+                logger.warning("delivery %s: its words cannot be decrypted", id_)
+                continue
             db.session.execute(sa.update(deliveries).where(_rows.id == id_).values(sealed=anew))
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
+from app.identity.nik import UndecryptableNik
 from app.notifications.delivery import groups
-from app.notifications.delivery.claims import Claimed, UnwantedError
+from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.sealing import Words, unseal
 from app.notifications.delivery.settlements import settle_cancelled, settle_postponed
 from app.notifications.models import Channel
@@ -25,7 +26,10 @@ NOT_ANY_MORE = "says nothing any more"
 
 def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -> dict[int, Words]:
     """Read the words of deliveries of one kind, by their ids. A delivery that is not to be sent any more has none."""
-    said = {each.id: unseal(each.sealed, each.user_id) for each in deliveries if each.sealed}
+    try:
+        said = {each.id: unseal(each.sealed, each.user_id) for each in deliveries if each.sealed}
+    except UndecryptableNik:
+        raise UndeliverableError("its words cannot be decrypted") from None
     if rest := [each for each in deliveries if not each.sealed]:
         said.update(renderers[rest[0].kind](rest))
     return said
