@@ -1,7 +1,8 @@
 """HTTP caching of public reads: for how long a copy may be kept and shown, and which copy it is (`ETag`).
 
-A route declares it beside its access. Only the good answer to a request without a token may be kept; everything else
-leaves with `no-store` (`app.core.web.request`). The service itself never answers from a copy: what it says is fresh.
+A route declares it beside its access. Only the good answer to a request without a token may be kept, and the answer
+that there is nothing. Everything else leaves with `no-store` (`app.core.web.request`). The service itself never answers
+from a copy: what it says is fresh.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
 
-from flask import request
+from flask import after_this_request, request
 from werkzeug import Response
 from werkzeug.http import parse_etags
+
+from app.core.errors import NotFound
 
 View = TypeVar("View", bound=Callable[..., object])
 
@@ -31,7 +34,7 @@ class Caching:
     def __init__(self, max_age_s: int, stale_if_error_s: int) -> None:
         #: For so long after that an old copy is shown while a cache fetches the next one, and nobody waits for it. What
         #: people write is two seconds old at most: a post that moderators hide is gone by then.
-        stale_s = max_age_s
+        stale_s = self.max_age_s = max_age_s
         self.header = (
             f"public, max-age={max_age_s}, stale-while-revalidate={stale_s}, stale-if-error={stale_if_error_s}"
         )
@@ -41,8 +44,13 @@ class Caching:
 
         @wraps(view)
         def call(*args: object, **kwargs: object) -> Response:
-            response = view(*args, **kwargs)
             environ = request.environ
+            try:
+                response = view(*args, **kwargs)
+            except NotFound:
+                if "HTTP_AUTHORIZATION" not in environ:
+                    after_this_request(self._keep_absence)
+                raise
             if "HTTP_AUTHORIZATION" in environ or response.status_code != 200:
                 return response
             etag = hash_of(response.get_data())
@@ -53,6 +61,11 @@ class Caching:
             return response
 
         return call
+
+    def _keep_absence(self, response: Response) -> Response:
+        """Let a cache replace its copy of what is gone, which it would show to others while it fetches the next one."""
+        response.headers["Cache-Control"] = f"public, max-age={self.max_age_s}"
+        return response
 
 
 def cached(max_age_s: int, *, stale_if_error_s: int = TEN_MINUTES_S) -> Callable[[View], View]:

@@ -57,7 +57,6 @@ def test_with_a_token_nothing_is_kept(client: Client) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/forum/threads/999999999", 404),
         ("GET", "/forum/threads?page=0", 400),
         ("GET", "/forum/threads?mine=true", 401),
         ("GET", "/nowhere", 404),
@@ -70,6 +69,14 @@ def test_no_error_is_kept(client: Client, method: str, path: str, status: int) -
     assert_error(response, status)
     assert response.headers["Cache-Control"] == "no-store"
     assert "ETag" not in response.headers
+
+
+def test_a_cache_may_keep_for_as_long_that_there_is_nothing(client: Client) -> None:
+    """Else it keeps what was there, and shows that to whoever asks while another fetches it."""
+    response = client.get("/forum/threads/999999999")
+    assert_error(response, 404)
+    assert response.headers["Cache-Control"] == "public, max-age=1"
+    assert client.as_(make_user()).get("/forum/threads/999999999").headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize("path", ["/send-verification-code?phone=081234567890", "/push/public-key", "/healthz"])

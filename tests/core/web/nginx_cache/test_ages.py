@@ -128,3 +128,14 @@ def test_a_large_answer_is_kept_whole(edge: Edge, thread: str) -> None:
     edge.service.body = bytes(range(256)) * 8000
     assert [edge.get(thread).content == edge.service.body for _ in range(2)] == [True, True]
     assert len(edge.service.asked) == 1
+
+
+def test_what_is_gone_stays_gone_while_the_service_is_away(edge: Edge, thread: str) -> None:
+    edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
+    grow_old(edge.get(thread), 3)
+    edge.service.status, edge.service.headers = 404, {"Cache-Control": "public, max-age=1"}
+    gone = edge.get(thread)
+    assert gone.status_code == 404
+    grow_old(gone, 3)
+    with edge.without_service():
+        assert edge.get(thread).status_code == 404
