@@ -16,9 +16,11 @@ RQ itself ends a job that hangs: by an alarm at its limit, and by SIGKILL 60 s l
 from __future__ import annotations
 
 import logging
+import os
 import signal
 from collections.abc import Sequence
-from time import perf_counter, sleep
+from contextlib import suppress
+from time import monotonic, perf_counter, sleep
 from types import FrameType
 from typing import Any, ClassVar
 
@@ -50,6 +52,8 @@ MAINTENANCE_S = 30
 WORKER_TTL_S = 20
 #: Seconds between attempts to begin again while Redis is away.
 RETURN_S = 1.0
+#: Seconds to wait for the job that was running when Redis went away. Its own alarm ends it much earlier, if it can.
+LAST_JOB_S = 600.0
 
 
 class Job(rq.job.Job):
@@ -120,10 +124,23 @@ class Worker(rq.worker.Worker):
                     logger.error("worker: Redis is away (%s)", type(error).__name__)  # noqa: TRY400
                 except StopRequested:
                     break
+                self._wait_for_job()
                 self.execution = None  # of a job that was running when Redis went away
                 if not self._ending:
                     sleep(RETURN_S)
         return worked
+
+    def _wait_for_job(self) -> None:
+        """Wait for the job that was running when Redis went away, or nobody would watch it. Kill it after a while."""
+        stop = monotonic() + LAST_JOB_S
+        while self.horse_pid:
+            with suppress(ChildProcessError):
+                if os.waitpid(self.horse_pid, os.WNOHANG) == (0, 0):
+                    if monotonic() > stop:
+                        self.kill_horse()
+                    sleep(RETURN_S)
+                    continue
+            return
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
         self._ending = True

@@ -1,0 +1,38 @@
+"""The job that was running when Redis went away: the worker waits for it, and takes no other one meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from app.core.jobs import worker
+from app.core.jobs.worker import Worker
+
+
+def child(seconds: float) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({seconds})"], process_group=0)
+
+
+def wait_for(process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> float:
+    """Let a worker wait for this process as for its job. Return the seconds that it took."""
+    monkeypatch.setattr(Worker, "horse_pid", process.pid)
+    monkeypatch.setattr(worker, "RETURN_S", 0.05)
+    waiting = Worker.__new__(Worker)
+    started = time.monotonic()
+    waiting._wait_for_job()
+    process.returncode = 0  # it is reaped
+    return time.monotonic() - started
+
+
+def test_a_worker_waits_for_its_last_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wait_for(child(0.5), monkeypatch) > 0.3
+
+
+def test_a_job_that_hangs_is_killed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "LAST_JOB_S", 0.2)
+    monkeypatch.setattr(Worker, "log", worker.logger, raising=False)
+    monkeypatch.setattr(Worker, "name", "w", raising=False)
+    assert wait_for(child(60), monkeypatch) < 10
