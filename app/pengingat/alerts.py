@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
@@ -95,12 +95,13 @@ def _following_up(about: About, now: sa.ColumnElement[datetime], *which: sa.Colu
     return insert(CaregiverAlert).from_select(columns, told).on_conflict_do_nothing()
 
 
-#: Tells whoever was told that the occurrences `late_ids` were missed that they are done after all, at `now`.
-TELLING_LATE = _following_up(
-    About.LATE,
-    sa.bindparam("now", type_=sa.DateTime(timezone=True)),
-    _alerts.occurrence_id == sa.any_(sa.bindparam("late_ids", type_=ARRAY(sa.BigInteger))),
-)
+def tell_late(occurrence_ids: Sequence[int], now: datetime) -> None:
+    """Tell whoever was told that these occurrences were missed that they are done after all.
+
+    The statement follows the one that changes them. That one waits for a clock that is telling of them, and would not
+    see what the clock has told meanwhile.
+    """
+    db.session.execute(_following_up(About.LATE, sa.literal(now), _alerts.occurrence_id.in_(occurrence_ids)))
 
 
 # --- from alerts to the outbox ---------------------------------------------------------------------------------------

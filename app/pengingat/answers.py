@@ -1,7 +1,7 @@
 """The one way to answer. The application, a link, a push, a message and a caregiver all end here.
 
 An answer takes three statements: lock the person and the reminders, read the ledger around now, change the ledger, the
-outbox and the reminders.
+outbox and the reminders. A late answer takes one more, which makes the alerts.
 """
 
 from __future__ import annotations
@@ -168,13 +168,15 @@ def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
     """Write rows as they are to be, and cancel what waits to tell of them. Return those that were as expected."""
     if not changes:
         return []
-    late_ids = [before.id for before, after in changes if before.state == State.MISSED and after.state == State.DONE]
-    values = {**ledger.parameters(changes, held.changed), "late_ids": late_ids, "now": held.now}
-    changed = _changing.rows(db.session.connection(), values)
-    return [ledger.occurrence_of(row) for row in changed]
+    rows = _changing.rows(db.session.connection(), ledger.parameters(changes, held.changed))
+    changed = [ledger.occurrence_of(row) for row in rows]
+    were_missed = {before.id for before, _ in changes if before.state == State.MISSED}
+    if late_ids := [row.id for row in changed if row.id in were_missed and row.state == State.DONE]:
+        alerts.tell_late(late_ids, held.now)
+    return changed
 
 
-_changing = ledger.changing(alerts.TELLING_LATE)
+_changing = ledger.changing()
 
 
 def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = AnsweredVia.APP) -> None:

@@ -214,11 +214,11 @@ _FOLLOWING = ("done_from", "done_until", "details")
 _CHANGED = ("state", "answered_at", "answered_via", "snoozed_until", "snoozes", "taken", "note")
 
 
-def changing(*also: sa.Insert) -> PreparedStatement:
-    """Return the statement that changes rows of the ledger and cancels what waits to tell of them. `also` runs with it.
+def changing() -> PreparedStatement:
+    """Return the statement that changes rows of the ledger and cancels what waits to tell of them.
 
     It returns all columns of the changed rows, without those that have another state by now. Its parameters are `rows`
-    and `reminders`, see `parameters`, and those of `also`.
+    and `reminders`, see `parameters`.
     """
     columns = [*(sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)), sa.column("was", sa.Text)]
     new = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB)).table_valued(*columns, name="new")
@@ -241,8 +241,7 @@ def changing(*also: sa.Insert) -> PreparedStatement:
         .values({**{name: reminder.c[name] for name in _FOLLOWING}, "updated_at": database_clock.now_sql()})
         .cte("followed")
     )
-    others = [followed, *(insert.cte(f"also_{number}") for number, insert in enumerate(also))]
-    return PreparedStatement(sa.select(changed).add_cte(cancelled, *others))
+    return PreparedStatement(sa.select(changed).add_cte(cancelled, followed))
 
 
 def parameters(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -> dict[str, str]:
