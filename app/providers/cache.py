@@ -28,8 +28,10 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: The last good copy serves so long.
-STALE_S = 7 * 86400
+#: Seconds for which the last good copy serves, and new copies an hour that are kept so long. Callers choose some of the
+#: keys: copies beyond that number leave when they are no longer fresh, so that nobody fills Redis.
+STALE_S = 86_400
+MAX_KEPT_AN_HOUR = 100
 
 #: After a failure the provider is left alone so long; a visitor meanwhile gets the copy or the same failure at once.
 REST_S = 10
@@ -207,8 +209,11 @@ class Cache(Generic[T]):
         self._redis(lambda redis: self._keep(redis, key, copy))
 
     def _keep(self, redis: Any, key: str, copy: Copy) -> None:
-        # Callers choose some of the keys. A short life of "it does not exist" bounds how many copies there are.
-        kept_s = STALE_S if copy.value is not None else self._nothing_fresh_s
+        kept_s = self._nothing_fresh_s if copy.value is None else STALE_S
+        hour = self._at(str(int(copy.at // 3600)), "kept")
+        if copy.value is not None and not redis.exists(self._at(key, "copy")):
+            kept_s = STALE_S if redis.incr(hour) <= MAX_KEPT_AN_HOUR else self._fresh_s
+            redis.expire(hour, 3600)
         with redis.pipeline(transaction=False) as pipe:
             pipe.set(self._at(key, "copy"), orjson.dumps(copy), ex=int(kept_s))
             pipe.delete(self._at(key, "failed"))
