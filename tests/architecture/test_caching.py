@@ -64,7 +64,7 @@ def test_no_other_response_may_be_kept(client: Client, real_app: Flask, identity
         response = reader.open(method, path, None if method == "GET" else {})
         if response.headers["Cache-Control"] != "no-store":
             assert response.headers["Cache-Control"].startswith("public, max-age="), route
-            assert response.status_code == 200, route
+            assert response.status_code in (200, 404), route
             keepable.add(route)
     assert keepable <= (set() if identity else reads)
     assert bool(keepable) is (identity is None)
