@@ -22,7 +22,8 @@ def test_after_a_logout_the_browser_gets_no_more_pushes(page: Page) -> None:
     page.evaluate("(subscription) => client.post('/push/subscribe', subscription)", SUBSCRIPTION)
     with page.expect_response(lambda response: response.request.method == "DELETE") as deleted:
         page.evaluate("client.logout()")
-    assert deleted.value.status == 200
+    # The end of the session leaves at the same time, and takes the subscription along if it arrives first.
+    assert deleted.value.status in (200, 404)
     assert page.evaluate("[window.unsubscribed, client.isLoggedIn]") == [True, False]
 
 
