@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
 from app.notifications import outbox
 from app.pengingat import alerts, done, ledger, occurrences, own, stock
@@ -115,7 +114,7 @@ class _Answer:
         if row.state != State.PENDING:
             raise AlreadyClosed
         next_at = _next_at(self.held.reminders[row.reminder_id], occurrences.due_of(row))
-        is_in_time = next_at is None or max(self.now, row.due_at) + self.span < next_at
+        is_in_time = next_at is None or self._until(row) < next_at
         if row.snoozes >= ledger.MOST_SNOOZES or not is_in_time:
             raise CannotSnooze
 
@@ -129,7 +128,11 @@ class _Answer:
         return snoozed
 
     def _snoozed(self, row: Row) -> Row:
-        return replace(row, snoozed_until=max(self.now, row.due_at) + self.span, snoozes=row.snoozes + 1)
+        return replace(row, snoozed_until=self._until(row), snoozes=row.snoozes + 1)
+
+    def _until(self, row: Row) -> datetime:
+        """Return the end of a snooze, from now or from an occurrence still to come."""
+        return max(self.now, row.due_at) + self.span
 
 
 def record(
@@ -168,15 +171,11 @@ def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
     """Write rows as they are to be, and cancel what waits to tell of them. Return those that were as expected."""
     if not changes:
         return []
-    rows = _changing.rows(db.session.connection(), ledger.parameters(changes, held.changed))
-    changed = [ledger.occurrence_of(row) for row in rows]
+    changed = ledger.change(changes, held.changed)
     were_missed = {before.id for before, _ in changes if before.state == State.MISSED}
     if late_ids := [row.id for row in changed if row.id in were_missed and row.state == State.DONE]:
         alerts.tell_late(late_ids, held.now)
     return changed
-
-
-_changing = ledger.changing()
 
 
 def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = AnsweredVia.APP) -> None:

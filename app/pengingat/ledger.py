@@ -214,12 +214,8 @@ _FOLLOWING = ("done_from", "done_until", "details")
 _CHANGED = ("state", "answered_at", "answered_via", "snoozed_until", "snoozes", "taken", "note")
 
 
-def changing() -> PreparedStatement:
-    """Return the statement that changes rows of the ledger and cancels what waits to tell of them.
-
-    It returns all columns of the changed rows, without those that have another state by now. Its parameters are `rows`
-    and `reminders`, see `parameters`.
-    """
+def _changing() -> PreparedStatement:
+    """Return the statement of `change`. Its parameters are the rows and the reminders as JSON."""
     columns = [*(sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)), sa.column("was", sa.Text)]
     new = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB)).table_valued(*columns, name="new")
     new = new.render_derived(with_types=True)
@@ -244,15 +240,22 @@ def changing() -> PreparedStatement:
     return PreparedStatement(sa.select(changed).add_cte(cancelled, followed))
 
 
-def parameters(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -> dict[str, str]:
-    """Return the values for the statement of `changing`: rows as they are and as they are to be, and reminders."""
+_change = _changing()
+
+
+def change(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -> list[Occurrence]:
+    """Write rows as they are to be, each beside what it was, and cancel what waits to tell of them. Write `followers`.
+
+    Return the changed rows, without those that have another state by now.
+    """
     rows = [{**vars(after), "was": before.state} for before, after in changes]
     following = [{name: getattr(each, name) for name in ("id", *_FOLLOWING)} for each in followers]
-    return {"rows": orjson.dumps(rows).decode(), "reminders": orjson.dumps(following).decode()}
+    values = {"rows": orjson.dumps(rows).decode(), "reminders": orjson.dumps(following).decode()}
+    return [occurrence_of(row) for row in _change.rows(db.session.connection(), values)]
 
 
 def occurrence_of(values: Sequence[object]) -> Occurrence:
-    """Return what a statement of `changing` returned as an object, which no session knows."""
+    """Return all columns of a row as an object, which no session knows."""
     return Occurrence(**dict(zip(_rows.keys(), values, strict=True)))
 
 
