@@ -89,7 +89,7 @@ def test_a_day_leaves_nobodys_words_but_in_their_own_rows(
     outbox_jobs.drain("urgent")
     for _ in range(24):
         pass_hour()
-    said = " ".join(message.text for message in gateway.messaging.sent)
+    said = " ".join(["", *(message.text for message in gateway.messaging.sent)])
     assert all(f" {word}" in said or f"“{word}" in said for word in ("Namaqx", "Penulisqx", "Obatqx", "Utasqx")), said
     assert {"reminder", "alert", "forum_reply", "broadcast", "security_notice"} <= set(
         db.session.scalars(sa.select(deliveries.c.kind).where(deliveries.c.state == State.SENT))
