@@ -20,10 +20,10 @@ from app.inbox import routes as inbox
 from app.kategori import routes as kategori
 from app.komunitas import routes as komunitas
 from app.logs import routes as logs
-from app.pengingat import caregiver_routes as pengingat_of_patients
-from app.pengingat import link_routes as pengingat_links
-from app.pengingat import pages as pengingat_pages
 from app.pengingat import routes as pengingat
+from app.pengingat.caregiving import routes as pengingat_of_patients
+from app.pengingat.one_tap import pages as pengingat_pages
+from app.pengingat.one_tap import routes as pengingat_links
 from app.personal_data import routes as personal_data
 from app.privacy import routes as privacy
 from app.province_config import routes as province_config

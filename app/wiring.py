@@ -37,8 +37,10 @@ from app.notifications.senders import events as sender_events
 from app.notifications.senders import health as sender_health
 from app.notifications.senders import jobs as sender_jobs
 from app.notifications.senders import report as sender_report
-from app.pengingat import alerts, occurrences, sending, stock, texts
 from app.pengingat import jobs as pengingat
+from app.pengingat.caregiving import alerts
+from app.pengingat.ledger import missed, stock, upcoming
+from app.pengingat.outgoing import presend_checks, render, texts
 from app.personal_data import jobs as personal_data
 from app.privacy import jobs as privacy
 from app.providers import cache, http
@@ -86,8 +88,8 @@ PERIODIC = (
 
 #: Read the words of deliveries when they leave, by kind.
 RENDER: Mapping[str, Renderer] = {
-    occurrences.KIND: sending.render,
-    stock.KIND: sending.render_stock,
+    upcoming.KIND: render.render,
+    stock.KIND: render.render_stock,
     alerts.KIND: alerts.render,
     broadcasts.KIND: rendering.by_event(
         {forum_notices.THREAD_KIND: forum_notices.render_threads, "article": articles.render, "video": videos.render}
@@ -116,11 +118,11 @@ ROUTING = drain.Routing(
     render=RENDER,
     checks={
         broadcasts.KIND: broadcast_sending.check_recipient,
-        occurrences.KIND: sending.check,
+        upcoming.KIND: presend_checks.check,
     },
-    joint={occurrences.KIND: texts.joint},
+    joint={upcoming.KIND: texts.joint},
     throttles={URGENT: sender_health.may_send, BULK: broadcast_sending.take_slot},
-    taken_back=alerts.note_undelivered,
+    taken_back=missed.note_undelivered,
 )
 
 #: What follows from what a messaging provider tells, by kind; and from a message that fails after it was accepted.
@@ -130,7 +132,7 @@ HEARING = Hearing(
         Heard.PREFERENCE: conversation.prefer,
         **dict.fromkeys((Heard.DEVICE, Heard.QUALITY, Heard.ACCOUNT), sender_events.heard),
     },
-    failed_receipts=(failed_receipts.note, alerts.note_failed_receipt),
+    failed_receipts=(failed_receipts.note, missed.note_failed_receipt),
 )
 
 #: What `/readyz` looks at.

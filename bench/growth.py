@@ -30,8 +30,8 @@ from app.forum.service.reads import thread_list, threads
 from app.identity import credentials
 from app.identity.models import Role
 from app.notifications.delivery import claims
-from app.pengingat import answers
-from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat.ledger import answers
+from app.pengingat.ledger.schemas import NewAnswer
 from bench.environment import BenchEnvironment, Result, at_most
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)

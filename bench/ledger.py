@@ -17,11 +17,11 @@ from app.core.database.session import autocommit, db
 from app.core.lib import clock
 from app.identity.models import User
 from app.notifications import jobs as notifications
-from app.pengingat import history, ledger
 from app.pengingat.jobs import miss_overdue
-from app.pengingat.ledger_schemas import MOST_DAYS, Days
+from app.pengingat.ledger import history, missed
+from app.pengingat.ledger.schemas import MOST_DAYS, Days
+from app.pengingat.ledger.tokens import hash_of, link_token_of
 from app.pengingat.models import Pengingat
-from app.pengingat.tokens import hash_of, link_token_of
 from bench.environment import BenchEnvironment, Result, at_least, at_most
 from bench.wrk import Target
 
@@ -79,7 +79,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
             "primary-key selects",
         )
         _execute(environment, FILL_OPEN)
-        assert ledger.miss_overdue(database_clock.now() - timedelta(hours=2)) == 0
+        assert missed.miss_overdue(database_clock.now() - timedelta(hours=2)) == 0
         yield at_most(
             f"the sweep beside {OPEN:,} open occurrences",
             _ratio(miss_overdue, notifications.enqueue_due),

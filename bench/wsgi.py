@@ -14,8 +14,8 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from app import create_app
 from app.core.database.session import unit_of_work
-from app.pengingat import replies
-from app.pengingat.ledger_schemas import QuickAnswer
+from app.pengingat.ledger.schemas import QuickAnswer
+from app.pengingat.one_tap import message_answers
 from config import Config
 
 config = Config.from_env()
@@ -47,7 +47,7 @@ def floors() -> Flask:
     @floor.post("/reply/<int:user_id>")
     def reply(user_id: int) -> Any:
         with app.app_context(), unit_of_work():
-            replies.answer(user_id, QuickAnswer(request.json["status"]))
+            message_answers.answer(user_id, QuickAnswer(request.json["status"]))
         return jsonify(ok=True)
 
     return floor

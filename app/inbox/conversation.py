@@ -21,9 +21,9 @@ from app.inbox.words import Command, Word
 from app.notifications.messages import message_user
 from app.notifications.models import Inbound
 from app.notifications.senders import numbers
-from app.pengingat import replies
-from app.pengingat.ledger_schemas import QuickAnswer
-from app.pengingat.links import Asked
+from app.pengingat.ledger.schemas import QuickAnswer
+from app.pengingat.one_tap import message_answers
+from app.pengingat.one_tap.links import Asked
 
 KIND = "answer"
 #: How long an answer is tried to be sent: who waits longer has given up.
@@ -123,9 +123,9 @@ def _answer(sender: Sender, command: Command, data: QuickAnswer, say: Callable[[
     try:
         with db.session.begin_nested():  # a refusal leaves nothing half done
             if command.token:
-                answered = replies.answer_button(sender.user_id, command.token, data)
+                answered = message_answers.answer_button(sender.user_id, command.token, data)
             else:
-                answered = replies.answer(sender.user_id, data, command.numbers, wrote_at=sender.wrote_at)
+                answered = message_answers.answer(sender.user_id, data, command.numbers, wrote_at=sender.wrote_at)
     except AppError as refusal:  # a sentence for people, whichever it is
         return Reply(f"refused {refusal.code}", refusal.message)
     return Reply(data.status, say(sender.name, answered))
@@ -147,14 +147,14 @@ def _snooze(sender: Sender, command: Command) -> Reply:
 
 def _yes(sender: Sender, command: Command) -> Reply:
     """Done, where only one thing can be meant. To nothing at all people say yes too, out of politeness."""
-    count = replies.count_open(sender.user_id, wrote_at=sender.wrote_at)
+    count = message_answers.count_open(sender.user_id, wrote_at=sender.wrote_at)
     if count == 1:
         return _done(sender, command)
     return Reply("unclear", texts.SEVERAL.format(count=count)) if count else Reply("nothing asked", None)
 
 
 def _not_yet(sender: Sender, _: Command) -> Reply:
-    is_open = replies.count_open(sender.user_id, wrote_at=sender.wrote_at) > 0
+    is_open = message_answers.count_open(sender.user_id, wrote_at=sender.wrote_at) > 0
     return Reply("not yet", texts.not_yet(sender.name) if is_open else texts.NOTHING_OPEN)
 
 

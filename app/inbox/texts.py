@@ -6,10 +6,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from app.accounts.verification import Proof
-from app.pengingat import occurrences
-from app.pengingat.links import Asked
-from app.pengingat.models import Occurrence, Tipe
-from app.pengingat.texts import clock_time, first_name
+from app.pengingat.ledger import upcoming
+from app.pengingat.models import Occurrence
+from app.pengingat.one_tap.links import Asked
+from app.pengingat.outgoing.texts import clock_time, first_name
+from app.pengingat.timetable.tipe import Tipe
 
 KINDS = {Tipe.OBAT: "Obat", Tipe.MAKAN: "Makan", Tipe.TERAPI: "Terapi", Tipe.KONTROL: "Pengingat kontrol"}
 DID = {
@@ -92,4 +93,4 @@ def _each(answered: Asked, said: dict[Tipe, str]) -> str:
 
 def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:
     """When the dose, the meal or the visit itself is, not the notice of it."""
-    return occurrences.due_of(row).occurrence.astimezone(zone)
+    return upcoming.due_of(row).occurrence.astimezone(zone)

@@ -11,10 +11,10 @@ from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre
 from app.core.errors import ValidationFailed
 from app.core.lib.clock import rfc3339
 from app.core.web.fields import Day, ListOf, Text, Timestamp
-from app.pengingat import models
-from app.pengingat.models import Tipe
-from app.pengingat.plans import MEALS
-from app.pengingat.schedule import OFFSETS, WEEKDAYS
+from app.pengingat.timetable.plans import MEALS
+from app.pengingat.timetable.schedule import OFFSETS, WEEKDAYS
+from app.pengingat.timetable.tipe import Details as JsonDetails
+from app.pengingat.timetable.tipe import Tipe
 
 MAX_DETAILS_BYTES = 16 * 1024
 MAX_SESSIONS = 50
@@ -75,18 +75,18 @@ class Dose(Details):
     satuan = Text(50, required=True, example="tablet")
 
 
-def _check_times(jadwal: list[models.Details]) -> None:
+def _check_times(jadwal: list[JsonDetails]) -> None:
     times = [dose["jam"] for dose in jadwal]
     if len(set(times)) != len(times):
         raise ValidationError("tidak boleh menyebut satu jam dua kali.", "jadwal")
 
 
-def _check_days(data: models.Details) -> None:
+def _check_days(data: JsonDetails) -> None:
     if data.get("mulai") and data.get("selesai") and data["selesai"] < data["mulai"]:
         raise ValidationError("tidak boleh sebelum tanggal mulai.", "selesai")
 
 
-def _with_days_as_text(data: models.Details) -> models.Details:
+def _with_days_as_text(data: JsonDetails) -> JsonDetails:
     return {name: value.isoformat() if isinstance(value, date) else value for name, value in data.items()}
 
 
@@ -98,12 +98,12 @@ class TemporarySchedule(Details):
     jadwal = ListOf(fields.Nested(Dose), least=1, most=3, required=True)
 
     @validates_schema(skip_on_field_errors=True)
-    def check_order(self, data: models.Details, **_: object) -> None:
+    def check_order(self, data: JsonDetails, **_: object) -> None:
         _check_days(data)
         _check_times(data["jadwal"])
 
     @post_load
-    def normalise(self, data: models.Details, **_: object) -> models.Details:
+    def normalise(self, data: JsonDetails, **_: object) -> JsonDetails:
         return _with_days_as_text(data)
 
 
@@ -157,7 +157,7 @@ class ObatDetails(OfReminder):
     persediaan = fields.Nested(Stock, allow_none=True)
 
     @validates_schema(skip_on_field_errors=True)
-    def check_doses(self, data: models.Details, **_: object) -> None:
+    def check_doses(self, data: JsonDetails, **_: object) -> None:
         if len(data["jadwal"]) != data["frekuensi"]:
             raise ValidationError("harus sama dengan banyaknya jadwal.", "frekuensi")
         _check_times(data["jadwal"])
@@ -166,13 +166,13 @@ class ObatDetails(OfReminder):
             raise ValidationError({"jadwal_sementara": {"jadwal": ["harus sebanyak frekuensi."]}})
 
     @validates_schema(skip_on_field_errors=True)
-    def check_course(self, data: models.Details, **_: object) -> None:
+    def check_course(self, data: JsonDetails, **_: object) -> None:
         if data.get("selesai") and data.get("durasi_hari"):
             raise ValidationError("tidak dapat diisi bersama tanggal selesai, pilih salah satu.", "durasi_hari")
         _check_days(data)
 
     @post_load
-    def normalise(self, data: models.Details, **_: object) -> models.Details:
+    def normalise(self, data: JsonDetails, **_: object) -> JsonDetails:
         return _with_days_as_text({**data, "aturan": SYNONYMS.get(data["aturan"], data["aturan"])})
 
 
@@ -219,7 +219,7 @@ class TerapiDetails(OfReminder):
         return {**data, "jadwal": jadwal}
 
     @validates_schema(skip_on_field_errors=True)
-    def check_sessions(self, data: models.Details, **_: object) -> None:
+    def check_sessions(self, data: JsonDetails, **_: object) -> None:
         sessions = [(row["hari"], row["jam"]) for row in data.get("jadwal", [])]
         if len(set(sessions)) != len(sessions):
             raise ValidationError("tidak boleh menyebut satu waktu dua kali.", "jadwal")
@@ -252,7 +252,7 @@ class KontrolDetails(OfReminder):
         return details
 
     @post_load
-    def normalise(self, data: models.Details, **_: object) -> models.Details:
+    def normalise(self, data: JsonDetails, **_: object) -> JsonDetails:
         if data.get("datetime") is not None:
             data = {**data, "datetime": rfc3339(data["datetime"])}
         offsets = data.get("reminder_offsets", [])
@@ -269,12 +269,12 @@ DETAILS: dict[str, Schema] = {
 assert set(MEALS) <= set(MakanDetails().fields)  # noqa: S101  # one list of meals, two places
 
 
-def load_details(tipe: str, details: models.Details) -> models.Details:
+def load_details(tipe: str, details: JsonDetails) -> JsonDetails:
     """Checked and normalised details of one type; `ValidationFailed` names the wrong ones."""
     if len(json.dumps(details)) > MAX_DETAILS_BYTES:
         raise ValidationFailed({"details": ["terlalu besar."]})
     try:
-        loaded: models.Details = DETAILS[tipe].load(details)
+        loaded: JsonDetails = DETAILS[tipe].load(details)
     except ValidationError as error:
         raise ValidationFailed({"details": error.messages}) from None
     return loaded

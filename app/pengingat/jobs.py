@@ -15,9 +15,10 @@ from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity import erasure
 from app.identity.models import User
 from app.notifications import outbox
-from app.pengingat import alerts, ledger, stock
+from app.pengingat.caregiving import alerts
+from app.pengingat.ledger import compaction, missed, stock
+from app.pengingat.ledger.upcoming import HORIZON, Extension, plan
 from app.pengingat.models import Pengingat
-from app.pengingat.occurrences import HORIZON, Extension, plan
 
 #: Reminders that are planned for less than this ahead are planned further.
 REFILL_BELOW = HORIZON * 2 / 3
@@ -109,7 +110,7 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[obje
 
 def miss_overdue() -> None:
     """The clock's tick: what nobody answered within an hour is missed."""
-    ledger.miss_overdue(clock_jump.now())
+    missed.miss_overdue(clock_jump.now())
 
 
 def tell_caregivers() -> None:
@@ -128,7 +129,7 @@ def compact() -> int:
     total = 0
     while True:
         with unit_of_work():
-            count = ledger.compact_batch(database_clock.now())
+            count = compaction.compact_batch(database_clock.now())
         total += count
-        if count < ledger.COMPACT_BATCH:
+        if count < compaction.COMPACT_BATCH:
             return total

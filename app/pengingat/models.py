@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -14,17 +14,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps
 from app.core.lib import clock
-from app.pengingat.schedule import NEVER, Plan, Schedule
-
-#: The fields of one type, see `schemas`, and whatever else a client keeps beside them: any JSON.
-Details = dict[str, Any]
-
-
-class Tipe(StrEnum):
-    OBAT = "obat"
-    MAKAN = "makan"
-    TERAPI = "terapi"
-    KONTROL = "kontrol"
+from app.pengingat.timetable.schedule import NEVER, Plan, Schedule
+from app.pengingat.timetable.tipe import Details, Tipe
 
 
 class Pengingat(Base, Timestamps):
@@ -78,6 +69,11 @@ class Pengingat(Base, Timestamps):
             self.__dict__["_parsed"] = self.plan, self.timezone, parsed
             return parsed
         return self._parsed[2]
+
+    @property
+    def open_schedule(self) -> Schedule | None:
+        """Return the schedule by which it still sends; None if it is done for good."""
+        return None if self.done_until == NEVER else self.schedule
 
     @property
     def waktu(self) -> datetime:

@@ -13,9 +13,12 @@ from app.core.web.pagination import Listing
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, caller
 from app.identity.access_log import Action
-from app.pengingat import acting, answers, history, ledger_schemas, report, schemas, service
-from app.pengingat.history import Adherence
-from app.pengingat.ledger_schemas import Days, HistoryQuery, NewAnswer, ReportChoice
+from app.pengingat import schemas, service
+from app.pengingat.caregiving import on_behalf_of
+from app.pengingat.ledger import answers, history, report
+from app.pengingat.ledger import schemas as ledger_schemas
+from app.pengingat.ledger.history import Adherence
+from app.pengingat.ledger.schemas import Days, HistoryQuery, NewAnswer, ReportChoice
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition, Whose
 
@@ -37,7 +40,7 @@ def of_whom(view: Callable[..., object]) -> Callable[..., object]:
 @bp.alt_response(409, "CONFLICT")
 def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
     """Make a reminder; `waktu` may be left out where the details say when."""
-    return service.create(acting.to_change(caller, whose), data)
+    return service.create(on_behalf_of.to_change(caller, whose), data)
 
 
 @bp.post("/obat")
@@ -48,7 +51,7 @@ def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
 @bp.alt_response(409, "CONFLICT")
 def create_obat_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
     """Make one reminder of every daily dose of a medicine."""
-    return service.create(acting.to_change(caller, whose), data)
+    return service.create(on_behalf_of.to_change(caller, whose), data)
 
 
 @bp.get("")
@@ -58,7 +61,7 @@ def create_obat_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
 @bp.response(200, schemas.Pengingat(many=True))
 def list_reminders(whose: Whose, query: Query) -> Listing[Pengingat]:
     """The caller's reminders, newest first."""
-    return service.list_all(acting.to_read(caller, whose), query)
+    return service.list_all(on_behalf_of.to_read(caller, whose), query)
 
 
 @bp.get("/<int:pengingat_id>")
@@ -67,7 +70,7 @@ def list_reminders(whose: Whose, query: Query) -> Listing[Pengingat]:
 @bp.response(200, schemas.Pengingat)
 def get_reminder(whose: Whose, pengingat_id: int) -> Pengingat:
     """One reminder."""
-    return service.get(acting.to_read(caller, whose), pengingat_id)
+    return service.get(on_behalf_of.to_read(caller, whose), pengingat_id)
 
 
 @bp.put("/<int:pengingat_id>")
@@ -78,7 +81,7 @@ def get_reminder(whose: Whose, pengingat_id: int) -> Pengingat:
 @bp.alt_response(409, "CONFLICT")
 def update_reminder(whose: Whose, data: PengingatChanges, pengingat_id: int) -> Pengingat:
     """Change what is sent of a reminder."""
-    return service.update(acting.to_change(caller, whose), pengingat_id, data, acting.via(caller, whose))
+    return service.update(on_behalf_of.to_change(caller, whose), pengingat_id, data, on_behalf_of.via(caller, whose))
 
 
 @bp.delete("/<int:pengingat_id>")
@@ -87,7 +90,7 @@ def update_reminder(whose: Whose, data: PengingatChanges, pengingat_id: int) -> 
 @bp.response(200, MessageSchema)
 def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
     """Delete a reminder, and what it would have sent."""
-    service.delete(acting.to_change(caller, whose), pengingat_id)
+    service.delete(on_behalf_of.to_change(caller, whose), pengingat_id)
     return {"message": "Pengingat dihapus."}
 
 
@@ -99,7 +102,7 @@ def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
 @bp.alt_response(409, "CONFLICT")
 def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat:
     """Add what was bought of a medicine to what is left of it; 409 `stock_not_tracked` where nobody said that."""
-    return service.add_stock(acting.to_change(caller, whose), pengingat_id, data)
+    return service.add_stock(on_behalf_of.to_change(caller, whose), pengingat_id, data)
 
 
 # --- the ledger -----------------------------------------------------------------------------------------------------
@@ -118,7 +121,7 @@ def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurre
     `too_early` more than 60 minutes before `due_at`, `already_closed` for answers that come too late, `cannot_snooze`
     after three times or past the next occurrence.
     """
-    return answers.confirm(acting.to_change(caller, whose), pengingat_id, data, acting.via(caller, whose))
+    return answers.confirm(on_behalf_of.to_change(caller, whose), pengingat_id, data, on_behalf_of.via(caller, whose))
 
 
 @bp.get("/riwayat")
@@ -128,7 +131,7 @@ def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurre
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
     """What has fallen due and what became of it, newest first; by default of the last 30 days."""
-    return history.list_all(acting.to_read(caller, whose, Action.HISTORY_READ), query)
+    return history.list_all(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), query)
 
 
 @bp.get("/<int:pengingat_id>/riwayat")
@@ -138,7 +141,7 @@ def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
     """The same of one reminder."""
-    return history.list_of(acting.to_read(caller, whose, Action.HISTORY_READ), pengingat_id, query)
+    return history.list_of(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), pengingat_id, query)
 
 
 @bp.get("/kepatuhan")
@@ -148,7 +151,7 @@ def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) 
 @bp.response(200, ledger_schemas.Adherence)
 def get_adherence(whose: Whose, days: Days) -> Adherence:
     """How the caller kept to their reminders, in sum, by day and by reminder."""
-    return history.adherence(acting.to_read(caller, whose, Action.HISTORY_READ), days)
+    return history.adherence(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), days)
 
 
 @bp.get("/kepatuhan/laporan")
@@ -161,4 +164,6 @@ def get_adherence(whose: Whose, days: Days) -> Adherence:
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
 def export_adherence(whose: Whose, choice: ReportChoice) -> Response:
     """Download how the caller kept to their reminders: a page for the doctor (pdf), or by day (csv, xlsx)."""
-    return streaming.download_response(report.export(acting.to_read(caller, whose, Action.HISTORY_READ), **choice))
+    return streaming.download_response(
+        report.export(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), **choice)
+    )

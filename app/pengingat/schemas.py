@@ -13,9 +13,9 @@ from marshmallow import Schema, ValidationError, fields, post_dump, post_load, v
 from app.core.web.fields import Day, RecordId, Text, Timestamp, enumeration
 from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
-from app.pengingat import models
 from app.pengingat.details_schemas import DETAILS, Amount
-from app.pengingat.models import Tipe
+from app.pengingat.timetable.tipe import Details as JsonDetails
+from app.pengingat.timetable.tipe import Tipe
 
 DEFAULT_ZONE = "Asia/Jakarta"
 TIPES = [tipe.value for tipe in Tipe]
@@ -54,7 +54,7 @@ class NewPengingat(TypedDict):
     tipe: str
     judul: str
     timezone: str
-    details: models.Details
+    details: JsonDetails
     waktu: NotRequired[datetime]
 
 
@@ -63,7 +63,7 @@ class PengingatChanges(TypedDict, total=False):
     judul: str
     waktu: datetime
     timezone: str
-    details: models.Details
+    details: JsonDetails
     is_done: bool
 
 
@@ -85,7 +85,7 @@ class ObatCreate(_Create):
     variants = Variants("details", {Tipe.OBAT: DETAILS[Tipe.OBAT]})
 
     @post_load
-    def as_obat(self, data: models.Details, **_: object) -> models.Details:
+    def as_obat(self, data: JsonDetails, **_: object) -> JsonDetails:
         return {**data, "tipe": Tipe.OBAT}
 
 

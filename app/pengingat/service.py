@@ -15,13 +15,16 @@ from app.core.web.pagination import Listing, paginate
 from app.identity import consents, users
 from app.identity.consents import Purpose
 from app.notifications import outbox
-from app.pengingat import alerts, answers, filters, ledger, limits, occurrences, own, stock
+from app.pengingat.caregiving import alerts
 from app.pengingat.details_schemas import load_details
-from app.pengingat.models import AnsweredVia, Details, Pengingat, Tipe
-from app.pengingat.own import Held
-from app.pengingat.plans import says_when, schedule_of, with_first_day
-from app.pengingat.schedule import Schedule
+from app.pengingat.ledger import answers, queries, statements, stock, upcoming
+from app.pengingat.ledger.queries import Held
+from app.pengingat.models import AnsweredVia, Pengingat
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition
+from app.pengingat.timetable import limits
+from app.pengingat.timetable.plans import says_when, schedule_of, with_first_day
+from app.pengingat.timetable.schedule import Schedule
+from app.pengingat.timetable.tipe import Details, Tipe
 
 #: A change of one of these is a change of the schedule.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
@@ -36,7 +39,7 @@ def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
     if query.tipe is not None:
         rows = rows.where(Pengingat.tipe == query.tipe)
     if query.is_done is not None:
-        rows = rows.where(filters.is_done(done=query.is_done, now=clock.now()))
+        rows = rows.where(queries.is_done(done=query.is_done, now=clock.now()))
     page = query.page
     if query.date is None:
         return paginate(rows, page)
@@ -53,7 +56,7 @@ def _occurs_on(pengingat: Pengingat, day: date) -> bool:
 
 def get(user_id: int, pengingat_id: int) -> Pengingat:
     """A person's own reminder; `NotFound` for a stranger's."""
-    return own.find(user_id, pengingat_id)
+    return queries.find(user_id, pengingat_id)
 
 
 def create(user_id: int, data: NewPengingat) -> Pengingat:
@@ -74,7 +77,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
         planned_until=now,
     )
     schedule = _schedule(pengingat.tipe, pengingat.details, waktu, pengingat.timezone, now)
-    limits.check_new(user_id, schedule, now)
+    limits.check_new(queries.open_schedules(user_id).values(), schedule, now)
     _set_schedule(pengingat, schedule, waktu, now)
     stock.track(pengingat, now)
     db.session.add(pengingat)
@@ -90,21 +93,24 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
     """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
-    pengingat, now = own.locked(user_id, pengingat_id)
+    pengingat, now = queries.locked(user_id, pengingat_id)
     held = Held({pengingat.id: pengingat}, now)
-    was_done, before = pengingat.is_done, limits.open_schedule(pengingat)
+    was_done, before = pengingat.is_done, pengingat.open_schedule
     is_replanned = _reschedule(pengingat, changes, now) if SCHEDULING & changes.keys() else False
     if "judul" in changes:
         pengingat.judul = changes["judul"]
-        ledger.rename(pengingat_id, changes["judul"], now)
+        statements.rename(pengingat_id, changes["judul"], now)
     # Said alone it is of the occurrence of this moment; beside other fields it may merely be the record sent back.
     is_marked = "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"})
     if is_replanned or is_marked:
         # Only what is still to come is cancelled and planned anew. What is due and merely late goes out.
-        outbox.cancel_occurrences(ledger.coming(pengingat_id, now))
+        outbox.cancel_occurrences(statements.coming(pengingat_id, now))
     if is_marked:
         answers.mark(held, pengingat, is_done=changes["is_done"], via=via)
-    limits.check_change(pengingat, before, now)
+    after = pengingat.open_schedule
+    if after is not None and after != before:
+        others = queries.open_schedules(user_id).items()
+        limits.check_day([each for id_, each in others if each and id_ != pengingat_id], before, after, now)
     db.session.flush()
     if is_replanned or is_marked:
         _plan(pengingat, now)
@@ -113,9 +119,9 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
 
 def delete(user_id: int, pengingat_id: int) -> None:
     users.lock_own(user_id)
-    pengingat, _ = own.locked(user_id, pengingat_id)
-    outbox.cancel(occurrences.about(pengingat_id))
-    ledger.void(pengingat_id)
+    pengingat, _ = queries.locked(user_id, pengingat_id)
+    outbox.cancel(upcoming.about(pengingat_id))
+    statements.void(pengingat_id)
     db.session.delete(pengingat)
 
 
@@ -136,14 +142,14 @@ def pause(user_id: int) -> None:
         .values(planned_until=now, updated_at=Pengingat.updated_at)
         .execution_options(synchronize_session=False)
     )
-    ledger.void_all(user_id)
+    statements.void_all(user_id)
     alerts.forget(user_id)
 
 
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:
     """Add to what is left of a medicine."""
     users.lock_own(user_id)
-    pengingat, now = own.locked(user_id, pengingat_id)
+    pengingat, now = queries.locked(user_id, pengingat_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
     stock.add(pengingat, data["tambah"], now)
     db.session.flush()
@@ -159,16 +165,16 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     start = changes.get("waktu", None if was_derived and says_when(tipe, details) else pengingat.start)
     before = _read_again(pengingat, now)
     after = _schedule(tipe, details, start, zone, now)
-    again_before, tipe_before = pengingat.details.get(occurrences.AGAIN_FIELD), pengingat.tipe
+    again_before, tipe_before = pengingat.details.get(upcoming.AGAIN_FIELD), pengingat.tipe
     pengingat.tipe, pengingat.timezone, pengingat.details = tipe, zone, details
     if before != after:
         _set_schedule(pengingat, after, start, now)
-        outbox.cancel(occurrences.about(pengingat.id), [occurrences.KIND])
-        ledger.void(pengingat.id)
+        outbox.cancel(upcoming.about(pengingat.id), [upcoming.KIND])
+        statements.void(pengingat.id)
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.start = start
     stock.track(pengingat, now)
-    return before != after or (again_before, tipe_before) != (details.get(occurrences.AGAIN_FIELD), tipe)
+    return before != after or (again_before, tipe_before) != (details.get(upcoming.AGAIN_FIELD), tipe)
 
 
 def _details(tipe: str, sent: Details, course: Schedule | None, zone: str, now: datetime) -> Details:
@@ -210,5 +216,5 @@ def _first(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def _plan(pengingat: Pengingat, now: datetime) -> None:
-    occurrences.plan([occurrences.Extension(pengingat, now)], now)
+    upcoming.plan([upcoming.Extension(pengingat, now)], now)
     db.session.flush()

@@ -9,19 +9,20 @@ from app.core.database.session import db
 from app.identity import users
 from app.notifications import outbox
 from app.notifications.models import Delivery
-from app.pengingat import alerts, ledger, occurrences, stock
+from app.pengingat.caregiving import alerts
+from app.pengingat.ledger import statements, stock, upcoming
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
-from app.pengingat.schedule import NEVER
+from app.pengingat.timetable.schedule import NEVER
 
 #: What tells a person of their reminders.
-KINDS = (occurrences.KIND, stock.KIND)
+KINDS = (upcoming.KIND, stock.KIND)
 
 
 def stop(user_id: int) -> None:
     """Tell the person of no reminder any more, from this moment; the reminders stay. The person is locked."""
     _locked(user_id)
     outbox.cancel_kinds(user_id, KINDS)
-    ledger.void_all(user_id)
+    statements.void_all(user_id)
     alerts.forget(user_id)
     stopped = sa.update(Pengingat).where(Pengingat.user_id == user_id).values(planned_until=NEVER, stock_check_at=None)
     db.session.execute(stopped.execution_options(synchronize_session="evaluate"))
@@ -34,7 +35,7 @@ def resume(user_id: int) -> None:
     rows = _locked(user_id)
     for row in rows:
         stock.track(row, now)
-    occurrences.plan([occurrences.Extension(row, now) for row in rows], now)
+    upcoming.plan([upcoming.Extension(row, now) for row in rows], now)
     db.session.flush()
 
 

@@ -20,8 +20,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Conflict
 from app.notifications.models import deliveries
-from app.pengingat import answers, service
-from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat import service
+from app.pengingat.ledger import answers
+from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Occurrence, State
 from bench.chaos.outcome import Ledger
 from bench.chaos.world import SETTLE_S, World

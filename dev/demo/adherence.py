@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.clock import now
-from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, Tipe
+from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
+from app.pengingat.timetable.tipe import Tipe
 from dev.demo import crowd
 
 #: How the days are spread over what one can do; of what was missed, so much never went out.

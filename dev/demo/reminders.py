@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib import clock
 from app.pengingat import service
-from app.pengingat.models import Pengingat, Tipe
+from app.pengingat.models import Pengingat
+from app.pengingat.timetable.tipe import Tipe
 from dev.demo import crowd
 from dev.demo.people import person
 from dev.demo.places import FASKES

@@ -20,7 +20,7 @@ from tests.helpers.offenders import assert_none
 FOR_OPERATORS = ("cli.py", "core/operations/")
 
 #: Modules that write nothing but messages to people.
-MESSAGES = ("accounts/notices.py", "forum/service/notices.py", "pengingat/texts.py")
+MESSAGES = ("accounts/notices.py", "forum/service/notices.py", "pengingat/outgoing/texts.py")
 
 #: Calls whose texts go to people.
 SENDERS = frozenset({"message_user", "send_message", "announce"})

@@ -28,7 +28,7 @@ EDGES = (
     "notifications/delivery/claims.py",
     "notifications/delivery/messaging.py",
     "push/transport.py",
-    "pengingat/sending.py",
+    "pengingat/outgoing/presend_checks.py",
     "notifications/broadcasts/sending.py",
     # Worked off in pages, each a transaction, so that a worker may die between any two.
     "notifications/broadcasts/fan_out.py",

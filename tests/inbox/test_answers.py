@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import Delivery, Receipt, State
 from app.notifications.senders.models import PhoneNumber
-from app.pengingat import ledger, tokens
+from app.pengingat.ledger import statements, tokens
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -130,7 +130,7 @@ def test_later_has_a_range(phone: Phone, sent: Sent, minutes: int) -> None:
 
 def test_put_off_too_often_is_refused_in_words(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
-    read(row).snoozes = ledger.MOST_SNOOZES
+    read(row).snoozes = statements.MOST_SNOOZES
     db.session.commit()
     assert phone.write("TUNDA 5").text == "Pengingat ini tidak dapat ditunda lagi."
 

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.core.database import clock as database_clock
 from app.core.lib import clock
-from app.pengingat import own
+from app.pengingat.ledger import queries
 from tests.helpers.client import Client
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import NOW, Time, caregiver_of
@@ -25,8 +25,8 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     monkeypatch.setattr(clock, "now", lambda: time.now)
     monkeypatch.setattr(database_clock, "now", lambda: time.now)
     monkeypatch.setattr(database_clock, "now_sql", lambda: sa.literal(time.now))
-    hold = own.hold
-    monkeypatch.setattr(own, "hold", lambda *which: replace(hold(*which), now=time.now))
+    hold = queries.hold
+    monkeypatch.setattr(queries, "hold", lambda *which: replace(hold(*which), now=time.now))
     return time
 
 

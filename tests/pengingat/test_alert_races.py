@@ -13,8 +13,9 @@ from app.caregivers import service as caregivers
 from app.core.database.session import db, get_locked_or_404, unit_of_work
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
-from app.pengingat import answers, jobs, service
-from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat import jobs, service
+from app.pengingat.ledger import answers
+from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import CaregiverAlert, Occurrence
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import run_together

@@ -15,7 +15,9 @@ from app.identity.care import CaregiverLink
 from app.identity.models import RoleName
 from app.notifications import jobs as outbox_jobs
 from app.notifications.models import Channel, Delivery
-from app.pengingat import alerts, jobs, occurrences, service, stock
+from app.pengingat import jobs, service
+from app.pengingat.caregiving import alerts
+from app.pengingat.ledger import stock, upcoming
 from app.push.transport import HINTED_AT
 from dev.simulators import Server
 from tests.helpers.factories import make_user
@@ -109,7 +111,7 @@ def test_a_medicine_that_may_not_be_named_any_more_is_not_named(sim: Server) -> 
 
 def test_what_tells_of_somebodys_health_is_for_proven_browsers_alone() -> None:
     # The transport stands below the sections, so it cannot take the names of their kinds from them.
-    assert {occurrences.KIND, stock.KIND, alerts.KIND} == HINTED_AT
+    assert {upcoming.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 
 @pytest.mark.usefixtures("caregiver_id")

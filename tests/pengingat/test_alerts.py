@@ -13,9 +13,10 @@ from app.core.database.session import db
 from app.identity.models import User
 from app.identity.notification_settings import save
 from app.notifications.models import Delivery
-from app.pengingat import alerts, jobs, pacing
-from app.pengingat.alert_texts import REQUESTS, News
-from app.pengingat.ledger import FRESH
+from app.pengingat import jobs
+from app.pengingat.caregiving import alerts, pacing
+from app.pengingat.caregiving.alert_texts import REQUESTS, News
+from app.pengingat.ledger.missed import FRESH
 from app.pengingat.models import CaregiverAlert
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user

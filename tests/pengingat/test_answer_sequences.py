@@ -14,10 +14,12 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.errors import AppError
 from app.notifications.models import OPEN, Delivery
-from app.pengingat import answers, jobs, links, replies, service, withdrawal
-from app.pengingat.ledger_schemas import NewAnswer, QuickAnswer
+from app.pengingat import jobs, service, withdrawal
+from app.pengingat.ledger import answers
+from app.pengingat.ledger.schemas import NewAnswer, QuickAnswer
+from app.pengingat.ledger.tokens import link_token_of, push_token
 from app.pengingat.models import Occurrence, Pengingat, State
-from app.pengingat.tokens import link_token_of, push_token
+from app.pengingat.one_tap import links, message_answers
 from tests.helpers.factories import make_user
 from tests.pengingat.ledgers import Time
 
@@ -71,7 +73,7 @@ def tap(draw: random.Random, user_id: int, reminder_id: int, status: str) -> Non
 
 def reply(user_id: int, status: str) -> None:
     with suppress(AppError), unit_of_work():
-        replies.answer(user_id, QuickAnswer(status, 15))
+        message_answers.answer(user_id, QuickAnswer(status, 15))
 
 
 def check(reminder_id: int, bought: float | None) -> None:

@@ -11,9 +11,10 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.identity.models import LoginSession
 from app.notifications.models import Delivery
-from app.pengingat import jobs, replies
-from app.pengingat.ledger_schemas import QuickAnswer
-from app.pengingat.tokens import link_token_of, push_token
+from app.pengingat import jobs
+from app.pengingat.ledger.schemas import QuickAnswer
+from app.pengingat.ledger.tokens import link_token_of, push_token
+from app.pengingat.one_tap import message_answers
 from tests.helpers.client import Client, assert_error
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import Time, ledger, waiting
@@ -228,4 +229,4 @@ def test_an_answer_by_a_message_costs_as_many(metformin: Reminder, moment: Time,
     db.session.execute(sa.update(Delivery).values(state="sent", settled_at=moment.now))
     db.session.commit()
     with statements.at_most(4), unit_of_work():  # what was sent last, in place of the session
-        replies.answer(metformin.client.id, QuickAnswer("done"))
+        message_answers.answer(metformin.client.id, QuickAnswer("done"))

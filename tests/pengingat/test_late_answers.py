@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.notifications.models import Delivery
-from app.pengingat import alerts
+from app.pengingat.ledger import missed
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
 from tests.pengingat.alerts import MISSED, done, make, tell, tick, told
@@ -72,7 +72,7 @@ def test_who_was_told_too_soon_hears_that_it_was_us(
     for _ in range(2):  # as when the provider gives back what it had accepted
         settle("missed", Delivery.occurrence_id == row.id)
         with unit_of_work():
-            alerts.note_undelivered([row.id])
+            missed.note_undelivered([row.id])
         tell()
     assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
 
@@ -84,7 +84,7 @@ def test_who_heard_that_it_was_us_hears_it_once(
     tick(moment, "13:00", sent=False)
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     with unit_of_work():  # as when the message that asks once more comes to nothing too
-        alerts.note_undelivered([row.id])
+        missed.note_undelivered([row.id])
     tell()
     assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
 
@@ -96,6 +96,6 @@ def test_what_reached_the_patient_by_another_channel_was_not_us(
     tick(moment, "13:00")
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     with unit_of_work():
-        alerts.note_undelivered([row.id])
+        missed.note_undelivered([row.id])
     tell()
     assert told() == [MISSED]

@@ -11,7 +11,8 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.notifications.models import Channel, Delivery
-from app.pengingat import alerts, jobs
+from app.pengingat import jobs
+from app.pengingat.ledger import missed
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 from tests.helpers.client import Client
 from tests.pengingat.ledgers import Time, ledger, settle, waiting
@@ -125,7 +126,7 @@ def test_a_failure_that_is_told_after_the_dose_was_missed_counts_too(
     message = db.session.scalars(sa.select(Delivery).where(due, Delivery.channel == "messaging")).one()
     message.receipt = "failed"
     db.session.flush()
-    alerts.note_failed_receipt(message.id, "131026")
+    missed.note_failed_receipt(message.id, "131026")
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     assert row.undelivered is True
 

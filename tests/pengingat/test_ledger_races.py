@@ -17,8 +17,9 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Conflict, NotFound
 from app.notifications.models import Delivery
-from app.pengingat import answers, jobs, service
-from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat import jobs, service
+from app.pengingat.ledger import answers
+from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Occurrence, Pengingat, State
 from tests.helpers.overlap import run_together
 from tests.pengingat.ledgers import NOW, Time, make_reminders

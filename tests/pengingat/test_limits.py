@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.database.session import db, unit_of_work
-from app.pengingat import limits, service
-from app.pengingat.limits import MOST, MOST_A_DAY, TooManyReminders, busiest_day
+from app.pengingat import service
 from app.pengingat.models import Pengingat
-from app.pengingat.schedule import Schedule, Slot, Temporary
+from app.pengingat.timetable import limits
+from app.pengingat.timetable.limits import MOST, MOST_A_DAY, TooManyReminders, busiest_day
+from app.pengingat.timetable.schedule import Schedule, Slot, Temporary
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import done_twice_at_once

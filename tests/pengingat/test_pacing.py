@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.pengingat.caregiving.pacing import MOST_A_DAY, WINDOW, Told, midnight, next_step, night_until
 from app.pengingat.models import Way
-from app.pengingat.pacing import MOST_A_DAY, WINDOW, Told, midnight, next_step, night_until
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
 zones = st.sampled_from(["Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura", "America/New_York"]).map(ZoneInfo)

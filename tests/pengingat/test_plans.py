@@ -14,9 +14,12 @@ from app.core.database.session import db
 from app.core.errors import NotFound
 from app.core.lib import clock
 from app.core.web.pagination import Page
-from app.pengingat import alerts, history, jobs, ledger, links, service
-from app.pengingat.ledger_schemas import Days, HistoryQuery
+from app.pengingat import jobs, service
+from app.pengingat.caregiving import alerts
+from app.pengingat.ledger import history, missed
+from app.pengingat.ledger.schemas import Days, HistoryQuery
 from app.pengingat.models import LATE
+from app.pengingat.one_tap import links
 from app.pengingat.schemas import Query
 from tests.helpers.plans import plan_of, plans_of_all
 
@@ -67,13 +70,13 @@ def generic_plan_of(statement: PreparedStatement, moment: str) -> str:
 
 def test_the_sweep_reads_what_is_open_alone() -> None:
     now = clock.now()
-    plan = plan_of(ledger._overdue, due_before=now - LATE, now=now)
+    plan = plan_of(missed._overdue, due_before=now - LATE, now=now)
     assert "ix_occurrences_open" in plan
     assert "Seq Scan on occurrences" not in plan, plan
 
 
 def test_an_idle_sweep_looks_into_the_index_of_what_is_open_whatever_it_is_asked_for() -> None:
-    plan = generic_plan_of(ledger._longest_overdue, "due_before")
+    plan = generic_plan_of(missed._longest_overdue, "due_before")
     assert "ix_occurrences_open" in plan
     assert "Seq Scan" not in plan, plan
 

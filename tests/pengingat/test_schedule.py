@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.pengingat.schedule import OFFSETS, Due, Schedule, Slot, Temporary, moment_of, wall_time
+from app.pengingat.timetable.schedule import OFFSETS, Due, Schedule, Slot, Temporary, moment_of, wall_time
 
 ZONES = (
     "Asia/Jakarta",

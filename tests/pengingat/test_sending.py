@@ -16,9 +16,11 @@ from app.notifications import jobs
 from app.notifications.delivery import claims, messaging
 from app.notifications.delivery.forms import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, State
-from app.pengingat import answers, occurrences, sending, service
-from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat import service
+from app.pengingat.ledger import answers, upcoming
+from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Occurrence
+from app.pengingat.outgoing import presend_checks, render
 from app.providers import messaging as provider
 from app.push import transport
 from app.push.models import PushSubscription
@@ -48,7 +50,7 @@ def siti_id(committed: Flask, gateway: Server) -> int:
 @pytest.fixture(autouse=True)
 def _by_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the hour is: nobody is asked again at night of a dose of the evening."""
-    monkeypatch.setattr(occurrences, "is_night", lambda _: False)
+    monkeypatch.setattr(upcoming, "is_night", lambda _: False)
 
 
 def messages(*which: sa.ColumnElement[bool]) -> list[Delivery]:
@@ -106,7 +108,7 @@ def test_a_push_leaves_while_its_dose_can_be_done(siti_id: int, state: str, leav
         db.session.execute(sa.update(Occurrence).filter_by(id=told.occurrence_id).values(state=state))
     push = claims.claim("urgent", Channel.PUSH)
     assert push is not None
-    assert bool(sending.render([push])) is leaves
+    assert bool(render.render([push])) is leaves
 
 
 def test_a_dose_that_is_open_is_asked_about_once_more(siti_id: int, gateway: Server) -> None:
@@ -169,7 +171,7 @@ def test_what_reached_nobody_at_first_is_asked_again(siti_id: int, gateway: Serv
     first, _ = messages()
     change(first, **{"settled_at": sa.func.now(), **failed})
     claimed = ready()
-    sending.check(claimed)
+    presend_checks.check(claimed)
     messaging.send(claimed)
     assert texts(gateway) == [AGAIN]
 

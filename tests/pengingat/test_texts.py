@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.pengingat import texts
 from app.pengingat.models import Pengingat
-from app.pengingat.schedule import Due
-from app.pengingat.texts import Recipient
+from app.pengingat.outgoing import texts
+from app.pengingat.outgoing.texts import Recipient
+from app.pengingat.timetable.schedule import Due
 
 SEVEN = datetime(2026, 3, 10, 0, 0, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.pengingat import filters
+from app.pengingat.ledger import queries
 from app.pengingat.models import Pengingat
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
@@ -183,6 +183,6 @@ def test_narrowed_lists_of_one_person_read_no_other_reminders(committed: Flask, 
     with unit_of_work():
         mine = people[1]
         rows = sa.select(Pengingat).where(Pengingat.user_id == mine).order_by(Pengingat.id.desc()).limit(20)
-        plan = plan_of(rows.where(filters.is_done(done=False, now=NOW)))
+        plan = plan_of(rows.where(queries.is_done(done=False, now=NOW)))
         assert "Seq Scan" not in plan, plan
         assert "ix_reminders_user_id" in plan, plan

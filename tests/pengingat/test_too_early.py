@@ -10,8 +10,9 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.errors import AppError
 from app.identity.models import User
-from app.pengingat import replies, tokens
-from app.pengingat.ledger_schemas import QuickAnswer
+from app.pengingat.ledger import tokens
+from app.pengingat.ledger.schemas import QuickAnswer
+from app.pengingat.one_tap import message_answers
 from tests.helpers.client import Client, assert_error
 from tests.pengingat.ledgers import Time, caregiver_of, ledger, waiting
 from tests.pengingat.links import page, payloads, tap
@@ -117,7 +118,7 @@ def test_a_message_is_too_early(app: Flask, siti: Client, siti_id: int, path: st
     link = tokens.link_token_of(str(payloads("push_fan_out")[0]["token"]))
     before = (ledger(), waiting())
     with pytest.raises(AppError) as refused, unit_of_work():
-        replies.answer_button(siti_id, link, QuickAnswer(status))
+        message_answers.answer_button(siti_id, link, QuickAnswer(status))
     assert (refused.value.code, refused.value.message) == ("too_early", SENTENCE)
     assert (ledger(), waiting()) == before
 

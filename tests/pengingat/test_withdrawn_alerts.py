@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from app.caregivers import service as caregivers
 from app.core.database.session import db, unit_of_work
 from app.identity.models import User
-from app.pengingat import answers, jobs
-from app.pengingat.ledger_schemas import QuickAnswer
+from app.pengingat import jobs
+from app.pengingat.ledger import answers
+from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.models import AnsweredVia, CaregiverAlert, Occurrence
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD

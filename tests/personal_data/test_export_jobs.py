@@ -20,7 +20,8 @@ from app.core.exports.folder import LOCK, PREFIX, export_folder
 from app.core.media import storage
 from app.core.media.storage import Room
 from app.identity.models import User
-from app.pengingat.models import Occurrence, Tipe
+from app.pengingat.models import Occurrence
+from app.pengingat.timetable.tipe import Tipe
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
 from tests.helpers.client import Client, assert_error

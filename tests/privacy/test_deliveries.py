@@ -17,7 +17,7 @@ from app.notifications.delivery.messaging import INVALID
 from app.notifications.delivery.proof import UNPROVEN
 from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.notifications.models import Delivery
-from app.pengingat.alerts import NOT_ALLOWED
+from app.pengingat.caregiving.alerts import NOT_ALLOWED
 from app.pengingat.models import Occurrence
 from app.privacy.service import words
 from app.push import transport as push

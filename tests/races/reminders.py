@@ -7,7 +7,7 @@ from typing import Any
 
 from app.identity.models import RoleName
 from app.pengingat import jobs
-from app.pengingat.limits import MOST
+from app.pengingat.timetable.limits import MOST
 from tests.races.meeting import Call, Job, Person, Scene, Script, encounter, statuses
 from tests.races.people import remove
 

@@ -21,8 +21,9 @@ from app.identity.models import LoginSession, User
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery
-from app.pengingat import answers, jobs
-from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat import jobs
+from app.pengingat.ledger import answers
+from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Pengingat
 from app.push import service as push
 from app.push import transport

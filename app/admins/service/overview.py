@@ -20,8 +20,9 @@ from app.identity.models import Role, RoleName, User, UserDay, user_roles
 from app.identity.sessions import Caller
 from app.komunitas.models import Komunitas
 from app.logs.models import ActivityLog, LogDay
-from app.pengingat import filters
-from app.pengingat.models import Pengingat, Tipe
+from app.pengingat.ledger import queries
+from app.pengingat.models import Pengingat
+from app.pengingat.timetable.tipe import Tipe
 from app.videos.models import Video
 
 DEFAULT_DAYS = 30
@@ -130,7 +131,7 @@ _CATEGORIES = (
 
 _now = sa.bindparam("now", type_=sa.DateTime(timezone=True))
 _REMINDERS = sa.select(
-    Pengingat.tipe, _count.label("count"), _count.filter(filters.is_done(done=True, now=_now)).label("done")
+    Pengingat.tipe, _count.label("count"), _count.filter(queries.is_done(done=True, now=_now)).label("done")
 ).group_by(Pengingat.tipe)
 
 

@@ -14,7 +14,7 @@ from app.identity.notification_settings import Wishes
 from app.identity.sessions import Caller
 from app.notifications.delivery.wishes import ALWAYS_WANTED, AT_ANY_HOUR, SWITCHED_OFF
 from app.notifications.models import OPEN, Channel, Delivery, Receipt, State
-from app.pengingat import stock
+from app.pengingat.ledger import stock
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.models import State as Answer
 from app.privacy.schemas import Status

@@ -6,7 +6,7 @@ from app.notifications.delivery.messaging import INVALID
 from app.notifications.delivery.proof import UNPROVEN
 from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.notifications.models import SECURITY_NOTICE
-from app.pengingat.alerts import NOT_ALLOWED
+from app.pengingat.caregiving.alerts import NOT_ALLOWED
 from app.push import transport as push
 
 #: What a delivery is about, by its kind; that of a reminder names it, that of no kind here is a message.

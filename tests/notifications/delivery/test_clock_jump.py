@@ -200,7 +200,7 @@ def test_clocks_that_drift_apart_slowly_are_followed(gateway: Server, jump: Jump
 
 def test_the_sweep_goes_by_the_verified_time(jump: Jump, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    monkeypatch.setattr(pengingat_jobs.ledger, "miss_overdue", seen.append)
+    monkeypatch.setattr(pengingat_jobs.missed, "miss_overdue", seen.append)
     jump(2 * HOURS)
     pengingat_jobs.miss_overdue()
     assert abs(seen[0] + timedelta(hours=2) - database_clock.now()) < timedelta(seconds=5)

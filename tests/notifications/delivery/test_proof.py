@@ -19,7 +19,8 @@ from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import proof
 from app.notifications.models import About, Broadcast, Channel, Delivery, State
-from app.pengingat import alerts, occurrences, stock
+from app.pengingat.caregiving import alerts
+from app.pengingat.ledger import stock, upcoming
 from app.privacy.service import words
 from dev.simulators import Server
 from tests.helpers.factories import make_user
@@ -65,7 +66,7 @@ def sent(kind: str, user_id: int) -> Delivery:
 
 
 def test_the_kinds_are_those_that_the_sections_send() -> None:
-    assert {fan_out.KIND, alerts.KIND, occurrences.KIND, stock.KIND} == proof.REQUIRED
+    assert {fan_out.KIND, alerts.KIND, upcoming.KIND, stock.KIND} == proof.REQUIRED
 
 
 @pytest.mark.parametrize("name", HELD)

@@ -18,7 +18,7 @@ from app.notifications import jobs
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
 from app.notifications.senders.models import PhoneNumber
-from app.pengingat import ledger
+from app.pengingat.ledger import missed
 from app.pengingat.models import Occurrence
 from app.providers import webhooks
 from dev.simulators import Server
@@ -158,5 +158,5 @@ def test_a_dose_whose_message_failed_after_all_was_not_delivered(
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER, occurrence_id=dose.id)
     jobs.drain("urgent")
     hear_all(sim)
-    assert ledger.miss_overdue(clock.now()) == 1
+    assert missed.miss_overdue(clock.now()) == 1
     assert db.session.get_one(Occurrence, dose.id, populate_existing=True).undelivered

@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.notifications.models import Channel, Delivery, deliveries
-from app.pengingat import answers, service, tokens
-from app.pengingat.ledger_schemas import NewAnswer
+from app.pengingat import service
+from app.pengingat.ledger import answers, tokens
+from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Occurrence
 from dev.simulators import Server
 

@@ -12,9 +12,9 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import drain, messaging
-from app.pengingat import links
-from app.pengingat.ledger_schemas import QuickAnswer
+from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.one_tap import links
 from dev.simulators import Server
 from tests.notifications.deliveries import ready
 from tests.pengingat.groups.medicines import ADDRESS, answer, medicine, named, sent

@@ -17,10 +17,11 @@ from app.core.lib.clock import JAKARTA
 from app.identity.models import User
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
-from app.pengingat import answers, ledger, links
-from app.pengingat.ledger_schemas import QuickAnswer
-from app.pengingat.links import LIFETIME, Asked
+from app.pengingat.ledger import answers, statements
+from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, occurrences
+from app.pengingat.one_tap import links
+from app.pengingat.one_tap.links import LIFETIME, Asked
 
 #: So long before its time a reminder may leave with others of its minute, by a provider's clock that may be behind. The
 #: note of when it left may come later, for PostgreSQL may be away.
@@ -112,7 +113,7 @@ def _messages(user_id: int, wrote_at: datetime | None) -> list[Asked]:
     # What left as one message was claimed as one.
     messages: dict[object, list[tuple[Occurrence, str | None]]] = {}
     for *row, zone, claim_token, delivery_id in rows:
-        messages.setdefault(claim_token or delivery_id, []).append((ledger.occurrence_of(row), zone))
+        messages.setdefault(claim_token or delivery_id, []).append((statements.occurrence_of(row), zone))
     return [_asked(message) for message in messages.values()]
 
 

@@ -1,33 +1,30 @@
-"""Renders reminders and stock notices, and checks reminders before they leave."""
+"""Read the words of reminders and of stock notices when they leave."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import autocommit
 from app.identity import consents, erasure
 from app.identity.consents import Purpose
 from app.identity.models import PHONE_IS_PROVEN, User
-from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.forms import AS_TEMPLATE
 from app.notifications.delivery.sealing import Words
-from app.notifications.models import OPEN, Channel, Delivery, Receipt
-from app.notifications.models import State as DeliveryState
-from app.pengingat import occurrences, shared_links, texts, tokens
-from app.pengingat.models import Occurrence, Pengingat, State, Tipe
-from app.pengingat.plans import doses_on
-from app.pengingat.texts import Recipient
-
-#: A dose whose message left so lately, because it was late, is not asked about again. Below half of the shortest span.
-JUST_NOW = timedelta(minutes=4)
+from app.notifications.models import Channel
+from app.pengingat.ledger import tokens, upcoming
+from app.pengingat.models import Occurrence, Pengingat, State
+from app.pengingat.outgoing import shared_links, texts
+from app.pengingat.outgoing.texts import Recipient
+from app.pengingat.timetable.plans import doses_on
+from app.pengingat.timetable.tipe import Tipe
 
 #: States of an occurrence that is still asked about. What was missed can still be done.
 ASKED = (State.PENDING, State.MISSED)
@@ -98,12 +95,14 @@ class _Told:
             return False
         if self.pengingat.tipe != Tipe.OBAT:
             return True
-        return slot.isdigit() and int(slot) < len(doses_on(self.pengingat, row.due_at))  # they may be fewer since
+        return slot.isdigit() and int(slot) < len(
+            doses_on(self.pengingat.details, self.pengingat.schedule, row.due_at)
+        )  # they may be fewer since
 
     def words(self, delivery: Claimed) -> Words:
-        due = occurrences.due_of(self.occurrence)
+        due = upcoming.due_of(self.occurrence)
         if delivery.channel == Channel.MESSAGING:
-            again = _asks_again(delivery)
+            again = asks_again(delivery)
             return texts.payload(self.pengingat, due, self.recipient, tokens.link_token_of(self.token), again=again)
         return {**texts.push(self.pengingat, due, self.recipient), "actions": texts.ACTIONS, "token": self.token}
 
@@ -147,35 +146,5 @@ def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     }
 
 
-def check(delivery: Claimed) -> None:
-    """Cancel reminders that ask again too soon. Note which links the others share."""
-    if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if _asks_again(each)}:
-        _cancel_too_soon(delivery, again)
-    shared_links.note(delivery)
-
-
-def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
-    """Cancel those that ask again if the first has just left, or leaves now instead."""
-    now = sa.func.statement_timestamp()
-    has_just_left = sa.and_(
-        Delivery.state == DeliveryState.SENT,
-        Delivery.settled_at > now - JUST_NOW,
-        Delivery.receipt.is_distinct_from(Receipt.FAILED),
-    )
-    can_leave = sa.and_(Delivery.state.in_(OPEN), Delivery.expires_at > now)
-    late = sa.select(Delivery).where(
-        Delivery.occurrence_id.in_(again),
-        Delivery.channel == delivery.channel,
-        Delivery.target.is_not_distinct_from(delivery.target),
-        ~Delivery.payload.has_key("again"),
-        sa.or_(has_just_left, can_leave),
-    )
-    with unit_of_work():
-        for first in db.session.scalars(late.with_for_update(key_share=True)).all():
-            outbox.cancel_one(again[first.occurrence_id])
-            if first.state == DeliveryState.PENDING:  # it may have been waiting for its next attempt
-                first.next_try_at = now
-
-
-def _asks_again(delivery: Claimed) -> bool:
+def asks_again(delivery: Claimed) -> bool:
     return bool(delivery.payload.get("again"))

@@ -18,24 +18,16 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit, db
-from app.identity import care
-from app.identity.care import CaregiverLink, Scope
+from app.core.database.session import db
 from app.notifications import outbox
-from app.notifications.models import Channel, Receipt, deliveries
-from app.notifications.models import State as DeliveryState
 from app.pengingat.models import (
-    LATE,
-    About,
-    CaregiverAlert,
     Occurrence,
     Pengingat,
     State,
-    occurrence_days,
     occurrences,
     reminders,
 )
-from app.pengingat.schedule import AHEAD
+from app.pengingat.timetable.schedule import AHEAD
 
 #: How long after an answer the person may change it.
 CHANGEABLE = timedelta(hours=24)
@@ -43,14 +35,6 @@ MOST_SNOOZES = 3
 
 #: The last occurrences of a reminder, among which is the one that a person means.
 LATEST = 10
-
-#: Occurrences that one look of the sweep closes.
-SWEEP_BATCH = 1000
-#: How long after an occurrence fell due an alert of it is worth making.
-FRESH = timedelta(hours=24)
-#: Days that occurrences are kept one by one.
-KEEP_DAYS = 400
-COMPACT_BATCH = 5000
 
 _rows = occurrences.c
 _reminders = reminders.c
@@ -284,115 +268,3 @@ def too_late(occurrence_ids: Collection[int]) -> set[int]:
 def _update(values: Mapping[str, object], *which: sa.ColumnElement[bool]) -> None:
     statement = sa.update(occurrences).where(*which).values(**values)
     db.session.execute(statement, execution_options={"synchronize_session": False})
-
-
-# --- the clock's part -----------------------------------------------------------------------------------------------
-
-_due_before = sa.bindparam("due_before", type_=sa.DateTime(timezone=True))
-_now = sa.bindparam("now", type_=sa.DateTime(timezone=True))
-_told_of = deliveries.c.occurrence_id == _rows.id
-_was_delivered = sa.exists().where(
-    _told_of,
-    deliveries.c.state == DeliveryState.SENT,
-    deliveries.c.receipt.is_distinct_from(Receipt.FAILED),  # the provider could not bring it there after all
-    # A push to a person is sent when it has become one to each of their browsers, be that none.
-    deliveries.c.channel.in_([Channel.MESSAGING, Channel.PUSH]),
-)
-#: As when the person had said that it was done, and took that back too late to be told: nothing of ours failed.
-_was_withdrawn = (
-    sa.select(sa.func.coalesce(sa.func.bool_and(deliveries.c.state == DeliveryState.CANCELLED), sa.false()))
-    .where(_told_of)
-    .scalar_subquery()
-)
-_is_being_sent = sa.exists().where(
-    _told_of, deliveries.c.state == DeliveryState.CLAIMED, deliveries.c.next_try_at > _now
-)
-_is_overdue: tuple[sa.ColumnElement[bool], ...] = (
-    sa.literal_column("state = 'pending'"),  # as the index of open rows says
-    _rows.due_at <= _due_before,
-    sa.or_(_rows.snoozed_until.is_(None), _rows.snoozed_until <= _due_before),
-)
-#: What an idle tick asks, in place of a statement that has more to plan. In the order of the index, or PostgreSQL looks
-#: for the first of so many in the table.
-_longest_overdue = PreparedStatement(sa.select(_rows.id).where(*_is_overdue).order_by(_rows.due_at).limit(1))
-_overdue = (
-    sa.select(_rows.id)
-    .where(*_is_overdue, ~_is_being_sent)
-    .order_by(_rows.due_at)
-    .limit(SWEEP_BATCH)
-    .with_for_update(skip_locked=True)
-)
-_missed = (
-    sa.update(occurrences)
-    .where(_rows.id.in_(_overdue.scalar_subquery()))
-    .values(state=State.MISSED, undelivered=sa.and_(~_was_delivered, ~_was_withdrawn))
-    .returning(_rows.id, _rows.user_id, _rows.due_at)
-    .cte("missed")
-)
-#: A link that is being deleted is left out: the deletion waits for rows that are locked here.
-_alerting = (
-    care.links_with(_missed.c.user_id, Scope.ALERTS)
-    .with_only_columns(CaregiverLink.id, _missed.c.id.label("occurrence_id"))
-    .where(_missed.c.due_at > sa.bindparam("fresh_since", type_=_moment))
-    .with_for_update(read=True, key_share=True, skip_locked=True, of=CaregiverLink)
-    .cte("alerting")
-)
-_alerts = sa.select(*_alerting.c, sa.literal(About.MISSED.value), _now, _now)
-_alerted = (
-    insert(CaregiverAlert)
-    .from_select(["link_id", "occurrence_id", "about", "due_at", "created_at"], _alerts)
-    .on_conflict_do_nothing()
-    .cte("alerted")
-)
-#: Closes what nobody answered in time, and makes the alerts of it for all who may hear of it now.
-_miss = sa.select(sa.func.count()).select_from(_missed).add_cte(_alerted)
-
-
-def miss_overdue(now: datetime) -> int:
-    """Close what nobody answered in time, a batch of it; returns how many."""
-    values = {"due_before": now - LATE, "fresh_since": now - FRESH, "now": now}
-    with autocommit() as connection:
-        is_any = _longest_overdue.rows(connection, values)
-        return connection.scalar(_miss, values) or 0 if is_any else 0
-
-
-def note_undelivered(occurrence_ids: Sequence[int]) -> Sequence[int]:
-    """What counted as told of these occurrences was taken back: unless another channel got it out, none did. Returns
-    those of which that is news."""
-    which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED, ~_rows.undelivered, ~_was_delivered
-    return db.session.scalars(sa.update(occurrences).where(*which).values(undelivered=True).returning(_rows.id)).all()
-
-
-def _count(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
-    return sa.func.count().filter(*which)
-
-
-def counts(columns: sa.sql.base.ReadOnlyColumnCollection[str, sa.ColumnElement[Any]]) -> list[sa.Label[int]]:
-    """What occurrences sum up to: those that fell due, and what became of each. The rest waits for an answer.
-
-    `undelivered` are those that nobody answered and no channel got out; only the other unanswered ones are `missed`.
-    """
-    state, undelivered = columns["state"], columns["undelivered"]
-    return [
-        sa.func.count().label("due"),
-        _count(state == State.DONE).label("done"),
-        _count(state == State.SKIPPED).label("skipped"),
-        _count(state == State.MISSED, ~undelivered).label("missed"),
-        _count(state == State.MISSED, undelivered).label("undelivered"),
-    ]
-
-
-def compact_batch(now: datetime) -> int:
-    """Turn the oldest occurrences into daily sums, a batch of them in one statement; returns how many."""
-    old = (
-        sa.select(_rows.id)
-        .where(_rows.due_at < now - timedelta(days=KEEP_DAYS))
-        .limit(COMPACT_BATCH)
-        .with_for_update(skip_locked=True)
-        .scalar_subquery()
-    )
-    gone = sa.delete(occurrences).where(_rows.id.in_(old)).returning(*_rows).cte("gone")
-    keys = [gone.c[name] for name in ("user_id", "day", "reminder_id", "tipe", "judul")]
-    sums = sa.select(*keys, *counts(gone.c)).where(gone.c.state != State.VOID).group_by(*keys)
-    summed = insert(occurrence_days).from_select([column.name for column in sums.selected_columns], sums).cte("summed")
-    return db.session.scalar(sa.select(sa.func.count()).select_from(gone).add_cte(summed)) or 0

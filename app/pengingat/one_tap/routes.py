@@ -10,9 +10,10 @@ from flask import request
 from app.core.web.blueprint import Blueprint
 from app.core.web.rate_limits import limit
 from app.identity.access import public
-from app.pengingat import ledger_schemas, links
-from app.pengingat.ledger_schemas import LinkAnswer, QuickAnswer
-from app.pengingat.tokens import hash_of
+from app.pengingat.ledger import schemas
+from app.pengingat.ledger.schemas import LinkAnswer, QuickAnswer
+from app.pengingat.ledger.tokens import hash_of
+from app.pengingat.one_tap import links
 
 V = TypeVar("V", bound=Callable[..., object])
 
@@ -33,8 +34,8 @@ bp = Blueprint("konfirmasi", __name__, url_prefix="/konfirmasi", description="An
 @bp.post("/<token>")
 @public
 @limit_answers
-@bp.arguments(ledger_schemas.QuickAnswerCreate)
-@bp.response(200, ledger_schemas.LinkAnswerShown)
+@bp.arguments(schemas.QuickAnswerCreate)
+@bp.response(200, schemas.LinkAnswerShown)
 @bp.alt_response(409, "CONFLICT")
 @bp.alt_response(410, "GONE")
 def answer_link(data: QuickAnswer, token: str) -> LinkAnswer:

@@ -12,12 +12,12 @@ from datetime import datetime, timedelta
 
 from app.core.errors import Conflict, NotFound
 from app.notifications import outbox
-from app.pengingat import alerts, done, ledger, occurrences, own, stock
-from app.pengingat.ledger import Row
-from app.pengingat.ledger_schemas import NewAnswer, QuickAnswer
+from app.pengingat.ledger import done, missed, queries, statements, stock, upcoming
+from app.pengingat.ledger.queries import Held
+from app.pengingat.ledger.schemas import NewAnswer, QuickAnswer
+from app.pengingat.ledger.statements import Row
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
-from app.pengingat.own import Held
-from app.pengingat.schedule import AHEAD, NEVER, Due
+from app.pengingat.timetable.schedule import AHEAD, NEVER, Due
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
 
@@ -44,11 +44,11 @@ def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia =
 
     The same answer again changes nothing. Raise `NotFound`, `TooEarly`, `AlreadyClosed` or `CannotSnooze`.
     """
-    held = own.hold(user_id, [pengingat_id])
+    held = queries.hold(user_id, [pengingat_id])
     pengingat = held.reminders[pengingat_id]
 
     second = data.due_at and data.due_at.replace(microsecond=0)
-    rows = ledger.near([pengingat_id], held.now, second=second, slot=None if second else data.slot)
+    rows = statements.near([pengingat_id], held.now, second=second, slot=None if second else data.slot)
     (answered,) = _Answer(held, rows, data, via, data.note).give([[_asked(pengingat, rows, data, held.now)]])
     return answered
 
@@ -60,11 +60,11 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
     """
     ids = {row.id for row in asked}
     try:
-        held = own.hold(asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None})
+        held = queries.hold(asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None})
     except NotFound:
         raise AlreadyClosed from None
 
-    rows = ledger.near(held.reminders, held.now, ids=ids)
+    rows = statements.near(held.reminders, held.now, ids=ids)
     meant = [row for row in reversed(rows) if row.id in ids]
     is_open = [row for row in meant if row.state == State.PENDING]
     groups = [is_open] if is_open else [[row for row in meant if row.state == State.MISSED], meant]
@@ -96,7 +96,7 @@ class _Answer:
                 (news if self._is_news(row) else same).append(row)
             except Conflict as refusal:  # what else falls due at this minute may still be open
                 refusals.append(refusal)
-        return [*self._change(news), *ledger.get([row.id for row in same])]
+        return [*self._change(news), *statements.get([row.id for row in same])]
 
     def _is_news(self, row: Row) -> bool:
         """Return whether the answer changes a row. Raise the refusal if it cannot be given."""
@@ -106,16 +106,16 @@ class _Answer:
             self._check_snooze(row)
         elif row.state == self.status:
             return False
-        elif not ledger.may_become(row, State(self.status), self.rows, self.now):
+        elif not statements.may_become(row, State(self.status), self.rows, self.now):
             raise AlreadyClosed
         return True
 
     def _check_snooze(self, row: Row) -> None:
         if row.state != State.PENDING:
             raise AlreadyClosed
-        next_at = _next_at(self.held.reminders[row.reminder_id], occurrences.due_of(row))
+        next_at = _next_at(self.held.reminders[row.reminder_id], upcoming.due_of(row))
         is_in_time = next_at is None or self._until(row) < next_at
-        if row.snoozes >= ledger.MOST_SNOOZES or not is_in_time:
+        if row.snoozes >= statements.MOST_SNOOZES or not is_in_time:
             raise CannotSnooze
 
     def _change(self, news: Sequence[Row]) -> list[Occurrence]:
@@ -140,7 +140,7 @@ def record(
 ) -> list[Occurrence]:
     """Record an answer to the rows `news`. The stock, `is_done` and caregivers follow.
 
-    `rows` are those around them, as `ledger.near` reads them.
+    `rows` are those around them, as `statements.near` reads them.
     """
     answered = {
         row.id: replace(
@@ -160,10 +160,10 @@ def record(
     changed = _change(held, [(row, answered[row.id]) for row in news])
     if swept := answered.keys() - {row.id for row in changed}:
         # The sweep has closed them since they were read. It does so once.
-        missed = [replace(row, state=State.MISSED) for row in news if row.id in swept]
-        if not all(ledger.may_become(row, state, rows, held.now) for row in missed):
+        closed = [replace(row, state=State.MISSED) for row in news if row.id in swept]
+        if not all(statements.may_become(row, state, rows, held.now) for row in closed):
             raise AlreadyClosed
-        changed += _change(held, [(row, answered[row.id]) for row in missed])
+        changed += _change(held, [(row, answered[row.id]) for row in closed])
     return changed
 
 
@@ -171,10 +171,10 @@ def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
     """Write rows as they are to be, and cancel what waits to tell of them. Return those that were as expected."""
     if not changes:
         return []
-    changed = ledger.change(changes, held.changed)
+    changed = statements.change(changes, held.changed)
     were_missed = {before.id for before, _ in changes if before.state == State.MISSED}
     if late_ids := [row.id for row in changed if row.id in were_missed and row.state == State.DONE]:
-        alerts.tell_late(late_ids, held.now)
+        missed.tell_late(late_ids, held.now)
     return changed
 
 
@@ -187,24 +187,24 @@ def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = 
         _reopen(held, pengingat)
         return
     dues = done.current(pengingat, held.now)
-    outbox.cancel(occurrences.about(pengingat.id), [occurrences.KIND])
+    outbox.cancel(upcoming.about(pengingat.id), [upcoming.KIND])
     # One that lies beyond the horizon has no row yet.
-    ids = {row.id for row in ledger.record([occurrences.entry(pengingat, due) for due in dues])}
-    rows = ledger.near([pengingat.id], held.now, ids=ids)
-    news = [row for row in rows if row.id in ids and ledger.may_become(row, State.DONE, rows, held.now)]
+    ids = {row.id for row in statements.record([upcoming.entry(pengingat, due) for due in dues])}
+    rows = statements.near([pengingat.id], held.now, ids=ids)
+    news = [row for row in rows if row.id in ids and statements.may_become(row, State.DONE, rows, held.now)]
     record(held, rows, news, State.DONE, via)
     if dues:
         done.count(pengingat, rows, dues[-1].occurrence, is_done=True)
     else:
         pengingat.done_from, pengingat.done_until = None, NEVER
     if not pengingat.schedule.repeats:
-        ledger.void(pengingat.id)
+        statements.void(pengingat.id)
 
 
 def _reopen(held: Held, pengingat: Pengingat) -> None:
     """Take back that what counts as done now is done, and tell of it again."""
     dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
-    rows = ledger.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
+    rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
     were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == State.DONE]
     reopened = {
         row.id: replace(
@@ -230,7 +230,7 @@ def _tell(held: Held, rows: Sequence[Occurrence]) -> None:
     drafts: list[outbox.Draft] = []
     for row in rows:
         pengingat = held.reminders[row.reminder_id or 0]
-        drafts += occurrences.deliveries(pengingat, occurrences.due_of(row), row)
+        drafts += upcoming.deliveries(pengingat, upcoming.due_of(row), row)
     outbox.add_all([draft for draft in drafts if draft.expires_at > held.now])
 
 

@@ -15,9 +15,9 @@ from app.core.exports.streaming import MIMETYPES, Download, begun
 from app.core.exports.table import Column, Kind, Table
 from app.core.lib import clock
 from app.identity.models import User
-from app.pengingat import history
-from app.pengingat.history import Adherence, SumsOfDay
-from app.pengingat.ledger_schemas import Days
+from app.pengingat.ledger import history
+from app.pengingat.ledger.history import Adherence, SumsOfDay
+from app.pengingat.ledger.schemas import Days
 from app.pengingat.models import Pengingat
 
 TITLE = "Laporan kepatuhan pengingat"

@@ -16,11 +16,13 @@ from marshmallow import ValidationError
 
 from app.core.errors import AppError
 from app.core.web.small_pages import SmallPages, small_page
-from app.pengingat import ledger, links
-from app.pengingat.ledger_schemas import QuickAnswerCreate
-from app.pengingat.link_routes import limit_answers
-from app.pengingat.models import Occurrence, State, Tipe
-from app.pengingat.texts import begun_large, calendar_day, clock_time
+from app.pengingat.ledger import statements
+from app.pengingat.ledger.schemas import QuickAnswerCreate
+from app.pengingat.models import Occurrence, State
+from app.pengingat.one_tap import links
+from app.pengingat.one_tap.routes import limit_answers
+from app.pengingat.outgoing.texts import begun_large, calendar_day, clock_time
+from app.pengingat.timetable.tipe import Tipe
 
 bp = SmallPages("konfirmasi_page", __name__)
 
@@ -84,7 +86,7 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
         asked = links.look(token)
     except AppError as error:
         return small_page("konfirmasi.html", error.status, title=error.message)
-    too_late = ledger.too_late([row.id for row in asked.occurrences])
+    too_late = statements.too_late([row.id for row in asked.occurrences])
     times = [_Time(row, TOO_LATE if row.id in too_late else State(row.state), asked.zone) for row in asked.occurrences]
     states = {time.state for time in times}
     first = min(states, key=list(BUTTONS).index)

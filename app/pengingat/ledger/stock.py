@@ -13,10 +13,11 @@ from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
 from app.notifications.models import About, Channel
 from app.pengingat.details_schemas import MOST_IN_STOCK
-from app.pengingat.ledger import Row
-from app.pengingat.models import Details, Pengingat, State, Tipe
-from app.pengingat.plans import doses_on
-from app.pengingat.schedule import DAY, NEVER, moment_of
+from app.pengingat.ledger.statements import Row
+from app.pengingat.models import Pengingat, State
+from app.pengingat.timetable.plans import doses_on
+from app.pengingat.timetable.schedule import DAY, NEVER, moment_of
+from app.pengingat.timetable.tipe import Details, Tipe
 
 KIND = "stock"
 
@@ -127,7 +128,7 @@ def _set(pengingat: Pengingat, left: float) -> None:
 
 def _amount(pengingat: Pengingat, slot: str, moment: datetime) -> float:
     """How much a dose is; nothing where the details, changed since, have no such dose."""
-    doses = doses_on(pengingat, moment)
+    doses = doses_on(pengingat.details, pengingat.schedule, moment)
     return float(doses[int(slot)]["jumlah"]) if int(slot) < len(doses) else 0.0
 
 

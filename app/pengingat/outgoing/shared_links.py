@@ -12,9 +12,9 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import autocommit
 from app.notifications.delivery.claims import Claimed
+from app.pengingat.ledger.tokens import hash_of
 from app.pengingat.models import occurrences
-from app.pengingat.texts import parts_of
-from app.pengingat.tokens import hash_of
+from app.pengingat.outgoing.texts import parts_of
 
 _links = occurrences.c.shared_links
 _all = sa.func.unnest(sa.func.array_cat(_links, sa.bindparam("links", type_=ARRAY(sa.Text))))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from app.core.web.blueprint import Blueprint
 from app.core.web.pagination import Listing
 from app.identity.access import authenticated, caller
-from app.pengingat import acting, history, ledger_schemas
-from app.pengingat.history import Adherence
-from app.pengingat.ledger_schemas import Days, HistoryQuery
+from app.pengingat.caregiving import on_behalf_of
+from app.pengingat.ledger import history, schemas
+from app.pengingat.ledger.history import Adherence
+from app.pengingat.ledger.schemas import Days, HistoryQuery
 from app.pengingat.models import Occurrence
 
 bp = Blueprint(
@@ -17,17 +18,17 @@ bp = Blueprint(
 
 @bp.get("/<int:patient_id>/riwayat")
 @authenticated
-@bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
-@bp.response(200, ledger_schemas.Occurrence(many=True))
+@bp.arguments(schemas.HistoryQuerySchema, location="query")
+@bp.response(200, schemas.Occurrence(many=True))
 def list_patient_history(query: HistoryQuery, patient_id: int) -> Listing[Occurrence]:
     """What has fallen due for a patient who allows `history`; each look stands in their access log."""
-    return history.list_all(acting.history_of_patient(caller, patient_id), query)
+    return history.list_all(on_behalf_of.history_of_patient(caller, patient_id), query)
 
 
 @bp.get("/<int:patient_id>/kepatuhan")
 @authenticated
-@bp.arguments(ledger_schemas.DaysSchema, location="query")
-@bp.response(200, ledger_schemas.Adherence)
+@bp.arguments(schemas.DaysSchema, location="query")
+@bp.response(200, schemas.Adherence)
 def get_patient_adherence(days: Days, patient_id: int) -> Adherence:
     """How such a patient kept to their reminders, in sum, by day and by reminder."""
-    return history.adherence(acting.history_of_patient(caller, patient_id), days)
+    return history.adherence(on_behalf_of.history_of_patient(caller, patient_id), days)

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from app.pengingat.models import Occurrence, Pengingat, Tipe
-from app.pengingat.schedule import DAY
-from app.pengingat.texts import PUSH_CHARACTERS, Recipient, calendar_day, clock_time, first_name
+from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.outgoing.texts import PUSH_CHARACTERS, Recipient, calendar_day, clock_time, first_name
+from app.pengingat.timetable.schedule import DAY
+from app.pengingat.timetable.tipe import Tipe
 
 #: Lines of one message; of the rest it says how many there are.
 MOST_LINES = 10

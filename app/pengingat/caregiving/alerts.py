@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
@@ -27,11 +26,11 @@ from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import About as Of
-from app.notifications.models import Channel, deliveries
-from app.pengingat import alert_texts, ledger, pacing
-from app.pengingat.alert_texts import Line, News
+from app.notifications.models import Channel
+from app.pengingat.caregiving import alert_texts, pacing
+from app.pengingat.caregiving.alert_texts import Line, News
+from app.pengingat.caregiving.pacing import Told
 from app.pengingat.models import About, CaregiverAlert, Occurrence, Pengingat, State, Way
-from app.pengingat.pacing import Told
 
 KIND = "alert"
 
@@ -64,44 +63,6 @@ def forget(patient_id: int) -> None:
     untold = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
     db.session.execute(untold.execution_options(synchronize_session=False))
     outbox.cancel(Of(care.PATIENT, patient_id))  # after those alerts: what left meanwhile is queued by now
-
-
-def note_undelivered(occurrence_ids: Sequence[int]) -> None:
-    """What counted as told of these was taken back: who has been told lately that they were missed hears that it was
-    us."""
-    now = database_clock.now()
-    turned = ledger.note_undelivered(occurrence_ids)
-    db.session.execute(
-        _following_up(
-            About.UNDELIVERED, sa.literal(now), _alerts.occurrence_id.in_(turned), _alerts.told_at > now - ledger.FRESH
-        )
-    )
-
-
-def note_failed_receipt(delivery_id: int, _: str | None) -> None:
-    """A message that counted as sent failed after all; what it told of may have been missed meanwhile."""
-    told_of = sa.select(deliveries.c.occurrence_id).where(deliveries.c.id == delivery_id)
-    occurrence_id = db.session.scalar(told_of)
-    if occurrence_id is not None:
-        note_undelivered([occurrence_id])
-
-
-def _following_up(about: About, now: sa.ColumnElement[datetime], *which: sa.ColumnElement[bool]) -> sa.Insert:
-    values = (sa.literal(about.value), now, now)
-    told = sa.select(_alerts.link_id, _alerts.occurrence_id, *values).where(
-        *which, _alerts.about == About.MISSED.value, _alerts.told_at.is_not(None)
-    )
-    columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
-    return insert(CaregiverAlert).from_select(columns, told).on_conflict_do_nothing()
-
-
-def tell_late(occurrence_ids: Sequence[int], now: datetime) -> None:
-    """Tell whoever was told that these occurrences were missed that they are done after all.
-
-    The statement follows the one that changes them. That one waits for a clock that is telling of them, and would not
-    see what the clock has told meanwhile.
-    """
-    db.session.execute(_following_up(About.LATE, sa.literal(now), _alerts.occurrence_id.in_(occurrence_ids)))
 
 
 # --- from alerts to the outbox ---------------------------------------------------------------------------------------

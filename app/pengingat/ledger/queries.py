@@ -1,10 +1,11 @@
-"""A person's own reminder; a stranger's is no record."""
+"""Queries of reminders. A stranger's reminder is not found."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -15,6 +16,7 @@ from app.core.database.session import db
 from app.core.errors import NotFound
 from app.identity.models import User
 from app.pengingat.models import Pengingat
+from app.pengingat.timetable.schedule import NEVER, Schedule
 
 NOT_FOUND = "Pengingat tidak ditemukan."
 
@@ -84,6 +86,22 @@ def hold(user_id: int, pengingat_ids: Collection[int]) -> Held:
 
 def _state(pengingat: Pengingat) -> tuple[object, ...]:
     return pengingat.done_from, pengingat.done_until, pengingat.details
+
+
+def open_schedules(user_id: int) -> dict[int, Schedule | None]:
+    """Return the open schedules of all reminders of a person, by id. It is None if a reminder is done for good."""
+    query = sa.select(Pengingat.id, Pengingat.plan, Pengingat.timezone, Pengingat.done_until)
+    return {
+        id_: None if done_until == NEVER else Schedule.from_json(plan, ZoneInfo(zone))
+        for id_, plan, zone, done_until in db.session.execute(query.where(Pengingat.user_id == user_id))
+    }
+
+
+def is_done(*, done: bool, now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
+    """Return `Pengingat.is_done` as a condition in SQL."""
+    is_begun = sa.or_(Pengingat.done_from.is_(None), Pengingat.done_from <= now)
+    holds = sa.func.coalesce(sa.and_(Pengingat.done_until > now, is_begun), sa.false())
+    return holds if done else ~holds
 
 
 def _is_own(user_id: int, pengingat_id: int) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:

@@ -14,10 +14,11 @@ from typing import Any, TypedDict
 
 from app.core.lib.addresses import without_addresses
 from app.core.lib.clock import day_text
-from app.pengingat import tokens
-from app.pengingat.models import Details, Pengingat, Tipe
-from app.pengingat.plans import doses_on
-from app.pengingat.schedule import Due
+from app.pengingat.ledger import tokens
+from app.pengingat.models import Pengingat
+from app.pengingat.timetable.plans import doses_on
+from app.pengingat.timetable.schedule import Due
+from app.pengingat.timetable.tipe import Details, Tipe
 
 DAYS = ("Senin", "Selasa", "Rabu", "Kamis", "Jumat", "Sabtu", "Minggu")
 MEALS = {
@@ -172,7 +173,7 @@ def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
     details, line = pengingat.details, recipient.line
     match Tipe(pengingat.tipe):
         case Tipe.OBAT:
-            dose = doses_on(pengingat, due.occurrence)[int(due.slot)]
+            dose = doses_on(pengingat.details, pengingat.schedule, due.occurrence)[int(due.slot)]
             how = f"{amount(dose['jumlah'])}{_after_blank(line(dose['satuan']))}, {details['aturan']}"
             return f"waktunya minum {line(details['nama_obat']) or 'obat'} ({how}) {at}."
         case Tipe.MAKAN:

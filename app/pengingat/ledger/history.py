@@ -14,8 +14,8 @@ from app.core.database.session import AnySelect, current_connection
 from app.core.errors import ValidationFailed
 from app.core.lib import clock
 from app.core.web.pagination import Listing, paginate
-from app.pengingat import ledger, own
-from app.pengingat.ledger_schemas import DEFAULT_DAYS, MOST_DAYS, Days, HistoryQuery
+from app.pengingat.ledger import compaction, queries
+from app.pengingat.ledger.schemas import DEFAULT_DAYS, MOST_DAYS, Days, HistoryQuery
 from app.pengingat.models import Occurrence, Pengingat, State, occurrence_days, occurrences
 
 KEYS = ("day", "reminder_id", "tipe", "judul")
@@ -57,7 +57,7 @@ def list_all(user_id: int, query: HistoryQuery) -> Listing[Occurrence]:
 
 def list_of(user_id: int, pengingat_id: int, query: HistoryQuery) -> Listing[Occurrence]:
     """What has fallen due of one reminder, newest first."""
-    own.find(user_id, pengingat_id)
+    queries.find(user_id, pengingat_id)
     return _list(query, user_id, Occurrence.reminder_id == pengingat_id)
 
 
@@ -153,7 +153,7 @@ def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnyS
 
 def _is_compacted(start: date, now: datetime) -> bool:
     """Whether days from this one on may be kept as sums already."""
-    return start <= (now - timedelta(days=ledger.KEEP_DAYS) + ZONES).date()
+    return start <= (now - timedelta(days=compaction.KEEP_DAYS) + ZONES).date()
 
 
 #: What is counted, and the columns that it may be grouped by.
@@ -163,7 +163,7 @@ Source = tuple[AnySelect, list[Any]]
 def _live(user_id: object, start: object, end: object, first_at: object, last_at: object) -> Source:
     rows = occurrences.c
     which = (rows.due_at.between(first_at, last_at), rows.day.between(start, end), rows.state != State.VOID)
-    return sa.select(*ledger.counts(rows)).where(rows.user_id == user_id, *which), [rows[name] for name in KEYS]
+    return sa.select(*compaction.counts(rows)).where(rows.user_id == user_id, *which), [rows[name] for name in KEYS]
 
 
 def _kept(user_id: object, start: object, end: object) -> Source:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from app.pengingat.models import Details, Pengingat, Tipe
-from app.pengingat.schedule import WEEKDAYS, Schedule, Slot, Temporary, wall_time
+from app.pengingat.timetable.schedule import WEEKDAYS, Schedule, Slot, Temporary, wall_time
+from app.pengingat.timetable.tipe import Details, Tipe
 
 MEALS = ("sarapan", "makan_siang", "makan_malam", "selingan")
 #: The slot of a meal reminder whose meals name no time.
@@ -75,12 +75,11 @@ def with_first_day(details: Details, before: Schedule | None, zone: ZoneInfo, no
     return {**details, "mulai": first.astimezone(zone).date().isoformat()}
 
 
-def doses_on(pengingat: Pengingat, moment: datetime) -> Sequence[Details]:
-    """The doses of a medicine as they are on the day of a moment."""
-    temporary = pengingat.schedule.temporary
-    is_temporary = temporary and temporary.first <= moment.astimezone(pengingat.zone).date() <= temporary.last
-    details: Details = pengingat.details["jadwal_sementara"] if is_temporary else pengingat.details
-    doses: list[Details] = details["jadwal"]
+def doses_on(details: Details, schedule: Schedule, moment: datetime) -> Sequence[Details]:
+    """Return the doses of a medicine as they are on the day of a moment."""
+    temporary = schedule.temporary
+    is_temporary = temporary and temporary.first <= moment.astimezone(schedule.zone).date() <= temporary.last
+    doses: list[Details] = (details["jadwal_sementara"] if is_temporary else details)["jadwal"]
     return doses
 
 

@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 
 from app.notifications import outbox
 from app.notifications.models import About, Channel
-from app.pengingat import ledger, tokens
-from app.pengingat.models import LATE, Occurrence, Pengingat, State, Tipe
-from app.pengingat.schedule import NEVER, OFFSETS, Due
+from app.pengingat.ledger import statements, tokens
+from app.pengingat.models import LATE, Occurrence, Pengingat, State
+from app.pengingat.timetable.schedule import NEVER, OFFSETS, Due
+from app.pengingat.timetable.tipe import Tipe
 
 #: How far ahead occurrences are rows of the outbox.
 HORIZON = timedelta(hours=36)
@@ -48,7 +49,7 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
         for extension in extensions
         for due in _dues(extension.pengingat, extension.after, now)
     }
-    recorded = ledger.record([entry(extension.pengingat, due) for extension, due in planned.values()])
+    recorded = statements.record([entry(extension.pengingat, due) for extension, due in planned.values()])
     drafts: list[outbox.Draft] = []
     for row in recorded:
         if row.state == State.PENDING and row.reminder_id is not None:
@@ -64,8 +65,8 @@ def _dues(pengingat: Pengingat, after: datetime, now: datetime) -> list[Due]:
     return [due for due in schedule.dues(after, until) if not pengingat.counts_as_done(due.occurrence)]
 
 
-def entry(pengingat: Pengingat, due: Due) -> ledger.Entry:
-    return ledger.Entry(
+def entry(pengingat: Pengingat, due: Due) -> statements.Entry:
+    return statements.Entry(
         reminder_id=pengingat.id,
         user_id=pengingat.user_id,
         tipe=pengingat.tipe,
@@ -77,7 +78,7 @@ def entry(pengingat: Pengingat, due: Due) -> ledger.Entry:
     )
 
 
-def due_of(row: Occurrence | ledger.Row) -> Due:
+def due_of(row: Occurrence | statements.Row) -> Due:
     """What a row of the ledger stands for."""
     lead = OFFSETS.get(row.slot, timedelta()) if row.tipe == Tipe.KONTROL else timedelta()
     return Due(row.due_at, row.due_at + lead, row.slot)

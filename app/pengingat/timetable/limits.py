@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import date, datetime
-from zoneinfo import ZoneInfo
 
-import sqlalchemy as sa
-
-from app.core.database.session import db
 from app.core.errors import Conflict
-from app.pengingat.models import Pengingat
-from app.pengingat.schedule import DAY, NEVER, Schedule
+from app.pengingat.timetable.schedule import DAY, NEVER, Schedule
 
 #: Reminders of one person, done and past ones included.
 MOST = 100
@@ -28,28 +23,14 @@ class TooManyReminders(Conflict):
     code = "too_many_reminders"
 
 
-def check_new(user_id: int, schedule: Schedule, now: datetime) -> None:
-    """`TooManyReminders` when a reminder with this schedule is one too many. The person is locked."""
-    rows = _others(user_id)
-    if len(rows) >= MOST:
-        raise TooManyReminders(f"Anda sudah memiliki {MOST} pengingat. Hapus pengingat yang tidak diperlukan lagi.")
-    _check_day([schedule for _, schedule in rows if schedule], None, schedule, now)
+def check_new(others: Collection[Schedule | None], schedule: Schedule, now: datetime) -> None:
+    """Raise `TooManyReminders` if a reminder with this schedule is one too many.
 
-
-def check_change(pengingat: Pengingat, before: Schedule | None, now: datetime) -> None:
-    """`TooManyReminders` when a reminder that had the open schedule `before` now has too much on one day.
-
-    What was too much already may stay, and may become less. The person is locked.
+    `others` are the open schedules of the person's reminders, None for one that is done for good.
     """
-    after = open_schedule(pengingat)
-    if after is not None and after != before:
-        others = [schedule for id_, schedule in _others(pengingat.user_id) if schedule and id_ != pengingat.id]
-        _check_day(others, before, after, now)
-
-
-def open_schedule(pengingat: Pengingat) -> Schedule | None:
-    """What a reminder still sends by; None when it is done for good."""
-    return None if pengingat.done_until == NEVER else pengingat.schedule
+    if len(others) >= MOST:
+        raise TooManyReminders(f"Anda sudah memiliki {MOST} pengingat. Hapus pengingat yang tidak diperlukan lagi.")
+    check_day([other for other in others if other], None, schedule, now)
 
 
 def busiest_day(schedules: Iterable[Schedule], now: datetime) -> int:
@@ -79,19 +60,14 @@ def busiest_day(schedules: Iterable[Schedule], now: datetime) -> int:
     return max(map(dues_on, {*weeks, *single}), default=0)
 
 
-def _check_day(others: list[Schedule], before: Schedule | None, after: Schedule, now: datetime) -> None:
+def check_day(others: list[Schedule], before: Schedule | None, after: Schedule, now: datetime) -> None:
+    """Raise `TooManyReminders` if a schedule that was `before` makes a day too busy.
+
+    A day that was too busy already may stay so, and may become less busy.
+    """
     most = busiest_day([*others, after], now)
     if most > MOST_A_DAY and most > busiest_day([*others, before] if before else others, now):
         raise TooManyReminders(
             f"Pengingat Anda terlalu banyak dalam satu hari, paling banyak {MOST_A_DAY}."
             " Kurangi jadwalnya, atau hapus pengingat lain."
         )
-
-
-def _others(user_id: int) -> list[tuple[int, Schedule | None]]:
-    """Id and open schedule of all reminders of a person, in one statement."""
-    query = sa.select(Pengingat.id, Pengingat.plan, Pengingat.timezone, Pengingat.done_until)
-    return [
-        (id_, None if done_until == NEVER else Schedule.from_json(plan, ZoneInfo(zone)))
-        for id_, plan, zone, done_until in db.session.execute(query.where(Pengingat.user_id == user_id))
-    ]

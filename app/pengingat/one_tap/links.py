@@ -17,10 +17,10 @@ from app.core.errors import Gone, NotFound
 from app.core.lib.clock import JAKARTA
 from app.identity import erasure
 from app.identity.models import User
-from app.pengingat import answers, ledger
-from app.pengingat.ledger_schemas import LinkAnswer, QuickAnswer
+from app.pengingat.ledger import answers, statements
+from app.pengingat.ledger.schemas import LinkAnswer, QuickAnswer
+from app.pengingat.ledger.tokens import hash_of, link_token_of
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, occurrences
-from app.pengingat.tokens import hash_of, link_token_of
 
 #: How long after an occurrence fell due its link is of use.
 LIFETIME = timedelta(hours=24)
@@ -59,7 +59,7 @@ def look(token: str) -> Asked:
         rows = _asked.rows(connection, {"by_link": by_link, "by_push": by_push})
     if not rows:
         raise NotFound(NOT_FOUND)
-    asked = [ledger.occurrence_of(row[:-1]) for row in rows]
+    asked = [statements.occurrence_of(row[:-1]) for row in rows]
     if max(row.due_at for row in asked) + LIFETIME < database_clock.now():
         raise Gone(EXPIRED)
     zones = [zone for *_, zone in rows if zone]

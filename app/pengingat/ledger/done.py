@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from app.pengingat.ledger import Row
-from app.pengingat.models import Pengingat, State, Tipe
-from app.pengingat.schedule import AHEAD, MARGIN, NEVER, WEEK, Due
+from app.pengingat.ledger.statements import Row
+from app.pengingat.models import Pengingat, State
+from app.pengingat.timetable.schedule import AHEAD, MARGIN, NEVER, WEEK, Due
+from app.pengingat.timetable.tipe import Tipe
 
 
 def current(pengingat: Pengingat, now: datetime) -> list[Due]:

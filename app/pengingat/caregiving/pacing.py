@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from app.identity import notification_settings
 from app.pengingat.models import Way
-from app.pengingat.schedule import DAY, moment_of
+from app.pengingat.timetable.schedule import DAY, moment_of
 
 WINDOW = timedelta(hours=2)
 MOST_A_DAY = 6

@@ -1,0 +1,54 @@
+"""Occurrences of one day summed up, and kept as a sum after 400 days."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.database.session import db
+from app.pengingat.models import State, occurrence_days, occurrences
+
+#: Days that occurrences are kept one by one.
+KEEP_DAYS = 400
+#: Occurrences of one transaction.
+COMPACT_BATCH = 5000
+
+_rows = occurrences.c
+
+
+def _count(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+    return sa.func.count().filter(*which)
+
+
+def counts(columns: sa.sql.base.ReadOnlyColumnCollection[str, sa.ColumnElement[Any]]) -> list[sa.Label[int]]:
+    """What occurrences sum up to: those that fell due, and what became of each. The rest waits for an answer.
+
+    `undelivered` are those that nobody answered and no channel got out; only the other unanswered ones are `missed`.
+    """
+    state, undelivered = columns["state"], columns["undelivered"]
+    return [
+        sa.func.count().label("due"),
+        _count(state == State.DONE).label("done"),
+        _count(state == State.SKIPPED).label("skipped"),
+        _count(state == State.MISSED, ~undelivered).label("missed"),
+        _count(state == State.MISSED, undelivered).label("undelivered"),
+    ]
+
+
+def compact_batch(now: datetime) -> int:
+    """Turn the oldest occurrences into daily sums, a batch of them in one statement; returns how many."""
+    old = (
+        sa.select(_rows.id)
+        .where(_rows.due_at < now - timedelta(days=KEEP_DAYS))
+        .limit(COMPACT_BATCH)
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    gone = sa.delete(occurrences).where(_rows.id.in_(old)).returning(*_rows).cte("gone")
+    keys = [gone.c[name] for name in ("user_id", "day", "reminder_id", "tipe", "judul")]
+    sums = sa.select(*keys, *counts(gone.c)).where(gone.c.state != State.VOID).group_by(*keys)
+    summed = insert(occurrence_days).from_select([column.name for column in sums.selected_columns], sums).cte("summed")
+    return db.session.scalar(sa.select(sa.func.count()).select_from(gone).add_cte(summed)) or 0

@@ -1,0 +1,134 @@
+"""Occurrences that nobody answered in time, and the rows by which caregivers are told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.database import clock as database_clock
+from app.core.database.prepared import PreparedStatement
+from app.core.database.session import autocommit, db
+from app.identity import care
+from app.identity.care import CaregiverLink, Scope
+from app.notifications.models import Channel, Receipt, deliveries
+from app.notifications.models import State as DeliveryState
+from app.pengingat.models import LATE, About, CaregiverAlert, State, occurrences
+
+#: Occurrences that one run of the sweep closes.
+SWEEP_BATCH = 1000
+#: How long after an occurrence fell due an alert of it is worth making.
+FRESH = timedelta(hours=24)
+
+_rows = occurrences.c
+_alert = CaregiverAlert.__table__.c
+_moment = sa.DateTime(timezone=True)
+_due_before = sa.bindparam("due_before", type_=sa.DateTime(timezone=True))
+_now = sa.bindparam("now", type_=sa.DateTime(timezone=True))
+_told_of = deliveries.c.occurrence_id == _rows.id
+_was_delivered = sa.exists().where(
+    _told_of,
+    deliveries.c.state == DeliveryState.SENT,
+    deliveries.c.receipt.is_distinct_from(Receipt.FAILED),  # the provider could not bring it there after all
+    # A push to a person is sent when it has become one to each of their browsers, be that none.
+    deliveries.c.channel.in_([Channel.MESSAGING, Channel.PUSH]),
+)
+#: As when the person had said that it was done, and took that back too late to be told: nothing of ours failed.
+_was_withdrawn = (
+    sa.select(sa.func.coalesce(sa.func.bool_and(deliveries.c.state == DeliveryState.CANCELLED), sa.false()))
+    .where(_told_of)
+    .scalar_subquery()
+)
+_is_being_sent = sa.exists().where(
+    _told_of, deliveries.c.state == DeliveryState.CLAIMED, deliveries.c.next_try_at > _now
+)
+_is_overdue: tuple[sa.ColumnElement[bool], ...] = (
+    sa.literal_column("state = 'pending'"),  # as the index of open rows says
+    _rows.due_at <= _due_before,
+    sa.or_(_rows.snoozed_until.is_(None), _rows.snoozed_until <= _due_before),
+)
+#: What an idle tick asks, in place of a statement that has more to plan. In the order of the index, or PostgreSQL looks
+#: for the first of so many in the table.
+_longest_overdue = PreparedStatement(sa.select(_rows.id).where(*_is_overdue).order_by(_rows.due_at).limit(1))
+_overdue = (
+    sa.select(_rows.id)
+    .where(*_is_overdue, ~_is_being_sent)
+    .order_by(_rows.due_at)
+    .limit(SWEEP_BATCH)
+    .with_for_update(skip_locked=True)
+)
+_missed = (
+    sa.update(occurrences)
+    .where(_rows.id.in_(_overdue.scalar_subquery()))
+    .values(state=State.MISSED, undelivered=sa.and_(~_was_delivered, ~_was_withdrawn))
+    .returning(_rows.id, _rows.user_id, _rows.due_at)
+    .cte("missed")
+)
+#: A link that is being deleted is left out: the deletion waits for rows that are locked here.
+_alerting = (
+    care.links_with(_missed.c.user_id, Scope.ALERTS)
+    .with_only_columns(CaregiverLink.id, _missed.c.id.label("occurrence_id"))
+    .where(_missed.c.due_at > sa.bindparam("fresh_since", type_=_moment))
+    .with_for_update(read=True, key_share=True, skip_locked=True, of=CaregiverLink)
+    .cte("alerting")
+)
+_alerts = sa.select(*_alerting.c, sa.literal(About.MISSED.value), _now, _now)
+_alerted = (
+    insert(CaregiverAlert)
+    .from_select(["link_id", "occurrence_id", "about", "due_at", "created_at"], _alerts)
+    .on_conflict_do_nothing()
+    .cte("alerted")
+)
+#: Closes what nobody answered in time, and makes the alerts of it for all who may hear of it now.
+_miss = sa.select(sa.func.count()).select_from(_missed).add_cte(_alerted)
+
+
+def miss_overdue(now: datetime) -> int:
+    """Close what nobody answered in time, a batch of it; returns how many."""
+    values = {"due_before": now - LATE, "fresh_since": now - FRESH, "now": now}
+    with autocommit() as connection:
+        is_any = _longest_overdue.rows(connection, values)
+        return connection.scalar(_miss, values) or 0 if is_any else 0
+
+
+def note_undelivered(occurrence_ids: Sequence[int]) -> None:
+    """Note that deliveries of these occurrences failed after they had counted as sent.
+
+    An occurrence that no other channel delivered becomes `undelivered`. A caregiver who was told within 24 hours that
+    it was missed is told of that.
+    """
+    which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED, ~_rows.undelivered, ~_was_delivered
+    turn = sa.update(occurrences).where(*which).values(undelivered=True).returning(_rows.id)
+    turned = db.session.scalars(turn).all()
+    now = database_clock.now()
+    is_of_these = _alert.occurrence_id.in_(turned)
+    db.session.execute(_following_up(About.UNDELIVERED, now, is_of_these, _alert.told_at > now - FRESH))
+
+
+def note_failed_receipt(delivery_id: int, _: str | None) -> None:
+    """Note that a message which counted as sent has failed after all. See `note_undelivered`."""
+    told_of = sa.select(deliveries.c.occurrence_id).where(deliveries.c.id == delivery_id)
+    occurrence_id = db.session.scalar(told_of)
+    if occurrence_id is not None:
+        note_undelivered([occurrence_id])
+
+
+def tell_late(occurrence_ids: Sequence[int], now: datetime) -> None:
+    """Let caregivers who were told that these occurrences were missed be told that they are done after all.
+
+    Call it after the statement that changes the occurrences. That statement waits for a clock which is telling
+    caregivers of them, and would not see what this clock wrote meanwhile.
+    """
+    db.session.execute(_following_up(About.LATE, now, _alert.occurrence_id.in_(occurrence_ids)))
+
+
+def _following_up(about: About, now: datetime, *which: sa.ColumnElement[bool]) -> sa.Insert:
+    """Return the insert of a second alert, for each that was sent of a missed occurrence."""
+    values = (sa.literal(about.value), sa.literal(now), sa.literal(now))
+    told = sa.select(_alert.link_id, _alert.occurrence_id, *values).where(
+        *which, _alert.about == About.MISSED.value, _alert.told_at.is_not(None)
+    )
+    columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
+    return insert(CaregiverAlert).from_select(columns, told).on_conflict_do_nothing()

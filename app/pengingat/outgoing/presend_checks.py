@@ -1,0 +1,48 @@
+"""Check reminders right before they leave."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.notifications import outbox
+from app.notifications.delivery.claims import Claimed
+from app.notifications.models import OPEN, Delivery, Receipt
+from app.notifications.models import State as DeliveryState
+from app.pengingat.outgoing import shared_links
+from app.pengingat.outgoing.render import asks_again
+
+#: A dose whose message left so lately, because it was late, is not asked about again. Below half of the shortest span.
+JUST_NOW = timedelta(minutes=4)
+
+
+def check(delivery: Claimed) -> None:
+    """Cancel reminders that ask again too soon. Note which links the others share."""
+    if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if asks_again(each)}:
+        _cancel_too_soon(delivery, again)
+    shared_links.note(delivery)
+
+
+def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
+    """Cancel those that ask again if the first has just left, or leaves now instead."""
+    now = sa.func.statement_timestamp()
+    has_just_left = sa.and_(
+        Delivery.state == DeliveryState.SENT,
+        Delivery.settled_at > now - JUST_NOW,
+        Delivery.receipt.is_distinct_from(Receipt.FAILED),
+    )
+    can_leave = sa.and_(Delivery.state.in_(OPEN), Delivery.expires_at > now)
+    late = sa.select(Delivery).where(
+        Delivery.occurrence_id.in_(again),
+        Delivery.channel == delivery.channel,
+        Delivery.target.is_not_distinct_from(delivery.target),
+        ~Delivery.payload.has_key("again"),
+        sa.or_(has_just_left, can_leave),
+    )
+    with unit_of_work():
+        for first in db.session.scalars(late.with_for_update(key_share=True)).all():
+            outbox.cancel_one(again[first.occurrence_id])
+            if first.state == DeliveryState.PENDING:  # it may have been waiting for its next attempt
+                first.next_try_at = now
