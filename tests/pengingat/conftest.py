@@ -13,6 +13,7 @@ from flask import Flask
 from app.core.database import clock as database_clock
 from app.core.lib import clock
 from app.pengingat.ledger import queries
+from app.pengingat.one_tap import links
 from tests.helpers.client import Client
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import NOW, Time, caregiver_of
@@ -25,8 +26,9 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     monkeypatch.setattr(clock, "now", lambda: time.now)
     monkeypatch.setattr(database_clock, "now", lambda: time.now)
     monkeypatch.setattr(database_clock, "now_sql", lambda: sa.literal(time.now))
-    hold = queries.hold
+    hold, read = queries.hold, links.read
     monkeypatch.setattr(queries, "hold", lambda *which: replace(hold(*which), now=time.now))
+    monkeypatch.setattr(links, "read", lambda *hashes: (*read(*hashes)[:2], time.now))
     return time
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -32,7 +32,7 @@ EXPIRED = "Tautan ini sudah tidak berlaku."
 _rows = occurrences.c
 _hashes = sa.bindparam("by_link", type_=sa.Text), sa.bindparam("by_push", type_=sa.Text)
 _asked = PreparedStatement(
-    sa.select(*_rows, Pengingat.timezone)
+    sa.select(*_rows, Pengingat.timezone, database_clock.now_sql())
     .join(User, sa.and_(User.id == _rows.user_id, erasure.IS_PRESENT))
     .outerjoin(Pengingat, Pengingat.id == _rows.reminder_id)
     .where(sa.or_(*(_rows.link_hash == each for each in _hashes), _rows.shared_links.contains(array([_hashes[0]]))))
@@ -55,16 +55,21 @@ def look(token: str) -> Asked:
     While its person is leaving it is not known either: a message is seen by others, too.
     """
     by_link, by_push = hash_of(token), hash_of(link_token_of(token))
+    asked, zones, now = read(by_link, by_push)
+    if max(row.due_at for row in asked) + LIFETIME < now:
+        raise Gone(EXPIRED)
+    via = AnsweredVia.PUSH if asked[0].link_hash == by_push else AnsweredVia.LINK
+    return Asked(asked, ZoneInfo(zones[0]) if zones else JAKARTA, via)
+
+
+def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], datetime]:
+    """Return the occurrences of a token, the zones of their reminders, and the database's time."""
     with current_connection() as connection:
         rows = _asked.rows(connection, {"by_link": by_link, "by_push": by_push})
     if not rows:
         raise NotFound(NOT_FOUND)
-    asked = [statements.occurrence_of(row[:-1]) for row in rows]
-    if max(row.due_at for row in asked) + LIFETIME < database_clock.now():
-        raise Gone(EXPIRED)
-    zones = [zone for *_, zone in rows if zone]
-    via = AnsweredVia.PUSH if asked[0].link_hash == by_push else AnsweredVia.LINK
-    return Asked(asked, ZoneInfo(zones[0]) if zones else JAKARTA, via)
+    asked = [statements.occurrence_of(values) for *values, _, _ in rows]
+    return asked, [zone for *_, zone, _ in rows if zone], rows[0][-1]
 
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:
