@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import psycopg2
 import sqlalchemy as sa
 from psycopg2 import errors as pg
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql.psycopg2 import dialect as psycopg2_dialect
 
 from app.core.settings import settings
@@ -75,6 +76,31 @@ class PreparedStatement:
             cursor.execute(self._prepare)
             prepared.add(self._name)
         return self._execute
+
+
+class Ids:
+    """An array of ids as a parameter of prepared statements, whose plan PostgreSQL keeps.
+
+    PostgreSQL takes an array that is one parameter for ten elements. If there are fewer, it plans the statement anew
+    each time, which takes longer than to run it. So each element is a parameter, and a statement holds for one size.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def array(self, size: int) -> sa.ColumnElement[Any]:
+        """Return the array as a part of a statement."""
+        elements = [sa.bindparam(f"{self._name}_{n}", type_=sa.BigInteger) for n in range(size)]
+        return sa.cast(postgresql.array(elements), postgresql.ARRAY(sa.BigInteger))
+
+    @staticmethod
+    def size(ids: Collection[int]) -> int:
+        """Return the size of the statement to use: a power of two, so that there are few, and 0 for no ids."""
+        return 1 << (len(ids) - 1).bit_length() if ids else 0
+
+    def values(self, ids: Collection[int]) -> dict[str, int]:
+        """Return the values of the parameters. The ids are repeated up to `size`."""
+        return {f"{self._name}_{n}": id_ for n, id_ in zip(range(self.size(ids)), itertools.cycle(ids), strict=False)}
 
 
 def without_detail(error: BaseException | None) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
+from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from app.core.database import clock as database_clock
-from app.core.database.prepared import PreparedStatement
+from app.core.database.prepared import Ids, PreparedStatement
 from app.core.database.session import db
 from app.notifications import outbox
 from app.pengingat.models import (
@@ -113,8 +113,7 @@ class Row:
 
 
 _moment = sa.DateTime(timezone=True)
-_ids = sa.bindparam("ids", type_=ARRAY(sa.BigInteger))
-_reminder_ids = sa.bindparam("reminder_ids", type_=ARRAY(sa.BigInteger))
+_of, _ids = Ids("reminder"), Ids("id")
 _soon = sa.bindparam("soon", type_=_moment)
 _slot = sa.bindparam("slot", type_=sa.Text)
 
@@ -122,9 +121,9 @@ _slot = sa.bindparam("slot", type_=sa.Text)
 _columns = [_rows[field.name] for field in fields(Row)]
 
 
-def _last(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
+def _last(reminder_ids: sa.ColumnElement[Any], *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     """Return the last rows of each reminder that fall due up to 60 minutes from now."""
-    reminder = sa.func.unnest(_reminder_ids).table_valued("id").render_derived()
+    reminder = sa.func.unnest(reminder_ids).table_valued("id").render_derived()
     last = (
         sa.select(*_columns)
         .where(_rows.reminder_id == reminder.c.id, _rows.due_at <= _soon, _rows.state != State.VOID, *which)
@@ -135,20 +134,24 @@ def _last(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     return sa.select(*last.c).select_from(reminder).join(last, sa.true())
 
 
-_is_of_these = _rows.reminder_id == sa.any_(_reminder_ids)
 _is_named = (_rows.due_at >= sa.bindparam("since", type_=_moment), _rows.due_at < sa.bindparam("until", type_=_moment))
 
 
 @cache
-def _near(*, ids: bool, second: bool, slot: bool) -> PreparedStatement:
-    """Return the statement of `near` with the parts that it needs. Of parts without values no plan would be kept."""
-    parts = [_last(), sa.select(*_columns).where(_is_of_these, _rows.due_at > _soon)]
+def _near(reminders: int, *, ids: int, second: bool, slot: bool) -> PreparedStatement:
+    """Return the statement of `near` for so many reminders and ids, with the parts that it needs.
+
+    PostgreSQL would not keep the plan of a statement that has parts without values.
+    """
+    reminder_ids = _of.array(reminders)
+    is_of_these = _rows.reminder_id == sa.any_(reminder_ids)
+    parts = [_last(reminder_ids), sa.select(*_columns).where(is_of_these, _rows.due_at > _soon)]
     if ids:
-        parts.append(sa.select(*_columns).where(_rows.id == sa.any_(_ids), _is_of_these))
+        parts.append(sa.select(*_columns).where(_rows.id == sa.any_(_ids.array(ids)), is_of_these))
     if second:
-        parts.append(sa.select(*_columns).where(_is_of_these, *_is_named))
+        parts.append(sa.select(*_columns).where(is_of_these, *_is_named))
     if slot:
-        parts.append(_last(_rows.slot == _slot))
+        parts.append(_last(reminder_ids, _rows.slot == _slot))
     return PreparedStatement(sa.union(*parts).order_by(*(sa.desc(name) for name in ("due_at", "slot", "id"))))
 
 
@@ -166,14 +169,15 @@ def near(
     the rows with these `ids`, those due within this `second`, and the last ten of this `slot`.
     """
     values = {
-        "reminder_ids": list(reminder_ids),
+        **_of.values(reminder_ids),
+        **_ids.values(ids),
         "soon": now + AHEAD,
-        "ids": list(ids),
         "since": second,
         "until": second and second + timedelta(seconds=1),
         "slot": slot,
     }
-    statement = _near(ids=bool(ids), second=second is not None, slot=slot is not None)
+    sizes = {"reminders": Ids.size(reminder_ids), "ids": Ids.size(ids)}
+    statement = _near(**sizes, second=second is not None, slot=slot is not None)
     return [Row(*row) for row in statement.rows(db.session.connection(), values)]
 
 

@@ -6,8 +6,10 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit
+from app.core.database.prepared import Ids, PreparedStatement
+from app.core.database.session import autocommit, unit_of_work
+from app.identity.models import User
+from tests.helpers.factories import make_user
 
 NUMBERS = PreparedStatement(sa.select(sa.bindparam("one", type_=sa.Integer), sa.literal(2), sa.literal("a%b")))
 BACKEND = PreparedStatement(sa.select(sa.func.pg_backend_pid()))
@@ -34,3 +36,22 @@ def test_dead_connection_is_told_and_leaves_the_pool(committed: Flask) -> None:
     assert found.value.connection_invalidated
     with autocommit() as connection:
         assert NUMBERS.rows(connection, {"one": 1}) == [(1, 2, "a%b")]
+
+
+def test_an_array_of_ids_keeps_its_plan(committed: Flask) -> None:
+    ids = Ids("id")
+    statement = PreparedStatement(sa.select(User.id).where(User.id == sa.any_(ids.array(2))).order_by(User.id))
+    with unit_of_work():
+        people = [make_user().id for _ in range(3)]
+    with autocommit() as connection:
+        for _ in range(8):
+            assert statement.rows(connection, ids.values(people[:2])) == [(people[0],), (people[1],)]
+        counts = sa.text("SELECT generic_plans FROM pg_prepared_statements WHERE statement LIKE '%users.id = ANY%'")
+        assert connection.scalars(counts).one() > 0
+
+
+def test_ids_are_repeated_up_to_a_power_of_two() -> None:
+    ids = Ids("id")
+    assert [Ids.size(range(count)) for count in (0, 1, 2, 3, 5)] == [0, 1, 2, 4, 8]
+    assert ids.values([7, 8, 9]) == {"id_0": 7, "id_1": 8, "id_2": 9, "id_3": 7}
+    assert ids.values([]) == {}
