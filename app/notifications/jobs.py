@@ -18,7 +18,7 @@ from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.identity import nik
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import parking, sealing, taking_back
-from app.notifications.delivery.claims import is_alone
+from app.notifications.delivery.claims import is_suspect
 from app.notifications.delivery.settlements import expire
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 from app.notifications.senders import health
@@ -51,10 +51,10 @@ def drain(queue: str, *, tick: str | None = None) -> None:
     send_due(queue)
 
 
-def drain_alone(queue: str, *, tick: str | None = None) -> None:
-    """Send what several workers died over, one row at a time, in a process that does nothing else."""
+def drain_suspects(queue: str, *, tick: str | None = None) -> None:
+    """Send what workers died over, one row at a time, in a process that does nothing else."""
     _start_at(tick)
-    send_due(queue, delivery_drain.run_alone)
+    send_due(queue, delivery_drain.run_suspects)
 
 
 def _start_at(tick: str | None) -> None:
@@ -69,8 +69,10 @@ def send_due(queue: str, run: Run = delivery_drain.run) -> None:
     health.forget_look()
     for name in queues:
         expire(name)
-    run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
-    metrics.hand_over()
+    try:
+        run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
+    finally:
+        metrics.hand_over()
 
 
 _rows = deliveries.c
@@ -98,14 +100,19 @@ def _is_any(queue: str, *which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool
     return sa.exists().where(_rows.queue == queue, _is_due, *which)
 
 
-#: What the clock enqueues: each job, what it drains, the queue that it waits on, and when.
-_drains: tuple[tuple[Callable[[str], None], str, str, sa.ColumnElement[bool]], ...] = (
-    (drain, URGENT, URGENT, _is_any(URGENT, ~is_alone)),
-    (drain, URGENT, BULK, _is_any(URGENT, ~is_alone, _rows.next_try_at <= clock_jump.now_sql - LATE)),
-    (drain, BULK, BULK, sa.and_(_is_any(BULK, ~is_alone), ~_bulk_waits)),
-    (drain_alone, URGENT, URGENT, _is_any(URGENT, is_alone)),
-    (drain_alone, BULK, BULK, sa.and_(_is_any(BULK, is_alone), ~_bulk_waits)),
-)
+#: What the clock enqueues: a job, what it drains, the queue that it waits on, and when.
+Drain = tuple[Callable[[str], None], str, str, sa.ColumnElement[bool]]
+
+
+def _drains_of(job: Callable[[str], None], which: sa.ColumnElement[bool]) -> tuple[Drain, ...]:
+    return (
+        (job, URGENT, URGENT, _is_any(URGENT, which)),
+        (job, URGENT, BULK, _is_any(URGENT, which, _rows.next_try_at <= clock_jump.now_sql - LATE)),
+        (job, BULK, BULK, sa.and_(_is_any(BULK, which), ~_bulk_waits)),
+    )
+
+
+_drains = (*_drains_of(drain, ~is_suspect), *_drains_of(drain_suspects, is_suspect))
 _due = sa.select(*(condition for *_, condition in _drains))
 
 
@@ -139,7 +146,7 @@ def _drain_here(queue: str) -> None:
         def work() -> None:
             with new_context():
                 send_due(queue)
-                send_due(queue, delivery_drain.run_alone)
+                send_due(queue, delivery_drain.run_suspects)
 
         _threads[queue] = Thread(target=work, name=f"drain-{queue}", daemon=True)
         _threads[queue].start()

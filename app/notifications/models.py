@@ -30,7 +30,7 @@ class Channel(StrEnum):
 
 class State(StrEnum):
     PENDING = "pending"
-    #: A worker sends it; its lease ends at `next_try_at`, after which anybody may claim it.
+    #: A worker sends it; its lease ends at `next_try_at`, after which it is a suspect.
     CLAIMED = "claimed"
     SENT = "sent"
     #: Refused for good, or called twice without knowing what came of it.
@@ -129,13 +129,13 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
         ),
-        # What a dead worker has left, past all that is only due.
+        # Suspects: what a dead worker has left, past all that is only due.
         sa.Index(
-            "ix_deliveries_claimed",
+            "ix_deliveries_suspects",
             "queue",
             "channel",
             "next_try_at",
-            postgresql_where=sa.text("state = 'claimed'"),
+            postgresql_where=sa.text("state IN ('pending', 'claimed') AND (state = 'claimed' OR deaths > 0)"),
         ),
         # Rows about something alone: where few are open, a plan for a claim would read them all by this index.
         sa.Index(

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
 from app.identity.models import User
-from app.notifications import outbox
+from app.notifications import jobs, outbox
 from app.notifications.delivery import claims, drain, rendering, settlements
 from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Broadcast, Channel, Delivery, deliveries
@@ -40,7 +40,7 @@ def add(**fields: Any) -> Delivery:
 
 def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
     """Claim what is due and let it say what holds now, as a drain does before it calls the provider."""
-    found = claims.claim(queue, channel)
+    found = claims.claim(queue, channel) or claims.claim(queue, channel, claims.SUSPECTS)
     assert found is not None
     rendering.render(found, drain.routing().render)
     return found
@@ -74,11 +74,19 @@ def age(seconds: float, *, of: Delivery) -> None:
         )
 
 
-def die_over(row: Delivery, times: int = claims.POISON_DEATHS) -> None:
-    """So many workers claim the row and are killed before they call the provider."""
-    for _ in range(times):
-        assert claims.claim("urgent", row.channel) is not None
-        age(claims.LEASE_S + 1, of=row)
+def drain_all() -> None:
+    """Send what is due, then what workers died over, as the two jobs of a tick do."""
+    jobs.drain("urgent")
+    jobs.drain_suspects("urgent")
+
+
+def die_over(*rows: Delivery) -> None:
+    """`POISON_DEATHS` workers claim each of the rows, and are killed before they call the provider."""
+    for n in range(claims.POISON_DEATHS):
+        for row in rows:
+            assert claims.claim("urgent", row.channel, claims.SUSPECTS if n else claims.OLDEST) is not None
+        for row in rows:
+            age(claims.LEASE_S + 1, of=row)
 
 
 def committed_user() -> User:

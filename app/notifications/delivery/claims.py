@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit
+from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.identity.notification_settings import Wishes, wishes_of
@@ -24,7 +25,7 @@ from app.notifications.models import About, Channel, State, deliveries
 LEASE_S = 30
 #: Seconds of the lease that a call must have before it; twice the longest budget of a provider, and some.
 CALL_S = 20
-#: A row over which so many workers died is tried alone: it may be what kills them.
+#: A row over which so many workers died shares no message, and waits longer after each death.
 POISON_DEATHS = 3
 
 
@@ -89,75 +90,67 @@ class ClaimLostError(Exception):
 
 _rows = deliveries.c
 
-#: How often a worker died over a row, the one that let its lease end included.
-_deaths = _rows.deaths + sa.case((_rows.state == State.CLAIMED, 1), else_=0)
+#: A row over which a worker died. It is sent with nothing beside it, because it may be what kills workers.
+#: The index of suspects has the same condition.
+is_suspect = sa.or_(_rows.state == State.CLAIMED, _rows.deaths > 0)
+#: Seconds for which a due row counts as new.
+NEW_S = 30
 
 
 def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[timedelta]:
     return sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds, type_=sa.Interval)
 
 
-_lease_s = sa.literal(float(LEASE_S))
+_new_since = clock_jump.now_sql - _interval(NEW_S)
+_deaths = groups.deaths_of(_rows)
+#: Twice as long after each death from the third on.
+_lease_s = sa.func.least(
+    LEASE_S * sa.func.power(2, sa.func.greatest(_deaths - POISON_DEATHS + 1, 0), type_=sa.Float), MAX_RETRY_S
+)
 #: The later of the two times: a lease must not look over to the workers of a machine whose clock did not jump.
 _lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
+_claiming = sa.update(deliveries).values(
+    state=State.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, deaths=_deaths
+)
 
 
-def _claiming(
-    *which: sa.ColumnElement[bool], lease_s: sa.ColumnElement[float] = _lease_s, grouped: bool = False
-) -> PreparedStatement:
-    """The statement that claims the longest due row of a channel among those; `grouped`: with its whole message."""
+def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
+    """Return the statement that claims the longest due row of a channel. If grouped, it is the first of its message."""
+    # As a subselect: by the value itself PostgreSQL would plan each claim anew, which takes longer than the claim.
+    is_grouped = sa.select(sa.bindparam("is_grouped", type_=sa.Boolean())).scalar_subquery()
     due = (
-        sa.select(_rows.id)
+        sa.select(_rows.id, _rows.claim_token)
         .where(
             _rows.queue == sa.bindparam("of_queue"),
             _rows.channel == sa.bindparam("of_channel"),
             sa.literal_column("state IN ('pending', 'claimed')"),  # as the index of open rows says
             _rows.next_try_at <= clock_jump.now_sql,
             _rows.expires_at > clock_jump.now_sql,
+            sa.or_(~is_grouped, groups.is_first(_rows)),
             *which,
         )
         .order_by(_rows.next_try_at)
         .limit(1)
         .with_for_update(skip_locked=True)
+        .cte("due")
     )
     return PreparedStatement(
-        sa.update(deliveries)
-        .where(_rows.id.in_(groups.whole(due)) if grouped else _rows.id == due.scalar_subquery())
-        .values(
-            state=State.CLAIMED,
-            claim_token=token,
-            attempts=_rows.attempts + 1,
-            deaths=_deaths,
-            next_try_at=_lease_start + _interval(lease_s),
-        )
-        .returning(*(_rows[name] for name in Claimed.__dataclass_fields__), wishes_of(_rows.user_id))
+        _claiming.where(_rows.id == due.c.id)
+        .values(next_try_at=_lease_start + _interval(_lease_s))
+        .returning(*_columns, _rows.next_try_at, due.c.claim_token)
     )
 
 
-#: What fell due so recently is fresh, however many wait from before.
-FRESH_S = 30
-_fresh_since = clock_jump.now_sql - _interval(FRESH_S)
-
-#: Rows that are tried alone.
-is_alone = _deaths >= POISON_DEATHS
-_is_pending = (~is_alone, _rows.state == State.PENDING)
-_is_fresh = (*_is_pending, _rows.next_try_at > _fresh_since, _rows.due_at > _fresh_since)
-_is_abandoned = (~is_alone, _rows.state == State.CLAIMED)
-_claim = _claiming(~is_alone)
-_claim_pending = _claiming(*_is_pending)
-_claim_fresh = _claiming(*_is_fresh)
-_claim_abandoned = _claiming(*_is_abandoned)
-#: The same of a row and what leaves in the same message.
-_of_groups = {
-    _claim: _claiming(~is_alone, grouped=True),
-    _claim_pending: _claiming(*_is_pending, grouped=True),
-    _claim_fresh: _claiming(*_is_fresh, grouped=True),
-    _claim_abandoned: _claiming(*_is_abandoned, grouped=True),
-}
-#: Twice as long after each death from the third on.
-_claim_alone = _claiming(
-    is_alone,
-    lease_s=sa.func.least(_lease_s * sa.func.power(2, _deaths - POISON_DEATHS + 1), MAX_RETRY_S),
+_columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), wishes_of(_rows.user_id))
+#: What a lane claims. `OLDEST` and `NEWEST` pass over suspects.
+OLDEST = _first_of(~is_suspect)
+NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
+SUSPECTS = _first_of(is_suspect)
+_others = groups.siblings().cte("others")
+_siblings = PreparedStatement(
+    _claiming.where(_rows.id == _others.c.id)
+    .values(next_try_at=sa.bindparam("lease_end", type_=_rows.next_try_at.type))
+    .returning(*_columns)
 )
 _begin = PreparedStatement(
     sa.update(deliveries)
@@ -166,7 +159,7 @@ _begin = PreparedStatement(
         unknowns=_rows.unknowns + 1,
         # Only where little of the lease is left: an update that touches no index is cheap.
         next_try_at=sa.case(
-            (_rows.next_try_at < _lease_start + _interval(CALL_S), _lease_start + _interval(_lease_s)),
+            (_rows.next_try_at < _lease_start + _interval(CALL_S), _lease_start + _interval(LEASE_S)),
             else_=_rows.next_try_at,
         ),
     )
@@ -174,46 +167,34 @@ _begin = PreparedStatement(
 )
 
 
-def claim(queue: str, channel: str) -> Claimed | None:
-    """Claim the longest due delivery of a channel, or None. Rows that others have locked are skipped."""
-    return _claimed(_claim, queue, channel)
+def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claimed | None:
+    """Claim the longest due delivery of a channel, or None. Rows that others have locked are skipped.
+
+    Its siblings are claimed in the same transaction. After `POISON_DEATHS` deaths each row is sent by itself.
+    """
+    is_grouped = settings.reminder_grouping and channel == Channel.MESSAGING
+    values = {"token": uuid.uuid4(), "is_grouped": is_grouped, **clock_jump.values()}
+    with _transaction() if is_grouped else autocommit() as connection:
+        rows = which.rows(connection, {**values, "of_queue": queue, "of_channel": channel})
+        if not rows:
+            return None
+        *columns, lease_end, last_token = rows[0]
+        claimed = _of_row(columns)
+        if is_grouped and claimed.occurrence_id is not None and claimed.deaths < POISON_DEATHS:
+            of_first = groups.values_of({**vars(claimed), "claim_token": last_token})
+            others = map(_of_row, _siblings.rows(connection, {**values, **of_first, "lease_end": lease_end}))
+            claimed.others = tuple(sorted(others, key=lambda each: (each.due_at, each.id)))
+            claimed.ids = tuple(each.id for each in (claimed, *claimed.others))
+    return claimed
 
 
-def claim_pending(queue: str, channel: str) -> Claimed | None:
-    """Like `claim`, among those that nobody has claimed."""
-    return _claimed(_claim_pending, queue, channel)
+@contextmanager
+def _transaction() -> Iterator[sa.Connection]:
+    with unit_of_work():
+        yield db.session.connection()
 
 
-def claim_abandoned(queue: str, channel: str) -> Claimed | None:
-    """Like `claim`, among those whose worker let its lease end."""
-    return _claimed(_claim_abandoned, queue, channel)
-
-
-def claim_fresh(queue: str, channel: str) -> Claimed | None:
-    """Like `claim_pending`, among what has fallen due within the last 30 s."""
-    return _claimed(_claim_fresh, queue, channel)
-
-
-def claim_alone(queue: str, channel: str) -> Claimed | None:
-    """Claim a delivery over which several workers died; should this one die too, it waits twice as long."""
-    return _claimed(_claim_alone, queue, channel)
-
-
-def _claimed(statement: PreparedStatement, queue: str, channel: str) -> Claimed | None:
-    if settings.reminder_grouping and channel == Channel.MESSAGING:
-        statement = _of_groups.get(statement, statement)
-    values = {"of_queue": queue, "of_channel": channel, "token": uuid.uuid4(), **clock_jump.values()}
-    with autocommit() as connection:
-        rows = statement.rows(connection, values)
-    if not rows:
-        return None
-    first, *others = sorted(map(_of_row, rows), key=lambda each: (each.due_at, each.id))
-    first.others = tuple(others)
-    first.ids = tuple(each.id for each in (first, *first.others))
-    return first
-
-
-def _of_row(row: tuple[Any, ...]) -> Claimed:
+def _of_row(row: Sequence[Any]) -> Claimed:
     *columns, wishes = row
     claimed = Claimed(*columns)
     if wishes is not None:

@@ -17,6 +17,7 @@ from prometheus_client.samples import Sample
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.core.database.prepared import PreparedStatement
 from app.core.jobs.queue import URGENT
 from app.core.lib import clock
 from app.notifications.delivery import claims, parking, rendering, settlements, wishes
@@ -64,13 +65,12 @@ def routing() -> Routing:
     return routing
 
 
-#: Claims a row of a queue and a channel.
-Claim = Callable[[str, str], Claimed | None]
-
-#: Calls of a channel of a queue at one time, at most, and one more for what a worker died over; so many of the urgent
-#: queue's serve only what is freshly due, so that a new dose does not wait behind a backlog.
+#: Calls of a channel of a queue at one time, at most. So many of the urgent queue's serve only what is newly due, so
+#: that a new dose does not wait behind a backlog.
 THREADS = 16
-FRESH_THREADS = 4
+NEWEST_THREADS = 4
+#: Seconds that suspects are claimed for: where one worker does everything, what falls due meanwhile waits so long.
+SUSPECTS_S = 5.0
 #: Seconds that a busy provider is left alone when it does not say for how long.
 BUSY_S = 5.0
 #: Seconds that a delivery waits when nobody's message left, and when nobody new was written to.
@@ -113,7 +113,7 @@ ZEROS = (
 
 
 class Lane:
-    """The threads that send the deliveries of one channel of one queue. They end when nothing is due."""
+    """What sends the deliveries of one channel of one queue: threads that end when nothing is due, or its caller."""
 
     def __init__(
         self,
@@ -121,11 +121,11 @@ class Lane:
         channel: Channel,
         context: Callable[[], AbstractContextManager[object]],
         changed: Condition,
-        claim: Claim = claims.claim,
+        which: PreparedStatement = claims.OLDEST,
         threads: int = THREADS,
     ) -> None:
         self.queue, self.channel = queue, channel
-        self._claim, self._limit = claim, threads
+        self._which, self._limit = which, threads
         self._busy, self._rests_until = 0, 0.0
         self.open = True
         self._context = context
@@ -158,9 +158,8 @@ class Lane:
     def _run(self) -> None:
         try:
             with self._context():
-                while self.open and not self.resting and (delivery := self.next()):
-                    self.start()
-                    self.handle(delivery)
+                while self.send_next():
+                    pass
         except (DBAPIError, PoolTimeoutError) as error:
             # Nothing is lost: claims end, and the clock enqueues again when the database is back.
             logger.error("database away during a drain: %s", type(error).__name__)  # noqa: TRY400
@@ -173,10 +172,19 @@ class Lane:
                 self._threads -= 1
                 self._changed.notify_all()
 
+    def send_next(self) -> bool:
+        """Send a row that may be sent now. Return whether there was one."""
+        if not self.open or self.resting or (delivery := self.next()) is None:
+            return False
+        self.start()
+        self.handle(delivery)
+        return True
+
     def next(self) -> Claimed | None:
         """Claim a row that may be sent now."""
         throttle = routing().throttles.get(self.queue)
-        return self._claim(self.queue, self.channel) if throttle is None or throttle(self.channel) else None
+        may_claim = throttle is None or throttle(self.channel)
+        return claims.claim(self.queue, self.channel, self._which) if may_claim else None
 
     def handle(self, delivery: Claimed) -> None:
         if parked := self._parked(delivery):
@@ -281,29 +289,20 @@ class Lane:
 
 
 def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
-    """Send what is due on these (queue, channel) lanes until nothing is left or the time is up.
+    """Send what is due on these (queue, channel) lanes until nothing is left or the time is up. Suspects are left.
 
     While one lane is busy the others keep looking for work. When the time is up, slow lanes stop claiming first and the
-    others go on until those have ended, so that no channel waits for another's last calls.
+    others go on until those have ended, so that no channel waits for another's last calls. If the alarm of the job ends
+    this, nothing more is claimed. Calls under way are unknown, and each is repeated once.
     """
-    changed = Condition()
+    changed, stop = Condition(), monotonic() + limit_s
     lanes = [lane for queue, channel in lanes_of for lane in _lanes(queue, channel, changed)]
-    _serve(lanes, changed, monotonic() + limit_s)
-
-
-def _serve(lanes: list[Lane], changed: Condition, stop: float, *, waits: bool = True) -> None:
-    """Run lanes until nothing is left or the time is up. `waits`: wait until a lane whose provider is busy has rested.
-
-    If the alarm of the job ends this, nothing more is claimed. Calls under way are unknown, and each is repeated once.
-    """
     try:
         for lane in lanes:
             lane.start()
         while True:
             with changed:
-                if changed.wait_for(
-                    lambda: not any(lane.running or (waits and lane.resting) for lane in lanes), POLL_S
-                ):
+                if changed.wait_for(lambda: not any(lane.running or lane.resting for lane in lanes), POLL_S):
                     return
             if monotonic() >= stop:
                 for lane in [lane for lane in lanes if lane.slow] or lanes:
@@ -317,26 +316,22 @@ def _serve(lanes: list[Lane], changed: Condition, stop: float, *, waits: bool = 
 
 
 def _lanes(queue: str, channel: Channel, changed: Condition) -> list[Lane]:
-    """Of the urgent queue, what a worker died over is repeated one by one.
-
-    With a delivery that kills its worker all calls beside it are cut. Their leases end together, and side by side they
-    would be cut together again: twice unknown, they would fail for good. Broadcasts are too few at a time for that.
-    """
     context = current_app.app_context
     if queue != URGENT:
         return [Lane(queue, channel, context, changed)]
     return [
-        Lane(queue, channel, context, changed, claims.claim_pending, THREADS - FRESH_THREADS),
-        Lane(queue, channel, context, changed, claims.claim_fresh, FRESH_THREADS),
-        Lane(queue, channel, context, changed, claims.claim_abandoned, 1),
+        Lane(queue, channel, context, changed, claims.OLDEST, THREADS - NEWEST_THREADS),
+        Lane(queue, channel, context, changed, claims.NEWEST, NEWEST_THREADS),
     ]
 
 
-def run_alone(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
-    """Send what several workers died over, one row at a time with nothing beside it."""
-    stop = monotonic() + limit_s
-    context, changed = current_app.app_context, Condition()
-    lanes = [Lane(queue, channel, context, changed, claims.claim_alone, 1) for queue, channel in lanes_of]
-    for lane in lanes:
-        if monotonic() < stop:
-            _serve([lane], changed, stop, waits=False)
+def run_suspects(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
+    """Send what workers died over, one row at a time with nothing beside it. The channels take turns.
+
+    With a delivery that kills its worker all calls beside it are cut. Their leases end together, and side by side they
+    would be cut together again: twice unknown, they would fail for good.
+    """
+    stop, changed = monotonic() + min(limit_s, SUSPECTS_S), Condition()
+    lanes = [Lane(*each, current_app.app_context, changed, claims.SUSPECTS, threads=0) for each in lanes_of]
+    while lanes:
+        lanes = [lane for lane in lanes if monotonic() < stop and lane.send_next()]

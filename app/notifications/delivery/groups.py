@@ -1,20 +1,22 @@
 """What leaves as one message: the reminders of one person that fall due within 60 seconds (`REMINDER_GROUPING`).
 
-Each stays a row of its own. One claim takes them all, one call tells of them, and its outcome is that of each; so what
-was called together is repeated together, without what was cancelled in between. What several workers died over is tried
-row by row.
+Each stays a row of its own. A claim takes the first row, and a second statement its siblings. One call sends them, and
+its outcome is that of each. So what was called together is repeated together, without what was cancelled in between.
+What several workers died over is sent row by row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
+from types import SimpleNamespace
 from typing import Any
 
 import sqlalchemy as sa
 
+from app.core.jobs import clock_jump
 from app.core.settings import settings
-from app.notifications.models import deliveries
+from app.notifications.models import State, deliveries
 
 #: Rows of one message; characters of the sentence of each, and of all, below the 4,096 that a text holds; and of all
 #: where they may have to go as a template, which holds 800.
@@ -22,32 +24,54 @@ MOST = 10
 CHARACTERS = 350
 CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
 
-#: What the rows of one message have in common, beside its time.
-SHARED = ("user_id", "queue", "kind", "state", "unknowns", "deaths")
+#: What the rows of one message have in common, beside their time, their deaths and their last claim.
+SHARED = ("user_id", "queue", "kind", "unknowns")
 
 _span: sa.ColumnElement[object] = sa.literal_column("interval '60 seconds'")
-_now = sa.func.statement_timestamp()
+#: The values of a claimed row by which its siblings are found.
+_first = SimpleNamespace(
+    **{
+        name: sa.bindparam(f"first_{name}", type_=deliveries.c[name].type)
+        for name in ("due_at", "deaths", "claim_token", *SHARED)
+    }
+)
 
 
-def whole(due: sa.Select[int]) -> sa.CompoundSelect[int]:
-    """The ids of a whole message, out of the statement that locks the row that is due next.
+def deaths_of(rows: Any) -> sa.ColumnElement[int]:
+    """Return how often a worker died over a row, a lease that has ended included."""
+    return rows.deaths + sa.case((rows.state == State.CLAIMED, 1), else_=0)  # type: ignore[no-any-return]
 
-    Only the first row of a message counts as due, so that of two workers who come at once one leaves it alone.
+
+def is_first(rows: Any) -> sa.ColumnElement[bool]:
+    """Return whether no row that is due now stands before this one in its message.
+
+    A claim takes such a row alone, and its siblings in the same transaction. So two workers that claim at the same time
+    do not share one message.
     """
-    rows, later = deliveries.c, deliveries.alias("later")
-    columns = [rows[name] for name in ("id", "due_at", "claim_token", *SHARED)]
-    first = (
-        due.where(_is_first(rows)).with_only_columns(*columns, _may_join("deliveries").label("may_join")).cte("first")
+    earlier = deliveries.alias("earlier")
+    return ~sa.exists().where(
+        _may_join("deliveries"),
+        _is_beside(earlier, rows, deaths_of(rows)),
+        earlier.c.next_try_at <= clock_jump.now_sql,
+        _place(earlier.c) < _place(rows),
     )
-    others = (
-        sa.select(later.c.id)
-        .where(first.c.may_join, _is_beside(later, first.c), _place(later.c) > _place(first.c))
-        .order_by(later.c.due_at, later.c.id)
+
+
+def siblings() -> sa.Select[int]:
+    """Return the statement that locks the siblings of a claimed row. Its parameters come from `values_of`."""
+    sibling = deliveries.alias("sibling")
+    return (
+        sa.select(sibling.c.id)
+        .where(_is_beside(sibling, _first, _first.deaths))
+        .order_by(sibling.c.due_at, sibling.c.id)
         .limit(MOST - 1)
-        .with_for_update(skip_locked=True, of=later)
-        .cte("others")
+        .with_for_update(skip_locked=True)
     )
-    return sa.union_all(sa.select(first.c.id), sa.select(others.c.id))
+
+
+def values_of(first: Mapping[str, object]) -> dict[str, object]:
+    """Return the parameters of `siblings`. `claim_token` is that of the claim before."""
+    return {f"first_{name}": first[name] for name in vars(_first)}
 
 
 def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
@@ -93,17 +117,6 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
     )
 
 
-def _is_first(rows: object) -> sa.ColumnElement[bool]:
-    """Whether no row that is due now stands before this one in its message."""
-    earlier = deliveries.alias("earlier")
-    return ~sa.exists().where(
-        _may_join("deliveries"),
-        _is_beside(earlier, rows),
-        earlier.c.next_try_at <= _now,
-        _place(earlier.c) < _place(rows),
-    )
-
-
 def _may_join(table: str) -> sa.ColumnElement[bool]:
     """Whether a row may share its message, as reminders do. In the index's own words."""
     return sa.and_(
@@ -113,15 +126,16 @@ def _may_join(table: str) -> sa.ColumnElement[bool]:
     )
 
 
-def _is_beside(row: Any, of: Any) -> sa.ColumnElement[bool]:
+def _is_beside(row: Any, of: Any, deaths: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """Whether two rows are of one message: both never tried, or last tried together."""
     return sa.and_(
         _may_join(row.name),
-        *(row.c[name] == of[name] for name in SHARED),
+        *(row.c[name] == getattr(of, name) for name in SHARED),
+        deaths_of(row.c) == deaths,
         row.c.claim_token.is_not_distinct_from(of.claim_token),
-        sa.or_(row.c.claim_token.is_(None), row.c.next_try_at <= _now),
+        sa.or_(row.c.claim_token.is_(None), row.c.next_try_at <= clock_jump.now_sql),
         *_is_within(row.c, of),
-        row.c.expires_at > _now,
+        row.c.expires_at > clock_jump.now_sql,
     )
 
 

@@ -47,7 +47,7 @@ def test_what_falls_due_now_passes_a_backlog_whose_calls_hang(
     thread = Thread(target=work)
     thread.start()
     try:
-        wait_until(lambda: len(hanging) == drain.THREADS - drain.FRESH_THREADS)
+        wait_until(lambda: len(hanging) == drain.THREADS - drain.NEWEST_THREADS)
         rows = [add() for _ in range(20)]
         wait_until(lambda: all(reread(row.dedupe_key).state == State.SENT for row in rows))
         assert not over.is_set()

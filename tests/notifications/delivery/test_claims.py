@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.lib import clock
 from app.notifications.delivery import claims, settlements
@@ -16,8 +17,8 @@ from app.notifications.models import Channel, Delivery, State
 from tests.notifications.deliveries import add, age, reread
 
 
-def claim() -> claims.Claimed:
-    claimed = claims.claim("urgent", Channel.MESSAGING)
+def claim(which: PreparedStatement = claims.OLDEST) -> claims.Claimed:
+    claimed = claims.claim("urgent", Channel.MESSAGING, which)
     assert claimed is not None
     return claimed
 
@@ -27,7 +28,7 @@ def test_a_claimed_row_is_nobody_elses_until_its_lease_ends(app: Flask) -> None:
     first = claim()
     assert claims.claim("urgent", Channel.MESSAGING) is None
     age(claims.LEASE_S + 1, of=row)
-    second = claim()
+    second = claim(claims.SUSPECTS)
     assert (second.id, second.attempts, second.deaths) == (first.id, 2, 1)
 
 
@@ -35,7 +36,7 @@ def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:
     row = add()
     first = claim()
     age(claims.LEASE_S + 1, of=row)
-    claim()
+    claim(claims.SUSPECTS)
     settlements.settle_failed(first, "late")
     settlements.settle_sent(first, "late")
     assert reread(row.dedupe_key).state == State.CLAIMED

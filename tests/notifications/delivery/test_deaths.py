@@ -1,4 +1,4 @@
-"""A delivery over which workers died: after the third it is tried alone, backed off, until it expires."""
+"""A delivery over which workers died is tried alone, after the third death backed off, until it expires."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from app.core.database.session import db
 from app.core.jobs.queue import connection
 from app.core.lib import clock
 from app.notifications import jobs
-from app.notifications.delivery import claims, drain
+from app.notifications.delivery import claims, drain, settlements
 from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel, Delivery, State
 from app.providers.http import ProviderError
 from dev.simulators import Server
-from tests.notifications.deliveries import add, age, die_over, reread
+from tests.notifications.deliveries import add, age, die_over, drain_all, reread
 
 
-def enqueued() -> list[str]:
-    return [str(job.func_name) for job in Queue("urgent", connection=connection(), serializer=JSONSerializer).jobs]
+def enqueued(queue: str = "urgent") -> list[str]:
+    return [str(job.func_name) for job in Queue(queue, connection=connection(), serializer=JSONSerializer).jobs]
 
 
 def test_three_deaths_do_not_fail_a_reminder(committed: Flask, gateway: Server) -> None:
@@ -34,16 +34,15 @@ def test_three_deaths_do_not_fail_a_reminder(committed: Flask, gateway: Server) 
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state in (State.PENDING, State.CLAIMED)
     jobs.enqueue_due()
-    assert "app.notifications.jobs.drain_alone" in enqueued()
-    jobs.drain_alone("urgent")
+    assert "app.notifications.jobs.drain_suspects" in enqueued()
+    jobs.drain_suspects("urgent")
     row = reread(row.dedupe_key)
     assert (row.state, row.deaths, len(gateway.messaging.sent)) == (State.SENT, 3, 1)
 
 
 def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     dying = [add(), add()]
-    for row in dying:
-        die_over(row)
+    die_over(*dying)
     fine = [add() for _ in range(10)]
     in_flight: list[int] = []
     beside: list[int] = []
@@ -60,8 +59,40 @@ def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pyte
     jobs.drain("urgent")
     assert beside == []
     assert all(reread(row.dedupe_key).state == State.SENT for row in fine)
-    jobs.drain_alone("urgent")
+    jobs.drain_suspects("urgent")
     assert beside == [1, 1]
+
+
+def test_a_suspect_that_was_postponed_is_still_sent_alone(committed: Flask, gateway: Server) -> None:
+    row = add()
+    assert claims.claim("urgent", Channel.MESSAGING) is not None
+    age(claims.LEASE_S + 1, of=row)
+    suspect = claims.claim("urgent", Channel.MESSAGING, claims.SUSPECTS)
+    assert suspect is not None
+    settlements.settle_postponed(suspect, timedelta())
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == State.PENDING
+    jobs.drain_suspects("urgent")
+    assert reread(row.dedupe_key).state == State.SENT
+
+
+def test_the_channels_of_suspects_take_turns(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    die_over(*(add(channel=channel) for channel in (Channel.MESSAGING, Channel.PUSH) for _ in range(2)))
+    called: list[str] = []
+    transports = {channel: lambda each: called.append(each.channel) for channel in Channel}
+    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
+    jobs.drain_suspects("urgent")
+    assert called == [Channel.MESSAGING, Channel.PUSH] * 2
+
+
+def test_late_suspects_are_drained_by_the_bulk_worker_too(committed: Flask) -> None:
+    row = add()
+    die_over(row)
+    jobs.enqueue_due()
+    assert enqueued("bulk") == []
+    age(11, of=row)
+    jobs.enqueue_due()
+    assert enqueued("urgent") == enqueued("bulk") == ["app.notifications.jobs.drain_suspects"]
 
 
 @pytest.mark.parametrize("busy", [Channel.MESSAGING, Channel.PUSH])
@@ -76,7 +107,7 @@ def test_a_busy_provider_holds_up_no_other_channel(
     rows = {channel: add(channel=channel) for channel in (Channel.MESSAGING, Channel.PUSH)}
     for row in rows.values():
         die_over(row)
-    jobs.drain_alone("urgent")
+    jobs.drain_suspects("urgent")
     states = {channel: reread(row.dedupe_key).state for channel, row in rows.items()}
     assert states == {channel: State.PENDING if channel is busy else State.SENT for channel in rows}
 
@@ -100,7 +131,7 @@ def test_what_was_cut_together_is_not_cut_together_again(committed: Flask, monke
 
     transports = {Channel.MESSAGING: send}
     monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
-    jobs.drain("urgent")
+    drain_all()
     assert max(len(together) for together in seen) == 1
     states = dict(db.session.execute(sa.select(Delivery.id, Delivery.state)).all())
     assert states == dict.fromkeys(cut | fine, State.SENT)
@@ -112,10 +143,10 @@ def test_each_further_death_doubles_the_wait(app: Flask) -> None:
     for wait_s in (60, 120, 240):
         assert claims.claim("urgent", Channel.MESSAGING) is None
         before = clock.now()
-        assert claims.claim_alone("urgent", Channel.MESSAGING) is not None
+        assert claims.claim("urgent", Channel.MESSAGING, claims.SUSPECTS) is not None
         row = reread(row.dedupe_key)
         assert before <= row.next_try_at - timedelta(seconds=wait_s) <= clock.now()
-        assert claims.claim_alone("urgent", Channel.MESSAGING) is None
+        assert claims.claim("urgent", Channel.MESSAGING, claims.SUSPECTS) is None
         age(wait_s + 5, of=row)
 
 
@@ -124,5 +155,5 @@ def test_it_is_missed_once_it_expires(committed: Flask) -> None:
     die_over(row)
     age(300, of=row)
     jobs.drain("urgent")
-    jobs.drain_alone("urgent")
+    jobs.drain_suspects("urgent")
     assert reread(row.dedupe_key).state == State.MISSED

@@ -246,7 +246,7 @@ def test_a_row_that_is_claimed_once_more_meanwhile_ends_no_other_call(
         claims.begin(delivery)
         if (ref := next(refs)) == "first":
             age(2 * claims.LEASE_S, of=row)
-            again = lane.next()
+            again = claims.claim("urgent", Channel.MESSAGING, claims.SUSPECTS)
             assert again is not None
             lane.handle(again)
         return ref

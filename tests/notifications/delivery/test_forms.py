@@ -178,7 +178,7 @@ def test_a_persons_message_costs_four_statements(
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = make_user()
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-    lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, drain.Condition(), claims.claim_pending)
+    lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, drain.Condition(), claims.OLDEST)
     health.may_send(Channel.MESSAGING)
     with statements.at_most(4):  # claimed, the number looked up, begun, settled
         delivery = lane.next()

@@ -7,6 +7,7 @@ import json
 import pytest
 from flask import Flask
 
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import unit_of_work
 from app.notifications import jobs, outbox
 from app.notifications.delivery import claims
@@ -15,12 +16,12 @@ from app.providers import messaging
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
 from tests.helpers.client import Client
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import add, age, drain_all, reread
 from tests.providers.raw_server import raw
 
 
-def claim() -> claims.Claimed:
-    claimed = claims.claim("urgent", Channel.MESSAGING)
+def claim(which: PreparedStatement = claims.OLDEST) -> claims.Claimed:
+    claimed = claims.claim("urgent", Channel.MESSAGING, which)
     assert claimed is not None
     return claimed
 
@@ -104,10 +105,10 @@ def test_a_worker_that_died_in_the_middle_of_a_call_leaves_an_unknown_outcome(
     committed: Flask, gateway: Server
 ) -> None:
     row = add()
-    for _ in range(2):
-        claims.begin(claim())  # and the worker dies
+    for which in (claims.OLDEST, claims.SUSPECTS):
+        claims.begin(claim(which))  # and the worker dies
         age(claims.LEASE_S + 1, of=row)
-    jobs.drain("urgent")
+    drain_all()
     row = reread(row.dedupe_key)
     assert (row.state, row.unknowns) == (State.FAILED, 2)
     assert not gateway.messaging.calls
@@ -117,7 +118,7 @@ def test_a_claim_that_another_worker_took_over_is_not_sent(app: Flask) -> None:
     row = add()
     first = claim()
     age(claims.LEASE_S + 1, of=row)
-    claim()
+    claim(claims.SUSPECTS)
     with pytest.raises(claims.ClaimLostError):
         claims.begin(first)
     assert reread(row.dedupe_key).unknowns == 0
@@ -138,4 +139,4 @@ def test_a_call_has_its_time_in_the_lease_however_long_it_waited(app: Flask) -> 
     age(claims.LEASE_S - 1, of=row)
     claims.begin(claimed)
     age(claims.CALL_S - 1, of=row)
-    assert claims.claim("urgent", Channel.MESSAGING) is None
+    assert claims.claim("urgent", Channel.MESSAGING, claims.SUSPECTS) is None

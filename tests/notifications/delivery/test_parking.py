@@ -118,7 +118,7 @@ def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
     age(AWAY_S, of=row)
     # The drain has looked at what is parked just before.
     monkeypatch.setattr(jobs.parking, "settle_all", lambda: parking.park(claimed, Outcome(Result.SENT, ref="ref")))
-    jobs.drain("urgent")
+    jobs.drain_suspects("urgent")
     row = reread(row.dedupe_key)
     assert (row.state, row.provider_ref, row.unknowns) == (State.SENT, "ref", 0)
     assert not gateway.messaging.calls

@@ -12,11 +12,10 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import clock
-from app.notifications import jobs
 from app.notifications.delivery import claims, receipts, settlements
 from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
 from dev.simulators import Server
-from tests.notifications.deliveries import add, age, reread, sent
+from tests.notifications.deliveries import add, age, drain_all, reread, sent
 
 _numbers = itertools.count(1)
 
@@ -179,7 +178,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: S
     tell(told, ref="wamid.1", delivery=row.id)
     take()
     age(60, of=row)
-    jobs.drain("urgent")
+    drain_all()
     row = reread(row.dedupe_key)
     assert (row.state, row.receipt, row.provider_ref, row.unknowns) == (State.SENT, told, "wamid.1", 0)
     assert gateway.messaging.sent == []
@@ -191,7 +190,7 @@ def test_without_a_receipt_the_same_call_is_repeated(committed: Flask, gateway: 
     assert claimed is not None
     claims.begin(claimed)
     age(60, of=row)
-    jobs.drain("urgent")
+    drain_all()
     assert len(gateway.messaging.sent) == 1
 
 

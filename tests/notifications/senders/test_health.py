@@ -161,7 +161,7 @@ def test_looking_at_the_sender_costs_a_delivery_no_statement(
 ) -> None:
     monkeypatch.setattr(health, "BELIEVED_S", PATIENCE_S)
     senders.check()
-    lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, Condition(), claims.claim_pending)
+    lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, Condition(), claims.OLDEST)
     user = make_user()
     for _ in range(3):
         add(user_id=user.id, target=None)

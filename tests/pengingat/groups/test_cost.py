@@ -9,9 +9,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.jobs import clock_jump
-from app.notifications.delivery import claims, drain, messaging, settlements
+from app.core.lib import clock
+from app.notifications.delivery import claims, drain, groups, messaging, settlements
 from dev.simulators import Server
 from tests.helpers.statements import Statements
 from tests.notifications.deliveries import ready
@@ -33,7 +35,7 @@ def test_a_message_of_several_costs_as_many_statements_as_one(
     alone = send()
     for name in ALL:
         medicine(siti_id, name)
-    assert send() == alone == 5
+    assert send() == alone == 6
     assert len(sent(grouping)) == 2
 
 
@@ -47,24 +49,28 @@ FROM generate_series(1, 40000) n, LATERAL (SELECT now() + (n - 20000) * interval
 """
 
 
-#: What stands before a row that a dead worker has left is such a row too, and there are never many.
-BESIDE, CLAIMED = "ix_deliveries_beside", "ix_deliveries_claimed"
-
-
-@pytest.mark.parametrize(
-    ("name", "earlier"),
-    [("_claim", BESIDE), ("_claim_pending", BESIDE), ("_claim_fresh", BESIDE), ("_claim_abandoned", CLAIMED)],
-)
+@pytest.mark.parametrize("which", [claims.OLDEST, claims.NEWEST, claims.SUSPECTS], ids=["oldest", "newest", "suspects"])
 def test_its_claim_reads_what_is_open_of_one_person_at_one_minute(
-    app: Flask, siti_id: int, name: str, earlier: str
+    app: Flask, siti_id: int, which: PreparedStatement
 ) -> None:
     db.session.execute(sa.text(SETTLED))
     db.session.execute(sa.text("ANALYZE deliveries"))
     values = {"of_queue": "urgent", "of_channel": "messaging", "token": str(uuid.uuid4()), **clock_jump.values()}
-    text = claims._of_groups[getattr(claims, name)]._text
-    plan = "\n".join(db.session.connection().exec_driver_sql(f"EXPLAIN {text}", values).scalars())
-    assert "Seq Scan on deliveries" not in plan, plan
-    by = {alias: index for index, alias in re.findall(r"using (\w+) on deliveries (earlier|later)", plan)}
-    assert by == {"earlier": earlier, "later": BESIDE}, plan
-    beside = re.findall(r"ix_deliveries_beside.*\n *Index Cond: (.*)", plan)
-    assert all("user_id" in condition and condition.count("due_at") >= 2 for condition in beside), plan
+    of_first = groups.values_of(
+        {
+            **dict.fromkeys((*groups.SHARED, "deaths"), 0),
+            "user_id": siti_id,
+            "queue": "urgent",
+            "kind": "reminder",
+            "due_at": clock.now(),
+            "claim_token": None,
+        }
+    )
+    for statement, alias in ((which, "earlier"), (claims._siblings, "sibling")):
+        explain = f"EXPLAIN {statement._text}"
+        values = {**values, **of_first, "is_grouped": True, "lease_end": clock.now()}
+        plan = "\n".join(db.session.connection().exec_driver_sql(explain, values).scalars())
+        assert "Seq Scan on deliveries" not in plan, plan
+        assert f"using ix_deliveries_beside on deliveries {alias}" in plan, plan
+        beside = re.findall(r"ix_deliveries_beside.*\n *Index Cond: (.*)", plan)
+        assert all("user_id" in condition and condition.count("due_at") >= 2 for condition in beside), plan

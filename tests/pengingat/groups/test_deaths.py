@@ -17,7 +17,7 @@ from app.notifications.models import Channel, Heard, Inbound, Receipt, State
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import ready
+from tests.notifications.deliveries import drain_all, ready
 from tests.pengingat.groups.medicines import ALL, answer, end_lease, medicine, messages, named, sent, states
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -42,10 +42,10 @@ def test_a_worker_that_dies_before_the_call_leaves_one_message_for_the_next(
     grouping: Server, three: list[int], die: Callable[[], None]
 ) -> None:
     die()
-    outbox_jobs.drain("urgent")
+    drain_all()
     assert sent(grouping) == []
     end_lease()
-    outbox_jobs.drain("urgent")
+    drain_all()
     assert [named(text) for text in sent(grouping)] == [list(ALL)]
     assert states(*three) == [State.SENT] * 3
 
@@ -56,9 +56,9 @@ def test_an_unknown_outcome_is_repeated_once_for_all_together_and_never_a_third_
     for _ in range(2):
         die_after_the_call()
         end_lease()
-    outbox_jobs.drain("urgent")
+    drain_all()
     end_lease()
-    outbox_jobs.drain("urgent")
+    drain_all()
     assert [named(text) for text in sent(grouping)] == [list(ALL)] * 2
     assert [(row.state, row.unknowns) for row in messages(*three)] == [(State.FAILED, 2)] * 3
 
@@ -67,7 +67,7 @@ def test_what_is_answered_before_the_repetition_is_not_in_it(grouping: Server, t
     die_after_the_call()
     answer(siti_id, three[0])
     end_lease()
-    outbox_jobs.drain("urgent")
+    drain_all()
     assert [named(text) for text in sent(grouping)] == [list(ALL), ["Amlodipin", "Simvastatin"]]
 
 
@@ -103,7 +103,7 @@ def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list
     reference = messaging.send(claimed)
     parking.park(claimed, drain.Outcome(drain.Result.SENT, ref=reference))
     end_lease()
-    outbox_jobs.drain("urgent")
+    drain_all()
     assert len(sent(grouping)) == 1
     assert [(row.state, row.unknowns, row.provider_ref) for row in messages(*three)] == [(State.SENT, 0, reference)] * 3
 
@@ -119,7 +119,7 @@ def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, thre
         db.session.flush()
         assert receipts.take(lambda *_: None) == 1
     end_lease()
-    outbox_jobs.drain("urgent")
+    drain_all()
     assert len(sent(grouping)) == 1
     left_out, *rest = messages(*three)
     assert [(row.state, row.provider_ref, row.receipt) for row in rest] == [("sent", "wamid.1", "delivered")] * 2
@@ -128,11 +128,11 @@ def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, thre
 
 def test_what_several_workers_died_over_is_tried_row_by_row(grouping: Server, three: list[int]) -> None:
     for _ in range(claims.POISON_DEATHS):
-        assert claims.claim("urgent", Channel.MESSAGING) is not None
+        ready()
         end_lease()
     outbox_jobs.drain("urgent")
     assert sent(grouping) == []
-    outbox_jobs.drain_alone("urgent")
+    outbox_jobs.drain_suspects("urgent")
     assert sorted(map(named, sent(grouping))) == [["Amlodipin"], ["Metformin"], ["Simvastatin"]]
 
 
@@ -144,17 +144,19 @@ def test_workers_that_come_at_once_send_one_message_a_person(grouping: Server, c
     for user_id in people:
         for name in ALL:
             medicine(user_id, name)
+    which = claims.OLDEST
     if died:
         while claims.claim("urgent", Channel.MESSAGING):
             pass
         end_lease()
+        which = claims.SUSPECTS
     claimed: list[Claimed] = []
     start = Barrier(6)
 
     def work() -> None:
         with committed.app_context():
             start.wait()
-            while row := claims.claim("urgent", Channel.MESSAGING):
+            while row := claims.claim("urgent", Channel.MESSAGING, which):
                 claimed.append(row)
 
     threads = [Thread(target=work) for _ in range(6)]
@@ -162,7 +164,7 @@ def test_workers_that_come_at_once_send_one_message_a_person(grouping: Server, c
         thread.start()
     for thread in threads:
         thread.join()
-    while row := claims.claim("urgent", Channel.MESSAGING):  # what one left to another
+    while row := claims.claim("urgent", Channel.MESSAGING, which):  # what one left to another
         claimed.append(row)
     assert [len(each.together) for each in claimed] == [3] * len(people)
     assert {each.user_id for each in claimed} == set(people)
