@@ -160,7 +160,6 @@ def test_a_browser_that_signs_in_again_belongs_to_the_new_session(
 
 def test_a_claim_belongs_to_no_session(client: Client, user_id: int, browser: dict[str, Any]) -> None:
     device = sign_in(client, user_id)
-    subscribe(device, browser)
     assert client.post("/push/subscribe", {**browser, "user_id": user_id}).json["is_verified"] is False
     device.post("/logout")
     assert endpoints() == [browser["endpoint"]]

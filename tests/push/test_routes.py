@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
+from flask import Flask
 
+from app.core.database.session import db
+from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.helpers.client import Client, assert_error
 from tests.push.pushes import PAYLOAD
@@ -43,10 +48,21 @@ class TestSubscribe:
     def test_a_known_endpoint_gets_its_new_owner_and_keys(
         self, client: Client, siti: Client, browser: dict[str, Any], sim: Server, keys: str
     ) -> None:
-        first = siti.post("/push/subscribe", browser).json
-        again = client.post("/push/subscribe", {**browser, "keys": sim.push.subscribe(keys)["keys"]})
+        first = client.post("/push/subscribe", browser).json
+        again = siti.post("/push/subscribe", {**browser, "keys": sim.push.subscribe(keys)["keys"]})
         assert (again.status_code, again.json["id"]) == (200, first["id"])
-        assert (again.json["user_id"], again.json["is_verified"]) == (None, False)
+        assert (again.json["user_id"], again.json["is_verified"]) == (siti.id, True)
+
+    def test_a_claim_takes_no_verified_subscription(
+        self, client: Client, siti: Client, budi: Client, browser: dict[str, Any], user_id: int
+    ) -> None:
+        siti.post("/push/subscribe", browser)
+        for claim in (browser, {**browser, "user_id": user_id}, {**browser, "user_id": siti.id}):
+            assert_error(client.post("/push/subscribe", claim), 409, "subscription_verified")
+        subscription = db.session.scalars(sa.select(PushSubscription)).one()
+        assert (subscription.user_id, subscription.is_verified) == (siti.id, True)
+        # Somebody else who logs in at the same browser proves that it is theirs now.
+        assert budi.post("/push/subscribe", browser).json["user_id"] == budi.id
 
     def test_a_bad_token_is_told_so_that_the_client_refreshes(self, client: Client, browser: dict[str, Any]) -> None:
         assert_error(client.with_token("falsch").post("/push/subscribe", browser), 401)
@@ -101,6 +117,29 @@ class TestSendPush:
             assert response.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 0}
         client.post("/push/subscribe", {**browser, "user_id": user_id})
         assert client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD}).json["queued"] == 1
+
+    def test_only_administrators_may_where_the_setting_says_so(
+        self,
+        app: Flask,
+        client: Client,
+        siti: Client,
+        admin: Client,
+        superadmin: Client,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        sent = {"user_id": siti.id, "payload": PAYLOAD}
+        for caller in (client, siti, admin):
+            assert caller.post("/push/send", sent).status_code == 200
+        config = dataclasses.replace(app.extensions["config"], push_send="admin")
+        monkeypatch.setitem(app.extensions, "config", config)
+        assert_error(client.post("/push/send", sent), 401, "unauthorized")
+        assert_error(siti.post("/push/send", sent), 403, "forbidden")
+        assert admin.post("/push/send", sent).status_code == 200
+        assert superadmin.post("/push/send", sent).status_code == 200
+
+    def test_a_bad_token_is_told(self, client: Client, user_id: int) -> None:
+        sent = {"user_id": user_id, "payload": PAYLOAD}
+        assert_error(client.with_token("falsch").post("/push/send", sent), 401)
 
     def test_payloads_are_bounded(self, client: Client, user_id: int) -> None:
         sent = {"title": "T", "body": "x" * 2600}

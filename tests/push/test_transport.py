@@ -35,26 +35,47 @@ def test_a_push_reaches_every_browser_of_the_person(client: Client, sim: Server,
     assert response.status_code == 200
     assert response.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 2}
     jobs.drain("urgent")
-    assert [shown(sim, browser) for browser in browsers] == [[PAYLOAD], [PAYLOAD]]
+    unsigned = {**PAYLOAD, **{name: f"Pesan dari luar layanan: {PAYLOAD[name]}" for name in ("title", "body")}}
+    assert [shown(sim, browser) for browser in browsers] == [[unsigned], [unsigned]]
     message = sim.push.messages[0]
     assert (message.error, message.ttl, message.urgency) == (None, 86400, "normal")
 
 
 @pytest.mark.parametrize(
-    ("title", "seen"),
+    ("text", "seen"),
     [
         ("Menang di judi.com sekarang", "Menang di sekarang"),
         ("https://judi.com", "Pemberitahuan"),
         ("Klaim klaim.help", "Klaim"),
     ],
 )
-def test_a_title_shows_no_web_address(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int, title: str, seen: str
+def test_a_push_of_anybody_shows_no_web_address(
+    siti: Client, sim: Server, browser: dict[str, Any], text: str, seen: str
 ) -> None:
-    subscribe(client, browser, user_id)
-    client.post("/push/send", {"user_id": user_id, "payload": {**PAYLOAD, "title": title}})
+    subscribe(siti, browser, siti.id)
+    payload = {**PAYLOAD, "title": text, "body": text}
+    assert siti.post("/push/send", {"user_id": siti.id, "payload": payload}).status_code == 200
     jobs.drain("urgent")
-    assert shown(sim, browser) == [{**PAYLOAD, "title": seen}]
+    assert shown(sim, browser) == [{**PAYLOAD, "title": seen, "body": seen}]
+
+
+def test_lines_of_a_push_stay_lines(siti: Client, sim: Server, browser: dict[str, Any]) -> None:
+    subscribe(siti, browser, siti.id)
+    payload = {**PAYLOAD, "body": "Buka judi.com\nPukul 07.30, dr. Ani, Sp.PD"}
+    siti.post("/push/send", {"user_id": siti.id, "payload": payload})
+    jobs.drain("urgent")
+    assert shown(sim, browser) == [{**PAYLOAD, "body": "Buka\nPukul 07.30, dr. Ani, Sp.PD"}]
+
+
+def test_a_push_of_nobody_says_that_it_is_not_ours(
+    client: Client, siti: Client, sim: Server, browser: dict[str, Any]
+) -> None:
+    subscribe(siti, browser, siti.id)
+    stop = "Hentikan obat Anda hari ini"
+    client.post("/push/send", {"user_id": siti.id, "payload": {"title": stop, "body": stop}})
+    jobs.drain("urgent")
+    theirs = f"Pesan dari luar layanan: {stop}"
+    assert shown(sim, browser) == [{"title": theirs, "body": theirs}]
 
 
 def test_a_reminder_is_urgent_short_lived_and_collapses_by_topic(
