@@ -425,6 +425,11 @@ class Config:
         "Private key of web push, base64url", _vapid_private_key, default=None, secret=True
     )
     vapid_subject: str | None = setting("`mailto:` or https address of the operator", default=None)
+    push_send: str = setting(
+        "Who may call `POST /push/send`: `open` anybody, `admin` administrators alone",
+        _choice("open", "admin"),
+        default="open",
+    )
 
     # broadcasts
     broadcast_delay_seconds: tuple[int, int] = setting(

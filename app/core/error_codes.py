@@ -74,6 +74,7 @@ ERROR_CODES = (
     "session_ended",
     "sql_error",
     "stock_not_tracked",
+    "subscription_verified",
     "superadmin_only",
     "superuser_role",
     "token_expired",

@@ -41,8 +41,12 @@ def get_public_key() -> dict[str, str]:
 @bp.arguments(schemas.SubscriptionCreate)
 @bp.response(201, schemas.Subscription)
 @bp.alt_response(200, schema=schemas.Subscription, description="A known endpoint: owner and keys replaced")
+@bp.alt_response(409, "CONFLICT")
 def subscribe(data: Loaded) -> tuple[PushSubscription, int]:
-    """Store a browser's subscription; with a token, as its owner's verified one, until this session ends."""
+    """Store a browser's subscription; with a token, as its owner's verified one, until this session ends.
+
+    409 `subscription_verified` without a token for an endpoint that is verified.
+    """
     subscription, is_new = service.subscribe(data, optional_caller())
     return subscription, 201 if is_new else 200
 
@@ -60,12 +64,16 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 
 
 @bp.post("/send")
-@public
+@optional
 @limit("20 per minute", key=target, counter=SENDING)
 @limit("60 per minute", counter=SENDING)
 @bp.arguments(schemas.PushCreate)
 @bp.response(200, schemas.PushResult)
+@bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Pythons call it otherwise
 def send_push(data: Loaded) -> dict[str, int]:
-    """Push to all browsers of a user, through the worker."""
-    return service.send(data)
+    """Push to all browsers of a user, through the worker.
+
+    Without a token the texts begin with "Pesan dari luar layanan:". `PUSH_SEND=admin` asks for an administrator's.
+    """
+    return service.send(data, optional_caller())

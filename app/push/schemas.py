@@ -61,7 +61,9 @@ class PublicKey(Schema):
 
 class PushPayload(Schema):
     title = Text(200, required=True, metadata={"description": "Web addresses in it are left out"}, example="Halo")
-    body = Text(2700, required=True, example="Ada kabar baru.")
+    body = Text(
+        2700, required=True, metadata={"description": "Web addresses in it are left out"}, example="Ada kabar baru."
+    )
     url = Text(
         1000,
         load_default=None,

@@ -11,11 +11,21 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db, translating
-from app.core.errors import AppError, NotFound, PayloadTooLarge, ProviderFailed, ValidationFailed
+from app.core.errors import (
+    AppError,
+    Conflict,
+    Forbidden,
+    NotFound,
+    PayloadTooLarge,
+    ProviderFailed,
+    Unauthorized,
+    ValidationFailed,
+)
 from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
 from app.core.web.fields import Loaded
 from app.identity import sessions, users
+from app.identity.models import PRIVILEGED
 from app.identity.sessions import Caller
 from app.notifications import outbox
 from app.notifications.models import Channel
@@ -26,10 +36,13 @@ from app.push.models import PushSubscription
 #: Subscriptions that a person may have; beyond it the oldest are deleted, unverified ones first.
 MOST_A_USER = 10
 
-#: The title of a push that has nothing but a web address for one.
+#: What stands in place of a text that is nothing but a web address.
 UNTITLED = "Pemberitahuan"
+#: How the texts of a push begin that nobody has signed: people would take them for ours.
+FROM_OUTSIDE = "Pesan dari luar layanan: "
 
 NOT_FOUND = "Langganan tidak ditemukan."
+VERIFIED = "Perangkat ini sudah terhubung dengan sebuah akun. Masuk dulu untuk menggantinya."
 CONSTRAINTS: dict[str, AppError] = {
     "fk_push_subscriptions_user_id": ValidationFailed({"user_id": ["tidak dikenal."]}),
     "fk_push_subscriptions_session_id": sessions.ended(),
@@ -45,8 +58,9 @@ def public_key() -> str:
 def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bool]:
     """Store a browser's subscription, or give a known one its new owner and keys; returns it and whether it is new.
 
-    A caller's subscription is verified, and is deleted with their session. `user_id` alone is a claim. The owner is
-    locked, so of two browsers at once the second counts the first.
+    A caller's subscription is verified, and is deleted with their session. `user_id` alone is a claim: `Conflict`
+    where it would replace a verified subscription. The owner is locked, so of two browsers at once the second counts
+    the first.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["harus berupa alamat https layanan push."]})
@@ -68,10 +82,14 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
             insert(PushSubscription)
             .values(endpoint=data["endpoint"], **values)
             .on_conflict_do_update(
-                index_elements=["endpoint"], set_={**values, "updated_at": sa.func.statement_timestamp()}
+                index_elements=["endpoint"],
+                set_={**values, "updated_at": sa.func.statement_timestamp()},
+                where=sa.true() if caller else ~PushSubscription.is_verified,
             )
             .returning(PushSubscription.id, sa.literal_column("xmax = 0", sa.Boolean).label("is_new"))
-        ).one()
+        ).one_or_none()
+    if row is None:
+        raise Conflict(VERIFIED, code="subscription_verified")
     subscription = db.session.get_one(PushSubscription, row.id, populate_existing=True)
     if owner_id is not None:
         _delete_surplus(owner_id)
@@ -85,14 +103,19 @@ def unsubscribe(endpoint: str) -> None:
         raise NotFound(NOT_FOUND)
 
 
-def send(data: Loaded) -> dict[str, int]:
+def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
     """Add a delivery for each of a person's subscriptions; returns how many as `queued`.
 
-    For somebody without subscriptions, and for an unknown person, all counts are zero. Anybody may send, so the title,
-    which people take for ours, holds no web address.
+    For somebody without subscriptions, and for an unknown person, all counts are zero. People take the texts for ours,
+    so they hold no web address, and say when nobody has signed them. `PUSH_SEND` says whether only administrators send.
     """
+    if settings.push_send == "admin" and not (caller and caller.has(*PRIVILEGED)):
+        raise Forbidden if caller else Unauthorized
     payload = {name: value for name, value in data["payload"].items() if value is not None}
-    payload["title"] = without_addresses(data["payload"]["title"]) or UNTITLED
+    lead = "" if caller else FROM_OUTSIDE
+    for name in ("title", "body"):
+        lines = map(without_addresses, payload[name].splitlines())
+        payload[name] = lead + ("\n".join(lines).strip() or UNTITLED)
     if len(orjson.dumps(payload)) > webpush.MAX_PAYLOAD_BYTES:
         raise PayloadTooLarge(f"Isi notifikasi paling besar {webpush.MAX_PAYLOAD_BYTES} byte.")
     url = data["payload"]["url"]

@@ -162,7 +162,7 @@ ACCESS: dict[str, str] = {
     "GET /caregiver/patients/<int:patient_id>/kepatuhan": "anybody",
     # web push
     "GET /push/public-key": "public",
-    "POST /push/send": "public",
+    "POST /push/send": "optional",
     "POST /push/subscribe": "optional",
     "DELETE /push/subscribe": "public",
     # messages that come back
