@@ -5,20 +5,27 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Sequence
 from datetime import timedelta
+from typing import cast
+
+import sqlalchemy as sa
 
 from app.core.database import clock
+from app.core.database.session import db
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
 from app.notifications.messages import send_message
-from app.notifications.models import SECURITY_NOTICE, Channel
+from app.notifications.models import SECURITY_NOTICE, Channel, Delivery, State
 
 #: Events of security notices.
 ACCOUNT_CHANGED, NUMBER_WAS_TAKEN = "account_changed", "number_taken"
 
 #: So long is tried to send a notice.
 LIFETIME = timedelta(days=1)
+
+#: How long after a notice further changes are gathered, to be told in one more.
+TOGETHER = timedelta(minutes=10)
 
 #: What can change, in the order and the words in which people are told.
 WORDS = {"password": "kata sandi", "email": "alamat e-mail", "nomor_hp": "nomor HP"}
@@ -28,15 +35,48 @@ CHANGED = "Data akun Anda baru saja diubah: {what}. Bila bukan Anda yang menguba
 
 
 def account_changed(user: User, fields: Collection[str], *, phone_before: str | None) -> None:
-    """Tell the person's number which of `WORDS` changed, and the number `phone_before` that they had until now."""
-    for phone in filter(None, {user.phone, phone_before}):
-        send_message(
-            phone,
-            kind=SECURITY_NOTICE,
-            dedupe_key=f"{SECURITY_NOTICE}:{user.id}:{uuid.uuid4()}",
-            expires_in=LIFETIME,
-            payload={"event": ACCOUNT_CHANGED, "fields": [name for name in WORDS if name in fields]},
-        )
+    """Tell the person's number which of `WORDS` changed, and the number `phone_before` that they had until now.
+
+    A number gets one notice in ten minutes. The person is locked, so no other notice is added meanwhile.
+    """
+    for phone in sorted(filter(None, {user.phone, phone_before})):
+        _tell_changed(user, phone, fields)
+
+
+def _tell_changed(user: User, phone: str, fields: Collection[str]) -> None:
+    """Add a notice, or the fields to one that waits. After one that has left, the next waits for its ten minutes."""
+    owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
+    last = _last_told(user, phone)
+    if last and last.user_id == owner_id and last.state == State.PENDING and last.claim_token is None:
+        last.payload = _changed({*fields, *cast(list[str], last.payload["fields"])})
+        db.session.flush()
+        return
+    send_message(
+        phone,
+        kind=SECURITY_NOTICE,
+        dedupe_key=f"{SECURITY_NOTICE}:{user.id}:{uuid.uuid4()}",
+        expires_in=LIFETIME,
+        due_at=last.due_at + TOGETHER if last else None,
+        payload=_changed(fields),
+    )
+
+
+def _last_told(user: User, phone: str) -> Delivery | None:
+    """Return the latest notice to a number, locked, if it left within the last ten minutes or still waits."""
+    rows = sa.select(Delivery).where(
+        sa.or_(Delivery.user_id == user.id, Delivery.user_id.is_(None)),
+        Delivery.target == phone,
+        Delivery.kind == SECURITY_NOTICE,
+        Delivery.payload["event"].astext == ACCOUNT_CHANGED,
+        Delivery.state != State.CANCELLED,
+        Delivery.due_at > clock.now() - TOGETHER,
+    )
+    latest = rows.order_by(Delivery.due_at.desc(), Delivery.id.desc()).limit(1).with_for_update()
+    return db.session.scalar(latest.execution_options(populate_existing=True))
+
+
+def _changed(fields: Collection[str]) -> dict[str, object]:
+    return {"event": ACCOUNT_CHANGED, "fields": [name for name in WORDS if name in fields]}
 
 
 def render_changed(deliveries: Sequence[Claimed]) -> dict[int, Words]:

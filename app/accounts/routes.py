@@ -140,7 +140,8 @@ def get_profile() -> User:
 def update_profile(data: Loaded) -> User:
     """Change the own record; what is not sent stays. A new password ends all sessions but this one.
 
-    The number is told of a new password, e-mail or number, the old one too. Ten new e-mails and numbers an hour.
+    The number is told of a new password, e-mail or number, the old one too. Ten new e-mails and numbers an hour, and
+    five new passwords.
     """
     return service.update_profile(caller, data)
 

@@ -55,6 +55,8 @@ STAYS = "Penghapusan akun Anda dibatalkan. Akun Anda tetap ada."
 LOGGED_IN = "Berhasil masuk sebagai superadmin."
 #: E-mails and numbers that a person may try in their profile: each try says whether somebody has it.
 CONTACT_CHANGES = "10 per hour"
+#: New passwords of one person, set without a reset link: each is told to their number.
+NEW_PASSWORDS = "5 per hour"
 
 
 @dataclass(frozen=True)
@@ -192,9 +194,16 @@ def update_profile(caller: Caller, data: Loaded) -> User:
     if "role_ids" in data:
         choose_own_roles(user, data["role_ids"])
     users.update(user, data, keep_session=caller.session_id)
+    tell_of_change(user, changes, phone_before)
+    return user
+
+
+def tell_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
+    """Tell of what has changed, after a new password was counted: `TooManyRequests` undoes the change."""
+    if "password" in changes:
+        rate_limits.count(NEW_PASSWORDS, "password", f"user:{user.id}")
     if changes:
         notices.account_changed(user, changes, phone_before=phone_before)
-    return user
 
 
 def _without_repeats(user: User, data: Loaded) -> Loaded:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -15,14 +15,28 @@ from app.notifications.models import About, Channel
 
 
 def send_message(
-    phone: str, *, kind: str, dedupe_key: str, expires_in: timedelta, payload: Mapping[str, object] | None = None
+    phone: str,
+    *,
+    kind: str,
+    dedupe_key: str,
+    expires_in: timedelta,
+    due_at: datetime | None = None,
+    payload: Mapping[str, object] | None = None,
 ) -> None:
     """Send a message to one E.164 number, and only to that: when its owner changes it first, nothing is sent.
 
-    Equal `dedupe_key`s are one message.
+    It leaves at `due_at`, or at once. Equal `dedupe_key`s are one message.
     """
     user_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
-    message_user(user_id, kind=kind, dedupe_key=dedupe_key, expires_in=expires_in, only_to=phone, payload=payload)
+    message_user(
+        user_id,
+        kind=kind,
+        dedupe_key=dedupe_key,
+        expires_in=expires_in,
+        only_to=phone,
+        due_at=due_at,
+        payload=payload,
+    )
 
 
 def message_user(
@@ -33,6 +47,7 @@ def message_user(
     dedupe_key: str,
     expires_in: timedelta,
     only_to: str | None = None,
+    due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
     """Send a message to a person, at the number that they have when it is sent, or `only_to` this one.
@@ -47,7 +62,8 @@ def message_user(
             dedupe_key=dedupe_key,
             payload=payload or {},
             words=None if text is None else {"text": text},
-            expires_at=database_clock.now() + expires_in,
+            due_at=due_at,
+            expires_at=(due_at or database_clock.now()) + expires_in,
             user_id=user_id,
             target=only_to,
         )

@@ -6,7 +6,6 @@ import re
 
 import sqlalchemy as sa
 
-from app.accounts import notices
 from app.accounts import service as accounts
 from app.admins.service.users import with_last_seen
 from app.core.database.session import db
@@ -80,8 +79,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     phone_before = admin.phone
     if fields := sorted(data.keys() - {"role", "current_password"}):
         users.update(admin, data, keep_session=by.session_id if is_own else None)
-        if changes:
-            notices.account_changed(admin, changes, phone_before=phone_before)
+        accounts.tell_of_change(admin, changes, phone_before)
         audit.record(by, audit.Action.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=fields)
     if "role" in data:
         roles = [role for role in admin.roles if role.name not in PRIVILEGED] + roles_named([data["role"]])
