@@ -1,0 +1,104 @@
+"""Of the 60 dues of a day those count that have fallen due, be their reminders deleted or moved since."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.notifications.models import Delivery
+from app.pengingat import service
+from app.pengingat.limits import MOST_A_DAY, TooManyReminders
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.overlap import done_twice_at_once
+from tests.pengingat.ledgers import NOW, Time, settle
+
+
+def visit(minutes: float) -> dict[str, Any]:
+    """A visit so many minutes from the beginning of the test, reminded of at its own time."""
+    at = NOW + timedelta(minutes=minutes)
+    return {"tipe": "kontrol", "judul": "Kontrol", "waktu": at.isoformat(), "timezone": "Asia/Jakarta", "details": {}}
+
+
+def make(client: Client, minutes: float) -> str:
+    response = client.post("/pengingat", visit(minutes))
+    assert response.status_code == 201, response.json
+    return f"/pengingat/{response.json['id']}"
+
+
+def send() -> None:
+    """Send what is due."""
+    due = sa.select(sa.literal(1)).where(Delivery.due_at <= NOW + timedelta(minutes=1)).exists()
+    assert db.session.scalar(sa.select(due))
+    settle("sent", Delivery.due_at <= NOW + timedelta(minutes=1), Delivery.state == "pending")
+
+
+@pytest.fixture
+def spent(siti: Client, moment: Time) -> list[str]:
+    """The paths of 60 reminders that have just been sent."""
+    paths = [make(siti, 1) for _ in range(MOST_A_DAY)]
+    moment.move(minutes=1)
+    send()
+    return paths
+
+
+def test_deleted_reminders_count_on_the_day_on_which_they_fell_due(siti: Client, spent: list[str]) -> None:
+    for path in spent:
+        assert siti.delete(path).status_code == 200
+    assert_error(siti.post("/pengingat", visit(2)), 409, "too_many_reminders")
+    make(siti, 24 * 60)  # tomorrow
+
+
+def test_a_reminder_that_is_moved_after_it_fell_due_counts_again(siti: Client, spent: list[str]) -> None:
+    later = (NOW + timedelta(minutes=2)).isoformat()
+    assert_error(siti.put(spent[0], {"waktu": later}), 409, "too_many_reminders")
+    tomorrow = (NOW + timedelta(days=1)).isoformat()
+    assert siti.put(spent[0], {"waktu": tomorrow}).status_code == 200
+
+
+def test_what_was_never_sent_does_not_count(siti: Client, moment: Time) -> None:
+    for _ in range(3):
+        paths = [make(siti, 60) for _ in range(MOST_A_DAY)]
+        for path in paths:
+            siti.delete(path)
+    make(siti, 60)
+
+
+def test_the_day_is_that_of_the_reminder(siti: Client, moment: Time, spent: list[str]) -> None:
+    for path in spent:
+        siti.delete(path)
+    assert_error(siti.post("/pengingat", {**visit(2), "timezone": "Asia/Jayapura"}), 409, "too_many_reminders")
+
+
+def test_the_next_day_has_room_again(siti: Client, moment: Time, spent: list[str]) -> None:
+    moment.move(hours=16)  # 00.01 in Jakarta
+    for path in spent:
+        siti.delete(path)
+    for _ in range(MOST_A_DAY):
+        make(siti, 16 * 60 + 5)
+    assert_error(siti.post("/pengingat", visit(16 * 60 + 6)), 409, "too_many_reminders")
+
+
+def test_of_two_at_once_after_deletions_one_gets_the_last_place(committed: Flask, moment: Time) -> None:
+    with unit_of_work():
+        user_id = make_user().id
+    data: Any = {**visit(1), "waktu": NOW + timedelta(minutes=1)}
+    ids = []
+    for _ in range(MOST_A_DAY - 1):
+        with unit_of_work():
+            ids.append(service.create(user_id, data).id)
+    moment.move(minutes=1)
+    send()
+    db.session.commit()
+    for id_ in ids:
+        with unit_of_work():
+            service.delete(user_id, id_)
+    data["waktu"] = NOW + timedelta(minutes=3)
+    second = done_twice_at_once(committed, lambda: service.create(user_id, data))
+    with pytest.raises(TooManyReminders):
+        second.result()

@@ -1,0 +1,39 @@
+"""Writes of reminders: 60 a minute and 2,000 a day for each person."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.helpers.client import Client, assert_error
+from tests.pengingat.ledgers import Time
+
+pytestmark = pytest.mark.usefixtures("limited")
+
+
+def test_making_and_deleting_counts_together(siti: Client, budi: Client, moment: Time, obat: dict[str, Any]) -> None:
+    for _ in range(30):
+        id_ = siti.post("/pengingat/obat", obat).json["id"]
+        assert siti.delete(f"/pengingat/{id_}").status_code == 200
+    refused = siti.post("/pengingat/obat", obat)
+    assert_error(refused, 429, "too_many_requests")
+    assert siti.get("/pengingat").status_code == 200
+    assert budi.post("/pengingat/obat", obat).status_code == 201
+
+
+def test_refused_writes_count(siti: Client, moment: Time) -> None:
+    for n in range(60):
+        assert siti.put(f"/pengingat/{n + 1}", {"judul": "x"}).status_code == 404
+    assert_error(siti.delete("/pengingat/1"), 429)
+
+
+def test_every_write_is_limited_by_minute_and_day(real_app: Flask) -> None:
+    rules = [rule for rule in real_app.url_map.iter_rules() if re.match(r"/api/pengingat(/|$)", rule.rule)]
+    writes = [rule for rule in rules if rule.methods and rule.methods & {"POST", "PUT", "PATCH", "DELETE"}]
+    assert len(writes) >= 6
+    for rule in writes:
+        limits = getattr(real_app.view_functions[rule.endpoint], "limits", ())
+        assert ("60 per minute; 2000 per day", "pengingat") in limits, rule
