@@ -11,7 +11,7 @@ from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing
 from app.core.web.rate_limits import limit
-from app.identity.access import authenticated, caller
+from app.identity.access import authenticated, by_caller, caller
 from app.identity.access_log import Action
 from app.pengingat import schemas, service
 from app.pengingat.caregiving import on_behalf_of
@@ -26,6 +26,9 @@ bp = Blueprint(
     "pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller, or of their patient"
 )
 
+#: By who writes, their own reminders and those of patients together.
+limit_writes = limit("60 per minute; 2000 per day", key=by_caller, counter="pengingat")
+
 
 def of_whom(view: Callable[..., object]) -> Callable[..., object]:
     """Take `patient_id`: whose reminders a view is about is its first argument."""
@@ -34,6 +37,7 @@ def of_whom(view: Callable[..., object]) -> Callable[..., object]:
 
 @bp.post("")
 @authenticated
+@limit_writes
 @of_whom
 @bp.arguments(schemas.PengingatCreate)
 @bp.response(201, schemas.PengingatCreated)
@@ -45,6 +49,7 @@ def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
 
 @bp.post("/obat")
 @authenticated
+@limit_writes
 @of_whom
 @bp.arguments(schemas.ObatCreate)
 @bp.response(201, schemas.PengingatCreated)
@@ -75,6 +80,7 @@ def get_reminder(whose: Whose, pengingat_id: int) -> Pengingat:
 
 @bp.put("/<int:pengingat_id>")
 @authenticated
+@limit_writes
 @of_whom
 @bp.arguments(schemas.PengingatUpdate)
 @bp.response(200, schemas.Pengingat)
@@ -86,6 +92,7 @@ def update_reminder(whose: Whose, data: PengingatChanges, pengingat_id: int) -> 
 
 @bp.delete("/<int:pengingat_id>")
 @authenticated
+@limit_writes
 @of_whom
 @bp.response(200, MessageSchema)
 def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
@@ -96,6 +103,7 @@ def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
 
 @bp.post("/<int:pengingat_id>/persediaan")
 @authenticated
+@limit_writes
 @of_whom
 @bp.arguments(schemas.StockAdditionCreate)
 @bp.response(200, schemas.Pengingat)
@@ -110,6 +118,7 @@ def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat
 
 @bp.post("/<int:pengingat_id>/konfirmasi")
 @authenticated
+@limit_writes
 @of_whom
 @bp.arguments(ledger_schemas.AnswerCreate)
 @bp.response(200, ledger_schemas.Occurrence)
@@ -156,7 +165,7 @@ def get_adherence(whose: Whose, days: Days) -> Adherence:
 
 @bp.get("/kepatuhan/laporan")
 @authenticated
-@limit("30 per hour", key=lambda: str(caller.id))
+@limit("30 per hour", key=by_caller)
 @of_whom
 @bp.arguments(ledger_schemas.ReportQuerySchema, location="query")
 @bp.response(200, streaming.FILE, content_type=MIMETYPES["pdf"])

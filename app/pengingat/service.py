@@ -77,7 +77,8 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
         planned_until=now,
     )
     schedule = _schedule(pengingat.tipe, pengingat.details, waktu, pengingat.timezone, now)
-    limits.check_new(queries.open_schedules(user_id).values(), schedule, now)
+    fallen = queries.count_fallen(user_id, now.astimezone(schedule.zone).date(), now)
+    limits.check_new(queries.open_schedules(user_id).values(), schedule, fallen, now)
     _set_schedule(pengingat, schedule, waktu, now)
     stock.track(pengingat, now)
     db.session.add(pengingat)
@@ -110,7 +111,8 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
     after = pengingat.open_schedule
     if after is not None and after != before:
         others = queries.open_schedules(user_id).items()
-        limits.check_day([each for id_, each in others if each and id_ != pengingat_id], before, after, now)
+        fallen = queries.count_fallen(user_id, now.astimezone(after.zone).date(), now)
+        limits.check_day([each for id_, each in others if each and id_ != pengingat_id], before, after, fallen, now)
     db.session.flush()
     if is_replanned or is_marked:
         _plan(pengingat, now)

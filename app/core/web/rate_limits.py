@@ -133,6 +133,7 @@ def limit(
                     limits.count(each, *counted_by)
                 raise
 
+        limited.limits = [*getattr(view, "limits", ()), (rate, counter)]  # type: ignore[attr-defined]
         return limited  # type: ignore[return-value]  # it takes and returns what the view does
 
     return decorate

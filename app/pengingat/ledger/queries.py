@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from zoneinfo import ZoneInfo
 
@@ -15,8 +15,10 @@ from app.core.database.prepared import Ids, PreparedStatement
 from app.core.database.session import db
 from app.core.errors import NotFound
 from app.identity.models import User
-from app.pengingat.models import Pengingat
-from app.pengingat.timetable.schedule import NEVER, Schedule
+from app.notifications.models import Delivery
+from app.notifications.models import State as DeliveryState
+from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.timetable.schedule import DAY, NEVER, Schedule
 
 NOT_FOUND = "Pengingat tidak ditemukan."
 
@@ -99,6 +101,18 @@ def open_schedules(user_id: int) -> dict[int, Schedule | None]:
         id_: None if done_until == NEVER else Schedule.from_json(plan, ZoneInfo(zone))
         for id_, plan, zone, done_until in db.session.execute(query.where(Pengingat.user_id == user_id))
     }
+
+
+def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
+    """Count by day, from today on, what fell due of a person and was told of, deleted reminders included."""
+    was_told = sa.exists().where(Delivery.occurrence_id == Occurrence.id, Delivery.state != DeliveryState.CANCELLED)
+    rows = sa.select(Occurrence.day, sa.func.count()).where(
+        Occurrence.user_id == user_id,
+        Occurrence.due_at.between(now - 2 * DAY, now),
+        Occurrence.day >= today,
+        was_told,
+    )
+    return {day: count for day, count in db.session.execute(rows.group_by(Occurrence.day))}  # noqa: C416
 
 
 def is_done(*, done: bool, now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
