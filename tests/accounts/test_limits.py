@@ -2,34 +2,111 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from math import inf
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
+from werkzeug.test import TestResponse
 
+from app.core.database.session import db
+from app.identity import jobs
+from app.identity.models import LoginNetwork
 from config import ROOT
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_superadmin, make_user
 from tests.helpers.statements import Statements
 
 
-def guess(client: Client, username: str = "siti", address: str = "10.0.0.1") -> object:
+def guess(client: Client, username: str = "siti", address: str = "10.0.0.1") -> TestResponse:
     body = {"username": username, "password": "salah-sekali"}
     return client.post("/login", body, environ_base={"REMOTE_ADDR": address})
 
 
-def test_ten_wrong_guesses_for_one_account_are_enough_from_wherever(client: Client, limited: None) -> None:
+def log_in(client: Client, username: str = "siti", address: str = "10.0.0.1") -> TestResponse:
+    body = {"username": username, "password": PASSWORD}
+    return client.post("/login", body, environ_base={"REMOTE_ADDR": address})
+
+
+def test_ten_wrong_guesses_shut_out_the_network_and_no_other(client: Client, limited: None) -> None:
     make_user(username="siti")
     for n in range(10):
         assert guess(client, address=f"10.0.0.{n}").status_code == 401
-    refused = guess(client, "SITI ", address="10.0.1.1")
+    refused = guess(client, "SITI ", address="10.0.0.77")
     assert_error(refused, 429, "too_many_requests")
     assert 0 < int(refused.headers["Retry-After"]) <= 301
-    assert guess(client, "ani").status_code == 401
+    assert_error(log_in(client, address="10.0.0.77"), 429)
+    assert guess(client, "ani", address="10.0.0.77").status_code == 401
+    assert log_in(client, address="10.0.1.1").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("guesser", "neighbour", "elsewhere"),
+    [
+        ("10.0.0.1", "10.0.0.254", "10.0.1.1"),
+        ("::ffff:10.0.0.1", "10.0.0.2", "::ffff:10.0.1.1"),
+        ("2001:db8:0:7::1", "2001:db8:0:7:ffff::2", "2001:db8:0:8::1"),
+    ],
+)
+def test_a_network_is_24_bits_or_64_of_ipv6(
+    client: Client, limited: None, guesser: str, neighbour: str, elsewhere: str
+) -> None:
+    for _ in range(10):
+        guess(client, address=guesser)
+    assert_error(guess(client, address=neighbour), 429)
+    assert guess(client, address=elsewhere).status_code == 401
+
+
+def test_guesses_of_all_the_world_shut_out_strangers_and_not_the_owner(client: Client, limited: None) -> None:
+    make_user(username="siti")
+    assert log_in(client, address="10.9.9.1").status_code == 200
+    for network in range(10):
+        for _ in range(10):
+            assert guess(client, address=f"10.0.{network}.1").status_code == 401
+    assert_error(guess(client, address="10.0.77.1"), 429)
+    assert_error(log_in(client, address="10.0.77.1"), 429)
+    for n in range(9):
+        assert guess(client, address=f"10.9.9.{n}").status_code == 401
+    assert log_in(client, address="10.9.9.200").status_code == 200
+    assert guess(client, address="10.9.9.1").status_code == 401
+    assert_error(log_in(client, address="10.9.9.1"), 429)
+
+
+def test_an_account_that_nobody_has_is_shut_out_in_the_same_way(client: Client, limited: None) -> None:
+    for network in range(10):
+        for _ in range(10):
+            guess(client, "tidak-ada", address=f"10.0.{network}.1")
+    assert_error(guess(client, "tidak-ada", address="10.0.77.1"), 429)
+
+
+def test_a_network_is_known_for_thirty_days_to_the_account_that_logged_in(client: Client, limited: None) -> None:
+    siti, _ = make_user(username="siti"), make_user(username="ani")
+    for username in ("siti", "ani"):
+        assert log_in(client, username, address="10.9.9.1").status_code == 200
+    networks = sa.update(LoginNetwork).where(LoginNetwork.user_id == siti.id)
+    db.session.execute(networks.values(last_login_at=sa.func.now() - timedelta(days=30)))
+    for network in range(10):
+        for _ in range(10):
+            guess(client, "siti", address=f"10.0.{network}.1")
+            guess(client, "ani", address=f"10.0.{network}.1")
+    assert_error(log_in(client, "siti", address="10.9.9.1"), 429)
+    assert log_in(client, "ani", address="10.9.9.1").status_code == 200
+    jobs.drop_dead_sessions()
+    assert len(db.session.scalars(sa.select(LoginNetwork)).all()) == 1
+
+
+def test_what_is_kept_of_a_network_is_no_address(client: Client) -> None:
+    make_user(username="siti")
+    for n in range(3):
+        log_in(client, address=f"10.9.9.{n}")
+    (row,) = db.session.scalars(sa.select(LoginNetwork)).all()
+    assert re.fullmatch(r"[0-9a-f]{64}", row.network_hash)
 
 
 def test_every_way_to_name_an_account_counts_together(client: Client, limited: None) -> None:
@@ -39,14 +116,14 @@ def test_every_way_to_name_an_account_counts_together(client: Client, limited: N
     for n, login in enumerate(logins):
         assert guess(client, login, address=f"10.0.0.{n}").status_code == 401
     for n, login in enumerate([*logins, "081.234.567.890"]):
-        assert_error(guess(client, login, address=f"10.0.1.{n}"), 429)
+        assert_error(guess(client, login, address=f"10.0.0.{100 + n}"), 429)
 
 
 def test_a_field_whose_name_has_blanks_counts_as_the_same(client: Client, limited: None) -> None:
     make_user(username="siti")
     for n in range(10):
         body = {f"username{' ' * n}": "siti", "password": "salah-sekali"}
-        assert client.post("/login", body).status_code == 401
+        assert client.post("/login", body, environ_base={"REMOTE_ADDR": "10.0.0.9"}).status_code == 401
     assert_error(guess(client), 429)
 
 
@@ -82,6 +159,36 @@ def test_five_wrong_guesses_for_a_superadmin_are_enough(client: Client, limited:
     for _ in range(5):
         assert client.post("/superadmin/login", {"username": "bos", "password": "x"}).status_code == 401
     assert_error(client.post("/superadmin/login", {"username": "bos", "password": "x"}), 429)
+
+
+def test_a_superadmin_keeps_guesses_of_their_own_where_they_have_logged_in(client: Client, limited: None) -> None:
+    make_superadmin(username="bos")
+
+    def try_in(password: str, address: str) -> int:
+        body = {"username": "bos", "password": password}
+        return client.post("/superadmin/login", body, environ_base={"REMOTE_ADDR": address}).status_code
+
+    assert try_in(PASSWORD, "10.9.9.1") == 200
+    for network in range(10):
+        assert [try_in("x", f"10.0.{network}.1") for _ in range(5)] == [401] * 5
+    assert try_in(PASSWORD, "10.0.77.1") == 429
+    assert try_in(PASSWORD, "10.9.9.2") == 200
+
+
+def test_one_number_gets_ten_links_a_day(client: Client, app: Flask, limited: None) -> None:
+    def let_an_hour_pass() -> None:
+        for key in app.extensions["redis"].keys("LIMITS:*/5/1/hour"):
+            app.extensions["redis"].delete(key)
+
+    for n in range(10):
+        if n == 5:
+            let_an_hour_pass()
+        query, address = {"phone": "081234567890"}, {"REMOTE_ADDR": f"10.0.0.{n}"}
+        assert client.get("/send-verification-code", query_string=query, environ_base=address).status_code == 200
+    let_an_hour_pass()
+    refused = client.get("/send-verification-code", query_string={"phone": "+62 812-3456-7890"})
+    assert_error(refused, 429, "too_many_requests")
+    assert int(refused.headers["Retry-After"]) > 80_000
 
 
 def test_one_number_gets_five_links_an_hour(client: Client, limited: None) -> None:

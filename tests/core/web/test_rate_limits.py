@@ -5,6 +5,9 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from math import inf
+from threading import Event, Thread
 
 import pytest
 from flask import Flask
@@ -12,15 +15,18 @@ from limits import parse
 from redis import Redis
 
 from app import create_app
-from app.core.errors import TooManyRequests
+from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.redis import WEB, connect
-from app.core.web.rate_limits import AWAY_S, RateLimits
+from app.core.web.rate_limits import AWAY_S, RateLimits, limit
+from dev.stack.waiting import wait_until
 from tests.helpers.apps import config_for_tests
 from tests.helpers.client import Client, assert_error
 
 REFRESH = {"refresh_token": "x"}
 #: The processes of the version before and those of the next one count together while one replaces the other.
 REFRESH_KEY = "LIMITS:LIMITER/limit/127.0.0.1/accounts.refresh/120/1/minute"
+#: Seconds after which a call stops waiting for the others.
+PATIENCE_S = 10
 TWICE = parse("2 per minute")
 
 
@@ -112,6 +118,63 @@ def test_a_call_that_one_limit_refuses_is_not_counted_by_the_next(app: Flask, cl
         client.post("/push/send", {"user_id": 1, "payload": {"title": "Halo", "body": str(n)}})
     by_address = "LIMITS:LIMITER/limit/127.0.0.1/push.send/60/1/minute"
     assert app.extensions["redis"].llen(by_address) == 20
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+def test_calls_at_once_that_all_fail_pass_a_limit_of_failures_no_more_often(
+    app: Flask, limited: None, monkeypatch: pytest.MonkeyPatch, is_away: bool
+) -> None:
+    """Each waits for the others before it fails, so all have asked by then."""
+    if is_away:
+        monkeypatch.setattr(app.extensions["limits"], "_away_until", inf)
+    passed, refused, done = [], [], Event()
+
+    @limit("3 per hour", key=lambda: "siti", counts=NotFound, counter="look")
+    def look() -> None:
+        passed.append(1)
+        done.wait(PATIENCE_S)
+        raise NotFound
+
+    def call() -> None:
+        with app.test_request_context("/"):
+            try:
+                look()
+            except TooManyRequests:
+                refused.append(1)
+            except NotFound:
+                pass
+
+    threads = [Thread(target=call) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: len(passed) + len(refused) == 8)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert (len(passed), len(refused)) == (3, 5)
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+def test_calls_that_end_well_leave_a_limit_of_failures_as_it_was(
+    app: Flask, limited: None, monkeypatch: pytest.MonkeyPatch, is_away: bool
+) -> None:
+    if is_away:
+        monkeypatch.setattr(app.extensions["limits"], "_away_until", inf)
+
+    @limit("2 per minute; 3 per hour", key=lambda: "siti", counts=NotFound, counter="look")
+    def look(*, well: bool) -> None:
+        if not well:
+            raise NotFound
+
+    with app.test_request_context("/"):
+        for well in (True, True, True, False, True, False):
+            with suppress(NotFound):
+                look(well=well)
+        for _ in range(3):  # the minute refuses, so the hour keeps its last place
+            with pytest.raises(TooManyRequests):
+                look(well=True)
+        limits = app.extensions["limits"]
+        assert limits.standing(parse("3 per hour"), "limit", "siti", "look")[0] == 1
 
 
 def test_without_redis_the_process_counts(app: Flask, moving: Redis, clock: Clock) -> None:
