@@ -50,6 +50,18 @@ class CaregiverLink(Base, Created):
     )
 
 
+class CaregiverCut(Base, Created):
+    """A caregiver whose link the patient has cut: only an invitation makes a new one."""
+
+    __tablename__ = "caregiver_cuts"
+    __personal__ = Personal(of=("caregiver_id", "patient_id"), export=Rows(), erase=Delete())
+
+    patient_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    caregiver_id: Mapped[int] = mapped_column(
+        sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+
+
 def links_with(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.Select[CaregiverLink]:
     """Return the links by which the patients of this column allow this now."""
     return sa.select(CaregiverLink).where(CaregiverLink.patient_id == patient_id, _has(scope))

@@ -169,6 +169,17 @@ class LoginSession(Base, Created):
     device: Mapped[str | None] = mapped_column(comment="a plain name; null: begun before names were kept")
 
 
+class LoginNetwork(Base):
+    """A network that a person has logged in from: within 30 days its guesses are counted apart."""
+
+    __tablename__ = "login_networks"
+    __personal__ = Personal(of=("user_id",), export=Rows(without=("network_hash",)), erase=Delete())
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    network_hash: Mapped[str] = mapped_column(primary_key=True, comment="of the address's /24, or /64 of IPv6")
+    last_login_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), index=True)
+
+
 class OfSession:
     """A row that PostgreSQL deletes together with the session that made the row."""
 
