@@ -12,7 +12,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import A_DAY_S, cached
 from app.core.web.fields import Loaded
 from app.core.web.idempotency import secret_answer
-from app.core.web.rate_limits import by_body, limit
+from app.core.web.rate_limits import by_body, caller_network, limit
 from app.identity import credentials, devices, phones, sessions
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
@@ -23,7 +23,14 @@ from app.identity.upload_limits import limit_uploads
 bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
 
 account = by_body(schemas.Login, "username", credentials.login_key)
-number = by_body(schemas.PhoneQuery, "phone", phones.normalise)
+stranger = by_body(schemas.Login, "username", lambda text: credentials.stranger_key(text, caller_network()))
+number = by_body(schemas.PhoneQuery, "phone", lambda text: phones.normalise(text) or text)
+
+
+def from_network() -> str | None:
+    """The key of guesses for one account from one network, which they shut out."""
+    key = account()
+    return f"{key}:{caller_network()}" if key else None
 
 
 def _device() -> str:
@@ -33,19 +40,21 @@ def _device() -> str:
 
 @bp.post("/login")
 @public
-@limit("10 per 5 minutes", key=account, counts=Unauthorized)
+@limit("10 per 5 minutes; 20 per hour", key=from_network, counts=Unauthorized)
+@limit("100 per hour", key=stranger, counts=Unauthorized)
 @limit("60 per minute")
 @bp.arguments(schemas.Login)
 @bp.response(200, schemas.LoginTokens)
 @bp.alt_response(401, "UNAUTHORIZED")
 def login(data: Loaded) -> dict[str, str]:
     """Log in with e-mail, username or phone number. Who has asked to be erased stays by it, for seven days."""
-    return service.login(**data, device=_device())
+    return service.login(**data, device=_device(), network=caller_network())
 
 
 @bp.post("/superadmin/login")
 @public
-@limit("5 per 5 minutes", key=account, counts=Unauthorized)
+@limit("5 per 5 minutes; 10 per hour", key=from_network, counts=Unauthorized)
+@limit("50 per hour", key=stranger, counts=Unauthorized)
 @limit("20 per minute")
 @bp.arguments(schemas.Login)
 @bp.response(200, schemas.SuperadminToken)
@@ -53,7 +62,7 @@ def login(data: Loaded) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 def superadmin_login(data: Loaded) -> dict[str, str]:
     """Log in as a super-admin: a short access token, no refresh."""
-    return service.superadmin_login(**data, device=_device())
+    return service.superadmin_login(**data, device=_device(), network=caller_network())
 
 
 @bp.post("/register")
@@ -65,7 +74,7 @@ def superadmin_login(data: Loaded) -> dict[str, str]:
 @bp.alt_response(409, "CONFLICT")
 def register(data: Loaded) -> TokenPair:
     """Register as pasien or pendamping, logged in at once."""
-    return service.register(data, request.remote_addr, device=_device())
+    return service.register(data, request.remote_addr, device=_device(), network=caller_network())
 
 
 @bp.post("/refresh")
@@ -92,7 +101,7 @@ def check_username(data: dict[str, str]) -> service.Availability:
 @bp.get("/send-verification-code")
 @public
 @limit("10 per minute")
-@limit("5 per hour", key=number)
+@limit("5 per hour; 10 per day", key=number)
 @bp.arguments(schemas.PhoneQuery, location="query")
 @bp.response(200, MessageSchema)
 def send_verification_code(data: dict[str, str]) -> dict[str, str]:

@@ -65,7 +65,9 @@ class Availability:
     message: str
 
 
-def register(data: Loaded, remote_ip: str | None, *, device: str | None = None) -> TokenPair:
+def register(
+    data: Loaded, remote_ip: str | None, *, device: str | None = None, network: str | None = None
+) -> TokenPair:
     """A new pasien or pendamping, logged in at once."""
     role = (data.get("role") or RoleName.PASIEN).lower()
     if role not in SELF_SERVICE:
@@ -76,19 +78,21 @@ def register(data: Loaded, remote_ip: str | None, *, device: str | None = None) 
     if role_ids := data.get("role_ids"):
         choose_own_roles(user, {*role_ids, *user.role_ids})
     notification_settings.record_consents(user, data.get("consents", {}), way=Way.REGISTRATION)
-    return sessions.begin(user, device)
+    return sessions.begin(user, device, network)
 
 
-def login(username: str, password: str, otp: str | None = None, *, device: str | None = None) -> dict[str, str]:
+def login(
+    username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
+) -> dict[str, str]:
     """A new session's tokens. Who was about to be erased stays, and is told so."""
     user = _with_password(username, password)
     second_factor.check(user, otp)
     told = {"message": STAYS} if erasure.take_back(user) else {}
-    return {**vars(sessions.begin(user, device)), **told}
+    return {**vars(sessions.begin(user, device, network)), **told}
 
 
 def superadmin_login(
-    username: str, password: str, otp: str | None = None, *, device: str | None = None
+    username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
 ) -> dict[str, str]:
     """An access token that opens the super-admin routes; right credentials of anybody else are `Forbidden`.
 
@@ -100,7 +104,7 @@ def superadmin_login(
     second_factor.check(user, otp)  # after it: a refusal would give the code back, and tell that it is right
     second_factor.check_set_up(user)
     message = STAYS if erasure.take_back(user) else LOGGED_IN
-    return {"access_token": sessions.begin_superadmin(user, device), "message": message}
+    return {"access_token": sessions.begin_superadmin(user, device, network), "message": message}
 
 
 def check_username(username: str) -> Availability:

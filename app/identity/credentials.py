@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.errors import BadRequest
-from app.identity import erasure, passwords, phones
+from app.identity import erasure, networks, passwords, phones
 from app.identity.models import User
 
 
@@ -24,7 +24,19 @@ def by_login(text: str) -> User | None:
 
 def login_key(text: str) -> str:
     """What a login resolves to, for counting guesses: the account, or the text where nobody has it."""
-    user_id = db.session.scalar(sa.select(User.id).where(_has_login(text)))
+    return _login_key(text, db.session.scalar(sa.select(User.id).where(_has_login(text))))
+
+
+def stranger_key(text: str, network: str) -> str | None:
+    """As `login_key`, but None where the account has logged in from this network within `networks.KNOWN`."""
+    row = db.session.execute(
+        sa.select(User.id, networks.is_known(User.id, network)).where(_has_login(text))
+    ).one_or_none()
+    user_id, is_known = row or (None, False)
+    return None if is_known else _login_key(text, user_id)
+
+
+def _login_key(text: str, user_id: int | None) -> str:
     return f"user:{user_id}" if user_id else (phones.normalise(text) or text.lower())[:100]
 
 

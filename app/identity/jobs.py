@@ -7,16 +7,18 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db, unit_of_work
 from app.core.web import idempotency
-from app.identity import nik, second_factor, sessions
+from app.identity import networks, nik, second_factor, sessions
 from app.identity.models import User
 
 BATCH = 200
 
 
 def drop_dead_sessions() -> None:
-    """Delete the sessions that have expired."""
+    """Delete the sessions that have expired, and the networks that nobody has logged in from for long."""
     with unit_of_work():
         sessions.delete_expired()
+    with unit_of_work():
+        networks.forget_old()
 
 
 def drop_old_idempotency_keys() -> None:

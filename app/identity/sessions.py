@@ -15,7 +15,7 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.core.errors import NotFound, Unauthorized
 from app.core.settings import settings
-from app.identity import tokens
+from app.identity import networks, tokens
 from app.identity.models import (
     PRIVILEGED,
     LoginSession,
@@ -69,8 +69,8 @@ def ended() -> Unauthorized:
     return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
 
 
-def begin(user: User, device: str | None = None) -> TokenPair:
-    """Log `user`, whose row is locked, in on one more device, of this plain name."""
+def begin(user: User, device: str | None = None, network: str | None = None) -> TokenPair:
+    """Log `user`, whose row is locked, in on one more device, of this plain name and from this network."""
     refresh = tokens.new_opaque()
     session = LoginSession(
         id=uuid.uuid4(),
@@ -82,11 +82,13 @@ def begin(user: User, device: str | None = None) -> TokenPair:
     )
     db.session.add(session)
     db.session.flush()
+    if network is not None:
+        networks.note(user.id, network)
     delete_expired(user.id)
     return TokenPair(_access(user.id, user.role_names, session.id), refresh)
 
 
-def begin_superadmin(user: User, device: str | None = None) -> str:
+def begin_superadmin(user: User, device: str | None = None, network: str | None = None) -> str:
     """A super-admin session: one short access token, no refresh."""
     life = timedelta(minutes=settings.superadmin_token_minutes)
     session = LoginSession(
@@ -98,6 +100,8 @@ def begin_superadmin(user: User, device: str | None = None) -> str:
     )
     db.session.add(session)
     db.session.flush()
+    if network is not None:
+        networks.note(user.id, network)
     return _access(user.id, user.role_names, session.id, life)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hmac
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial, wraps
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from time import monotonic, time
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from flask import Flask, Response, after_this_request, current_app, g, has_request_context, request
 from limits import RateLimitItem, parse, parse_many
@@ -47,12 +47,11 @@ class RateLimits:
         self._away_until = 0.0
         self._pause_s = 0.0
 
-    def check(self, rate: RateLimitItem, *key: str, count: bool = True) -> None:
-        """Count a call, or with `count=False` only look; `TooManyRequests` when the window is full."""
+    def check(self, rate: RateLimitItem, *key: str) -> None:
+        """Count a call; `TooManyRequests` when the window is full."""
 
         def ends_at(limiter: MovingWindowRateLimiter) -> float | None:
-            has_room = limiter.hit(rate, *key) if count else limiter.test(rate, *key)
-            return None if has_room else limiter.get_window_stats(rate, *key).reset_time
+            return None if limiter.hit(rate, *key) else limiter.get_window_stats(rate, *key).reset_time
 
         if (end := self._ask(ends_at)) is not None:
             raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
@@ -62,8 +61,18 @@ class RateLimits:
         stats = self._ask(lambda limiter: limiter.get_window_stats(rate, *key))
         return max(0, stats.remaining), max(1, int(stats.reset_time - time()) + 1)
 
-    def count(self, rate: RateLimitItem, *key: str) -> None:
-        self._ask(lambda limiter: limiter.hit(rate, *key))
+    def give_back(self, rate: RateLimitItem, *key: str) -> None:
+        """Take the latest call out of the window."""
+        name = rate.key_for(*key)
+
+        def drop(limiter: MovingWindowRateLimiter) -> None:
+            storage = limiter.storage
+            if isinstance(storage, RedisStorage):
+                storage.get_connection().lpop(storage.prefixed_key(name))
+            elif entries := cast(MemoryStorage, storage).events.get(name):
+                entries.pop(0)
+
+        self._ask(drop)
 
     def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
         """Ask Redis, and this process's memory while Redis is away: neither a 500 nor an open door.
@@ -99,6 +108,14 @@ def caller_address() -> str:
     return text
 
 
+def caller_network() -> str:
+    """The network that the caller's address is in: /24, of IPv6 /64."""
+    address = caller_address()
+    with suppress(ValueError):
+        return str(IPv4Network((address, 24), strict=False))
+    return address
+
+
 def limit(
     rate: str,
     *,
@@ -111,8 +128,9 @@ def limit(
 
     Routes with the same `counter` count together; without one each counts for itself.
 
-    A call whose key is `None` is not limited. With `counts` only calls that end in this error are counted. Of several
-    limits the upper one is asked first; a call that it refuses is not counted by those below.
+    A call whose key is `None` is not limited. With `counts` only calls that end in this error are counted: each takes
+    its place before it is made and gives it back, so that calls at once cannot pass together. Of several limits the
+    upper one is asked first; a call that it refuses is not counted by those below.
     """
     rates = parse_many(rate)
 
@@ -124,14 +142,19 @@ def limit(
                 return view(*args, **kwargs)
             counted_by = ("limit", subject, counter or request.endpoint or "")
             after_this_request(partial(_tell_standing, limits, rates, counted_by))
-            for each in rates:
-                limits.check(each, *counted_by, count=not counts)
-            try:
-                return view(*args, **kwargs)
-            except counts:
+            if not counts:
                 for each in rates:
-                    limits.count(each, *counted_by)
-                raise
+                    limits.check(each, *counted_by)
+                return view(*args, **kwargs)
+            with ExitStack() as taken:
+                for each in rates:
+                    limits.check(each, *counted_by)
+                    taken.callback(limits.give_back, each, *counted_by)
+                try:
+                    return view(*args, **kwargs)
+                except counts:
+                    taken.pop_all()
+                    raise
 
         limited.limits = [*getattr(view, "limits", ()), (rate, counter)]  # type: ignore[attr-defined]
         return limited  # type: ignore[return-value]  # it takes and returns what the view does
@@ -175,7 +198,7 @@ def by_body(
     """A key of what is asked about: what the field `name` of `schema` holds in the JSON body or the query.
 
     The field reads the value and `resolve` says what it stands for, so that every spelling of one thing counts
-    together. A missing value, and one that the schema will refuse, has no key.
+    together. A missing value, one that the schema will refuse, and one that `resolve` gives None for, has no key.
 
     Redis gets a digest alone: people type telephone numbers there, and at times a password into the wrong field.
     """
@@ -186,7 +209,8 @@ def by_body(
             asks = request.method in ("GET", "HEAD")
             sent = clean(request.args) if asks else clean(parse_json(request.get_data(cache=True)))
             if isinstance(sent, Mapping) and sent.get(name) is not None:
-                return f"{name}:{_digest(str(resolve(field.deserialize(sent[name]))))}"
+                meaning = resolve(field.deserialize(sent[name]))
+                return None if meaning is None else f"{name}:{_digest(str(meaning))}"
         return None
 
     return key
