@@ -103,6 +103,7 @@ RENDER: Mapping[str, Renderer] = {
             account_notices.NUMBER_WAS_TAKEN: account_notices.render_taken,
             roles.ROLES_CHANGED: roles.render,
             caregiver_notices.SUBJECT: caregiver_notices.render,
+            caregiver_notices.GATHERED: caregiver_notices.render_gathered,
         }
     ),
 }

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import cast
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 
-from app.core.database.session import autocommit
+from app.core.database import clock as database_clock
+from app.core.database.session import autocommit, db
 from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import User
+from app.notifications import outbox
 from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
@@ -20,7 +24,14 @@ from app.notifications.messages import tell_user
 from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, Receipt, State
 
 SUBJECT = "caregiver_link"
+#: What the one notice of a patient is about that tells of several links.
+GATHERED = "caregiver_links"
 LIFETIME = timedelta(days=7)
+#: Notices of one link each that a patient gets within a day. The other links are told together.
+MAX_A_DAY = 3
+DAY = timedelta(days=1)
+#: Names in a notice of several links.
+MAX_NAMES = 3
 
 TITLE = "Pendamping baru"
 #: Who has a name of nothing but web addresses.
@@ -37,23 +48,28 @@ NOTHING = "Yang tampak baginya hanya nama Anda."
 CUT = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi."
 CUT_BY_WORD = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi atau balas PUTUS."
 
+CUT_SEVERAL = "Kalau Anda tidak setuju, hapus hubungan itu di aplikasi."
+
 
 def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
     """The id of the link that a message told a patient of last, within so long; it may have been cut since.
+
+    None where that message told of several links.
 
     One that failed comes after all that may have arrived: the patient can have read of it in the application alone.
     """
     has_failed = sa.and_(Delivery.state.in_((State.FAILED, State.MISSED, State.CANCELLED)), Delivery.unknowns == 0)
     has_left = sa.and_(~has_failed, Delivery.receipt.is_distinct_from(Receipt.FAILED))
     return (
-        sa.select(Delivery.about_id)
+        sa.select(sa.case((Delivery.about_type == SUBJECT, Delivery.about_id)))
         .where(
             Delivery.user_id == patient_id,
             Delivery.channel == Channel.MESSAGING,
-            Delivery.about_type == SUBJECT,
+            Delivery.about_type.in_((SUBJECT, GATHERED)),
             Delivery.created_at > sa.func.now() - within,
+            Delivery.due_at <= sa.func.clock_timestamp(),
         )
-        .order_by(has_left.desc(), Delivery.created_at.desc(), Delivery.id.desc())
+        .order_by(has_left.desc(), Delivery.due_at.desc(), Delivery.id.desc())
         .limit(1)
     )
 
@@ -61,14 +77,52 @@ def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
 def linked(link: CaregiverLink) -> None:
     """Tell the patient, by message and push, who has just become a caregiver of theirs and what they may do.
 
-    Each call tells: what was taken back and is allowed again is news. Whoever calls holds the link, and has changed it.
+    Each call tells: what was taken back and is allowed again is news. Beyond `MAX_A_DAY` the links are gathered.
+    Whoever calls holds the patient and the link, and has changed it.
     """
+    singles = sa.select(sa.func.count(), sa.func.min(Delivery.created_at)).where(
+        *_messages_about(link.patient_id, SUBJECT), Delivery.created_at > database_clock.now_sql() - DAY
+    )
+    count, first = db.session.execute(singles).one()
+    if count >= MAX_A_DAY:
+        _gather(link, first + DAY)
+        return
     tell_user(
         link.patient_id,
         kind=SECURITY_NOTICE,
         dedupe_key=f"{SUBJECT}:{link.id}:{uuid.uuid4()}",
         expires_in=LIFETIME,
         about=About(SUBJECT, link.id),
+    )
+
+
+def _gather(link: CaregiverLink, due_at: datetime) -> None:
+    """Add a link to the notice that waits, or to a new one that leaves at `due_at`, a day after the one before it."""
+    about = About(GATHERED, link.patient_id)
+    waits = sa.and_(Delivery.state == State.PENDING, Delivery.due_at > database_clock.now_sql())
+    waiting = sa.update(Delivery).where(*outbox.is_about(about), waits)
+    links = sa.func.jsonb_build_object("links", Delivery.payload["links"].op("||")(sa.cast([link.id], JSONB)))
+    added = db.session.execute(waiting.values(payload=links).execution_options(synchronize_session=False))
+    if added.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result counts rows
+        return
+    last = db.session.scalar(sa.select(sa.func.max(Delivery.due_at)).where(*_messages_about(link.patient_id, GATHERED)))
+    tell_user(
+        link.patient_id,
+        kind=SECURITY_NOTICE,
+        dedupe_key=f"{GATHERED}:{link.patient_id}:{uuid.uuid4()}",
+        expires_in=LIFETIME,
+        about=about,
+        due_at=max(due_at, last + DAY) if last else due_at,
+        payload={"links": [link.id]},
+    )
+
+
+def _messages_about(patient_id: int, subject: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        Delivery.user_id == patient_id,
+        Delivery.channel == Channel.MESSAGING,
+        Delivery.about_type == subject,
+        Delivery.state != State.CANCELLED,
     )
 
 
@@ -80,6 +134,24 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
         rows = connection.execute(links.join(User, User.id == CaregiverLink.caregiver_id).where(which)).all()
     told = {id_: (name, scopes) for id_, name, scopes in rows}
     return {each.id: _words(each, *told[each.about_id]) for each in deliveries if each.about_id in told}
+
+
+def render_gathered(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Read the words of notices of several links. Links that were cut are left out."""
+    ids = {each.id: cast(list[int], each.payload["links"]) for each in deliveries}
+    names = sa.select(CaregiverLink.id, User.nama_ktp).join(User, User.id == CaregiverLink.caregiver_id)
+    with autocommit() as connection:
+        rows = connection.execute(names.where(CaregiverLink.id.in_([id_ for each in ids.values() for id_ in each])))
+        found = {id_: _name(name) for id_, name in rows}
+    there = {each.id: [found[id_] for id_ in dict.fromkeys(ids[each.id]) if id_ in found] for each in deliveries}
+    return {each.id: _words_of_several(each, there[each.id]) for each in deliveries if there[each.id]}
+
+
+def _words_of_several(delivery: Claimed, names: Sequence[str]) -> Words:
+    shown = ", ".join(names[:MAX_NAMES])
+    rest = f", dan {len(names) - MAX_NAMES} orang lain" if len(names) > MAX_NAMES else ""
+    text = f"Ini juga pendamping baru Anda: {shown}{rest}. {CUT_SEVERAL}"
+    return rendering.notice(delivery, text=text, title=TITLE, body=text)
 
 
 def _words(delivery: Claimed, name: str, scopes: Collection[str]) -> Words:

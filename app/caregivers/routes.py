@@ -28,8 +28,8 @@ bp = Blueprint("caregivers", __name__, description="Links between caregivers (pe
 @bp.alt_response(200, schema=schemas.Link, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
 def create_link(data: Loaded) -> tuple[CaregiverLink, int]:
-    """Link a patient to the caller."""
-    link, is_new = service.create(caller.id, data["patient_id"])
+    """Link a patient to the caller. 403 `invitation_needed` after the patient has cut the link."""
+    link, is_new = service.create(caller.id, data["patient_id"], uninvited=True)
     return link, 201 if is_new else 200
 
 

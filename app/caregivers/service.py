@@ -12,18 +12,19 @@ from sqlalchemy.dialects.postgresql import insert
 from app.caregivers import notices
 from app.caregivers.models import Invitation
 from app.core.database.session import db, translating
-from app.core.errors import AppError, BadRequest, NotFound
+from app.core.errors import AppError, BadRequest, Forbidden, NotFound
 from app.core.web import idempotency, rate_limits
 from app.core.web.pagination import Listing, Page, Search, contains, paginate, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing, like
 from app.identity import care, consents, erasure, users
-from app.identity.care import CaregiverLink, Scope
+from app.identity.care import CaregiverCut, CaregiverLink, Scope
 from app.identity.consents import Purpose
 from app.identity.models import RoleName, User
 from app.notifications import outbox
 from app.notifications.models import About
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
+INVITATION_NEEDED = "Hubungan ini sudah diputus oleh pasien. Mintalah undangan baru kepadanya."
 #: A patient who was deleted after their role was checked.
 CONSTRAINTS: dict[str, AppError] = {"fk_caregiver_links_patient_id": NotFound(users.NOT_FOUND)}
 #: How often a caregiver may link the same patient anew, who cuts the link and is told of each.
@@ -33,15 +34,20 @@ LINKED = "5 per day"
 LinkedPerson = sa.Row[int, str, str, str | None, str | None, int, datetime, list[str]]
 
 
-def create(caregiver_id: int, patient_id: int, scopes: Collection[str] = ()) -> tuple[CaregiverLink, bool]:
+def create(
+    caregiver_id: int, patient_id: int, scopes: Collection[str] = (), *, uninvited: bool = False
+) -> tuple[CaregiverLink, bool]:
     """The link between a pendamping and a pasien, and whether it is new; the patient is told of it.
 
-    With `scopes` the link allows these too. `NotFound` for an unknown person, `BadRequest` for one without the role.
+    With `scopes` the link allows these too. `NotFound` for an unknown person, `BadRequest` for one without the role,
+    `Forbidden` for a caregiver who comes `uninvited` after their link was cut.
     """
     if caregiver_id == patient_id:
         raise BadRequest("Pendamping dan pasien harus dua orang yang berbeda.", code="same_person")
     _with_role(caregiver_id, RoleName.PENDAMPING)
     _with_role(patient_id, RoleName.PASIEN)
+    users.lock(patient_id)  # before rows of theirs; and one link after the other counts what the patient was told
+    _forget_cut(caregiver_id, patient_id, uninvited=uninvited)
     with translating(CONSTRAINTS):
         # The update changes nothing and locks the link, so that nobody deletes it before it is read. It names no column
         # of the key: the sweep would take the link for one that is being deleted, and alert nobody.
@@ -88,19 +94,26 @@ def allow_nobody(patient_id: int) -> None:
 
 
 def leave(patient_id: int) -> None:
-    """End what caregivers hold of a patient who is leaving, who is locked; the links stay for who comes back."""
+    """End what caregivers hold of a patient who leaves or withdraws health data, and is locked; the links stay."""
     for link in _locked(CaregiverLink.patient_id == patient_id):
         _end(link.caregiver_id, patient_id, link.scopes)
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:
-    _delete(CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id)
+    """Cut a link in the patient's place: the caregiver needs an invitation for another one."""
+    users.lock(patient_id)
+    caregiver = sa.select(User.id).where(User.id == caregiver_id).with_for_update(read=True, key_share=True)
+    is_there = db.session.scalar(caregiver) is not None
+    _delete(caregiver_id, patient_id)
+    if is_there:
+        cut = insert(CaregiverCut).values(caregiver_id=caregiver_id, patient_id=patient_id)
+        db.session.execute(cut.on_conflict_do_nothing())
 
 
 def delete_own(caller_id: int, other_id: int) -> None:
     """Delete the caller's link with a patient of theirs; with whoever is none, that with a caregiver of theirs."""
     try:
-        delete(caller_id, other_id)
+        _delete(caller_id, other_id)
     except NotFound:
         delete(other_id, caller_id)
 
@@ -111,6 +124,7 @@ def delete_last_told(patient_id: int, within: timedelta) -> str | None:
     None where that one is cut already, for who says it twice does not mean the one before. `NotFound` where they were
     told of none.
     """
+    users.lock(patient_id)
     link_id = db.session.scalar(notices.last_told(patient_id, within))
     if link_id is None:
         raise NotFound(NOT_FOUND)
@@ -118,7 +132,6 @@ def delete_last_told(patient_id: int, within: timedelta) -> str | None:
         sa.select(CaregiverLink.caregiver_id, User.nama_ktp)
         .join(User, User.id == CaregiverLink.caregiver_id)
         .where(CaregiverLink.id == link_id, CaregiverLink.patient_id == patient_id)
-        .with_for_update(of=CaregiverLink)
     )
     link = db.session.execute(last).one_or_none()
     if link is None:
@@ -179,14 +192,23 @@ def _with_role(user_id: int, role: RoleName) -> User:
     return user
 
 
-def _delete(*conditions: sa.ColumnElement[bool]) -> None:
-    links = sa.delete(CaregiverLink).where(*conditions)
-    columns = (CaregiverLink.caregiver_id, CaregiverLink.patient_id, CaregiverLink.scopes)
-    cut = db.session.execute(links.returning(*columns)).all()
-    if not cut:
+def _forget_cut(caregiver_id: int, patient_id: int, *, uninvited: bool) -> None:
+    """Delete the note that the patient has cut this caregiver; `Forbidden` for one who comes `uninvited`."""
+    which = sa.and_(CaregiverCut.caregiver_id == caregiver_id, CaregiverCut.patient_id == patient_id)
+    if not uninvited:
+        db.session.execute(sa.delete(CaregiverCut).where(which))
+    elif db.session.scalar(sa.select(sa.exists().where(which))):
+        raise Forbidden(INVITATION_NEEDED, code="invitation_needed")
+
+
+def _delete(caregiver_id: int, patient_id: int) -> None:
+    link = sa.delete(CaregiverLink).where(
+        CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id
+    )
+    cut = db.session.execute(link.returning(CaregiverLink.scopes)).one_or_none()
+    if cut is None:
         raise NotFound(NOT_FOUND)
-    for caregiver_id, patient_id, scopes in cut:
-        _end(caregiver_id, patient_id, scopes)
+    _end(caregiver_id, patient_id, cut.scopes)
 
 
 def _locked(which: sa.ColumnElement[bool]) -> Sequence[CaregiverLink]:

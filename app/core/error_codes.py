@@ -32,6 +32,7 @@ ERROR_CODES = (
     "invalid_refresh_token",
     "invalid_text",
     "invalid_token",
+    "invitation_needed",
     "kategori_in_use",
     "kategori_taken",
     "last_admin",

@@ -77,6 +77,7 @@ def tell_user(
     dedupe_key: str,
     expires_in: timedelta,
     about: About | None = None,
+    due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
     """Tell a person by message and by push, for one of them may not arrive.
@@ -90,7 +91,8 @@ def tell_user(
                 channel=channel,
                 dedupe_key=f"{dedupe_key}:{channel}",
                 payload=payload or {},
-                expires_at=database_clock.now() + expires_in,
+                due_at=due_at,
+                expires_at=(due_at or database_clock.now()) + expires_in,
                 user_id=user_id,
                 about=about,
             )

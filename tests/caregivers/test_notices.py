@@ -92,7 +92,7 @@ def test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever(budi: Client, si
     for n in range(6):
         assert budi.post("/caregiver/patients", {"patient_id": siti.id}).status_code == (201 if n < 5 else 429)
         budi.delete(f"/caregiver/patients/{siti.id}")
-    assert db.session.scalar(sa.select(sa.func.count()).filter(Delivery.channel == "messaging")) == 5
+    assert db.session.scalar(sa.select(sa.func.count()).filter(Delivery.channel == "messaging")) == 4
 
 
 def test_a_caregiver_links_so_many_a_day(budi: Client, siti: Client, limited: None) -> None:
