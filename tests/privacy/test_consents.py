@@ -218,6 +218,35 @@ def test_saying_the_same_again_does_not_begin_anew(siti: Client) -> None:
 # --- caregivers -----------------------------------------------------------------------------------------------------
 
 
+def test_without_health_data_a_caregiver_reads_nothing_at_once(client: Client, siti: Client) -> None:
+    budi = client.as_(make_user(RoleName.PENDAMPING))
+    scopes = ["alerts", "history", "manage"]
+    db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=scopes))
+    reminder = siti.post("/pengingat/obat", OBAT).json["id"]
+    whose = f"?patient_id={siti.id}"
+    key = {"Idempotency-Key": "a" * 20}
+    assert budi.post(f"/pengingat/obat{whose}", OBAT, headers=key).status_code == 201
+    reads = [
+        f"/caregiver/patients/{siti.id}/riwayat",
+        f"/caregiver/patients/{siti.id}/kepatuhan",
+        f"/pengingat{whose}",
+        f"/pengingat/{reminder}{whose}",
+        f"/pengingat/riwayat{whose}",
+        f"/pengingat/kepatuhan{whose}",
+        f"/pengingat/kepatuhan/laporan{whose}",
+    ]
+    assert {budi.get(path).status_code for path in reads} == {200}
+    siti.put(ROUTE, {"health_data": False})
+    for path in reads:
+        assert_error(budi.get(path), 404)
+    assert_error(budi.put(f"/pengingat/{reminder}{whose}", {"judul": "Lain"}), 404)
+    assert_error(budi.delete(f"/pengingat/{reminder}{whose}"), 404)
+    assert_error(budi.post(f"/pengingat/obat{whose}", OBAT, headers=key), 404)
+    assert len(siti.get("/pengingat").json) == 2
+    siti.put(ROUTE, {"health_data": True})
+    assert {budi.get(path).status_code for path in reads} == {200}
+
+
 def test_without_it_caregivers_see_nothing_but_the_name(client: Client, siti: Client) -> None:
     budi = make_user(RoleName.PENDAMPING)
     db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=["history"]))
