@@ -12,7 +12,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, db
 from app.core.errors import NotFound
-from app.identity import erasure
+from app.identity import consents, erasure
+from app.identity.consents import Purpose
 from app.identity.models import User
 
 NOT_FOUND = "Pasien tidak ditemukan."
@@ -68,7 +69,10 @@ def links_with(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.Select[Car
 
 
 def allows(caregiver_id: int, patient_id: int, scope: Scope) -> bool:
-    """Whether the patient allows the caregiver this now; false where they have no link, or the patient is leaving."""
+    """Whether the patient allows the caregiver this now.
+
+    False where they have no link, or the patient is leaving or has withdrawn health data.
+    """
     return db.session.scalar(_links(caregiver_id, patient_id, scope)) is not None
 
 
@@ -92,7 +96,8 @@ def in_order(scopes: Collection[str]) -> list[str]:
 def _links(caregiver_id: int, patient_id: int, scope: Scope) -> sa.Select[int]:
     whose = (CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id)
     is_there = sa.exists().where(User.id == CaregiverLink.patient_id, erasure.IS_PRESENT)
-    return sa.select(CaregiverLink.id).where(*whose, _has(scope), is_there)
+    is_withdrawn = consents.is_withdrawn(CaregiverLink.patient_id, Purpose.HEALTH_DATA)
+    return sa.select(CaregiverLink.id).where(*whose, _has(scope), is_there, ~is_withdrawn)
 
 
 def _has(scope: Scope) -> sa.ColumnElement[bool]:

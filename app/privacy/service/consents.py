@@ -32,6 +32,8 @@ def update(caller: Caller, sent: ConsentWishes) -> list[Consent]:
     user = users.get_own(caller, to_change=True)
     changed = notification_settings.record_consents(user, sent, way=Way.APP)
     if Purpose.HEALTH_DATA in changed:
+        if not sent["health_data"]:
+            caregivers.leave(user.id)
         (withdrawal.resume if sent["health_data"] else withdrawal.stop)(user.id)
     if Purpose.CAREGIVERS in changed and not sent["caregivers"]:
         caregivers.allow_nobody(user.id)
