@@ -50,6 +50,19 @@ def test_a_password_that_is_changed_otherwise_makes_the_link_useless(client: Cli
     assert credentials.authenticate("siti", "baru-sekali") is not None
 
 
+@pytest.mark.parametrize("way", ["logout", "from afar"])
+def test_a_session_that_is_ended_takes_an_open_link_along(client: Client, owner: Client, way: str) -> None:
+    own = client.as_(owner.user)
+    code = ask(client)
+    if way == "logout":
+        assert owner.post("/logout").status_code == 200
+    else:
+        other = next(row["id"] for row in own.get("/profile/sesi").json if not row["current"])
+        assert own.delete(f"/profile/sesi/{other}").status_code == 200
+    assert_error(client.post("/update-password", {"code": code, "new_password": "maling123"}), 400, "invalid_code")
+    assert client.post("/update-password", {"code": ask(client), "new_password": "baru123"}).status_code == 200
+
+
 def test_a_link_lives_30_minutes(client: Client, owner: Client) -> None:
     code = ask(client)
     reset = db.session.scalars(db.select(PasswordReset)).one()

@@ -14,7 +14,7 @@ from app.caregivers.models import Invitation
 from app.core.database.session import db, unit_of_work
 from app.core.errors import NotFound
 from app.identity import care, sessions
-from app.identity.models import RoleName, User
+from app.identity.models import LoginSession, RoleName, User
 from tests.caregivers.invitations import PATH, invite
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user, signed_in
@@ -56,6 +56,14 @@ def test_an_invitation_ends_with_the_session_that_made_it(client: Client, siti: 
     assert client.get(f"/undangan/{thiefs['code']}").status_code == 404
     assert [row["id"] for row in siti.get(PATH).json] == [own["id"]]
     assert budi.post("/caregiver/invitations", {"code": own["code"]}).status_code == 201
+
+
+def test_an_invitation_ends_when_the_session_that_made_it_expires(client: Client, siti: Client, budi: Client) -> None:
+    """The sweep deletes the row of a session days later, when it has been idle for long."""
+    code = invite(siti, "history")["code"]
+    db.session.execute(sa.update(LoginSession).filter_by(user_id=siti.id).values(expires_at=sa.func.now()))
+    assert client.get(f"/undangan/{code}").status_code == 404
+    assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
 
 
 @pytest.mark.parametrize("way", ["password", "sign out"])
