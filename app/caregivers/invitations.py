@@ -20,7 +20,7 @@ from app.core.settings import settings
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import care, codes, erasure, sessions, users
 from app.identity.care import CaregiverLink
-from app.identity.models import User
+from app.identity.models import LoginSession, User
 from app.identity.sessions import Caller
 
 LIFETIME = timedelta(days=7)
@@ -95,9 +95,13 @@ def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     return service.create(caregiver_id, invitation.patient_id, scopes)
 
 
-#: While the patient is leaving nobody takes it.
+#: While the patient is leaving nobody takes it, nor after the session has expired that made it.
 _is_open = sa.and_(
     Invitation.expires_at > sa.func.statement_timestamp(),
+    sa.or_(
+        Invitation.session_id.is_(None),
+        sa.exists().where(LoginSession.id == Invitation.session_id, sessions.IS_ALIVE),
+    ),
     sa.exists().where(User.id == Invitation.patient_id, erasure.IS_PRESENT),
 )
 

@@ -136,9 +136,10 @@ def shorten(user_id: int) -> None:
 
 
 def end(caller: Caller) -> None:
-    """Log out the caller's device, its access tokens included."""
+    """Log out the caller's device, its access tokens included. An open reset link ends too."""
     _lock_person(caller.id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.id == caller.session_id))
+    _end_reset(caller.id)
 
 
 def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
@@ -148,13 +149,17 @@ def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
     """
     _lock_person(user_id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
-    for table in (PasswordReset, PhoneVerification):
-        db.session.execute(sa.delete(table).where(table.user_id == user_id))
+    _end_reset(user_id)
+    db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user_id))
     db.session.execute(
         sa.delete(_subscriptions).where(
             _subscriptions.c.user_id == user_id, _subscriptions.c.session_id.is_(None), _subscriptions.c.is_verified
         )
     )
+
+
+def _end_reset(user_id: int) -> None:
+    db.session.execute(sa.delete(PasswordReset).where(PasswordReset.user_id == user_id))
 
 
 def _lock_person(user_id: int) -> None:
@@ -169,7 +174,7 @@ def own(caller: Caller) -> sa.Select[LoginSession]:
 
 
 def end_own(caller: Caller, session_id: str) -> None:
-    """Log out one device of the caller's; `NotFound` for a stranger's."""
+    """Log out one device of the caller's, and end an open reset link; `NotFound` for a stranger's."""
     try:
         own = sa.and_(LoginSession.id == uuid.UUID(session_id), LoginSession.user_id == caller.id)
     except ValueError:
@@ -177,6 +182,7 @@ def end_own(caller: Caller, session_id: str) -> None:
     _lock_person(caller.id)
     if db.session.scalar(sa.delete(LoginSession).where(own).returning(LoginSession.id)) is None:
         raise NotFound(NOT_FOUND)
+    _end_reset(caller.id)
 
 
 def delete_expired(user_id: int | None = None) -> None:
