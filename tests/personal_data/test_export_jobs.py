@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import tempfile
 import tracemalloc
 from datetime import UTC, datetime, timedelta
@@ -19,6 +20,7 @@ from app.core.database.session import db
 from app.core.exports.folder import LOCK, PREFIX, export_folder
 from app.core.media import storage
 from app.core.media.storage import Room
+from app.core.settings import current, settings
 from app.identity.models import User
 from app.pengingat.models import Occurrence
 from app.pengingat.timetable.tipe import Tipe
@@ -26,6 +28,19 @@ from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
 from tests.helpers.client import Client, assert_error
 from tests.personal_data.exports import ask, opened, rows, stored
+
+
+def test_nobody_else_on_the_machine_reads_it(mine: Client) -> None:
+    """nginx runs as another user and reads the pictures, among which the folder lies."""
+    root = settings.media_root / Room.EXPORTS
+    (root / "ab").mkdir(mode=0o755, parents=True)
+    root.chmod(0o755)  # as versions before left it
+    jobs.make_export(ask(mine))
+    (path,) = (path for path in root.glob("??/*"))
+    modes = {stat.S_IMODE(each.stat().st_mode) for each in (root, path.parent)}
+    assert (modes, stat.S_IMODE(path.stat().st_mode)) == ({0o700}, 0o600)
+    storage.create(current()).put(f"{'0' * 32}.webp", b"x", "image/webp")
+    assert stat.S_IMODE((settings.media_root / "00" / f"{'0' * 32}.webp").stat().st_mode) & 0o044 == 0o044
 
 
 def test_after_a_day_it_is_gone_from_the_store_too(mine: Client) -> None:
