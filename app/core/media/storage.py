@@ -64,10 +64,14 @@ class Store(Protocol):
 
 
 class FolderStore:
-    """Files below one folder, in 256 folders by the first two letters of their random names."""
+    """Files below one folder, in 256 folders by the first two letters of their random names.
 
-    def __init__(self, root: Path) -> None:
+    What is `private` the system's user of this service alone can read: folders have 0700, files 0600.
+    """
+
+    def __init__(self, root: Path, *, private: bool = False) -> None:
         self.root = root
+        self.private = private
 
     def _path(self, name: str) -> Path:
         return self.root / name[:2] / name
@@ -87,9 +91,11 @@ class FolderStore:
         # What a killed process left is in nobody's way.
         unfinished = path.with_suffix(f".{secrets.token_hex(4)}{UNFINISHED}")
         with _available():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self._make_folder(path.parent)
             try:
                 with unfinished.open("xb") as file:
+                    if self.private:
+                        os.fchmod(file.fileno(), 0o600)
                     yield file
                     file.flush()
                     os.fsync(file.fileno())
@@ -98,6 +104,12 @@ class FolderStore:
                 unfinished.unlink(missing_ok=True)
                 raise
             _fsync(path.parent)
+
+    def _make_folder(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.private:  # also a folder that was there before
+            for each in (self.root, folder):
+                each.chmod(0o700)
 
     def response(self, name: str, content_type: str) -> Response:
         try:
@@ -121,7 +133,7 @@ class FolderStore:
     def move(self, name: str, room: Self) -> None:
         source, target = self._path(name), room._path(name)
         with _available():
-            target.parent.mkdir(parents=True, exist_ok=True)
+            room._make_folder(target.parent)
             with suppress(FileNotFoundError):
                 source.replace(target)
                 _fsync(target.parent)
@@ -220,7 +232,7 @@ def create(config: Config, room: Room | None = None) -> Store:
     """The store that the settings name, or a room in it; nothing is opened yet."""
     if config.media_s3_bucket:
         return BucketStore(config.media_s3_bucket, config.media_s3_endpoint, room)
-    return FolderStore(config.media_root / room if room else config.media_root)
+    return FolderStore(config.media_root / room if room else config.media_root, private=room is Room.EXPORTS)
 
 
 def init_app(app: Flask, config: Config) -> None:
