@@ -1,0 +1,251 @@
+"""Each limit on what a person may do: what it protects, whom it counts, and the test that tries to get around it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Limit(NamedTuple):
+    """A row of the table."""
+
+    protects: str
+    #: Whose calls, messages or rows are counted together.
+    counts: str
+    #: Below `tests`, the file and the test.
+    test: str
+
+
+#: The test of routes whose limit is a plain count of calls.
+GENERIC = "architecture/test_limits.py::test_a_full_window_refuses_the_call"
+
+_LOGIN = "accounts/test_limits.py::test_"
+_STOLEN = "accounts/test_stolen_session.py::test_"
+
+#: By where the limit stands below `app`, and its figures as the code writes them.
+LIMITS: dict[str, Limit] = {
+    # accounts
+    "accounts/routes.py login '10 per 5 minutes; 20 per hour'": Limit(
+        "passwords", "wrong guesses for an account from a network", f"{_LOGIN}a_network_is_24_bits_or_64_of_ipv6"
+    ),
+    "accounts/routes.py login '100 per hour'": Limit(
+        "passwords, and the owner's own login",
+        "wrong guesses for an account from networks that it has not logged in from",
+        f"{_LOGIN}guesses_of_all_the_world_shut_out_strangers_and_not_the_owner",
+    ),
+    "accounts/routes.py login '60 per minute'": Limit("passwords of many accounts", "an address", GENERIC),
+    "accounts/routes.py superadmin_login '5 per 5 minutes; 10 per hour'": Limit(
+        "passwords",
+        "wrong guesses for an account from a network",
+        f"{_LOGIN}five_wrong_guesses_for_a_superadmin_are_enough",
+    ),
+    "accounts/routes.py superadmin_login '50 per hour'": Limit(
+        "passwords, and the owner's own login",
+        "wrong guesses for an account from networks that it has not logged in from",
+        f"{_LOGIN}a_superadmin_keeps_guesses_of_their_own_where_they_have_logged_in",
+    ),
+    "accounts/routes.py superadmin_login '20 per minute'": Limit("passwords of many accounts", "an address", GENERIC),
+    "accounts/routes.py register '20 per minute; 200 per day'": Limit(
+        "accounts made by machines", "an address", GENERIC
+    ),
+    "accounts/routes.py refresh '120 per minute'": Limit(
+        "refresh tokens", "an address", f"{_LOGIN}an_ipv6_network_counts_as_one_address"
+    ),
+    "accounts/routes.py check_username '60 per minute'": Limit("the list of usernames", "an address", GENERIC),
+    "accounts/routes.py send_verification_code '10 per minute'": Limit("numbers of strangers", "an address", GENERIC),
+    "accounts/routes.py send_verification_code '5 per hour; 10 per day'": Limit(
+        "whoever has the number", "a number, however it is written", f"{_LOGIN}one_number_gets_ten_links_a_day"
+    ),
+    "accounts/routes.py update_password '20 per minute'": Limit("codes of reset links", "an address", GENERIC),
+    "accounts/routes.py create_phone_verification '20 per hour'": Limit("numbers of strangers", "a person", GENERIC),
+    "accounts/routes.py confirm_phone_verification '20 per hour'": Limit("six digits", "a person", GENERIC),
+    "accounts/otp_routes.py confirm_otp '10 per 5 minutes'": Limit("six digits", "a person's wrong digits", GENERIC),
+    "accounts/service.py tell_of_change NEW_PASSWORDS": Limit(
+        "the person's number from notices",
+        "new passwords of a person, without a reset link",
+        "accounts/test_new_passwords.py::test_a_thief_who_uses_them_up_stops_no_reset_by_link",
+    ),
+    "accounts/notices.py TOGETHER": Limit(
+        "the person's number from notices",
+        "notices of changes to a number",
+        "accounts/test_new_passwords.py::test_changes_after_a_notice_are_told_together_ten_minutes_after_it",
+    ),
+    "accounts/service.py check_may_change CONTACT_CHANGES": Limit(
+        "the list of numbers and e-mails",
+        "numbers and e-mails that a person tries",
+        f"{_STOLEN}taken_numbers_and_emails_are_told_ten_times_an_hour",
+    ),
+    "accounts/verification.py _send SENT": Limit(
+        "whoever has the number",
+        "six digits sent to a number",
+        "accounts/phone_verification/test_digits.py::test_digits_go_to_a_number_three_times_a_day_whoever_asks",
+    ),
+    "accounts/verification.py MOST_TRIES": Limit(
+        "six digits",
+        "tries of one code",
+        "accounts/phone_verification/test_digits.py::test_digits_may_be_tried_five_times",
+    ),
+    "identity/own_password.py limit_own_password '10 per 5 minutes'": Limit(
+        "the password from whoever has stolen a session",
+        "a person's wrong passwords on all routes together",
+        "personal_data/test_exports.py::test_guesses_of_the_password_are_counted_over_all_routes_that_ask_for_it",
+    ),
+    # pictures
+    "identity/upload_limits.py limit_uploads '20 per minute; 50 per day'": Limit(
+        "processors and disks",
+        "pictures of a person on all routes together",
+        "identity/test_uploads.py::test_a_minute_has_twenty_pictures_of_a_person_on_whichever_route",
+    ),
+    "identity/upload_limits.py limit_admin_uploads '30 per minute'": Limit(
+        "processors and disks",
+        "pictures of an administrator",
+        "identity/test_uploads.py::test_an_administrators_pictures_are_limited_a_minute",
+    ),
+    "identity/own_pictures.py MOST_BYTES": Limit(
+        "disks",
+        "all pictures that a person has",
+        "identity/test_own_pictures.py::test_of_two_uploads_at_once_one_gets_the_last_room",
+    ),
+    # caregivers
+    "caregivers/routes.py create_link '100 per hour; 200 per day'": Limit(
+        "patients who never heard of the caregiver", "a caregiver", GENERIC
+    ),
+    "caregivers/routes.py create_invitation '20 per day'": Limit(
+        "the outbox of one's caregivers", "a patient", GENERIC
+    ),
+    "caregivers/routes.py redeem_invitation '10 per 5 minutes; 50 per day'": Limit(
+        "codes of invitations",
+        "wrong codes of a caregiver",
+        "caregivers/test_invitations.py::test_a_thousand_guesses_are_stopped_after_ten",
+    ),
+    "caregivers/routes.py redeem_invitation '300 per hour'": Limit(
+        "codes of invitations", "wrong codes from an address", GENERIC
+    ),
+    "caregivers/pages.py show_invitation '60 per minute; 300 per hour'": Limit(
+        "codes of invitations",
+        "an address",
+        "caregivers/test_invitations.py::test_a_thousand_looks_at_the_page_are_stopped",
+    ),
+    "caregivers/service.py create LINKED": Limit(
+        "the patient from notices",
+        "new links of one caregiver to one patient",
+        "caregivers/test_notices.py::test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever",
+    ),
+    "caregivers/notices.py MAX_A_DAY": Limit(
+        "the patient from messages in the words of strangers",
+        "notices of new caregivers to a patient, whoever the caregivers are",
+        "caregivers/test_many_caregivers.py::test_eight_caregivers_are_three_messages_and_one",
+    ),
+    # reminders
+    "pengingat/routes.py limit_writes '60 per minute; 2000 per day'": Limit(
+        "the database",
+        "writes of a person to all routes of reminders together",
+        "pengingat/test_write_limits.py::test_making_and_deleting_counts_together",
+    ),
+    "pengingat/routes.py export_adherence '30 per hour'": Limit("processors", "a person", GENERIC),
+    "pengingat/limits.py MOST": Limit(
+        "the database", "reminders of a person", "pengingat/test_limits.py::test_the_reminder_after_the_last_is_refused"
+    ),
+    "pengingat/limits.py MOST_A_DAY": Limit(
+        "the person, and whoever has their number by mistake",
+        "dues of a person's day, those of deleted reminders that fell due too",
+        "pengingat/test_limits_of_what_fell_due.py::test_deleted_reminders_count_on_the_day_on_which_they_fell_due",
+    ),
+    "pengingat/pacing.py MOST_A_DAY": Limit(
+        "caregivers",
+        "alerts to a caregiver about a patient",
+        "pengingat/test_pacing.py::test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest",
+    ),
+    "pengingat/link_routes.py limit_answers '600 per minute'": Limit(
+        "tokens of links",
+        "an address, behind which thousands may answer",
+        "pengingat/test_links.py::test_many_behind_one_address_answer_and_a_refusal_is_a_page",
+    ),
+    "pengingat/link_routes.py limit_answers '60 per minute'": Limit(
+        "the ledger",
+        "answers by one token",
+        "pengingat/test_links.py::test_many_behind_one_address_answer_and_a_refusal_is_a_page",
+    ),
+    # what people write
+    "forum/routes.py create_thread '10 per minute; 60 per day'": Limit("readers", "an author", GENERIC),
+    "forum/routes.py create_reply '30 per minute'": Limit("readers and authors", "an author", GENERIC),
+    "forum/routes.py report '20 per day'": Limit(
+        "authors and moderators",
+        "reports of a person, of threads and replies together",
+        "forum/test_reports.py::test_nobody_reports_more_than_20_times_a_day",
+    ),
+    "forum/routes.py appeal '20 per day'": Limit("moderators", "appeals of a person", GENERIC),
+    "inbox/limits.py MOST_AN_HOUR": Limit(
+        "the number, and the sender's reputation",
+        "answers to a number",
+        "inbox/test_limits.py::test_two_robots_that_answer_one_another_stop_after_three",
+    ),
+    "inbox/limits.py MOST_A_DAY": Limit(
+        "the number, and the sender's reputation",
+        "answers to a number",
+        "inbox/test_limits.py::test_the_limit_is_exact_when_many_work_at_once",
+    ),
+    "logs/buffer.py _has_room f'{MAX_PER_MINUTE} per minute'": Limit(
+        "the database",
+        "records of a sender",
+        "logs/test_limits.py::test_a_person_is_counted_wherever_they_send_from",
+    ),
+    "logs/buffer.py _has_room f'{MAX_PER_DAY} per day'": Limit(
+        "the database", "records of a sender", "logs/test_limits.py::test_a_day_has_5000"
+    ),
+    # broadcasts
+    "config.py broadcast_per_minute": Limit(
+        "the sender's reputation",
+        "broadcast messages to all people",
+        "notifications/broadcasts/test_sending.py::test_turns_come_at_the_rate_and_make_up_for_little",
+    ),
+    "config.py broadcast_per_user_per_day": Limit(
+        "the person",
+        "broadcast messages to a person, of all authors",
+        "notifications/broadcasts/test_broadcasts.py::test_one_a_day_and_person",
+    ),
+    # pushes
+    "push/routes.py subscribe '60 per minute'": Limit("the database", "an address", GENERIC),
+    "push/routes.py subscribe '30 per hour'": Limit(
+        "the person from claims",
+        "claims to a person from wherever",
+        "push/test_limits.py::test_one_person_is_claimed_thirty_times_an_hour",
+    ),
+    "push/routes.py unsubscribe '60 per minute'": Limit("addresses of browsers", "an address", GENERIC),
+    "push/routes.py send_push '20 per minute'": Limit(
+        "the person",
+        "pushes to a person from wherever",
+        "push/test_limits.py::test_a_target_has_one_limit_however_its_id_is_written",
+    ),
+    "push/routes.py send_push '60 per minute'": Limit(
+        "people", "an address", "push/test_limits.py::test_one_address_sends_sixty_a_minute"
+    ),
+    "push/service.py MOST_A_USER": Limit(
+        "the outbox, and the person's own browsers",
+        "browsers of a person, unproven ones last",
+        "push/test_subscriptions.py::test_claims_never_crowd_out_proven_browsers",
+    ),
+    # what costs money or work elsewhere
+    "articles/routes.py get_live_article '60 per minute'": Limit("the ministry's site", "an address", GENERIC),
+    "articles/routes.py save_article '120 per minute; 2000 per day'": Limit(
+        "the database",
+        "a person",
+        "articles/test_saves.py::test_nobody_fills_the_table_with_made_up_addresses",
+    ),
+    "faskes/routes.py get_faskes '300 per minute'": Limit("the provider's bill", "an address", GENERIC),
+    "faskes/service/search_coverage.py MOST_CLAIMS_A_MINUTE": Limit(
+        "the provider's bill",
+        "searches of all people",
+        "faskes/test_provider.py::test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill",
+    ),
+    "providers/cache.py MAX_KEPT_AN_HOUR": Limit(
+        "Redis",
+        "copies that visitors make",
+        "providers/test_cache.py::test_of_too_many_new_answers_no_copy_outlives_its_freshness",
+    ),
+    "videos/routes.py get_live_video '60 per minute'": Limit("the platform's quota", "an address", GENERIC),
+    "videos/routes.py list_channel '60 per minute'": Limit("the platform's quota", "an address", GENERIC),
+    "videos/routes.py search_videos '30 per minute'": Limit("the platform's quota", "an address", GENERIC),
+    "videos/routes.py save_video '120 per minute; 2000 per day'": Limit(
+        "the database", "a person", "videos/test_stored.py::test_nobody_fills_the_table_with_made_up_videos"
+    ),
+}

@@ -1,0 +1,119 @@
+"""Limits: a table of all of them. A limit without a row fails, and so does a row without a limit or without a test."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from limits import RateLimitItem, parse_many
+
+from app.core.errors import TooManyRequests
+from app.core.web.rate_limits import RateLimits
+from tests.architecture.limits import GENERIC, LIMITS
+from tests.architecture.modules import APP, TESTS, modules_of
+from tests.architecture.table import ACCESS
+from tests.helpers.client import Client, assert_error
+from tests.helpers.offenders import assert_none
+
+#: Constants that are limits: so many within a time, of a person, or of a code.
+NAME = re.compile(r"(MOST|MAX)_(\w+_)?(A|AN)_(DAY|HOUR|MINUTE|USER)|MOST_TRIES")
+#: Limits whose names do not say so.
+OTHERS = {"pengingat/limits.py MOST", "identity/own_pictures.py MOST_BYTES", "accounts/notices.py TOGETHER"}
+SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
+
+
+def _within(node: ast.AST, where: str) -> Iterator[tuple[str, ast.Call]]:
+    """Each call below a node, with the function or the constant that it stands in."""
+    for child in ast.iter_child_nodes(node):
+        name = where
+        if isinstance(child, ast.FunctionDef):
+            name = child.name
+        elif isinstance(child, ast.Assign) and isinstance(child.targets[0], ast.Name) and not where:
+            name = child.targets[0].id
+        if isinstance(child, ast.Call):
+            yield name, child
+        yield from _within(child, name)
+
+
+def _is_limit(call: ast.Call) -> bool:
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        return ast.unparse(function) in ("rate_limits.count", "rate_limits.limit")
+    return isinstance(function, ast.Name) and function.id == "limit"
+
+
+def _constants(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+def limits_in_code() -> set[str]:
+    found = {f"config.py {name}" for name in SETTING.findall((APP.parent / "config.py").read_text("utf-8"))}
+    for module in modules_of(APP):
+        if module.name != "core/web/rate_limits.py":
+            calls = ((where, call) for where, call in _within(module.tree, "") if _is_limit(call))
+            found |= {f"{module.name} {where} {ast.unparse(call.args[0])}" for where, call in calls}
+        constants = {f"{module.name} {name}" for name in _constants(module.tree) if NAME.fullmatch(name)}
+        found |= constants | {each for each in OTHERS if each.startswith(f"{module.name} ")}
+    return found
+
+
+def test_the_table_names_every_limit_and_no_other() -> None:
+    in_code = limits_in_code()
+    assert_none(sorted(in_code - set(LIMITS)), "Add a row to tests/architecture/limits.py for:")
+    assert_none(sorted(set(LIMITS) - in_code), "No code has the limit of these rows of tests/architecture/limits.py:")
+
+
+def test_every_row_names_a_test_that_is_there() -> None:
+    there = {
+        f"{module.name}::{node.name}"
+        for module in modules_of(TESTS)
+        for node in module.nodes
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert_none((row.test for row in LIMITS.values() if row.test not in there), "No such test:")
+
+
+@pytest.mark.parametrize("limit", [limit for limit, row in LIMITS.items() if row.test == GENERIC])
+def test_a_full_window_refuses_the_call(
+    limit: str,
+    app: Flask,
+    client: Client,
+    siti: Client,
+    budi: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    limited: None,
+) -> None:
+    module, _, text = limit.split(" ", 2)
+    rate = ast.literal_eval(text)
+    callers = {"public": client, "optional": client, "pendamping": budi}
+    check = RateLimits.check
+
+    def is_full(self: RateLimits, item: RateLimitItem, *key: str) -> None:
+        if item in parse_many(rate):
+            raise TooManyRequests(retry_after=1)
+        check(self, item, *key)
+
+    monkeypatch.setattr(RateLimits, "check", is_full)
+    name = f"app.{module.removesuffix('.py').replace('/', '.')}"
+    views = {
+        endpoint
+        for endpoint, view in app.view_functions.items()
+        if view.__module__ == name and any(rate == each for each, _ in getattr(view, "limits", ()))
+    }
+    routes = [
+        f"{method} {rule.rule.removeprefix('/api')}"
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint in views
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    ]
+    assert routes
+    for route in routes:
+        method, path = route.split(" ")
+        path = re.sub(r"<int:\w+>", "999999999", re.sub(r"<(?!int:)[^>]*>", "tidak-ada", path))
+        caller = callers.get(ACCESS[route], siti)
+        assert_error(caller.open(method, path, None if method == "GET" else {}), 429, "too_many_requests")
