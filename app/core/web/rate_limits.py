@@ -68,7 +68,7 @@ class RateLimits:
         def drop(limiter: MovingWindowRateLimiter) -> None:
             storage = limiter.storage
             if isinstance(storage, RedisStorage):
-                storage.get_connection().lpop(storage.prefixed_key(name))
+                cast(Redis, storage.get_connection()).lpop(storage.prefixed_key(name))
             elif entries := cast(MemoryStorage, storage).events.get(name):
                 entries.pop(0)
 
