@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import insert
 
 from app.caregivers import notices
@@ -102,12 +103,15 @@ def leave(patient_id: int) -> None:
 def delete(caregiver_id: int, patient_id: int) -> None:
     """Cut a link in the patient's place: the caregiver needs an invitation for another one."""
     users.lock(patient_id)
-    caregiver = sa.select(User.id).where(User.id == caregiver_id).with_for_update(read=True, key_share=True)
-    is_there = db.session.scalar(caregiver) is not None
+    # Both people before the link, and neither of them while somebody deletes them.
+    caregiver, patient = orm.aliased(User), orm.aliased(User)
+    both = sa.select(caregiver.id, patient.id).join(patient, patient.id != caregiver.id)
+    both = both.where(caregiver.id == caregiver_id, patient.id == patient_id)
+    cut = insert(CaregiverCut).from_select(
+        ["caregiver_id", "patient_id"], both.with_for_update(read=True, key_share=True)
+    )
+    db.session.execute(cut.on_conflict_do_nothing())
     _delete(caregiver_id, patient_id)
-    if is_there:
-        cut = insert(CaregiverCut).values(caregiver_id=caregiver_id, patient_id=patient_id)
-        db.session.execute(cut.on_conflict_do_nothing())
 
 
 def delete_own(caller_id: int, other_id: int) -> None:

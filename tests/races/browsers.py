@@ -57,11 +57,14 @@ def subscription_twins(scene: Scene) -> Script:
     assert subscriptions(scene, data["endpoint"]) == 1
 
 
-@encounter(200, 201)
+@encounter(200, 201, 409)
 def two_people_on_one_browser(scene: Scene) -> Script:
+    """And a claim, which takes the browser of neither."""
     a, b, data = scene.person(), scene.person(), browser(scene)
     yield [subscribe(a, data), subscribe(b, data), subscribe(NOBODY, data)]
     assert subscriptions(scene, data["endpoint"]) == 1
+    proven = "SELECT is_verified FROM push_subscriptions WHERE endpoint = :endpoint"
+    assert scene.sql(proven, endpoint=data["endpoint"]) is True
 
 
 @encounter(200, 201, 404)

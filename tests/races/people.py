@@ -254,12 +254,14 @@ def link_is_made_twice(scene: Scene) -> Script:
     assert statuses(responses) == [200, 200, 201]
 
 
-@encounter(200, 201, 404)
+@encounter(200, 403)
 def link_is_made_while_it_is_deleted(scene: Scene) -> Script:
+    """Whoever comes after the cut is refused, and whoever comes before it is cut."""
     caregiver, patient = scene.person(RoleName.PENDAMPING), scene.person(RoleName.PASIEN)
     make = caregiver.post("/caregiver/patients", patient_id=patient.id)
     scene.send(make)
     yield [make, patient.delete(f"/caregiver/patients/{caregiver.id}"), make, make]
+    assert scene.sql("SELECT count(*) FROM caregiver_links WHERE patient_id = :id", id=patient.id) == 0
 
 
 @encounter(200, 201, 401, 404)
