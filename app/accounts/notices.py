@@ -44,7 +44,7 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
 
 
 def _tell_changed(user: User, phone: str, fields: Collection[str]) -> None:
-    """Add a notice, or the fields to one that waits. After one that has left, the next waits for its ten minutes."""
+    """Add the fields to a notice that is not sent yet, or add a notice that leaves `TOGETHER` after the last one."""
     owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     last = _last_told(user, phone)
     if last and last.user_id == owner_id and last.state == State.PENDING and last.claim_token is None:
@@ -62,7 +62,7 @@ def _tell_changed(user: User, phone: str, fields: Collection[str]) -> None:
 
 
 def _last_told(user: User, phone: str) -> Delivery | None:
-    """Return the latest notice to a number, locked, if it left within the last ten minutes or still waits."""
+    """Return the latest notice to a number, locked, if it was due within the last ten minutes or is due later."""
     rows = sa.select(Delivery).where(
         sa.or_(Delivery.user_id == user.id, Delivery.user_id.is_(None)),
         Delivery.target == phone,

@@ -203,7 +203,7 @@ def update_profile(caller: Caller, data: Loaded) -> User:
 
 
 def tell_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
-    """Tell of what has changed, after a new password was counted: `TooManyRequests` undoes the change."""
+    """Count a new password, then send the notices of a change. `TooManyRequests` undoes the change."""
     if "password" in changes:
         rate_limits.count(NEW_PASSWORDS, "password", f"user:{user.id}")
     if changes:

@@ -24,7 +24,7 @@ from app.notifications.messages import tell_user
 from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, Receipt, State
 
 SUBJECT = "caregiver_link"
-#: What the one notice of a patient is about that tells of several links.
+#: Subject of a notice of several links.
 GATHERED = "caregiver_links"
 LIFETIME = timedelta(days=7)
 #: Notices of one link each that a patient gets within a day. The other links are told together.
@@ -97,7 +97,7 @@ def linked(link: CaregiverLink) -> None:
 
 
 def _gather(link: CaregiverLink, due_at: datetime) -> None:
-    """Add a link to the notice that waits, or to a new one that leaves at `due_at`, a day after the one before it."""
+    """Add a link to the notice of several links that is not sent yet, or to a new one that leaves at `due_at`."""
     about = About(GATHERED, link.patient_id)
     waits = sa.and_(Delivery.state == State.PENDING, Delivery.due_at > database_clock.now_sql())
     waiting = sa.update(Delivery).where(*outbox.is_about(about), waits)

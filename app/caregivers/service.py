@@ -103,7 +103,7 @@ def leave(patient_id: int) -> None:
 def delete(caregiver_id: int, patient_id: int) -> None:
     """Cut a link in the patient's place: the caregiver needs an invitation for another one."""
     users.lock(patient_id)
-    # Both people before the link, and neither of them while somebody deletes them.
+    # Lock both people before the link, as a deletion of a person does.
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     both = sa.select(caregiver.id, patient.id).join(patient, patient.id != caregiver.id)
     both = both.where(caregiver.id == caregiver_id, patient.id == patient_id)
@@ -197,7 +197,7 @@ def _with_role(user_id: int, role: RoleName) -> User:
 
 
 def _forget_cut(caregiver_id: int, patient_id: int, *, uninvited: bool) -> None:
-    """Delete the note that the patient has cut this caregiver; `Forbidden` for one who comes `uninvited`."""
+    """Delete the row of an earlier cut; `Forbidden` if the caregiver comes `uninvited`."""
     which = sa.and_(CaregiverCut.caregiver_id == caregiver_id, CaregiverCut.patient_id == patient_id)
     if not uninvited:
         db.session.execute(sa.delete(CaregiverCut).where(which))

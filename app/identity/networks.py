@@ -1,4 +1,4 @@
-"""The networks that people have logged in from lately: guesses from elsewhere do not shut the owner out there."""
+"""Networks that people logged in from within 30 days: wrong guesses from elsewhere do not lock the owner out there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def note(user_id: int, network: str) -> None:
 
 
 def is_known(user_id: object, network: str) -> sa.ColumnElement[bool]:
-    """Whether a person (an id, or a column of ids) has logged in from a network lately, as a condition of SQL."""
+    """Return the condition of SQL that a person (an id, or a column of ids) logged in from a network within `KNOWN`."""
     return sa.exists().where(LoginNetwork.user_id == user_id, LoginNetwork.network_hash == _digest(network), ~_is_old())
 
 

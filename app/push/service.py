@@ -38,7 +38,7 @@ MOST_A_USER = 10
 
 #: What stands in place of a text that is nothing but a web address.
 UNTITLED = "Pemberitahuan"
-#: How the texts of a push begin that nobody has signed: people would take them for ours.
+#: First words of a push that was sent without a token. Without them people would take it for a message of ours.
 FROM_OUTSIDE = "Pesan dari luar layanan: "
 
 NOT_FOUND = "Langganan tidak ditemukan."

@@ -128,9 +128,9 @@ def limit(
 
     Routes with the same `counter` count together; without one each counts for itself.
 
-    A call whose key is `None` is not limited. With `counts` only calls that end in this error are counted: each takes
-    its place before it is made and gives it back, so that calls at once cannot pass together. Of several limits the
-    upper one is asked first; a call that it refuses is not counted by those below.
+    A call whose key is `None` is not limited. With `counts` only calls that end in this error are counted. Each call is
+    counted before it is made and given back when it succeeds, so concurrent calls cannot exceed the limit.
+    Of several limits the upper one is asked first; a call that it refuses is not counted by those below.
     """
     rates = parse_many(rate)
 

@@ -104,7 +104,7 @@ def open_schedules(user_id: int) -> dict[int, Schedule | None]:
 
 
 def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
-    """Count by day, from today on, what fell due of a person and was told of, deleted reminders included."""
+    """Return by day, from today on, how many reminders fell due and were sent, those of deleted reminders included."""
     was_told = sa.exists().where(Delivery.occurrence_id == Occurrence.id, Delivery.state != DeliveryState.CANCELLED)
     rows = sa.select(Occurrence.day, sa.func.count()).where(
         Occurrence.user_id == user_id,
