@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from app.pengingat.limits import MOST_A_DAY, TooManyReminders
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.notifications.models import Delivery
 from app.pengingat import service
+from app.pengingat.timetable.limits import MOST_A_DAY, TooManyReminders
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import done_twice_at_once
