@@ -142,10 +142,10 @@ LIMITS: dict[str, Limit] = {
         "pengingat/test_write_limits.py::test_making_and_deleting_counts_together",
     ),
     "pengingat/routes.py export_adherence '30 per hour'": Limit("processors", "a person", GENERIC),
-    "pengingat/limits.py MOST": Limit(
+    "pengingat/timetable/limits.py MOST": Limit(
         "the database", "reminders of a person", "pengingat/test_limits.py::test_the_reminder_after_the_last_is_refused"
     ),
-    "pengingat/limits.py MOST_A_DAY": Limit(
+    "pengingat/timetable/limits.py MOST_A_DAY": Limit(
         "the person, and whoever has their number by mistake",
         "dues of a person's day, those of deleted reminders that fell due too",
         "pengingat/test_limits_of_what_fell_due.py::test_deleted_reminders_count_on_the_day_on_which_they_fell_due",

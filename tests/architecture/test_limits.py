@@ -21,7 +21,7 @@ from tests.helpers.offenders import assert_none
 #: Constants that are limits: so many within a time, of a person, or of a code.
 NAME = re.compile(r"(MOST|MAX)_(\w+_)?(A|AN)_(DAY|HOUR|MINUTE|USER)|MOST_TRIES")
 #: Limits whose names do not say so.
-OTHERS = {"pengingat/limits.py MOST", "identity/own_pictures.py MOST_BYTES", "accounts/notices.py TOGETHER"}
+OTHERS = {"pengingat/timetable/limits.py MOST", "identity/own_pictures.py MOST_BYTES", "accounts/notices.py TOGETHER"}
 SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
 
 
