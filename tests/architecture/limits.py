@@ -150,17 +150,17 @@ LIMITS: dict[str, Limit] = {
         "dues of a person's day, those of deleted reminders that fell due too",
         "pengingat/test_limits_of_what_fell_due.py::test_deleted_reminders_count_on_the_day_on_which_they_fell_due",
     ),
-    "pengingat/pacing.py MOST_A_DAY": Limit(
+    "pengingat/caregiving/pacing.py MOST_A_DAY": Limit(
         "caregivers",
         "alerts to a caregiver about a patient",
         "pengingat/test_pacing.py::test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest",
     ),
-    "pengingat/link_routes.py limit_answers '600 per minute'": Limit(
+    "pengingat/one_tap/routes.py limit_answers '600 per minute'": Limit(
         "tokens of links",
         "an address, behind which thousands may answer",
         "pengingat/test_links.py::test_many_behind_one_address_answer_and_a_refusal_is_a_page",
     ),
-    "pengingat/link_routes.py limit_answers '60 per minute'": Limit(
+    "pengingat/one_tap/routes.py limit_answers '60 per minute'": Limit(
         "the ledger",
         "answers by one token",
         "pengingat/test_links.py::test_many_behind_one_address_answer_and_a_refusal_is_a_page",
