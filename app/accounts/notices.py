@@ -15,11 +15,12 @@ from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import send_message
+from app.notifications.messages import message_user, send_message
 from app.notifications.models import SECURITY_NOTICE, Channel, Delivery, State
 
 #: Events of security notices.
 ACCOUNT_CHANGED, NUMBER_WAS_TAKEN = "account_changed", "number_taken"
+SESSIONS_ENDED = "sessions_ended"
 
 #: So long is tried to send a notice.
 LIFETIME = timedelta(days=1)
@@ -113,3 +114,26 @@ def number_taken(user: User) -> None:
 def render_taken(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the words of notices that a number was released."""
     return dict.fromkeys((each.id for each in deliveries), NUMBER_TAKEN)
+
+
+#: Messages about what an administrator did to an account, by event.
+BY_ADMINISTRATOR = {
+    SESSIONS_ENDED: "Administrator mengeluarkan akun Anda dari semua perangkat. Silakan masuk lagi. "
+    "Kalau menurut Anda ini keliru, hubungi administrator.",
+}
+
+
+def changed_by_administrator(user_id: int, event: str) -> None:
+    """Send the person a message about what an administrator did to the account."""
+    message_user(
+        user_id,
+        kind=SECURITY_NOTICE,
+        dedupe_key=f"{SECURITY_NOTICE}:{user_id}:{uuid.uuid4()}",
+        expires_in=LIFETIME,
+        payload={"event": event},
+    )
+
+
+def render_by_administrator(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Return the words of notices about what an administrator did."""
+    return {each.id: {"text": BY_ADMINISTRATOR[str(each.payload["event"])]} for each in deliveries}

@@ -119,6 +119,15 @@ def update_user(data: Loaded, user_id: int) -> User:
     return users.update(user_id, data, by=caller)
 
 
+@bp.delete("/users/<int:user_id>/sesi")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.Reason)
+@bp.response(204)
+def end_user_sessions(data: dict[str, str], user_id: int) -> None:
+    """Log a person out of every device, for instance after a phone was lost; a message tells the person."""
+    users.end_sessions(user_id, data["reason"], by=caller)
+
+
 # --- caregivers and patients ----------------------------------------------------------------------------------------
 
 

@@ -98,6 +98,12 @@ class UserUpdate(Schema):
     role_ids = ListOf(RecordId(), most=50, metadata={"example": [4]})
 
 
+class Reason(Form):
+    """Why an administrator does something to somebody's account."""
+
+    reason = Text(500, required=True, example="Ponselnya hilang.")
+
+
 # --- caregivers and patients ----------------------------------------------------------------------------------------
 
 

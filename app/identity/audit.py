@@ -38,6 +38,7 @@ class Action(StrEnum):
     ROLES_CHANGED = "roles_changed"
     ADMIN_CREATED = "admin_created"
     USER_CHANGED = "user_changed"
+    SESSIONS_ENDED = "sessions_ended"
     DELETED = "deleted"
     BROADCASTS_PAUSED = "broadcasts_paused"
     BROADCASTS_RESUMED = "broadcasts_resumed"

@@ -6,18 +6,22 @@ from datetime import timedelta
 from io import BytesIO
 
 import pytest
+import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.clock import today
 from app.identity import audit
 from app.identity.models import RoleName, User
 from app.identity.roles import roles_named
+from app.notifications.models import Delivery
 from tests.admins.exports import REPORTS
 from tests.core.media.samples import plain
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.language import assert_readable
 from tests.helpers.routes import assert_refused
 from tests.helpers.statements import Statements
+from tests.notifications.deliveries import words_of
 
 FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}
 NIK = "3273014502900001"
@@ -246,6 +250,43 @@ class TestUpdateUser(AdminsOnly):
     )
     def test_bad_changes_are_refused(self, admin: Client, body: dict, field: str) -> None:
         assert_error(admin.put(f"/admins/users/{make_user().id}", body), 400, "validation_error", field)
+
+
+class TestEndUserSessions(AdminsOnly):
+    """DELETE /admins/users/<user_id>/sesi"""
+
+    def test_every_device_is_logged_out_and_the_person_is_told(
+        self, client: Client, admin: Client, siti: Client
+    ) -> None:
+        phone = client.as_(siti.user)
+        response = admin.delete(f"/admins/users/{siti.id}/sesi", {"reason": "Ponselnya hilang."})
+        assert (response.status_code, response.data) == (204, b"")
+        for device in (siti, phone):
+            assert_error(device.get("/profile"), 401, "session_ended")
+        (row,) = admin.get("/admins/audit").json
+        assert (row["actor"], row["action"], row["subject"]) == ("rina", "sessions_ended", f"user:{siti.id}")
+        assert row["details"] == {"username": "siti", "reason": "Ponselnya hilang."}
+        (told,) = db.session.scalars(sa.select(Delivery).filter_by(user_id=siti.id))
+        assert (told.kind, told.channel) == ("security_notice", "messaging")
+        assert_readable(str(words_of(told)["text"]))
+
+    def test_only_a_superadmin_ends_those_of_a_superadmin(
+        self, client: Client, admin: Client, superadmin: Client
+    ) -> None:
+        other = make_superadmin(username="wati")
+        path = f"/admins/users/{other.id}/sesi"
+        theirs = client.as_(other)
+        assert_error(admin.delete(path, {"reason": "x"}), 403, "superadmin_only")
+        assert theirs.get("/profile").status_code == 200
+        assert superadmin.delete(path, {"reason": "x"}).status_code == 204
+        assert_error(theirs.get("/profile"), 401)
+
+    def test_an_unknown_person_is_not_found(self, admin: Client) -> None:
+        assert_error(admin.delete("/admins/users/999999/sesi", {"reason": "x"}), 404)
+
+    @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": "x" * 501}, {"reason": 5}])
+    def test_a_reason_is_needed(self, admin: Client, siti: Client, body: dict[str, object]) -> None:
+        assert_error(admin.delete(f"/admins/users/{siti.id}/sesi", body), 400, "validation_error", "reason")
 
 
 class TestListRelations(AdminsOnly):

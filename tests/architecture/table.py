@@ -181,6 +181,7 @@ ACCESS: dict[str, str] = {
     "GET /admins/users": "admin",
     "GET /admins/users/<int:user_id>": "admin",
     "PUT /admins/users/<int:user_id>": "admin",
+    "DELETE /admins/users/<int:user_id>/sesi": "admin",
     "GET /admins/caregiver-patient/all": "admin",
     "GET /admins/caregiver-patient": "admin",
     "POST /admins/caregiver-patient": "admin",

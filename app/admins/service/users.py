@@ -7,13 +7,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from app.accounts import notices
 from app.admins import schemas
 from app.admins.schemas import UserSearch
 from app.core.database.session import db
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
 from app.core.web.search import MOST_COUNTED, containing
-from app.identity import access_log, audit, users
+from app.identity import access_log, audit, sessions, users
 from app.identity.models import SEARCHED, LoginSession, User, UserDay
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
@@ -91,6 +92,14 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     if "role_ids" in data:
         roles.replace_of_user(user_id, data["role_ids"], by)
     return user
+
+
+def end_sessions(user_id: int, reason: str, by: Caller) -> None:
+    """End every session of a person, who is told. The reason is for the audit log alone."""
+    user = users.get_changeable(user_id, by)
+    sessions.end_all(user.id)
+    audit.record(by, audit.Action.SESSIONS_ENDED, f"user:{user.id}", username=user.username, reason=reason)
+    notices.changed_by_administrator(user.id, notices.SESSIONS_ENDED)
 
 
 def _conditions(search: UserSearch) -> list[sa.ColumnElement[bool]]:
