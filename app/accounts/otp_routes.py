@@ -8,9 +8,18 @@ from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller
 from app.identity.own_password import limit_own_password
-from app.identity.second_factor import Setup, WrongOtp
+from app.identity.second_factor import Setup, Status, WrongOtp
 
 bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second factor of administrators")
+
+
+@bp.get("")
+@authenticated
+@bp.response(200, schemas.OtpStatus)
+@bp.alt_response(403, "FORBIDDEN")
+def get_otp() -> Status:
+    """Whether the second factor is on, and how many recovery codes are left. For administrators."""
+    return service.get_otp(caller)
 
 
 @bp.post("")
@@ -50,3 +59,16 @@ def end_otp(data: dict[str, str]) -> dict[str, str]:
     """Turn it off, with the password and a code of the app or a recovery code."""
     service.end_otp(caller, **data)
     return {"message": "Verifikasi dua langkah dimatikan."}
+
+
+@bp.post("/recovery-codes")
+@authenticated
+@secret_answer
+@limit_own_password
+@bp.arguments(schemas.OtpEnd)
+@bp.response(201, schemas.RecoveryCodes)
+@bp.alt_response(403, "FORBIDDEN")
+@bp.alt_response(404, "NOT_FOUND")
+def replace_recovery_codes(data: dict[str, str]) -> dict[str, list[str]]:
+    """Make ten new recovery codes, told this once; the old ones end. For administrators with a second factor."""
+    return {"recovery_codes": service.replace_recovery_codes(caller, **data)}

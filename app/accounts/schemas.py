@@ -157,11 +157,19 @@ class OtpBegin(Schema):
     password = fields.String(required=True, load_only=True, validate=validate.Length(1, 128))
 
 
-class OtpSetup(Schema):
+class OtpStatus(Schema):
+    active = fields.Boolean(metadata={"description": "Whether both logins ask for a code"})
+    recovery_codes_left = fields.Integer(metadata={"example": 10})
+
+
+class RecoveryCodes(Schema):
     """Told once: only hashes of the codes are stored."""
 
-    uri = fields.String(metadata={"example": "otpauth://totp/Health-support:admin?secret=JBSWY3DPEHPK3PXP"})
     recovery_codes = fields.List(fields.String(), metadata={"example": ["K7WD-9XME-2HFA-Q3TZ"]})
+
+
+class OtpSetup(RecoveryCodes):
+    uri = fields.String(metadata={"example": "otpauth://totp/Health-support:admin?secret=JBSWY3DPEHPK3PXP"})
 
 
 class OtpConfirm(Schema):

@@ -235,6 +235,14 @@ def confirm_otp(caller: Caller, otp: str) -> None:
     sessions.end_all(caller.id, keep=caller.session_id)  # those passed no second factor, and nobody asks them for one
 
 
+def get_otp(caller: Caller) -> second_factor.Status:
+    return second_factor.status(users.get_own(caller))
+
+
+def replace_recovery_codes(caller: Caller, password: str, otp: str) -> list[str]:
+    return second_factor.replace_recovery_codes(own_password.get_confirmed(caller, password), otp)
+
+
 def end_otp(caller: Caller, password: str, otp: str) -> None:
     second_factor.end(own_password.get_confirmed(caller, password).id, otp)
 

@@ -31,6 +31,8 @@ ISSUER = "Health-support"
 KIND = "otp"
 RECOVERY = "otp_recovery"
 
+NOT_ACTIVE = "Verifikasi dua langkah belum diaktifkan."
+
 #: Steps of 30 seconds that a phone's clock may be ahead or behind.
 WINDOW = 1
 RECOVERY_CODES = 10
@@ -78,19 +80,23 @@ class Setup:
     recovery_codes: list[str]
 
 
+@dataclass(frozen=True)
+class Status:
+    """Whether a factor is asked for at a login, and how many recovery codes are not used yet."""
+
+    active: bool
+    recovery_codes_left: int
+
+
 def begin(user: User) -> Setup:
     """A new secret for an administrator; it counts once `confirm` has seen a code of it.
 
     `Forbidden` for everybody else, `Conflict` while another is in use.
     """
-    if PRIVILEGED.isdisjoint(user.role_names):
-        raise Forbidden
+    _check_privileged(user)
     secret = pyotp.random_base32()
-    recovery_codes = [codes.new_code(RECOVERY_LENGTH) for _ in range(RECOVERY_CODES)]
-    values = {
-        "secret": nik.encrypt(secret, user.id, kind=KIND),
-        "recovery_hashes": [codes.digest(RECOVERY, code) for code in recovery_codes],
-    }
+    recovery_codes, recovery_hashes = _new_recovery_codes()
+    values = {"secret": nik.encrypt(secret, user.id, kind=KIND), "recovery_hashes": recovery_hashes}
     stored = db.session.scalar(
         insert(SecondFactor)
         .values(user_id=user.id, **values)
@@ -104,7 +110,7 @@ def begin(user: User) -> Setup:
             "Verifikasi dua langkah sudah aktif. Matikan dahulu untuk memasang yang baru.", code="otp_active"
         )
     uri = pyotp.TOTP(secret, name=user.username, issuer=ISSUER).provisioning_uri()
-    return Setup(uri, ["-".join(re.findall(".{4}", code)) for code in recovery_codes])
+    return Setup(uri, recovery_codes)
 
 
 def confirm(user_id: int, otp: str) -> None:
@@ -132,11 +138,7 @@ def check(user: User, otp: str | None) -> None:
 
 def end(user_id: int, otp: str) -> None:
     """Ask for it no more; `NotFound` for whoever has none, `WrongOtp` for a wrong code."""
-    factor = _of(user_id)
-    if factor is None or factor.confirmed_at is None:
-        raise NotFound("Verifikasi dua langkah belum diaktifkan.")
-    if not _accepts(factor, otp):
-        raise WrongOtp
+    _confirmed(user_id, otp)
     remove(user_id)
 
 
@@ -144,6 +146,24 @@ def remove(user_id: int) -> bool:
     """Take the factor away, for instance of whoever lost phone and codes; returns whether there was one."""
     removed = sa.delete(SecondFactor).where(SecondFactor.user_id == user_id).returning(SecondFactor.user_id)
     return db.session.scalar(removed) is not None
+
+
+def status(user: User) -> Status:
+    """Return whether an administrator's factor is asked for; `Forbidden` for everybody else."""
+    _check_privileged(user)
+    left = sa.select(sa.func.cardinality(SecondFactor.recovery_hashes))
+    is_asked_for = sa.and_(SecondFactor.user_id == user.id, SecondFactor.confirmed_at.is_not(None))
+    recovery_codes_left = db.session.scalar(left.where(is_asked_for))
+    return Status(recovery_codes_left is not None, recovery_codes_left or 0)
+
+
+def replace_recovery_codes(user: User, otp: str) -> list[str]:
+    """Return new recovery codes; the old ones end. `Forbidden`, `NotFound` and `WrongOtp` as above."""
+    _check_privileged(user)
+    factor = _confirmed(user.id, otp)
+    recovery_codes, factor.recovery_hashes = _new_recovery_codes()
+    db.session.flush()
+    return recovery_codes
 
 
 def is_active(user_id: int) -> bool:
@@ -189,6 +209,27 @@ def check_set_up(user: User) -> None:
 
 def setup_required() -> Forbidden:
     return Forbidden("Aktifkan verifikasi dua langkah di profil Anda lebih dahulu.", code="otp_setup_required")
+
+
+def _check_privileged(user: User) -> None:
+    if PRIVILEGED.isdisjoint(user.role_names):
+        raise Forbidden
+
+
+def _new_recovery_codes() -> tuple[list[str], list[str]]:
+    """Return new codes as people read them, and the hashes that are stored."""
+    new = [codes.new_code(RECOVERY_LENGTH) for _ in range(RECOVERY_CODES)]
+    return ["-".join(re.findall(".{4}", code)) for code in new], [codes.digest(RECOVERY, code) for code in new]
+
+
+def _confirmed(user_id: int, otp: str) -> SecondFactor:
+    """Return the locked factor that is asked for; `NotFound` without one, `WrongOtp` for a wrong code."""
+    factor = _of(user_id)
+    if factor is None or factor.confirmed_at is None:
+        raise NotFound(NOT_ACTIVE)
+    if not _accepts(factor, otp):
+        raise WrongOtp
+    return factor
 
 
 def _of(user_id: int) -> SecondFactor | None:

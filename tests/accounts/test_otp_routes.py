@@ -23,6 +23,25 @@ def begin(admin: Client) -> tuple[str, list[str]]:
     return pyotp.TOTP(secret).now(), response.json["recovery_codes"]
 
 
+class TestGetOtp(TokenNeeded):
+    """GET /profile/otp"""
+
+    def test_counts_the_codes_that_are_left(self, client: Client, admin: Client) -> None:
+        off = {"active": False, "recovery_codes_left": 0}
+        assert admin.get(PATH).json == off
+        digits, codes = begin(admin)
+        assert admin.get(PATH).json == off, "nothing is asked for until a code has confirmed it"
+        admin.put(PATH, {"otp": digits})
+        assert admin.get(PATH).json == {"active": True, "recovery_codes_left": 10}
+        login = {"username": admin.user.username, "password": PASSWORD, "otp": codes[0]}
+        assert client.post("/login", login).status_code == 200
+        assert admin.get(PATH).json == {"active": True, "recovery_codes_left": 9}
+
+    def test_is_for_administrators(self, siti: Client, budi: Client) -> None:
+        for other in (siti, budi):
+            assert_error(other.get(PATH), 403, "forbidden")
+
+
 class TestBeginOtp(TokenNeeded):
     """POST /profile/otp"""
 
@@ -72,3 +91,41 @@ class TestEndOtp(TokenNeeded):
     @pytest.mark.parametrize(("body", "field"), [({"otp": "492039"}, "password"), ({"password": PASSWORD}, "otp")])
     def test_both_are_needed(self, admin: Client, body: dict[str, Any], field: str) -> None:
         assert_error(admin.delete(PATH, body), 400, "validation_error", field)
+
+
+class TestReplaceRecoveryCodes(TokenNeeded):
+    """POST /profile/otp/recovery-codes"""
+
+    PATH = f"{PATH}/recovery-codes"
+
+    def test_new_codes_end_the_old_ones(self, client: Client, admin: Client) -> None:
+        digits, old = begin(admin)
+        admin.put(PATH, {"otp": digits})
+        response = admin.post(self.PATH, {"password": PASSWORD, "otp": old[0]})
+        assert (response.status_code, set(response.json)) == (201, {"recovery_codes"})
+        new = response.json["recovery_codes"]
+        assert len(set(new) - set(old)) == 10
+        login = {"username": admin.user.username, "password": PASSWORD}
+        assert_error(client.post("/login", {**login, "otp": old[1]}), 401, "invalid_otp")
+        assert client.post("/login", {**login, "otp": new[0]}).status_code == 200
+        assert admin.get(PATH).json == {"active": True, "recovery_codes_left": 9}
+
+    def test_a_wrong_password_or_code_changes_nothing(self, admin: Client) -> None:
+        digits, codes = begin(admin)
+        admin.put(PATH, {"otp": digits})
+        assert_error(admin.post(self.PATH, {"password": "salah", "otp": codes[0]}), 400, "wrong_current_password")
+        assert_error(admin.post(self.PATH, {"password": PASSWORD, "otp": "000000"}), 400, "invalid_otp")
+        assert admin.get(PATH).json == {"active": True, "recovery_codes_left": 10}
+
+    def test_needs_a_factor_that_is_confirmed(self, admin: Client) -> None:
+        assert_error(admin.post(self.PATH, {"password": PASSWORD, "otp": "000000"}), 404)
+        _, codes = begin(admin)
+        assert_error(admin.post(self.PATH, {"password": PASSWORD, "otp": codes[0]}), 404)
+
+    def test_is_for_administrators(self, siti: Client, budi: Client) -> None:
+        for other in (siti, budi):
+            assert_error(other.post(self.PATH, {"password": PASSWORD, "otp": "000000"}), 403, "forbidden")
+
+    @pytest.mark.parametrize(("body", "field"), [({"otp": "492039"}, "password"), ({"password": PASSWORD}, "otp")])
+    def test_both_are_needed(self, admin: Client, body: dict[str, Any], field: str) -> None:
+        assert_error(admin.post(self.PATH, body), 400, "validation_error", field)

@@ -59,9 +59,11 @@ ACCESS: dict[str, str] = {
     "PUT /kategori/<int:kategori_id>": "admin",
     "DELETE /kategori/<int:kategori_id>": "admin",
     # second factor
+    "GET /profile/otp": "anybody",
     "POST /profile/otp": "anybody",
     "PUT /profile/otp": "anybody",
     "DELETE /profile/otp": "anybody",
+    "POST /profile/otp/recovery-codes": "anybody",
     # faskes
     "GET /faskes/nearby": "public",
     "GET /faskes": "public",
