@@ -20,7 +20,7 @@ from app.notifications.models import SECURITY_NOTICE, Channel, Delivery, State
 
 #: Events of security notices.
 ACCOUNT_CHANGED, NUMBER_WAS_TAKEN = "account_changed", "number_taken"
-SESSIONS_ENDED = "sessions_ended"
+SESSIONS_ENDED, SECOND_FACTOR_REMOVED = "sessions_ended", "second_factor_removed"
 
 #: So long is tried to send a notice.
 LIFETIME = timedelta(days=1)
@@ -120,6 +120,8 @@ def render_taken(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 BY_ADMINISTRATOR = {
     SESSIONS_ENDED: "Administrator mengeluarkan akun Anda dari semua perangkat. Silakan masuk lagi. "
     "Kalau menurut Anda ini keliru, hubungi administrator.",
+    SECOND_FACTOR_REMOVED: "Administrator utama mematikan verifikasi dua langkah akun Anda. "
+    "Silakan masuk lagi, lalu aktifkan yang baru. Kalau menurut Anda ini keliru, segera hubungi administrator.",
 }
 
 

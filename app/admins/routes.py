@@ -86,6 +86,20 @@ def delete_admin(user_id: int) -> dict[str, str]:
     return {"message": "Administrator dihapus."}
 
 
+@bp.delete("/<int:user_id>/otp")
+@requires(RoleName.ADMIN)
+@limit_own_password
+@bp.arguments(schemas.OtpRemove)
+@bp.response(204)
+@bp.alt_response(409, "CONFLICT")
+def remove_admin_otp(data: dict[str, str], user_id: int) -> None:
+    """Remove the second factor of somebody who lost phone and codes; for super-admins, with their own password.
+
+    It ends the other's sessions, and a message tells the other. Nobody removes the own one here (409).
+    """
+    admins.remove_otp(user_id, **data, by=caller)
+
+
 # --- users ----------------------------------------------------------------------------------------------------------
 
 

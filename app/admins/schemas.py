@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from app.accounts.schemas import CurrentPassword
+from app.accounts.schemas import CurrentPassword, Otp
 from app.caregivers.schemas import Link
 from app.core.exports.streaming import MIMETYPES
 from app.core.web.fields import AnyDay, Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp, enumeration
@@ -102,6 +102,16 @@ class Reason(Form):
     """Why an administrator does something to somebody's account."""
 
     reason = Text(500, required=True, example="Ponselnya hilang.")
+
+
+class OtpRemove(Reason):
+    password = fields.String(
+        required=True,
+        load_only=True,
+        validate=validate.Length(1, 128),
+        metadata={"description": "Of the caller"},
+    )
+    otp = Otp(metadata={"description": "Of the caller, who has a second factor: six digits or a recovery code"})
 
 
 # --- caregivers and patients ----------------------------------------------------------------------------------------

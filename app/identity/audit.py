@@ -39,6 +39,7 @@ class Action(StrEnum):
     ADMIN_CREATED = "admin_created"
     USER_CHANGED = "user_changed"
     SESSIONS_ENDED = "sessions_ended"
+    SECOND_FACTOR_REMOVED = "second_factor_removed"
     DELETED = "deleted"
     BROADCASTS_PAUSED = "broadcasts_paused"
     BROADCASTS_RESUMED = "broadcasts_resumed"

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, current_connection, db
-from app.core.errors import BadRequest, Conflict, Forbidden, NotFound, Unauthorized
+from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized
 from app.core.lib.clock import now
 from app.core.settings import settings
 from app.identity import codes, nik
@@ -70,6 +70,13 @@ class WrongOtp(BadRequest):
 
     code = OtpRefused.code
     message = OtpRefused.message
+
+
+class OtpMissing(BadRequest):
+    """In a session that is in order."""
+
+    code = OtpRequired.code
+    message = OtpRequired.message
 
 
 @dataclass(frozen=True)
@@ -127,13 +134,22 @@ def confirm(user_id: int, otp: str) -> None:
 def check(user: User, otp: str | None) -> None:
     """At a login, ask whoever has a second factor for it: `OtpRequired` without a code, `OtpRefused` with a wrong or a
     used one."""
-    factor = _of(user.id)
+    _ask(user.id, otp, OtpRequired, OtpRefused)
+
+
+def check_again(user: User, otp: str | None) -> None:
+    """Ask as at a login, in a session that is in order: `OtpMissing` or `WrongOtp`, so that no client logs out."""
+    _ask(user.id, otp, OtpMissing, WrongOtp)
+
+
+def _ask(user_id: int, otp: str | None, missing: type[AppError], refused: type[AppError]) -> None:
+    factor = _of(user_id)
     if factor is None or factor.confirmed_at is None:
         return
     if not otp:
-        raise OtpRequired
+        raise missing
     if not _accepts(factor, otp):
-        raise OtpRefused
+        raise refused
 
 
 def end(user_id: int, otp: str) -> None:

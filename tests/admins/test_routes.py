@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from io import BytesIO
+from typing import ClassVar
+from urllib.parse import parse_qs, urlsplit
 
+import pyotp
 import pytest
 import sqlalchemy as sa
 
@@ -161,6 +164,62 @@ class TestDeleteAdmin(AdminsOnly):
     def test_whoever_is_no_administrator_is_not_found(self, admin: Client, siti: Client) -> None:
         for user_id in (siti.id, 999999):
             assert_error(admin.delete(f"/admins/{user_id}"), 404)
+
+
+class TestRemoveAdminOtp(AdminsOnly):
+    """DELETE /admins/<user_id>/otp"""
+
+    BODY: ClassVar = {"reason": "Ponselnya hilang.", "password": PASSWORD}
+
+    def test_a_superadmin_removes_it_and_the_other_is_told(
+        self, client: Client, admin: Client, superadmin: Client
+    ) -> None:
+        codes = set_up(admin)
+        assert superadmin.delete(f"/admins/{admin.id}/otp", self.BODY).status_code == 204
+        assert_error(admin.get("/profile"), 401, "session_ended")
+        login = {"username": "rina", "password": PASSWORD}
+        assert client.post("/login", login).status_code == 200, codes
+        (row,) = superadmin.get("/admins/audit?action=second_factor_removed").json
+        assert (row["actor"], row["subject"]) == ("dewi", f"user:{admin.id}")
+        assert row["details"] == {"username": "rina", "reason": "Ponselnya hilang."}
+        (told,) = db.session.scalars(sa.select(Delivery).filter_by(user_id=admin.id))
+        assert (told.kind, told.channel) == ("security_notice", "messaging")
+        assert_readable(str(words_of(told)["text"]))
+
+    def test_a_superadmin_with_a_factor_sends_a_code_of_it(self, admin: Client, superadmin: Client) -> None:
+        set_up(admin)
+        codes, path = set_up(superadmin), f"/admins/{admin.id}/otp"
+        assert_error(superadmin.delete(path, self.BODY), 400, "otp_required")
+        assert_error(superadmin.delete(path, {**self.BODY, "otp": "000000"}), 400, "invalid_otp")
+        assert_error(superadmin.delete(path, {**self.BODY, "password": "salah"}), 400, "wrong_current_password")
+        assert admin.get("/profile/otp").json["active"] is True
+        assert superadmin.delete(path, {**self.BODY, "otp": codes[0]}).status_code == 204
+
+    def test_the_own_one_is_a_conflict(self, superadmin: Client) -> None:
+        assert_error(superadmin.delete(f"/admins/{superadmin.id}/otp", self.BODY), 409, "own_account")
+
+    def test_whoever_has_none_or_is_unknown_is_not_found(self, admin: Client, superadmin: Client) -> None:
+        for user_id in (admin.id, 999999):
+            assert_error(superadmin.delete(f"/admins/{user_id}/otp", self.BODY), 404)
+        assert admin.get("/profile").status_code == 200
+
+    def test_an_administrator_removes_nobodys(self, admin: Client, superadmin: Client) -> None:
+        set_up(superadmin)
+        for user_id in (superadmin.id, make_admin().id):
+            assert_error(admin.delete(f"/admins/{user_id}/otp", self.BODY), 403, "superadmin_only")
+
+    @pytest.mark.parametrize("missing", ["reason", "password"])
+    def test_reason_and_password_are_needed(self, admin: Client, superadmin: Client, missing: str) -> None:
+        body = {name: value for name, value in self.BODY.items() if name != missing}
+        assert_error(superadmin.delete(f"/admins/{admin.id}/otp", body), 400, "validation_error", missing)
+
+
+def set_up(admin: Client) -> list[str]:
+    """Set up a second factor that is asked for; returns its recovery codes."""
+    setup = admin.post("/profile/otp", {"password": PASSWORD}).json
+    (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
+    assert admin.put("/profile/otp", {"otp": pyotp.TOTP(secret).now()}).status_code == 200
+    return list(setup["recovery_codes"])
 
 
 class TestListUsers(AdminsOnly):

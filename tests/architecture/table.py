@@ -180,6 +180,7 @@ ACCESS: dict[str, str] = {
     "GET /admins/<username>": "admin",
     "PUT /admins/<int:user_id>": "admin",
     "DELETE /admins/<int:user_id>": "admin",
+    "DELETE /admins/<int:user_id>/otp": "admin",
     "GET /admins/users": "admin",
     "GET /admins/users/<int:user_id>": "admin",
     "PUT /admins/users/<int:user_id>": "admin",

@@ -14,7 +14,7 @@ from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.core.web.search import like
 from app.forum.service import toggles
-from app.identity import access_log, audit, sessions, usernames, users
+from app.identity import access_log, audit, own_password, second_factor, sessions, usernames, users
 from app.identity.models import PRIVILEGED, SEARCHED, RoleName, User
 from app.identity.roles import check_may_promote, keep_last_admin, roles_named
 from app.identity.sessions import Caller
@@ -107,6 +107,21 @@ def delete(user_id: int, by: Caller) -> None:
     personal_data.erase_now(admin)
     # Which administrator was deleted, and by whom, is what the log is for: this alone names them.
     audit.record(by, audit.Action.DELETED, f"user:{user_id}", username=username, roles=roles)
+
+
+def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None, *, by: Caller) -> None:
+    """Remove somebody's second factor and end the sessions; a super-admin confirms it by password and own factor."""
+    if not by.has(RoleName.SUPERADMIN):
+        raise Forbidden("Hanya superadmin yang dapat mematikan verifikasi dua langkah.", code="superadmin_only")
+    if user_id == by.id:
+        raise Conflict("Matikan verifikasi dua langkah Anda sendiri di profil Anda.", code="own_account")
+    second_factor.check_again(own_password.get_confirmed(by, password), otp)
+    user = users.get_changeable(user_id, by)
+    if not second_factor.remove(user.id):
+        raise NotFound(second_factor.NOT_ACTIVE)
+    sessions.end_all(user.id)
+    audit.record(by, audit.Action.SECOND_FACTOR_REMOVED, f"user:{user.id}", username=user.username, reason=reason)
+    notices.changed_by_administrator(user.id, notices.SECOND_FACTOR_REMOVED)
 
 
 def _demote(user_id: int, by: Caller) -> None:
