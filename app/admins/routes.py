@@ -6,7 +6,7 @@ from flask import Response
 
 from app.admins import schemas
 from app.admins.schemas import DayRange, ExportChoice, UserSearch
-from app.admins.service import admins, exports, overview, relations, users
+from app.admins.service import admins, exports, overview, relations, reminders, users
 from app.admins.service.relations import Relation
 from app.caregivers import schemas as caregiver_schemas
 from app.caregivers import service as caregivers
@@ -110,6 +110,7 @@ def remove_admin_otp(data: dict[str, str], user_id: int) -> None:
 def list_users(search: UserSearch) -> Listing[User]:
     """Everybody, narrowed and sorted; `q` looks into username, name, e-mail and phone number.
 
+    `missed_days` shows who missed doses for days, and these people read it in their access log.
     Of a narrowed list at most 10,000 are counted.
     """
     return users.show_all(search, to=caller)
@@ -197,6 +198,14 @@ def delete_relation(data: Loaded) -> dict[str, str]:
 def get_overview(query: DayRange) -> dict[str, object]:
     """Totals, provinces, growth, activity and categories; the last 30 days by default, ten years at most."""
     return overview.get(caller, **query)
+
+
+@bp.get("/overview/hari-ini")
+@requires(RoleName.ADMIN)
+@bp.response(200, schemas.Today)
+def get_today() -> dict[str, object]:
+    """How today goes: reminders that fell due since midnight in Jakarta, and how many people miss doses for days."""
+    return reminders.get_today()
 
 
 # --- exports --------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ class UserSearch(Search):
     role: str | None = None
     is_verified: bool | None = None
     province: str | None = None
+    missed_days: int | None = None
     sort: str = "-created_at"
 
 
@@ -42,6 +43,10 @@ class UserSearchSchema(SearchSchema):
     role = Text(100, example="pasien", metadata={"description": "Those who have a role of this name"})
     is_verified = fields.Boolean()
     province = Province()
+    missed_days = fields.Integer(
+        validate=validate.Range(1, 14),
+        metadata={"example": 3, "description": "Who missed a dose on each of so many days, up to yesterday"},
+    )
     sort = fields.String(
         validate=validate.OneOf([f"{sign}{name}" for name in ORDERS for sign in ("", "-")]),
         metadata={"example": "-created_at", "description": "A minus: descending. Without it: `-created_at`"},
@@ -255,6 +260,20 @@ class Overview(Schema):
     forum_categories = fields.List(fields.Nested(ForumCount))
     reminder_categories = fields.List(fields.Nested(ReminderCount))
     recent_activity = fields.List(fields.Nested(RecentActivity))
+
+
+class Today(Schema):
+    """Reminders that fell due since midnight in Jakarta, and who missed doses for days."""
+
+    date = AnyDay(metadata={"example": "2026-03-31"})
+    sent = fields.Integer(metadata={"example": 26, "description": "At least one channel got it out"})
+    waiting = fields.Integer(metadata={"example": 1, "description": "Still to leave"})
+    failed = fields.Integer(metadata={"example": 0, "description": "No channel got it out"})
+    done = fields.Integer(metadata={"example": 19, "description": "Answered as done"})
+    missed_days = fields.Integer(metadata={"example": 3})
+    missed_people = fields.Integer(
+        metadata={"example": 2, "description": "Who missed a dose on each of the last `missed_days` days"}
+    )
 
 
 class ExportQuery(RangeQuery):

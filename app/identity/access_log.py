@@ -29,6 +29,8 @@ class Action(StrEnum):
     PROFILE_READ = "profile_read"
     #: Contacts, in a list of many people.
     LISTED = "listed"
+    #: By an administrator: in a list of people who missed doses for days.
+    MISSED_LISTED = "missed_listed"
     #: A report or a table as a file.
     EXPORT = "export"
     #: A look into the database itself, which can hold any data.

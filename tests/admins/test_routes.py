@@ -240,7 +240,16 @@ class TestListUsers(AdminsOnly):
             assert len(admin.get("/admins/users").json) == 6
 
     @pytest.mark.parametrize(
-        "query", [{"sort": "password_hash"}, {"sort": "--username"}, {"is_verified": "maybe"}, {"province": "Atlantis"}]
+        "query",
+        [
+            {"sort": "password_hash"},
+            {"sort": "--username"},
+            {"is_verified": "maybe"},
+            {"province": "Atlantis"},
+            {"missed_days": "0"},
+            {"missed_days": "15"},
+            {"missed_days": "x"},
+        ],
     )
     def test_wrong_filters_are_refused(self, admin: Client, query: dict[str, str]) -> None:
         (field,) = query
@@ -453,6 +462,15 @@ class TestGetOverview(AdminsOnly):
     )
     def test_a_wrong_range_is_refused(self, admin: Client, query: dict[str, str], field: str) -> None:
         assert_error(admin.get("/admins/overview", query_string=query), 400, "validation_error", field)
+
+
+class TestGetToday(AdminsOnly):
+    """GET /admins/overview/hari-ini"""
+
+    def test_the_whole_shape_is_there_even_with_nothing_in_it(self, admin: Client) -> None:
+        counts = dict.fromkeys(("sent", "waiting", "failed", "done", "missed_people"), 0)
+        today_ = admin.get("/admins/overview/hari-ini").json
+        assert today_ == {"date": today().isoformat(), **counts, "missed_days": 3}
 
 
 class TestExportReport(AdminsOnly):

@@ -190,6 +190,7 @@ ACCESS: dict[str, str] = {
     "POST /admins/caregiver-patient": "admin",
     "DELETE /admins/caregiver-patient": "admin",
     "GET /admins/overview": "admin",
+    "GET /admins/overview/hari-ini": "admin",
     "GET /admins/export/<report>": "admin",
     "GET /admins/audit": "admin",
     # moderation

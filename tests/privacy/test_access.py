@@ -189,6 +189,9 @@ SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
 SHOWING_NOTHING = {
     "POST /admins": "the administrator who adds somebody knows what they wrote",
     "DELETE /admins/<int:user_id>": "a message",
+    "DELETE /admins/<int:user_id>/otp": "nothing",
+    "DELETE /admins/users/<int:user_id>/sesi": "nothing",
+    "GET /admins/overview/hari-ini": "numbers",
     "POST /admins/caregiver-patient": "ids alone",
     "DELETE /admins/caregiver-patient": "a message",
     "POST /admins/<int:user_id>/roles": "roles, which everybody may read",

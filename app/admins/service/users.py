@@ -10,6 +10,7 @@ from sqlalchemy import orm
 from app.accounts import notices
 from app.admins import schemas
 from app.admins.schemas import UserSearch
+from app.admins.service.reminders import missed_every_day
 from app.core.database.session import db
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
@@ -55,7 +56,8 @@ def list_all(search: UserSearch) -> Listing[User]:
 def show_all(search: UserSearch, to: Caller) -> Listing[User]:
     """As `list_all`, to an administrator: those who are shown read so in their access log."""
     listing = list_all(search)
-    access_log.note_today(to, [row.id for row in listing.rows], access_log.Action.LISTED)
+    action = access_log.Action.LISTED if search.missed_days is None else access_log.Action.MISSED_LISTED
+    access_log.note_today(to, [row.id for row in listing.rows], action)
     return listing
 
 
@@ -113,6 +115,8 @@ def _conditions(search: UserSearch) -> list[sa.ColumnElement[bool]]:
         conditions.append(User.domicile == search.province)
     if search.role is not None:
         conditions.append(users.has_role(search.role))
+    if search.missed_days is not None:
+        conditions.append(missed_every_day(search.missed_days))
     return conditions
 
 

@@ -25,6 +25,7 @@ REASONS = {
     Action.NIK_READ: "NIK Anda dibuka bersama data akun.",
     Action.PROFILE_READ: "Data akun Anda dibuka.",
     Action.LISTED: "Data kontak Anda tampil di sebuah daftar.",
+    Action.MISSED_LISTED: "Anda tampil di daftar orang yang beberapa hari melewatkan obat.",
     Action.EXPORT: "Data Anda termasuk dalam berkas yang diunduh.",
     Action.DATABASE_READ: "Isi basis data dibuka, yang dapat memuat data Anda.",
     Action.ACTIVITY_READ: "Aktivitas terakhir Anda tampil di ringkasan.",

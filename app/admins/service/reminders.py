@@ -1,0 +1,88 @@
+"""Everybody's reminders, as administrators see them: the figures of today, and who missed doses for days."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+import sqlalchemy as sa
+
+from app.core.database.session import autocommit, replica_or
+from app.core.lib import clock
+from app.core.lib.clock import midnight, today
+from app.identity import consents, erasure
+from app.identity.consents import Purpose
+from app.identity.models import User
+from app.notifications.models import Receipt, deliveries
+from app.notifications.models import State as DeliveryState
+from app.pengingat.models import State, Tipe, occurrences
+
+#: Days in a row after which today's figures count somebody who missed doses.
+DAYS_IN_A_ROW = 3
+
+
+def get_today() -> dict[str, object]:
+    """Return what became of the reminders that fell due today, a day of Jakarta, and how many people miss doses."""
+    day = today()
+    with replica_or(autocommit) as connection:
+        counts = connection.execute(_counts(midnight(day), clock.now())).one()
+        people = connection.scalar(sa.select(sa.func.count()).select_from(User).where(missed_every_day(DAYS_IN_A_ROW)))
+    return {"date": day, **counts._asdict(), "missed_days": DAYS_IN_A_ROW, "missed_people": people or 0}
+
+
+def missed_every_day(days: int) -> sa.ColumnElement[bool]:
+    """Return whether a person missed a dose on each of the last full days, as a condition of SQL.
+
+    It leaves out doses that no channel got out, and people who withdrew their consent or who asked to be erased.
+    """
+    last = today() - timedelta(days=1)
+    return sa.and_(
+        User.id.in_(_missing(last - timedelta(days=days - 1), last, days)),
+        erasure.IS_PRESENT,
+        ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA),
+    )
+
+
+def _missing(first: date, last: date, days: int) -> sa.Select[int]:
+    rows = occurrences.c
+    # The days are those of each reminder's own zone: the index on moments bounds them, with a day to spare.
+    bounds = midnight(first) - timedelta(days=1), midnight(last) + timedelta(days=2)
+    return (
+        sa.select(rows.user_id)
+        .where(
+            rows.due_at.between(*bounds),
+            rows.day.between(first, last),
+            rows.tipe == Tipe.OBAT,
+            rows.state == State.MISSED,
+            ~rows.undelivered,
+        )
+        .group_by(rows.user_id)
+        .having(sa.func.count(rows.day.distinct()) == days)
+    )
+
+
+def _counts(since: datetime, now: datetime) -> sa.Select[int, int, int, int]:
+    rows, sent = occurrences.c, deliveries.c.state == DeliveryState.SENT
+    each = (
+        sa.select(
+            rows.state,
+            sa.func.bool_or(sa.and_(sent, deliveries.c.receipt.is_distinct_from(Receipt.FAILED))).label("sent"),
+            sa.func.bool_or(deliveries.c.state.in_((DeliveryState.PENDING, DeliveryState.CLAIMED))).label("waiting"),
+            sa.func.bool_or(sa.or_(sent, deliveries.c.state.in_((DeliveryState.FAILED, DeliveryState.MISSED)))).label(
+                "failed"
+            ),
+        )
+        .outerjoin(deliveries, deliveries.c.occurrence_id == rows.id)
+        .where(rows.due_at.between(since, now), rows.state != State.VOID)
+        .group_by(rows.id, rows.state)
+        .subquery("each")
+    )
+
+    def count(which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+        return sa.func.count().filter(which)
+
+    return sa.select(
+        count(each.c.sent).label("sent"),
+        count(sa.and_(~each.c.sent, each.c.waiting)).label("waiting"),
+        count(sa.and_(~each.c.sent, ~each.c.waiting, each.c.failed)).label("failed"),
+        count(each.c.state == State.DONE).label("done"),
+    )
