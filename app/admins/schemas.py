@@ -274,6 +274,8 @@ class Today(Schema):
     missed_people = fields.Integer(
         metadata={"example": 2, "description": "Who missed a dose on each of the last `missed_days` days"}
     )
+    patients = fields.Integer(metadata={"example": 80})
+    unverified = fields.Integer(metadata={"example": 60, "description": "People who are not verified yet"})
 
 
 class ExportQuery(RangeQuery):

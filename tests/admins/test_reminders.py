@@ -67,6 +67,8 @@ def test_today_counts_each_reminder_once_by_what_became_of_it(admin: Client) -> 
         "done": 2,
         "missed_days": 3,
         "missed_people": 0,
+        "patients": 1,
+        "unverified": 2,
     }
 
 

@@ -470,7 +470,7 @@ class TestGetToday(AdminsOnly):
     def test_the_whole_shape_is_there_even_with_nothing_in_it(self, admin: Client) -> None:
         counts = dict.fromkeys(("sent", "waiting", "failed", "done", "missed_people"), 0)
         today_ = admin.get("/admins/overview/hari-ini").json
-        assert today_ == {"date": today().isoformat(), **counts, "missed_days": 3}
+        assert today_ == {"date": today().isoformat(), **counts, "missed_days": 3, "patients": 0, "unverified": 1}
 
 
 class TestExportReport(AdminsOnly):

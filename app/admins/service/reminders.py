@@ -11,7 +11,7 @@ from app.core.lib import clock
 from app.core.lib.clock import midnight, today
 from app.identity import consents, erasure
 from app.identity.consents import Purpose
-from app.identity.models import User
+from app.identity.models import Role, RoleName, User, user_roles
 from app.notifications.models import Receipt, deliveries
 from app.notifications.models import State as DeliveryState
 from app.pengingat.models import State, Tipe, occurrences
@@ -21,12 +21,12 @@ DAYS_IN_A_ROW = 3
 
 
 def get_today() -> dict[str, object]:
-    """Return what became of the reminders that fell due today, a day of Jakarta, and how many people miss doses."""
+    """Return the figures of today, a day of Jakarta: reminders that fell due, patients, who misses doses for days."""
     day = today()
     with replica_or(autocommit) as connection:
         counts = connection.execute(_counts(midnight(day), clock.now())).one()
-        people = connection.scalar(sa.select(sa.func.count()).select_from(User).where(missed_every_day(DAYS_IN_A_ROW)))
-    return {"date": day, **counts._asdict(), "missed_days": DAYS_IN_A_ROW, "missed_people": people or 0}
+        people = connection.execute(_people(missed_every_day(DAYS_IN_A_ROW))).one()
+    return {"date": day, **counts._asdict(), "missed_days": DAYS_IN_A_ROW, **people._asdict()}
 
 
 def missed_every_day(days: int) -> sa.ColumnElement[bool]:
@@ -57,6 +57,17 @@ def _missing(first: date, last: date, days: int) -> sa.Select[int]:
         )
         .group_by(rows.user_id)
         .having(sa.func.count(rows.day.distinct()) == days)
+    )
+
+
+def _people(is_missing: sa.ColumnElement[bool]) -> sa.Select[int, int, int]:
+    is_patient = sa.and_(user_roles.c.role_id == Role.id, Role.name == RoleName.PASIEN)
+    patients = sa.select(sa.func.count()).select_from(user_roles).join(Role, is_patient)
+    people = sa.select(sa.func.count()).select_from(User)
+    return sa.select(
+        people.where(is_missing).scalar_subquery().label("missed_people"),
+        patients.scalar_subquery().label("patients"),
+        people.where(~User.is_verified).scalar_subquery().label("unverified"),
     )
 
 
