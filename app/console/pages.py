@@ -1,4 +1,4 @@
-"""The page for operators and moderators. It holds nothing: its script asks the API as any other client does."""
+"""The page for administrators and moderators. It contains no data: its script calls the API like any other client."""
 
 from __future__ import annotations
 

@@ -1,16 +1,19 @@
-"""The operators' page: by keyboard, on a phone, in the dark; what it can do, and what nobody else can do with it."""
+"""The administrators' page: a clinic's day, by keyboard, on a phone, in the dark; and how its session ends."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pyotp
 import pytest
 import requests
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from dev.stack.waiting import PATIENCE_S
 from tests.browser.screens import DESKTOP, PHONE
@@ -21,6 +24,9 @@ pytestmark = pytest.mark.browser
 
 
 PASSWORD = "rahasia123"
+TABS = ("Hari ini", "Pengguna", "Moderasi", "Laporan", "Layanan", "Catatan", "Akun")
+#: What the page stores, and nothing else.
+STORED = "console.refresh_token"
 
 
 @pytest.fixture
@@ -54,7 +60,8 @@ def _logged_in(url: str, username: str) -> str:
 
 
 def token(page: Page, username: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {_logged_in(page.url.removesuffix('/console'), username)}"}
+    url = urlsplit(page.url)
+    return {"Authorization": f"Bearer {_logged_in(f'{url.scheme}://{url.netloc}', username)}"}
 
 
 def log_in(page: Page, username: str = "admin", password: str = PASSWORD) -> None:
@@ -63,77 +70,260 @@ def log_in(page: Page, username: str = "admin", password: str = PASSWORD) -> Non
     page.get_by_role("button", name="Masuk").click()
 
 
+def tab(page: Page, name: str) -> Locator:
+    return page.get_by_role("navigation", name="Bagian").get_by_role("link", name=name, exact=True)
+
+
 def open_tab(page: Page, name: str) -> None:
-    page.get_by_role("navigation").get_by_role("button", name=name, exact=True).click()
+    tab(page, name).click()
     expect(page.get_by_role("heading", name=name, level=2)).to_be_visible()
+    expect(page.get_by_text("Memuat…")).to_have_count(0)
 
 
-def test_it_shows_how_the_service_is(console: Page) -> None:
+def look_for(page: Page, text: str) -> Locator:
+    """Search for somebody in the tab of people; returns the first card."""
+    open_tab(page, "Pengguna")
+    page.get_by_label("Nama, nama pengguna").fill(text)
+    page.get_by_role("button", name="Cari").click()
+    return page.get_by_role("article").first
+
+
+def register(page: Page, username: str) -> dict[str, str]:
+    """A new patient; returns the header with the token."""
+    body = {"username": username, "password": PASSWORD, "nama_ktp": username.title(), "nama_samaran": username}
+    answer = page.request.post("/api/register", data={**body, "nomor_hp": f"0813{abs(hash(username)) % 10**8:08}"})
+    assert answer.ok, answer.text()
+    return {"Authorization": f"Bearer {answer.json()['access_token']}"}
+
+
+def report(page: Page, title: str, **reason: Any) -> int:
+    """A thread of Siti's that Budi reports; returns its id."""
+    siti, budi = token(page, "siti"), token(page, "budi")
+    (category, *_) = page.request.get("/api/forum/categories").json()
+    written = {"title": title, "content": "Sembuh sehari!", "category_id": category["id"]}
+    thread = page.request.post("/api/forum/threads", data=written, headers=siti).json()
+    reported = page.request.post(
+        f"/api/forum/threads/{thread['id']}/lapor", data=reason or {"reason": "spam"}, headers=budi
+    )
+    assert reported.ok, reported.text()
+    return int(thread["id"])
+
+
+def case_of(page: Page, title: str) -> Locator:
+    return page.get_by_role("article").filter(has_text=title)
+
+
+def press_until(page: Page, wanted: Locator, key: str = "Tab") -> None:
+    for _ in range(200):
+        if wanted.evaluate("(node) => node === document.activeElement"):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{wanted} is not reached by {key}")
+
+
+# --- a clinic's day -------------------------------------------------------------------------------------------------
+
+
+def test_the_first_tab_says_how_today_goes_and_how_many_patients_there_are(console: Page) -> None:
     log_in(console)
-    expect(console.get_by_role("heading", name="Antrean urgent")).to_be_visible()
-    expect(console.get_by_role("img", name="Jatuh tempo di antrean urgent")).to_be_visible()
-    expect(console.get_by_role("heading", name="Terkirim")).to_be_visible()
+    expect(console.get_by_text(re.compile(r"Hari ini \d+ pengingat terkirim, \d+ gagal\."))).to_be_visible()
+    expect(console.get_by_text(re.compile(r"Ada \d+ pasien terdaftar\."))).to_be_visible()
+    open_tab(console, "Laporan")
+    expect(console.locator(".figure").filter(has_text="pasien").first).to_be_visible()
 
 
-def test_it_goes_on_looking_after_a_look_that_failed(console: Page) -> None:
+def test_who_missed_doses_for_days(console: Page) -> None:
+    people = console.request.get("/api/admins/users?q=siti&per_page=1&page=1", headers=token(console, "admin")).json()
+    today = {"date": "2026-03-02", "sent": 26, "waiting": 0, "failed": 0, "done": 20, "missed_days": 3,
+             "missed_people": 1, "patients": 38, "unverified": 2}  # fmt: skip
+    console.route("**/api/admins/overview/hari-ini", lambda route: route.fulfill(json=today))
+    asked: list[dict[str, list[str]]] = []
+
+    def missing(route: Route) -> None:
+        asked.append(parse_qs(urlsplit(route.request.url).query))
+        route.fulfill(json=people, headers={"X-Total-Count": "1"})
+
+    console.route("**/api/admins/users?*", missing)
     log_in(console)
-    expect(console.get_by_role("heading", name="Antrean urgent")).to_be_visible()
-    console.route("**/api/admins/operasi", lambda route: route.abort())
-    expect(console.get_by_role("heading", name="Keadaan tidak dapat dibaca")).to_be_visible(timeout=PATIENCE_S * 1000)
-    expect(console.get_by_role("heading", name="Antrean urgent")).to_be_hidden()
-    console.unroute("**/api/admins/operasi")
-    expect(console.get_by_role("heading", name="Antrean urgent")).to_be_visible(timeout=PATIENCE_S * 1000)
+    expect(console.get_by_text("Hari ini 26 pengingat terkirim, 0 gagal.")).to_be_visible()
+    expect(console.get_by_text("1 orang melewatkan obat setiap hari, 3 hari terakhir.")).to_be_visible()
+    console.get_by_role("link", name="Lihat siapa yang melewatkan obat").click()
+    expect(console.get_by_role("article").filter(has_text="siti")).to_be_visible()
+    expect(console.get_by_text("1 orang ditemukan.")).to_be_visible()
+    assert asked[0]["missed_days"] == ["3"]
 
 
-def test_a_look_that_is_not_answered_is_one_that_failed(console: Page) -> None:
+def test_the_real_list_of_who_missed_doses_is_answered(console: Page) -> None:
     log_in(console)
-    expect(console.get_by_text("Dibaca ")).to_be_visible()
-    console.evaluate(NO_ANSWER)
-    expect(console.get_by_role("heading", name="Keadaan tidak dapat dibaca")).to_be_visible()
+    open_tab(console, "Pengguna")
+    console.get_by_label("Tampilkan").select_option("Melewatkan obat 2 hari berturut-turut")
+    with console.expect_response("**/api/admins/users?*missed_days=2*") as answered:
+        console.get_by_role("button", name="Cari").click()
+    assert answered.value.ok
 
 
-#: The network swallows what is asked, and the time that a look is given passes at once.
-NO_ANSWER = """() => {
-  const { setTimeout } = window;
-  window.setTimeout = (work, ms) => setTimeout(work, ms === 15000 ? 0 : ms);
-  window.fetch = (url, { signal }) => new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
-}"""
+@pytest.mark.parametrize(("title", "report_name"), [("Pengguna", "users"), ("Domisili", "domicile")])
+@pytest.mark.parametrize("format_", ["XLSX", "PDF", "CSV"])
+def test_a_report_is_downloaded(console: Page, title: str, report_name: str, format_: str) -> None:
+    log_in(console)
+    open_tab(console, "Laporan")
+    with console.expect_download() as download:
+        console.get_by_role("button", name=f"{title} sebagai {format_}").click()
+    assert re.fullmatch(rf"{report_name}_[\d-]+_[\d-]+\.{format_.lower()}", download.value.suggested_filename)
+    assert Path(download.value.path()).stat().st_size > 100
+    expect(console.get_by_role("status")).to_contain_text("Laporan diunduh")
+    open_tab(console, "Catatan")
+    said = f"admin mengunduh laporan {title.lower()} sebagai {format_}, "
+    expect(console.get_by_text(said).first).to_be_visible()
 
 
-def test_wrong_passwords_and_other_roles_are_told_why(console: Page) -> None:
-    log_in(console, password="salah-sekali")
-    expect(console.get_by_role("status")).to_have_text("Nama pengguna atau kata sandi salah.")
-    log_in(console, "siti")
-    expect(console.get_by_role("status")).to_contain_text("tidak berhak")
-    expect(console.get_by_role("navigation")).to_be_hidden()
+def test_somebody_is_verified(console: Page) -> None:
+    register(console, "tuti.baru")
+    log_in(console)
+    open_tab(console, "Hari ini")
+    console.get_by_role("link", name="Lihat siapa yang belum diverifikasi").click()
+    tuti = console.get_by_role("article").filter(has_text="tuti.baru")
+    tuti.get_by_role("button", name="Verifikasi").click()
+    tuti.get_by_role("button", name="Ya, verifikasi").click()
+    expect(tuti).to_contain_text("sudah diverifikasi")
+    expect(tuti).to_be_focused()
+    open_tab(console, "Catatan")
+    expect(console.get_by_text("admin memverifikasi tuti.baru.").first).to_be_visible()
 
 
-def test_a_login_with_a_second_factor(console: Page) -> None:
-    own = token(console, "superadmin")
-    setup = console.request.post("/api/profile/otp", data={"password": PASSWORD}, headers=own).json()
-    (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
-    totp = pyotp.TOTP(secret)
-    assert console.request.put("/api/profile/otp", data={"otp": totp.now()}, headers=own).ok
-    try:
-        log_in(console, "superadmin")
-        expect(console.get_by_label("Kode verifikasi")).to_be_focused()
-        console.get_by_label("Kode verifikasi").fill(setup["recovery_codes"][0])
-        console.keyboard.press("Enter")
-        expect(console.get_by_role("heading", name="Keadaan")).to_be_visible()
-    finally:
-        gone = {"password": PASSWORD, "otp": setup["recovery_codes"][1]}
-        assert console.request.delete("/api/profile/otp", data=gone, headers=own).ok
+def test_an_account_that_cannot_log_in_is_explained(console: Page) -> None:
+    log_in(console)
+    siti = look_for(console, "siti")
+    siti.get_by_role("button", name="Tidak bisa masuk?").click()
+    expect(siti).to_contain_text("tunggu lima menit, lalu coba lagi")
+    expect(siti).to_contain_text("Lupa kata sandi")
+
+
+def test_sessions_are_ended(console: Page) -> None:
+    own = register(console, "wulan.hilang")
+    log_in(console)
+    wulan = look_for(console, "wulan.hilang")
+    wulan.get_by_role("button", name="Akhiri semua sesi").click()
+    form = wulan.locator("form")
+    form.get_by_label("Alasan").fill("Ponselnya hilang.")
+    form.get_by_role("button", name="Akhiri semua sesi").click()
+    expect(console.get_by_role("status")).to_contain_text("sudah dikeluarkan dari semua perangkat")
+    assert console.request.get("/api/profile", headers=own).status == 401
+    open_tab(console, "Catatan")
+    expect(console.get_by_text("admin mengakhiri semua sesi wulan.hilang, karena: Ponselnya hilang.")).to_be_visible()
+
+
+def test_a_number_is_freed(console: Page) -> None:
+    sent: list[tuple[str, Any]] = []
+
+    def freed(route: Route) -> None:
+        sent.append((route.request.method, route.request.post_data_json))
+        route.fulfill(json={"nomor_hp": None})
+
+    console.route("**/api/admins/users/*/phone", freed)
+    log_in(console)
+    siti = look_for(console, "siti")
+    siti.get_by_role("button", name="Lepaskan nomor HP").click()
+    siti.get_by_label("Alasan").fill("Dipakai orang lain.")
+    siti.get_by_role("button", name="Lepaskan nomor", exact=True).click()
+    expect(siti).to_contain_text("tanpa nomor HP")
+    expect(siti.get_by_role("button", name="Lepaskan nomor HP")).to_have_count(0)
+    assert sent == [("DELETE", {"reason": "Dipakai orang lain."})]
+
+
+def test_an_urgent_case_says_what_to_do_and_is_decided(console: Page) -> None:
+    thread = report(console, "Tidak kuat lagi", reason="self_harm")
+    log_in(console)
+    expect(console.get_by_text("Ada yang mendesak")).to_be_visible()
+    console.get_by_role("link", name="Periksa tulisan").click()
+    case = case_of(console, "Tidak kuat lagi")
+    expect(case.get_by_role("heading", name="Mendesak: Tidak kuat lagi")).to_be_visible()
+    expect(case.get_by_role("list", name="Yang perlu dilakukan").get_by_role("listitem")).to_have_count(3)
+    for choice in case.get_by_role("radio").all():
+        expect(choice).not_to_be_checked()
+    case.get_by_label("Alasan").fill("Ia sudah dihubungi.")
+    case.get_by_role("button", name="Putuskan").click()  # the browser asks for a choice
+    expect(case.get_by_role("button", name="Putuskan")).to_be_visible()
+    case.get_by_role("link", name=f"Utas nomor {thread}").click()
+    expect(console.get_by_role("heading", name=f"Utas nomor {thread}: Tidak kuat lagi")).to_be_visible()
+    console.get_by_role("button", name="Kembali ke kasus").click()
+    case.get_by_label("Biarkan").check()
+    case.get_by_label("Alasan").fill("Ia sudah dihubungi.")
+    case.get_by_role("button", name="Putuskan").click()
+    expect(case).to_contain_text("Dibiarkan.")
+    console.get_by_role("link", name=re.compile(r"Dibiarkan \(\d+\)")).click()
+    expect(case).to_contain_text("Alasan keputusan: Ia sudah dihubungi.")
+    case.get_by_text("Ubah keputusan").click()
+    expect(case.get_by_role("button", name="Putuskan")).to_be_visible()
+
+
+def test_who_did_what_is_told_in_sentences_and_narrowed(console: Page) -> None:
+    log_in(console)
+    open_tab(console, "Catatan")
+    console.get_by_label("Kejadian").select_option("NIK dilihat")
+    console.get_by_role("button", name="Tampilkan", exact=True).click()
+    expect(console.get_by_text(re.compile(r"^\S+ melihat NIK \S+\.$")).first).to_be_visible()
+    expect(console.get_by_text("mengunduh laporan")).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", TABS)
+def test_no_words_of_machines_are_shown(console: Page, name: str) -> None:
+    log_in(console)
+    open_tab(console, name)
+    expect(console.locator("section > *").first).to_be_visible()
+    shown = console.get_by_role("main").inner_text()
+    assert re.findall(r"(?i)\b(urgent|bulk|outbox|slot|null|undefined|\w+_\w+)\b|\[object", shown) == []
+
+
+# --- people ---------------------------------------------------------------------------------------------------------
+
+
+def test_roles_are_changed(console: Page) -> None:
+    register(console, "yani.peran")
+    log_in(console)
+    yani = look_for(console, "yani.peran")
+    yani.get_by_role("button", name="Peran").click()
+    expect(yani.get_by_label("administrator utama")).to_be_disabled()
+    yani.get_by_label("pendamping").check()
+    yani.get_by_role("button", name="Simpan peran").click()
+    expect(yani).to_contain_text("pasien dan pendamping")
+    open_tab(console, "Catatan")
+    expect(console.get_by_text("admin memberi peran pendamping kepada yani.peran.").first).to_be_visible()
+
+
+def test_a_superadmin_removes_the_second_factor_of_another(console: Page) -> None:
+    boss = token(console, "superadmin")
+    form = {"email": "lupa@contoh.id", "username": "lupa.kode", "password": PASSWORD, "nama_ktp": "Lupa Kode"}
+    assert console.request.post("/api/admins", multipart=form, headers=boss).ok
+    login = {"username": "lupa.kode", "password": PASSWORD}
+    own = {"Authorization": f"Bearer {console.request.post('/api/login', data=login).json()['access_token']}"}
+    set_up(console, own)
+    log_in(console, "superadmin")
+    other = look_for(console, "lupa.kode")
+    other.get_by_role("button", name="Matikan verifikasi dua langkah").click()
+    asked = other.locator("form")
+    asked.get_by_label("Alasan").fill("Ponselnya rusak.")
+    asked.get_by_label("Kata sandi").fill("salah-sekali")
+    asked.get_by_role("button").click()
+    expect(console.get_by_role("status")).to_have_text("Kata sandi saat ini salah.")
+    asked.get_by_label("Kata sandi").fill(PASSWORD)
+    asked.get_by_role("button").click()
+    expect(console.get_by_role("status")).to_contain_text("dimatikan")
+    assert console.request.get("/api/profile", headers=own).status == 401
+    assert console.request.post("/api/login", data=login).ok
+
+
+def test_an_administrator_removes_nobodys_second_factor(console: Page) -> None:
+    log_in(console)
+    console.get_by_role("heading", name="Hari ini", level=2).wait_for()
+    expect(look_for(console, "superadmin").get_by_role("button", name="Matikan verifikasi")).to_have_count(0)
 
 
 def test_why_a_message_did_not_arrive(console: Page) -> None:
     log_in(console)
-    open_tab(console, "Pengiriman")
-    console.get_by_label("Nama, nama pengguna").fill("siti")
-    console.get_by_role("button", name="Cari").click()
-    console.get_by_role("button", name="Lihat pengiriman").first.click()
-    expect(console.get_by_text("Pesan: ").first).to_be_visible()
+    siti = look_for(console, "siti")
+    siti.get_by_role("button", name="Yang dikirim").click()
+    expect(siti.get_by_text("Pesan: ").first).to_be_visible()
 
 
 def test_older_deliveries_follow_the_latest(console: Page) -> None:
@@ -147,64 +337,41 @@ def test_older_deliveries_follow_the_latest(console: Page) -> None:
 
     def rows(route: Route) -> None:
         asked.append(route.request.url.partition("?")[2])
-        row = {"kind": "reminder" if len(asked) == 1 else "stock", "due_at": "2026-03-02T00:00:00Z", "channels": [part]}
-        route.fulfill(json=[row] * (50 if len(asked) == 1 else 1))
+        kind, first = ("reminder", 1) if len(asked) == 1 else ("stock", 21)
+        rows = [
+            {"id": first + n, "kind": kind, "due_at": "2026-03-02T00:00:00Z", "channels": [part]} for n in range(20)
+        ]
+        route.fulfill(json=rows if len(asked) == 1 else rows[:1], headers={"X-Total-Count": "21"})
 
     console.route("**/admins/users/*/pengiriman?*", rows)
     log_in(console)
-    open_tab(console, "Pengiriman")
-    console.get_by_label("Nama, nama pengguna").fill("siti")
-    console.get_by_role("button", name="Cari").click()
-    console.get_by_role("button", name="Lihat pengiriman").first.click()
-    expect(console.get_by_role("heading", name="Pengingat,")).to_have_count(50)
-    console.get_by_role("button", name="Yang lebih lama").click()
-    expect(console.get_by_role("heading", name="Persediaan obat,")).to_have_count(1)
-    expect(console.get_by_role("heading", name="Pengingat,")).to_have_count(50)
-    expect(console.get_by_text("Itu semuanya.")).to_be_visible()
-    expect(console.get_by_text("Yang dibacanya: “Saluran ini Anda matikan.”").first).to_be_visible()
-    assert asked == ["per_page=50&page=1", "per_page=50&page=2"]
+    siti = look_for(console, "siti")
+    siti.get_by_role("button", name="Yang dikirim").click()
+    expect(siti.get_by_role("heading", name="Pengingat,")).to_have_count(20)
+    siti.get_by_role("button", name="Tampilkan berikutnya").click()
+    expect(siti.get_by_role("heading", name="Persediaan obat,")).to_have_count(1)
+    expect(siti.get_by_role("heading", name="Pengingat,")).to_have_count(20)
+    expect(siti.get_by_text("Itu semuanya.")).to_be_visible()
+    expect(siti.get_by_text("Yang dibacanya: “Saluran ini Anda matikan.”").first).to_be_visible()
+    assert asked == ["per_page=20&page=1", "per_page=20&page=2"]
 
 
-def test_broadcasts_are_paused_and_go_on(console: Page) -> None:
-    log_in(console)
-    open_tab(console, "Siaran dan pengirim")
-    console.get_by_role("button", name="Jeda siaran").click()
-    expect(console.get_by_text("Dijeda.")).to_be_visible()
-    expect(console.get_by_role("main")).to_be_focused()
-    console.get_by_role("button", name="Lanjutkan siaran").click()
-    expect(console.get_by_text("Berjalan.")).to_be_visible()
-    open_tab(console, "Audit")
-    expect(console.get_by_text("admin: broadcasts_resumed, broadcasts").first).to_be_visible()
+# --- moderation -----------------------------------------------------------------------------------------------------
 
 
 def test_a_case_is_decided_by_keyboard_alone(console: Page) -> None:
     siti, budi = token(console, "siti"), token(console, "budi")
-    (category, *_) = console.request.get("/api/forum/categories").json()
-    thread = console.request.post(
-        "/api/forum/threads",
-        data={"title": "Obat ajaib dari konsol", "content": "Sembuh sehari!", "category_id": category["id"]},
-        headers=siti,
-    ).json()
-    reported = console.request.post(f"/api/forum/threads/{thread['id']}/lapor", data={"reason": "spam"}, headers=budi)
-    assert reported.ok, reported.text()
+    thread = report(console, "Obat ajaib dari konsol")
     console.keyboard.type("admin")
     console.keyboard.press("Tab")
     console.keyboard.type(PASSWORD)
     console.keyboard.press("Enter")
-    expect(console.get_by_role("heading", name="Keadaan")).to_be_visible()
-    tab = console.get_by_role("navigation").get_by_role("button", name="Moderasi")
-    for _ in range(20):
-        if tab.evaluate("(node) => node === document.activeElement"):
-            break
-        console.keyboard.press("Tab")
+    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    press_until(console, tab(console, "Moderasi"))
     console.keyboard.press("Enter")
-    case = console.get_by_role("article").filter(has_text="Obat ajaib dari konsol")
+    case = case_of(console, "Obat ajaib dari konsol")
     expect(case).to_be_visible()
-    first = case.get_by_role("radio").first
-    for _ in range(200):
-        if first.evaluate("(node) => node === document.activeElement"):
-            break
-        console.keyboard.press("Tab")
+    press_until(console, case.get_by_label("Biarkan"))
     console.keyboard.press("ArrowRight")  # from "Biarkan" to "Sembunyikan"
     console.keyboard.press("Tab")
     console.keyboard.type("Mengiklankan obat tanpa izin edar.")
@@ -212,41 +379,70 @@ def test_a_case_is_decided_by_keyboard_alone(console: Page) -> None:
     expect(case).to_contain_text("Disembunyikan.")
     expect(case).to_be_focused()
     expect(case.get_by_role("button")).to_have_count(0)
-    shown = console.request.get(f"/api/forum/threads/{thread['id']}", headers=budi).json()
+    shown = console.request.get(f"/api/forum/threads/{thread}", headers=budi).json()
     assert shown["title"] == "[disembunyikan moderator]"
-    appeal = console.request.post(
-        f"/api/forum/threads/{thread['id']}/banding", data={"note": "Teh biasa."}, headers=siti
-    )
+    appeal = console.request.post(f"/api/forum/threads/{thread}/banding", data={"note": "Teh biasa."}, headers=siti)
     assert appeal.ok, appeal.text()
-    open_tab(console, "Audit")
-    open_tab(console, "Moderasi")
-    expect(case).to_contain_text("Banding: Teh biasa.")
+    open_tab(console, "Catatan")
+    expect(console.get_by_text(f"admin menyembunyikan utas nomor {thread}.")).to_be_visible()
+    open_tab(console, "Hari ini")
+    console.get_by_role("link", name="Periksa banding").click()
+    expect(case).to_contain_text("Banding penulis: Teh biasa.")
 
 
 def test_what_is_typed_about_one_case_stays_when_another_is_decided(console: Page) -> None:
-    siti, budi = token(console, "siti"), token(console, "budi")
-    (category, *_) = console.request.get("/api/forum/categories").json()
     for title in ("Jamu sakti pertama", "Jamu sakti kedua"):
-        written = {"title": title, "content": "Beli!", "category_id": category["id"]}
-        thread = console.request.post("/api/forum/threads", data=written, headers=siti).json()
-        assert console.request.post(
-            f"/api/forum/threads/{thread['id']}/lapor", data={"reason": "spam"}, headers=budi
-        ).ok
+        report(console, title)
     log_in(console)
     open_tab(console, "Moderasi")
-    first, second = (
-        console.get_by_role("article").filter(has_text=title) for title in ("Jamu sakti pertama", "Jamu sakti kedua")
-    )
+    first, second = (case_of(console, title) for title in ("Jamu sakti pertama", "Jamu sakti kedua"))
     second.get_by_label("Alasan").fill("Iklan jamu.")
     first.get_by_label("Alasan").fill("Bukan iklan.")
+    first.get_by_label("Biarkan").check()
     first.get_by_role("button", name="Putuskan").click()
     expect(first).to_contain_text("Dibiarkan.")
     expect(second.get_by_label("Alasan")).to_have_value("Iklan jamu.")
+    second.get_by_label("Biarkan").check()
     second.get_by_role("button", name="Putuskan").click()
     expect(second).to_contain_text("Dibiarkan.")
-    open_tab(console, "Audit")
     open_tab(console, "Moderasi")
     expect(first).to_have_count(0)
+
+
+def test_a_decided_case_does_not_hide_one_of_the_next_page(console: Page) -> None:
+    def row(n: int) -> dict[str, Any]:
+        return {"id": n, "thread_id": n, "reply_id": None, "title": f"Kasus {n}.", "content": "Isi", "has_image": False,
+                "author_name": "Melati", "state": "open", "urgent": False, "reports": [], "appeal": None,
+                "reason": None, "created_at": "2026-03-02T00:00:00Z"}  # fmt: skip
+
+    left = [row(n) for n in range(1, 26)]
+
+    def cases(route: Route) -> None:
+        query = parse_qs(urlsplit(route.request.url).query)
+        if route.request.method == "PUT":
+            done = left.pop(0)
+            return route.fulfill(json={**done, "state": "kept"})
+        size, page = int(query["per_page"][0]), int(query["page"][0])
+        rows = left[size * (page - 1) : size * page] if query.get("state") == ["open"] else []
+        return route.fulfill(json=rows, headers={"X-Total-Count": str(len(left))})
+
+    log_in(console)
+    console.get_by_role("heading", name="Hari ini", level=2).wait_for()
+    console.route("**/api/admins/moderasi*", cases)
+    console.route("**/api/admins/moderasi/*", cases)
+    open_tab(console, "Moderasi")
+    expect(console.get_by_role("link", name="Menunggu (25)")).to_be_visible()
+    expect(console.get_by_role("article")).to_have_count(20)
+    first = case_of(console, "Kasus 1.")
+    first.get_by_label("Biarkan").check()
+    first.get_by_label("Alasan").fill("Diperiksa.")
+    first.get_by_role("button", name="Putuskan").click()
+    expect(first).to_contain_text("Dibiarkan.")
+    console.get_by_role("button", name="Tampilkan berikutnya").click()
+    expect(console.get_by_role("article")).to_have_count(21)  # to the end of the page that begins one earlier now
+    console.get_by_role("button", name="Tampilkan berikutnya").click()
+    expect(console.get_by_role("article")).to_have_count(25)
+    expect(console.get_by_text("Itu semuanya.")).to_be_visible()
 
 
 def test_the_picture_of_a_hidden_post_is_shown_to_whoever_decides(console: Page) -> None:
@@ -263,41 +459,201 @@ def test_the_picture_of_a_hidden_post_is_shown_to_whoever_decides(console: Page)
     assert console.request.get(thread["image"]).status == 404
     log_in(console)
     open_tab(console, "Moderasi")
-    case = console.get_by_role("article").filter(has_text="Obat bergambar")
+    case = case_of(console, "Obat bergambar")
     shown = case.get_by_role("img", name="Gambar pada utas “Obat bergambar”")
     expect(shown).to_be_visible()
     assert shown.evaluate("(image) => [image.naturalWidth, image.naturalHeight]") == [1600, 900]
     assert shown.bounding_box()["width"] < case.bounding_box()["width"]  # type: ignore[index]
 
 
-def test_a_reload_ends_the_session_and_nothing_is_stored(console: Page) -> None:
+# --- the service ----------------------------------------------------------------------------------------------------
+
+
+def test_it_shows_how_the_service_is(console: Page) -> None:
     log_in(console)
-    expect(console.get_by_role("heading", name="Keadaan")).to_be_visible()
-    stored = console.evaluate("[localStorage.length, sessionStorage.length, document.cookie]")
-    assert stored == [0, 0, ""]
+    open_tab(console, "Layanan")
+    expect(console.get_by_role("heading", name="Pengingat dan pesan penting")).to_be_visible()
+    expect(console.get_by_role("img", name="Menunggu dikirim, Pengingat dan pesan penting")).to_be_visible()
+    expect(console.get_by_role("heading", name="Terkirim")).to_be_visible()
+
+
+def test_it_goes_on_looking_after_a_look_that_failed(console: Page) -> None:
+    log_in(console)
+    open_tab(console, "Layanan")
+    shown = console.get_by_role("heading", name="Pengingat dan pesan penting")
+    expect(shown).to_be_visible()
+    console.route("**/api/admins/operasi", lambda route: route.abort())
+    expect(console.get_by_role("heading", name="Keadaan tidak dapat dibaca")).to_be_visible(timeout=PATIENCE_S * 1000)
+    expect(shown).to_be_hidden()
+    console.unroute("**/api/admins/operasi")
+    expect(shown).to_be_visible(timeout=PATIENCE_S * 1000)
+
+
+def test_a_look_that_is_not_answered_is_one_that_failed(console: Page) -> None:
+    log_in(console)
+    open_tab(console, "Layanan")
+    expect(console.get_by_text("Dibaca ")).to_be_visible()
+    console.evaluate(NO_ANSWER)
+    expect(console.get_by_role("heading", name="Keadaan tidak dapat dibaca")).to_be_visible()
+
+
+#: The network swallows what is asked, and the time that a look is given passes at once.
+NO_ANSWER = """() => {
+  const { setTimeout } = window;
+  window.setTimeout = (work, ms) => setTimeout(work, ms === 15000 ? 0 : ms);
+  window.fetch = (url, { signal }) => new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
+}"""
+
+
+def test_broadcasts_are_paused_and_go_on(console: Page) -> None:
+    log_in(console)
+    open_tab(console, "Layanan")
+    console.get_by_role("button", name="Jeda siaran").click()
+    expect(console.get_by_text("Dijeda.", exact=True)).to_be_visible()
+    expect(console.get_by_role("button", name="Lanjutkan siaran")).to_be_focused()
+    console.get_by_role("button", name="Lanjutkan siaran").click()
+    expect(console.get_by_text("Berjalan.", exact=True)).to_be_visible()
+    open_tab(console, "Catatan")
+    expect(console.get_by_text("admin melanjutkan siaran.").first).to_be_visible()
+
+
+# --- the session ----------------------------------------------------------------------------------------------------
+
+
+def test_wrong_passwords_and_other_roles_are_told_why(console: Page) -> None:
+    log_in(console, password="salah-sekali")
+    expect(console.get_by_role("status")).to_have_text("Nama pengguna atau kata sandi salah.")
+    log_in(console, "siti")
+    expect(console.get_by_role("status")).to_contain_text("tidak berhak")
+    expect(console.get_by_role("navigation")).to_be_hidden()
+    assert stored(console) == {}
+
+
+def set_up(page: Page, own: dict[str, str]) -> list[str]:
+    """Set a second factor up; returns its recovery codes."""
+    setup = page.request.post("/api/profile/otp", data={"password": PASSWORD}, headers=own).json()
+    (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
+    assert page.request.put("/api/profile/otp", data={"otp": pyotp.TOTP(secret).now()}, headers=own).ok
+    return list(setup["recovery_codes"])
+
+
+def test_a_login_with_a_second_factor_and_new_recovery_codes(console: Page) -> None:
+    own = token(console, "superadmin")
+    codes = set_up(console, own)
+    new: list[str] = []
+    try:
+        log_in(console, "superadmin")
+        expect(console.get_by_label("Kode verifikasi")).to_be_focused()
+        console.get_by_label("Kode verifikasi").fill(codes[0])
+        console.keyboard.press("Enter")
+        expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+        open_tab(console, "Akun")
+        expect(console.get_by_text("Sisa kode pemulihan: 9.")).to_be_visible()
+        console.get_by_label("Kata sandi Anda").fill(PASSWORD)
+        console.get_by_label("Kode verifikasi").fill(codes[1])
+        console.get_by_role("button", name="Buat kode baru").click()
+        expect(console.locator(".codes code")).to_have_count(10)
+        new = console.locator(".codes code").all_inner_texts()
+        assert not set(new) & set(codes)
+    finally:
+        gone = {"password": PASSWORD, "otp": new[0] if new else codes[2]}
+        assert console.request.delete("/api/profile/otp", data=gone, headers=own).ok
+
+
+def stored(page: Page) -> dict[str, str]:
+    """Everything that the page has left in the browser."""
+    assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
+    return dict(page.evaluate("({ ...sessionStorage })"))
+
+
+def test_a_reload_keeps_the_session_and_the_tab(console: Page) -> None:
+    with console.expect_response("**/api/login") as answered:
+        log_in(console)
+    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    open_tab(console, "Layanan")
+    assert stored(console) == {STORED: answered.value.json()["refresh_token"]}
+    with console.expect_request("**/api/refresh"):
+        console.reload()
+    expect(console.get_by_role("heading", name="Layanan", level=2)).to_be_visible()
+    assert list(stored(console)) == [STORED]
+
+
+def test_a_refused_session_is_dropped(console: Page) -> None:
+    log_in(console)
+    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    console.evaluate(f"sessionStorage.setItem('{STORED}', 'x')")
     console.reload()
     expect(console.get_by_label("Kata sandi")).to_be_visible()
+    expect(console.get_by_role("status")).to_contain_text("masuk kembali")
+    assert stored(console) == {}
+
+
+def test_a_reload_without_a_network_keeps_the_session(console: Page) -> None:
+    log_in(console)
+    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    console.route("**/api/refresh", lambda route: route.abort())
+    console.reload()
+    expect(console.get_by_role("status")).to_contain_text("Periksa jaringan Anda")
+    console.unroute("**/api/refresh")
+    console.get_by_role("button", name="Coba lagi").click()
+    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+
+
+def test_thirty_idle_minutes_end_the_session(console: Page) -> None:
+    console.clock.install()
+    console.reload()
+    log_in(console)
+    with console.expect_request("**/api/admins/overview/hari-ini") as asked:
+        open_tab(console, "Hari ini")
+    used = {"Authorization": asked.value.headers["authorization"]}
+    console.clock.fast_forward(int(timedelta(minutes=29).total_seconds() * 1000))
+    console.keyboard.press("Shift")
+    console.clock.fast_forward(int(timedelta(minutes=29).total_seconds() * 1000))
+    assert list(stored(console)) == [STORED]
+    with console.expect_response("**/api/logout"):
+        console.clock.fast_forward(int(timedelta(minutes=2).total_seconds() * 1000))
+    expect(console.get_by_role("status")).to_contain_text("30 menit tidak ada kegiatan")
+    expect(console.get_by_label("Kata sandi")).to_be_visible()
+    assert stored(console) == {}
+    assert console.request.get("/api/profile", headers=used).status == 401
 
 
 def test_logging_out_ends_the_session_at_the_service(console: Page) -> None:
     log_in(console)
-    with console.expect_request("**/api/admins/operasi") as asked:
-        open_tab(console, "Keadaan")
+    with console.expect_request("**/api/admins/overview/hari-ini") as asked:
+        open_tab(console, "Hari ini")
     used = {"Authorization": asked.value.headers["authorization"]}
     assert console.request.get("/api/profile", headers=used).ok
     console.get_by_role("button", name="Keluar").click()
     expect(console.get_by_label("Kata sandi")).to_be_visible()
     assert console.request.get("/api/profile", headers=used).status == 401
+    assert stored(console) == {}
 
 
 def test_an_access_token_that_has_ended_is_refreshed_once_for_all(console: Page) -> None:
     refreshed: list[str] = []
     console.on("request", lambda request: refreshed.append(request.url) if request.url.endswith("/refresh") else None)
     log_in(console)
-    expect(console.get_by_role("heading", name="Keadaan")).to_be_visible()
-    console.evaluate("session.access_token = 'x.y.z'")
-    open_tab(console, "Audit")
-    expect(console.locator(".card").first).to_be_visible()
+    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    open_tab(console, "Pengguna")
+    with console.expect_request("**/api/admins/users?*") as asked:
+        console.get_by_label("Tampilkan").select_option("Pasien")
+        console.get_by_role("button", name="Cari").click()
+    old = asked.value.headers["authorization"]
+
+    def is_over(route: Route) -> None:
+        if route.request.headers.get("authorization") == old:
+            ended = {"error": "session_ended", "message": "Sesi telah berakhir.", "request_id": "x"}
+            return route.fulfill(status=401, json=ended)
+        return route.continue_()
+
+    console.clock.install()
+    console.wait_for_timeout(1100)  # so that the next token differs: its times are of whole seconds
+    console.route("**/api/**", is_over)
+    open_tab(console, "Moderasi")  # five calls at once
+    expect(console.get_by_role("link", name=re.compile(r"Menunggu \(\d+\)"))).to_be_visible()
     assert len(refreshed) == 1
 
 
@@ -313,16 +669,38 @@ def test_another_origin_can_neither_frame_nor_read_it(console: Page, service: La
     assert "access-control-allow-origin" not in call.headers
 
 
+# --- for everybody --------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_axe_finds_nothing_on_any_of_its_pages(console: Page, axe: str, size: dict, scheme: str) -> None:
     console.set_viewport_size(size)
     console.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    log_in(console)
-    # The policy of the page lets no foreign script in, so the tool comes by the debugger's way.
-    for name in ("Keadaan", "Pengiriman", "Siaran dan pengirim", "Moderasi", "Audit"):
-        open_tab(console, name)
+
+    def check(name: str) -> None:
+        # The policy of the page lets no foreign script in, so the tool comes by the debugger's way.
         assert console.evaluate("document.documentElement.scrollWidth") == size["width"], name
         console.evaluate(axe)
         violations = console.evaluate("axe.run().then((result) => result.violations)")
         assert [(each["id"], each["nodes"][0]["html"]) for each in violations] == [], name
+
+    check("login")
+    log_in(console)
+    for name in TABS:
+        open_tab(console, name)
+        check(name)
+    siti = look_for(console, "siti")
+    for action in ("Tidak bisa masuk?", "Peran", "Akhiri semua sesi", "Yang dikirim"):
+        siti.get_by_role("button", name=action).first.click()
+        expect(siti.locator(".panel > *").first).to_be_visible()
+        check(action)
+
+
+def test_every_tab_opens_by_keyboard(console: Page) -> None:
+    log_in(console)
+    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    for name in TABS[1:]:
+        press_until(console, tab(console, name), "Shift+Tab" if name != "Pengguna" else "Tab")
+        console.keyboard.press("Enter")
+        expect(console.get_by_role("heading", name=name, level=2)).to_be_visible()

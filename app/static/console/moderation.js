@@ -1,0 +1,112 @@
+// Moderasi: cases of the forum, those that wait and those that are decided.
+
+import { button, element, form, paragraph, put, reasonField, say } from "./dom.js";
+import { fill, listBox } from "./pages.js";
+import { api, list } from "./session.js";
+import { CASE_STATES, DECISIONS, HIDDEN_BY, joined, number, REPORT_REASONS, when } from "./words.js";
+
+const LISTS = {
+  menunggu: ["Menunggu", { state: "open" }],
+  banding: ["Banding", { banding: "true" }],
+  dibiarkan: ["Dibiarkan", { state: "kept" }],
+  disembunyikan: ["Disembunyikan", { state: "hidden" }],
+  dihapus: ["Dihapus", { state: "deleted" }],
+};
+
+// What to do when somebody may be in danger.
+const URGENT = [
+  "Baca sampai selesai, lalu balas di forum dengan nomor bantuan: 119 ext. 8.",
+  "Jika nyawa terancam sekarang, telepon 112 dan beri tahu penanggung jawab Anda.",
+  "Jangan hapus permintaan tolong. Pilih Biarkan, kecuali tulisan itu mengajak orang lain.",
+];
+
+export async function show(view) {
+  if (/^utas-\d+$/.test(view.wanted ?? "")) return showThread(view, view.wanted.slice(5));
+  const wanted = LISTS[view.wanted] ? view.wanted : "menunggu";
+  const counts = await Promise.all(Object.values(LISTS).map(([, query]) => list("/admins/moderasi", { ...query, per_page: 1, page: 1 })));
+  if (!view.isOpen()) return undefined;
+  const links = Object.entries(LISTS).map(([name, [label]], i) =>
+    element("a", { href: `#moderasi/${name}`, "aria-current": name === wanted ? "true" : null }, `${label} (${number(counts[i].total ?? 0)})`));
+  const box = listBox();
+  put(view.place, element("nav", { class: "sub", "aria-label": "Kasus" }, links), box);
+  const left = await fill(box, "/admins/moderasi", LISTS[wanted][1], {
+    row: (each) => aCase(each, view, () => left()),
+    none: wanted === "menunggu" ? "Tidak ada kasus yang menunggu." : "Tidak ada kasus di sini.",
+  });
+  return undefined;
+}
+
+function aCase(each, view, decided) {
+  const node = element("article", { class: each.urgent && each.state === "open" ? "card urgent" : "card", tabindex: -1 });
+  const title = each.title ?? "Tulisan yang sudah dihapus penulisnya";
+  const isUrgent = each.urgent && each.state === "open";
+  const picture = each.has_image ? pictureOf(each, title, view) : null;
+  put(node,
+    element("h3", { class: isUrgent ? "bad" : null }, `${isUrgent ? "Mendesak: " : ""}${title}`),
+    isUrgent ? element("ol", { class: "todo", "aria-label": "Yang perlu dilakukan" }, URGENT.map((text) => element("li", {}, text))) : null,
+    paragraph(each.content ?? ""), picture,
+    paragraph(joined([`Penulis: ${each.author_name ?? "tidak diketahui"}`, when(each.created_at), CASE_STATES[each.state]]), "soft"),
+    element("p", {}, element("a", { href: `#moderasi/utas-${each.thread_id}` }, `${each.reply_id ? "Balasan di utas" : "Utas"} nomor ${each.thread_id}`)),
+    HIDDEN_BY[each.hidden_by] ? paragraph(`${HIDDEN_BY[each.hidden_by]}.`, "soft") : null,
+    ...reported(each.reports),
+    each.appeal ? paragraph(`Banding penulis: ${each.appeal}`) : null,
+    each.reason ? paragraph(`Alasan keputusan: ${each.reason}`, "soft") : null,
+    decision(each, node, title, decided));
+  return node;
+}
+
+// Equal reports are one line.
+function reported(reports) {
+  const times = new Map();
+  for (const { reason, note } of reports) {
+    const text = joined([REPORT_REASONS[reason] ?? reason, note]);
+    times.set(text, (times.get(text) ?? 0) + 1);
+  }
+  return [...times].map(([text, count]) => paragraph(`Dilaporkan${count > 1 ? ` ${count} kali` : ""}: ${text}`, "soft"));
+}
+
+function decision(each, node, title, decided) {
+  if (each.state === "deleted" || each.content === null) return null;
+  const choices = Object.entries(DECISIONS).map(([value, label]) => element("label", {},
+    element("input", { type: "radio", name: "decision", value, required: true }), label));
+  const asked = form("Putuskan", async ({ decision: chosen, reason }) => {
+    const after = await api("PUT", `/admins/moderasi/${each.id}`, { decision: chosen.value, reason: reason.value });
+    decided();
+    put(node, element("h3", {}, title), paragraph(`${CASE_STATES[after.state]}.`));
+    node.focus(); // the other cards keep what is typed there
+    say("Keputusan disimpan.", true);
+  }, element("fieldset", {}, element("legend", {}, "Keputusan"), ...choices), ...reasonField("Alasan, dibaca oleh penulisnya"));
+  if (each.state === "open" || each.appeal) return asked;
+  return element("details", {}, element("summary", {}, "Ubah keputusan"), asked);
+}
+
+// An `<img>` sends no token, so the script fetches the picture. Its address ends as soon as it is decoded.
+function pictureOf(each, title, view) {
+  const waiting = paragraph("Memuat gambar…", "soft");
+  const load = async () => {
+    const url = URL.createObjectURL(await api("GET", `/admins/moderasi/${each.id}/gambar`));
+    const image = element("img", { src: url, alt: `Gambar pada ${each.reply_id ? "balasan di utas" : "utas"} “${title}”` });
+    await image.decode().finally(() => URL.revokeObjectURL(url));
+    waiting.replaceWith(image);
+  };
+  pictures = pictures.then(() => (view.isOpen() ? load() : undefined)).catch(() => {
+    waiting.textContent = "Gambar tidak dapat ditampilkan.";
+  });
+  return waiting;
+}
+
+let pictures = Promise.resolve(); // one after the other
+
+// The thread as everybody reads it, for whoever has to judge a reply.
+async function showThread(view, id) {
+  const thread = await api("GET", `/forum/threads/${id}?per_page=50&page=1`);
+  if (!view.isOpen()) return;
+  const post = (each) => element("div", { class: "line" },
+    paragraph(each.content ?? "(dihapus)"), paragraph(joined([each.author?.name, when(each.created_at)]), "soft"),
+    each.replies?.length ? element("div", { class: "below" }, each.replies.map(post)) : null);
+  put(view.place,
+    button("Kembali ke kasus", async () => history.back()),
+    element("article", { class: "card" }, element("h3", {}, `Utas nomor ${id}: ${thread.title}`), post({ ...thread, replies: [] })),
+    element("h3", {}, "Balasan"),
+    thread.replies?.length ? element("div", { class: "card" }, thread.replies.map(post)) : paragraph("Belum ada balasan.", "soft"));
+}

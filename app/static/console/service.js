@@ -1,0 +1,82 @@
+// Layanan: whether messages go out, the sender, and broadcasts.
+
+import { live } from "./charts.js";
+import { button, card, element, paragraph, put, say } from "./dom.js";
+import { api } from "./session.js";
+import { duration, number, OUTCOMES, problem, QUALITY, QUEUES, SENDER_STATES, when } from "./words.js";
+
+const LOOK_EVERY_MS = 5000;
+const totals = new Map(); // attempts by outcome, as of the last look
+let looked = null;
+
+export async function show(view) {
+  const condition = await api("GET", "/admins/operasi");
+  if (!view.isOpen()) return;
+  const state = element("div"), sending = element("div");
+  put(view.place, sending, state);
+  drawSending(sending, condition);
+  drawState(state, condition);
+  setTimeout(() => watch(view, state), LOOK_EVERY_MS);
+}
+
+// Looks again for as long as the tab is open. What was seen before goes when a look fails: it may be so no longer.
+async function watch(view, state) {
+  if (!view.isOpen()) return;
+  try {
+    const condition = await api("GET", "/admins/operasi");
+    if (view.isOpen()) drawState(state, condition);
+  } catch (error) {
+    if (view.isOpen()) put(state, card("Keadaan tidak dapat dibaca", paragraph(error.message, "bad")));
+  }
+  setTimeout(() => watch(view, state), LOOK_EVERY_MS);
+}
+
+function drawState(place, { problems, queues, outcomes }) {
+  const now = Date.now();
+  const passed = now - (looked ?? now);
+  looked = now;
+  const waiting = queues.map((queue) => {
+    const name = QUEUES[queue.queue] ?? "Kiriman lain";
+    return card(name,
+      paragraph(queue.due ? `${number(queue.due)} menunggu dikirim, yang tertua ${duration(queue.oldest_due_s)}.` : "Tidak ada yang menunggu."),
+      paragraph(queue.workers ? `${number(queue.workers)} program pengirim berjalan.` : "Tidak ada program pengirim yang berjalan.", queue.workers ? "soft" : "bad"),
+      live(`Menunggu dikirim, ${name}`, queue.due));
+  });
+  const counted = Object.entries(outcomes ?? {}).map(([name, total]) => {
+    const added = Math.max(0, total - (totals.get(name) ?? total)); // counted anew where Redis was emptied
+    totals.set(name, total);
+    const label = OUTCOMES[name] ?? name;
+    return card(label, passed ? paragraph(`${number(added)} dalam ${duration(passed / 1000)} terakhir`) : null,
+      paragraph(`${number(total)} seluruhnya`, "soft"), live(label, passed ? Math.round((added * LOOK_EVERY_MS) / passed) : 0));
+  });
+  put(place,
+    problems.length ? card("Ada masalah", problems.map((text) => paragraph(problem(text), "bad"))) : card("Semua berjalan baik"),
+    element("div", { class: "grid" }, waiting, counted),
+    paragraph(`Dibaca ${new Date(now).toLocaleTimeString("id-ID", { timeZoneName: "short" })}.`, "soft"));
+}
+
+function drawSending(place, { broadcasts, sender }) {
+  const again = (change, text) => async () => {
+    await change();
+    drawSending(place, await api("GET", "/admins/operasi"));
+    place.querySelector("button")?.focus();
+    say(text, true);
+  };
+  const toggle = again(() => api("PUT", "/admins/operasi/siaran", { paused: !broadcasts.paused }),
+    broadcasts.paused ? "Siaran berjalan lagi." : "Semua siaran dijeda.");
+  const resume = again(() => api("POST", "/admins/operasi/pengirim"), "Pesan dicoba dikirim lagi.");
+  put(place, element("div", { class: "grid" },
+    card("Siaran", paragraph(broadcasts.paused ? "Dijeda." : "Berjalan."),
+      broadcasts.reason ? paragraph(broadcasts.reason, "bad") : null,
+      paragraph(`${number(broadcasts.open)} siaran belum selesai.`, "soft"),
+      button(broadcasts.paused ? "Lanjutkan siaran" : "Jeda siaran", toggle)),
+    sender ? card("Pengirim pesan",
+      paragraph(`${sender.provider} ${sender.number ?? ""}: ${SENDER_STATES[sender.state]} sejak ${when(sender.since)}.`, sender.state === "down" ? "bad" : ""),
+      sender.reason ? paragraph(sender.reason, "bad") : null,
+      sender.quality ? paragraph(`Mutu nomor: ${QUALITY[sender.quality] ?? sender.quality}.`, "soft") : null,
+      sender.limit_24h === null ? null : paragraph(`Batas: ${number(sender.limit_24h)} orang dalam 24 jam.`, "soft"),
+      sender.quota === null ? null : paragraph(`Sisa kuota: ${number(sender.quota)} pesan.`, "soft"),
+      paragraph(`Diperiksa: ${when(sender.checked_at)}.`, "soft"),
+      sender.state === "up" ? null : button("Coba kirim lagi", resume))
+      : card("Pengirim pesan", paragraph("Belum ada keterangan."))));
+}
