@@ -286,7 +286,7 @@ def test_roles_are_changed(console: Page) -> None:
     expect(yani.get_by_label("administrator utama")).to_be_disabled()
     yani.get_by_label("pendamping").check()
     yani.get_by_role("button", name="Simpan peran").click()
-    expect(yani).to_contain_text("pasien dan pendamping")
+    expect(yani).to_contain_text("pendamping dan pasien")
     open_tab(console, "Catatan")
     expect(console.get_by_text("admin memberi peran pendamping kepada yani.peran.").first).to_be_visible()
 
