@@ -34,6 +34,7 @@ LABELS = {
     "role_ids": "Peran",
     "is_editable": "Pilihan dapat diubah",
     "is_verified": "Status verifikasi",
+    "missed_days": "Hari melewatkan obat",
     "user_id": "Pengguna",
     "caregiver_id": "Pendamping",
     "patient_id": "Pasien",
