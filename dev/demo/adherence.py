@@ -18,6 +18,8 @@ from dev.demo import crowd
 #: How the days are spread over what one can do; of what was missed, so much never went out.
 OUTCOMES = {State.DONE: 82, State.SKIPPED: 5, State.MISSED: 13}
 UNDELIVERED = 0.1
+#: Days since one patient took a medicine last, so that administrators find somebody to ask after.
+STOPPED_DAYS = 6
 WAYS = {AnsweredVia.APP: 6, AnsweredVia.MESSAGE: 3, AnsweredVia.LINK: 1}
 
 
@@ -28,16 +30,23 @@ def fill() -> None:
     chance, since = Random("adherence"), now() - timedelta(days=crowd.DAYS)
     repeated = sa.select(Pengingat).where(Pengingat.tipe != Tipe.KONTROL).order_by(Pengingat.id)
     rows: list[dict[str, Any]] = []
-    for reminder in db.session.scalars(repeated).all():
+    reminders = db.session.scalars(repeated).all()
+    stopped = max((each.id for each in reminders if each.tipe == Tipe.OBAT), default=None)
+    for reminder in reminders:
         reminder.created_at = reminder.active_from = since
-        rows += _occurrences(reminder, since, chance)
+        took_until = now() - timedelta(days=STOPPED_DAYS) if reminder.id == stopped else None
+        rows += _occurrences(reminder, since, chance, took_until)
     db.session.execute(sa.insert(Occurrence), rows)
 
 
-def _occurrences(reminder: Pengingat, since: datetime, chance: Random) -> Iterator[dict[str, Any]]:
+def _occurrences(
+    reminder: Pengingat, since: datetime, chance: Random, took_until: datetime | None
+) -> Iterator[dict[str, Any]]:
     # What fell due today is left to the clock, which may have planned it already.
     for due in reminder.schedule.dues(since, now() - timedelta(days=1)):
         state = chance.choices(list(OUTCOMES), list(OUTCOMES.values()))[0]
+        has_stopped = took_until is not None and due.at > took_until
+        state = State.MISSED if has_stopped else state
         is_answered = state is not State.MISSED
         yield {
             "reminder_id": reminder.id,
@@ -50,6 +59,6 @@ def _occurrences(reminder: Pengingat, since: datetime, chance: Random) -> Iterat
             "state": state,
             "answered_at": due.at + timedelta(minutes=chance.randint(1, 50)) if is_answered else None,
             "answered_via": chance.choices(list(WAYS), list(WAYS.values()))[0] if is_answered else None,
-            "undelivered": not is_answered and chance.random() < UNDELIVERED,
+            "undelivered": not is_answered and not has_stopped and chance.random() < UNDELIVERED,
             "created_at": due.at - timedelta(hours=36),
         }
