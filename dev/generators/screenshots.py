@@ -39,7 +39,7 @@ def main() -> None:
             page = browser.new_page(base_url=here, viewport=size, color_scheme=scheme)
             page.goto(path, wait_until="networkidle" if name == "api-docs" else "load")
             _save(name, page.screenshot())
-        _save("console", _console(browser, here))
+        _take_console(browser, here)
         _save("report", _first_page(_report(browser, here)))
         browser.close()
 
@@ -52,15 +52,33 @@ def _something_to_show(browser: Browser, here: str) -> None:
     page.locator(".state.sent").first.wait_for()
 
 
-def _console(browser: Browser, here: str) -> bytes:
-    page = browser.new_page(base_url=here, viewport=DESKTOP)
+#: Name, what follows `#` in the address, text that has to be there, size, scheme.
+CONSOLE: tuple[tuple[str, str, str, Any, Any], ...] = (
+    ("console", "hari-ini", "pasien terdaftar", DESKTOP, "light"),
+    ("console-people", "pengguna/lewat-3", "ditemukan", DESKTOP, "light"),
+    ("console-moderation", "moderasi", "Utas nomor", DESKTOP, "light"),
+    ("console-reports", "laporan", "Pendaftar baru", DESKTOP, "light"),
+    ("console-phone", "hari-ini", "pasien terdaftar", PHONE, "dark"),
+)
+
+
+def _take_console(browser: Browser, here: str) -> None:
+    context = browser.new_context(base_url=here, locale="id-ID", timezone_id="Asia/Jakarta")
+    page = context.new_page()
     page.goto("/console")
     page.get_by_label("Nama pengguna").fill("admin")
     page.get_by_label("Kata sandi").fill("rahasia123")
     page.get_by_role("button", name="Masuk").click()
-    page.get_by_role("button", name="Moderasi").click()
-    page.locator(".card").first.wait_for()
-    return page.screenshot()
+    for name, tab, text, size, scheme in CONSOLE:
+        page.set_viewport_size(size)
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"/console#{tab}")
+        page.get_by_text(text).first.wait_for()
+        if name == "console-people":
+            page.get_by_role("button", name="Akhiri semua sesi").first.click()
+        page.wait_for_timeout(300)
+        _save(name, page.screenshot())
+    context.close()
 
 
 def _report(browser: Browser, here: str) -> bytes:

@@ -27,8 +27,8 @@ export async function show(view) {
 function downloads() {
   const [startLabel, start] = field("from", "Dari tanggal", { type: "date" });
   const [endLabel, end] = field("until", "Sampai tanggal", { type: "date" });
-  const rows = Object.entries(REPORTS).map(([name, [title, text]]) => element("div", { class: "line" },
-    element("h4", {}, title), paragraph(text, "soft"),
+  const rows = Object.entries(REPORTS).map(([name, [title, text]]) => element("div", { class: "line report" },
+    element("div", {}, element("h4", {}, title), paragraph(text, "soft")),
     element("div", { class: "row" }, Object.entries(FORMATS).map(([format, label]) =>
       button(label, () => download(name, format, start.value, end.value), { "aria-label": `${title} sebagai ${label}` })))));
   return element("div", { class: "card" },
