@@ -477,6 +477,22 @@ def test_it_shows_how_the_service_is(console: Page) -> None:
     expect(console.get_by_role("heading", name="Terkirim")).to_be_visible()
 
 
+def test_problems_are_told_in_words_for_everybody(console: Page) -> None:
+    condition = console.request.get("/api/admins/operasi", headers=token(console, "admin")).json()
+    problems = [
+        "no worker serves the queue urgent",
+        "no clock is going",
+        "the oldest due delivery has been waiting for 240 s",
+    ]
+    console.route("**/api/admins/operasi", lambda route: route.fulfill(json={**condition, "problems": problems}))
+    log_in(console)
+    expect(console.get_by_text("Tidak ada program yang mengirim: Pengingat dan pesan penting.")).to_be_visible()
+    expect(console.get_by_text("Penjadwal pengingat berhenti.")).to_be_visible()
+    console.get_by_role("link", name="Lihat keadaan layanan").click()
+    expect(console.get_by_role("heading", name="Ada masalah")).to_be_visible()
+    expect(console.get_by_text("Kiriman tertua sudah menunggu 4 menit.")).to_be_visible()
+
+
 def test_it_goes_on_looking_after_a_look_that_failed(console: Page) -> None:
     log_in(console)
     open_tab(console, "Layanan")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 import sqlalchemy as sa
@@ -20,6 +21,7 @@ from app.notifications.delivery.drain import OUTCOMES
 from app.notifications.models import About, Broadcast, Delivery, State
 from app.notifications.senders import health
 from app.notifications.senders.models import Sender
+from config import ROOT
 from tests.console.deliveries import send
 from tests.helpers.client import Client, assert_error
 from tests.helpers.for_admins import ForAdmins
@@ -200,3 +202,17 @@ class TestConsole:
             assert policy.count("blob:") == 1
             assert page.headers["X-Frame-Options"] == "DENY"
             assert page.headers["Cache-Control"] == "no-store"
+
+    def test_its_modules_are_asked_for_anew_and_import_one_another_alone(self, client: Client) -> None:
+        folder = ROOT / "app/static/console"
+        names, left = {"main.js"}, ["main.js"]
+        while left:
+            file = client.app.test_client().get(f"/static/console/{left.pop()}")
+            assert (file.status_code, file.mimetype) == (200, "text/javascript")
+            assert file.headers["Cache-Control"] == "no-cache"
+            assert file.headers["ETag"]
+            imported = set(re.findall(r'from "\./([\w.]+)";', file.get_data(as_text=True)))
+            left += imported - names
+            names |= imported
+            file.close()
+        assert names == {path.name for path in folder.glob("*.js")}
