@@ -246,7 +246,7 @@ def test_an_urgent_case_says_what_to_do_and_is_decided(console: Page) -> None:
     expect(case.get_by_role("button", name="Putuskan")).to_be_visible()
     case.get_by_role("link", name=f"Utas nomor {thread}").click()
     expect(console.get_by_role("heading", name=f"Utas nomor {thread}: Tidak kuat lagi")).to_be_visible()
-    console.get_by_role("button", name="Kembali ke kasus").click()
+    console.get_by_role("link", name="Kembali ke kasus").click()
     case.get_by_label("Biarkan").check()
     case.get_by_label("Alasan").fill("Ia sudah dihubungi.")
     case.get_by_role("button", name="Putuskan").click()
@@ -483,7 +483,9 @@ def test_problems_are_told_in_words_for_everybody(console: Page) -> None:
         "no worker serves the queue urgent",
         "no clock is going",
         "the oldest due delivery has been waiting for 240 s",
+        "no message leaves since 2026-03-02 01:00 UTC: token expired",
     ]
+    condition["broadcasts"] |= {"paused": True, "reason": "11 of the last 200 messages failed or made somebody opt out"}
     console.route("**/api/admins/operasi", lambda route: route.fulfill(json={**condition, "problems": problems}))
     log_in(console)
     expect(console.get_by_text("Tidak ada program yang mengirim: Pengingat dan pesan penting.")).to_be_visible()
@@ -491,6 +493,8 @@ def test_problems_are_told_in_words_for_everybody(console: Page) -> None:
     console.get_by_role("link", name="Lihat keadaan layanan").click()
     expect(console.get_by_role("heading", name="Ada masalah")).to_be_visible()
     expect(console.get_by_text("Kiriman tertua sudah menunggu 4 menit.")).to_be_visible()
+    expect(console.get_by_text("Tidak ada pesan yang terkirim. Kata penyedia: token expired.")).to_be_visible()
+    expect(console.get_by_text("dari 200 pesan terakhir, 11 gagal")).to_be_visible()
 
 
 def test_it_goes_on_looking_after_a_look_that_failed(console: Page) -> None:

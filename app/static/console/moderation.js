@@ -1,6 +1,6 @@
 // Moderasi: cases of the forum, those that wait and those that are decided.
 
-import { button, element, form, paragraph, put, reasonField, say } from "./dom.js";
+import { element, form, paragraph, put, reasonField, say } from "./dom.js";
 import { fill, listBox } from "./pages.js";
 import { api, list } from "./session.js";
 import { CASE_STATES, DECISIONS, HIDDEN_BY, joined, number, REPORT_REASONS, when } from "./words.js";
@@ -20,9 +20,11 @@ const URGENT = [
   "Jangan hapus permintaan tolong. Pilih Biarkan, kecuali tulisan itu mengajak orang lain.",
 ];
 
+let lastList = "menunggu";
+
 export async function show(view) {
   if (/^utas-\d+$/.test(view.wanted ?? "")) return showThread(view, view.wanted.slice(5));
-  const wanted = LISTS[view.wanted] ? view.wanted : "menunggu";
+  const wanted = lastList = LISTS[view.wanted] ? view.wanted : "menunggu";
   const counts = await Promise.all(Object.values(LISTS).map(([, query]) => list("/admins/moderasi", { ...query, per_page: 1, page: 1 })));
   if (!view.isOpen()) return undefined;
   const links = Object.entries(LISTS).map(([name, [label]], i) =>
@@ -105,7 +107,7 @@ async function showThread(view, id) {
     paragraph(each.content ?? "(dihapus)"), paragraph(joined([each.author?.name, when(each.created_at)]), "soft"),
     each.replies?.length ? element("div", { class: "below" }, each.replies.map(post)) : null);
   put(view.place,
-    button("Kembali ke kasus", async () => history.back()),
+    element("p", {}, element("a", { href: `#moderasi/${lastList}` }, "Kembali ke kasus")),
     element("article", { class: "card" }, element("h3", {}, `Utas nomor ${id}: ${thread.title}`), post({ ...thread, replies: [] })),
     element("h3", {}, "Balasan"),
     thread.replies?.length ? element("div", { class: "card" }, thread.replies.map(post)) : paragraph("Belum ada balasan.", "soft"));

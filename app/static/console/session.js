@@ -1,5 +1,5 @@
 // The REST API and the session. Only the refresh token is stored, in this tab's `sessionStorage`, so that a reload keeps
-// the session. It is dropped at a logout, when the service refuses it, and after 30 minutes without a key or a tap.
+// the session. It is dropped at a logout, when the service refuses it, and after 30 minutes without a key, a tap or a scroll.
 
 const STORED = "console.refresh_token";
 const ANSWER_MS = 15000; // an answer that has not begun by then does not come
@@ -13,7 +13,7 @@ let refreshing = null; // one refresh for all calls that wait for it
 let active = Date.now();
 let ended = () => {};
 
-for (const each of ["pointerdown", "keydown"]) addEventListener(each, note, { capture: true, passive: true });
+for (const each of ["pointerdown", "wheel", "keydown"]) addEventListener(each, note, { capture: true, passive: true });
 setInterval(isIdle, CHECK_MS);
 
 function note() {

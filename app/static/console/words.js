@@ -63,13 +63,16 @@ const PROBLEMS = [
   [/clock has jumped/, () => "Jam basis data berubah mendadak. Tunggu 10 menit."],
   [/oldest due delivery has been waiting for (\d+)/, (seconds) => `Kiriman tertua sudah menunggu ${duration(seconds)}.`],
   [/^Redis is away/, () => "Antrean tugas tidak dapat dihubungi."],
+  [/^no message leaves since .* UTC: (.*)/, (reason) => `Tidak ada pesan yang terkirim. Kata penyedia: ${reason}.`],
+  [/^(\d+) of the last (\d+) messages failed/, (bad, all) =>
+    `Dijeda sendiri: dari ${all} pesan terakhir, ${bad} gagal atau membuat penerimanya berhenti.`],
 ];
 
 // A problem as the service reports it to operators, in words for everybody.
 export function problem(text) {
   for (const [pattern, words] of PROBLEMS) {
     const found = pattern.exec(text);
-    if (found) return words(found[1]);
+    if (found) return words(...found.slice(1));
   }
-  return `Pengiriman pesan terganggu: ${text}.`;
+  return `Ada gangguan lain: ${text}.`;
 }
