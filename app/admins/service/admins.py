@@ -6,6 +6,7 @@ import re
 
 import sqlalchemy as sa
 
+from app.accounts import notices
 from app.accounts import service as accounts
 from app.admins.service.users import with_last_seen
 from app.core.database.session import db

@@ -14,7 +14,8 @@ from app.identity.consents import Purpose
 from app.identity.models import Role, RoleName, User, user_roles
 from app.notifications.models import Receipt, deliveries
 from app.notifications.models import State as DeliveryState
-from app.pengingat.models import State, Tipe, occurrences
+from app.pengingat.models import State, occurrences
+from app.pengingat.timetable.tipe import Tipe
 
 #: Days in a row after which today's figures count somebody who missed doses.
 DAYS_IN_A_ROW = 3
