@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Impersonal
 from app.core.database.session import Base
+
+
+class NumberKind(StrEnum):
+    AMBULANCE = "ambulance"
+    HOSPITAL = "hospital"
+    POLICE = "police"
+    FIRE = "fire"
+    OTHER = "other"
 
 
 class EmergencyNumber(Base):
@@ -18,5 +28,6 @@ class EmergencyNumber(Base):
     phone: Mapped[str]
     title: Mapped[str | None]
     url: Mapped[str | None] = mapped_column(comment="where the same help is found on the web")
+    kind: Mapped[str] = mapped_column(server_default=NumberKind.OTHER)
 
     __table_args__ = (sa.Index("ix_emergency_numbers_province", "province", "id"),)

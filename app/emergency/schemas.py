@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import Form, Province, ProvinceName, Text
+from app.core.web.fields import Form, Province, ProvinceName, Text, enumeration
+from app.emergency.models import NumberKind
+
+KIND = {**enumeration("EmergencyNumberKind", NumberKind), "example": NumberKind.AMBULANCE}
 
 
 class EmergencyNumberCreate(Form):
-    """Also what replaces one: PUT takes all of it, but an address that is not sent stays."""
+    """Also what replaces one: PUT takes all of it, but an address or a kind that is not sent stays."""
 
     province = Province(required=True)
     phone = Text(30, required=True, example="119", rules=[validate.Regexp(r".*\d", error="harus mengandung angka.")])
@@ -18,6 +21,9 @@ class EmergencyNumberCreate(Form):
         allow_none=True,
         example="https://www.healing119.id",
         rules=[validate.URL(schemes={"http", "https"}, error="harus berupa alamat http atau https.")],
+    )
+    kind = fields.String(
+        validate=validate.OneOf(list(NumberKind)), metadata={**KIND, "description": "Not sent: `other`"}
     )
 
 
@@ -30,6 +36,7 @@ class EmergencyNumber(Schema):
         allow_none=True,
         metadata={"example": "https://www.healing119.id", "description": "Where the same help is found on the web"},
     )
+    kind = fields.String(metadata=KIND)
 
 
 class NearbyNumbers(Schema):

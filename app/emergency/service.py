@@ -11,38 +11,48 @@ from app.core.lib.provinces import PROVINCES
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.core.web.search import like
-from app.emergency.models import EmergencyNumber
+from app.emergency.models import EmergencyNumber, NumberKind
 from app.providers import geocoding
 
 NOT_FOUND = "Nomor darurat tidak ditemukan."
 
-#: With its extension it is the line for mental health.
-CRISIS_LINE = "119"
+#: Its extension 8 is the line for mental health.
+AMBULANCE_LINE = "119"
 CRISIS_URL = "https://www.healing119.id"
-
-#: Numbers of the whole country: phone, title, address.
-NATIONAL = (
-    ("112", "Panggilan Darurat", None),
-    ("110", "Polisi", None),
-    ("113", "Pemadam Kebakaran", None),
-    ("119", "Ambulans", None),
-    ("119 ext. 8", "Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA)", CRISIS_URL),
-)
-
-_OF_PROVINCE = (
-    sa.select(
-        EmergencyNumber.id, EmergencyNumber.province, EmergencyNumber.phone, EmergencyNumber.title, EmergencyNumber.url
-    )
-    .where(EmergencyNumber.province == sa.bindparam("province"))
-    .order_by(EmergencyNumber.id)
-    .limit(1000)
-)
 
 
 class CrisisNumber(TypedDict):
     phone: str
     title: str | None
     url: str | None
+
+
+#: Numbers of the whole country: phone, title, address, kind.
+NATIONAL = (
+    ("112", "Panggilan Darurat", None, NumberKind.OTHER),
+    ("110", "Polisi", None, NumberKind.POLICE),
+    ("113", "Pemadam Kebakaran", None, NumberKind.FIRE),
+    ("119", "Ambulans", None, NumberKind.AMBULANCE),
+    ("119 ext. 8", "Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA)", CRISIS_URL, NumberKind.OTHER),
+)
+
+_BY_PHONE: dict[str, CrisisNumber] = {
+    phone: {"phone": phone, "title": title, "url": url} for phone, title, url, _kind in NATIONAL
+}
+
+_OF_PROVINCE = (
+    sa.select(
+        EmergencyNumber.id,
+        EmergencyNumber.province,
+        EmergencyNumber.phone,
+        EmergencyNumber.title,
+        EmergencyNumber.url,
+        EmergencyNumber.kind,
+    )
+    .where(EmergencyNumber.province == sa.bindparam("province"))
+    .order_by(EmergencyNumber.id)
+    .limit(1000)
+)
 
 
 class NearbyNumbers(TypedDict):
@@ -61,11 +71,29 @@ def nearby(lat: float, lng: float) -> NearbyNumbers:
 
 
 def in_crisis(province: str | None) -> list[CrisisNumber]:
-    """Whom somebody in danger can call: the numbers of their province, then who listens, and the ambulance."""
-    own = db.session.execute(_OF_PROVINCE, {"province": province}).all()
-    numbers = [(row.phone, row.title, row.url) for row in own if not row.phone.startswith(CRISIS_LINE)]
-    numbers += [number for number in reversed(NATIONAL) if number[0].startswith(CRISIS_LINE)]
-    return [{"phone": phone, "title": title, "url": url} for phone, title, url in numbers]
+    """Return whom somebody in danger can call: who listens, 112, and the nearest ambulance or hospital.
+
+    Police and fire brigade are left out, because they do not listen.
+    """
+    own = _own_line(province, NumberKind.AMBULANCE) or _own_line(province, NumberKind.HOSPITAL)
+    return [_BY_PHONE["119 ext. 8"], _BY_PHONE["112"], own or _BY_PHONE[AMBULANCE_LINE]]
+
+
+def own_ambulance(province: str | None) -> CrisisNumber | None:
+    """Return the ambulance line of a province that has one other than 119."""
+    return _own_line(province, NumberKind.AMBULANCE)
+
+
+def _own_line(province: str | None, kind: NumberKind) -> CrisisNumber | None:
+    """Return the first line of a kind that only the province has."""
+    line = sa.select(EmergencyNumber.phone, EmergencyNumber.title, EmergencyNumber.url).where(
+        EmergencyNumber.province == province,
+        EmergencyNumber.kind == kind,
+        ~EmergencyNumber.phone.startswith(AMBULANCE_LINE),
+        EmergencyNumber.phone.not_in(_BY_PHONE),
+    )
+    row = db.session.execute(line.order_by(EmergencyNumber.id).limit(1)).first()
+    return None if row is None else {"phone": row.phone, "title": row.title, "url": row.url}
 
 
 def list_all(search: Search) -> Listing[EmergencyNumber]:
@@ -97,10 +125,10 @@ def seed() -> None:
     db.session.execute(sa.text("LOCK TABLE emergency_numbers IN SHARE ROW EXCLUSIVE MODE"))
     served = set(db.session.scalars(sa.select(EmergencyNumber.province).distinct()))
     rows = [
-        {"province": province, "phone": phone, "title": title, "url": url}
+        {"province": province, "phone": phone, "title": title, "url": url, "kind": kind}
         for province in PROVINCES
         if province not in served
-        for phone, title, url in NATIONAL
+        for phone, title, url, kind in NATIONAL
     ]
     if rows:
         db.session.execute(sa.insert(EmergencyNumber), rows)

@@ -236,11 +236,19 @@ class ForumBlock(Base):
     use_pseudonym: Mapped[bool] = mapped_column(primary_key=True)
 
 
+class PhraseKind(StrEnum):
+    #: Somebody wants to die.
+    CRISIS = "crisis"
+    #: Somebody needs an ambulance. The chat answers it; the forum does not.
+    EMERGENCY = "emergency"
+
+
 class CrisisPhrase(Base, Created):
-    """Words by which a post is taken for a cry for help, see `app.forum.service.words`."""
+    """Words that a cry for help or a medical emergency is known by, see `app.forum.service.words`."""
 
     __tablename__ = "crisis_phrases"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     phrase: Mapped[str]
     words: Mapped[str] = mapped_column(unique=True, comment="the phrase in the one spelling that posts are compared in")
+    kind: Mapped[str] = mapped_column(server_default=PhraseKind.CRISIS)

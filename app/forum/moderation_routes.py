@@ -74,7 +74,7 @@ def lift_pseudonym(data: dict[str, str], case_id: int) -> Identity:
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, schemas.Phrase(many=True))
 def list_phrases(search: Search) -> Listing[CrisisPhrase]:
-    """Phrases by which a cry for help is known, the latest first."""
+    """Phrases by which a cry for help or a medical emergency is known, the latest first."""
     return crisis.list_phrases(search)
 
 
@@ -85,7 +85,7 @@ def list_phrases(search: Search) -> Listing[CrisisPhrase]:
 @bp.alt_response(409, "CONFLICT")
 def create_phrase(data: dict[str, str]) -> CrisisPhrase:
     """Add a phrase; other spellings and slang words of its words are known."""
-    return crisis.create_phrase(data["phrase"])
+    return crisis.create_phrase(**data)
 
 
 @bp.delete("/frasa/<int:phrase_id>")

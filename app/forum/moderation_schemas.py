@@ -8,7 +8,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Search, SearchSchema
-from app.forum.models import CaseState, ReportReason
+from app.forum.models import CaseState, PhraseKind, ReportReason
 
 #: What each decision makes of a case.
 STATES = {"keep": CaseState.KEPT, "hide": CaseState.HIDDEN, "delete": CaseState.DELETED}
@@ -19,6 +19,12 @@ DECISION = {
     **enumeration("ModerationDecision", STATES),
     "example": "hide",
     "description": "`keep` lets a broadcast go that waited for it; `delete` is final",
+}
+
+PHRASE_KIND = {
+    **enumeration("PhraseKind", PhraseKind),
+    "example": PhraseKind.CRISIS,
+    "description": "The forum ignores `emergency`; the chat answers both",
 }
 
 #: Characters of what people write to moderators, and moderators to people.
@@ -162,9 +168,13 @@ class Identity(Schema):
 
 class PhraseCreate(Form):
     phrase = Text(100, required=True, example="ingin mati")
+    kind = fields.String(
+        load_default=PhraseKind.CRISIS, validate=validate.OneOf(list(PhraseKind)), metadata=PHRASE_KIND
+    )
 
 
 class Phrase(Schema):
     id = fields.Integer(metadata={"example": 1})
     phrase = fields.String(metadata={"example": "ingin mati"})
+    kind = fields.String(metadata=PHRASE_KIND)
     created_at = Timestamp()

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
-from app.forum.models import CrisisPhrase, ForumCategory
+from app.forum.models import CrisisPhrase, ForumCategory, PhraseKind
 from app.forum.service.words import plain
 
 CATEGORIES: tuple[tuple[str, str | None], ...] = (
@@ -59,11 +59,23 @@ PHRASES: tuple[str, ...] = (
     "hoyong maot", "hoyong paeh", "ingin paeh", "nglalu", "ngendat", "bunuh awak",
 )  # fmt: skip
 
+EMERGENCIES: tuple[str, ...] = (
+    "pingsan", "kejang", "sesak napas", "sesak nafas", "susah napas", "sulit bernapas", "nyeri dada", "sakit dada",
+    "serangan jantung", "overdosis", "keracunan", "pendarahan", "perdarahan", "muntah darah", "stroke",
+    "tidak sadar", "tidak sadarkan diri",
+)  # fmt: skip
+
 
 def seed() -> None:
-    """Insert the categories that are missing, and the phrases where there are none: administrators take some out."""
+    """Insert missing categories, and the phrases of a kind that has none: administrators delete some of them."""
     rows = [{"name": name, "preference_tag": tag} for name, tag in CATEGORIES]
     db.session.execute(insert(ForumCategory).values(rows).on_conflict_do_nothing(index_elements=[ForumCategory.name]))
-    if not db.session.scalar(sa.select(sa.exists().where(CrisisPhrase.id.is_not(None)))):
-        phrases = [{"phrase": phrase, "words": plain(phrase)} for phrase in PHRASES]
+    seeded = set(db.session.scalars(sa.select(CrisisPhrase.kind).distinct()))
+    phrases = [
+        {"phrase": phrase, "words": plain(phrase), "kind": kind}
+        for kind, texts in ((PhraseKind.CRISIS, PHRASES), (PhraseKind.EMERGENCY, EMERGENCIES))
+        if kind not in seeded
+        for phrase in texts
+    ]
+    if phrases:
         db.session.execute(insert(CrisisPhrase).values(phrases).on_conflict_do_nothing())

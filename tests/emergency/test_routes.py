@@ -47,7 +47,7 @@ class TestListNearbyEmergencyNumbers:
         phones = client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]
         assert [row["phone"] for row in phones][-2:] == ["022-1", "022-2"]
         assert phones[-1]["title"] is None
-        assert set(phones[-1]) == {"id", "province", "phone", "title", "url"}
+        assert set(phones[-1]) == {"id", "province", "phone", "title", "url", "kind"}
 
     def test_costs_one_statement(self, client: Client, statements: Statements) -> None:
         with statements.at_most(1):
@@ -111,7 +111,8 @@ class TestCreateEmergencyNumber(ForAdmins):
         response = admin.post("/emergency/admin", {"province": "prov. west java", "phone": " 022-4207047 "})
         assert response.status_code == 201
         assert response.json == {
-            "id": response.json["id"], "province": "Jawa Barat", "phone": "022-4207047", "title": None, "url": None
+            "id": response.json["id"], "province": "Jawa Barat", "phone": "022-4207047", "title": None, "url": None,
+            "kind": "other",
         }  # fmt: skip
 
     @pytest.mark.parametrize(
@@ -125,6 +126,8 @@ class TestCreateEmergencyNumber(ForAdmins):
             ({"province": "Bali", "phone": "119", "title": "x" * 101}, "title"),
             ({"province": "Bali", "phone": "119", "url": "javascript:alert(1)"}, "url"),
             ({"province": "Bali", "phone": "119", "url": "healing119"}, "url"),
+            ({"province": "Bali", "phone": "119", "kind": "taksi"}, "kind"),
+            ({"province": "Bali", "phone": "119", "kind": None}, "kind"),
         ],
     )  # fmt: skip
     def test_a_number_that_breaks_a_rule_is_400(self, admin: Client, body: dict[str, Any], field: str) -> None:
@@ -145,6 +148,7 @@ class TestUpdateEmergencyNumber(ForAdmins):
             "phone": "0370-1",
             "title": None,
             "url": None,
+            "kind": "other",
         }
 
     def test_leaves_an_address_that_it_does_not_name(self, admin: Client) -> None:
@@ -153,6 +157,13 @@ class TestUpdateEmergencyNumber(ForAdmins):
         path = f"/emergency/{record['id']}"
         assert admin.put(path, {**number, "title": "Jiwa"}).json["url"] == "https://www.healing119.id"
         assert admin.put(path, {**number, "url": None}).json["url"] is None
+
+    def test_leaves_a_kind_that_it_does_not_name(self, admin: Client) -> None:
+        number = {"province": "Bali", "phone": "0361-118"}
+        record = admin.post("/emergency/admin", {**number, "kind": "ambulance"}).json
+        path = f"/emergency/{record['id']}"
+        assert admin.put(path, {**number, "title": "Ambulans"}).json["kind"] == "ambulance"
+        assert admin.put(path, {**number, "kind": "hospital"}).json["kind"] == "hospital"
 
     def test_an_unknown_number_is_404(self, admin: Client) -> None:
         assert_error(admin.put("/emergency/999999", {"province": "Bali", "phone": "1"}), 404, "not_found")

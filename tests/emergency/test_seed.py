@@ -15,7 +15,8 @@ from tests.helpers.client import Client
 def test_the_seed_gives_every_province_the_national_numbers(client: Client) -> None:
     body = client.get("/emergency/nearby", query_string={"lat": "-6.88", "lng": "107.55"}).json
     assert body["province"] == "Jawa Barat"
-    assert [(row["phone"], row["title"], row["url"]) for row in body["phones"]] == list(service.NATIONAL)
+    assert [(row["phone"], row["title"], row["url"], row["kind"]) for row in body["phones"]] == list(service.NATIONAL)
+    assert [row["kind"] for row in body["phones"]] == ["other", "police", "fire", "ambulance", "other"]
     assert body["phones"][-1]["phone"] == "119 ext. 8"
     assert body["phones"][-1]["url"] == "https://www.healing119.id"
     assert all(row["province"] == "Jawa Barat" for row in body["phones"])

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 
 from app.core.database.session import db
+from app.forum import seed
 from app.forum.models import ForumCase
+from app.forum.service import crisis
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
 from tests.forum.posts import cases, category_id, moderate, read_thread, write_reply, write_thread
@@ -21,6 +24,11 @@ from tests.notifications.deliveries import words_of
 CRY = "Aku pengen mati aja."
 
 
+def add_number(admin: Client, phone: str, kind: str, province: str = "Bali") -> None:
+    number = {"province": province, "phone": phone, "title": f"Nomor {kind}", "kind": kind}
+    assert admin.post("/emergency/admin", number).status_code == 201
+
+
 @pytest.fixture(autouse=True)
 def siti_lives_in_bali(siti: Client) -> None:
     siti.user.domicile = "Bali"
@@ -28,13 +36,12 @@ def siti_lives_in_bali(siti: Client) -> None:
 
 
 def test_the_author_is_told_where_to_find_help(client: Client, siti: Client, admin: Client) -> None:
-    own = {"province": "Bali", "phone": "0361-111", "title": "Rumah aman"}
-    assert admin.post("/emergency/admin", own).status_code == 201
+    add_number(admin, "0361-111", "other")
     help_ = write_thread(siti, content=CRY)["help"]
     assert set(help_) == {"title", "text", "phones", "url"}
     assert help_["url"] == "https://www.healing119.id"
-    assert [phone["phone"] for phone in help_["phones"]] == ["112", "110", "113", "0361-111", "119 ext. 8", "119"]
-    assert help_["phones"][4]["url"] == "https://www.healing119.id"
+    assert [phone["phone"] for phone in help_["phones"]] == ["119 ext. 8", "112", "119"]
+    assert help_["phones"][0]["url"] == "https://www.healing119.id"
     assert all(set(phone) == {"phone", "title", "url"} for phone in help_["phones"])
     for text in (help_["title"], help_["text"]):
         assert_readable(text)
@@ -42,7 +49,73 @@ def test_the_author_is_told_where_to_find_help(client: Client, siti: Client, adm
 
 def test_where_somebody_lives_may_be_unknown(client: Client) -> None:
     help_ = write_thread(client.as_(make_user(domicile=None)), title=CRY)["help"]
-    assert [phone["phone"] for phone in help_["phones"]] == ["119 ext. 8", "119"]
+    assert [phone["phone"] for phone in help_["phones"]] == ["119 ext. 8", "112", "119"]
+
+
+@pytest.mark.parametrize(
+    ("own", "last"),
+    [
+        ((), "119"),
+        ((("0361-110", "police"), ("0361-113", "fire"), ("0361-222", "other")), "119"),
+        ((("0361-227911", "hospital"),), "0361-227911"),
+        ((("0361-227911", "hospital"), ("0361-118", "ambulance"), ("0361-119", "ambulance")), "0361-118"),
+        ((("119", "ambulance"), ("119 (Bali)", "ambulance"), ("112", "ambulance")), "119"),
+    ],
+)
+def test_the_line_that_listens_comes_first_and_an_ambulance_last(
+    siti: Client, admin: Client, own: tuple[tuple[str, str], ...], last: str
+) -> None:
+    for phone, kind in own:
+        add_number(admin, phone, kind)
+    phones = [row["phone"] for row in write_thread(siti, content=CRY)["help"]["phones"]]
+    assert phones == ["119 ext. 8", "112", last]
+
+
+def test_the_chat_says_the_same_in_lines(app: Flask, admin: Client) -> None:
+    add_number(admin, "0361-118", "ambulance")
+    first, *numbers = crisis.help_lines("Bali").split("\n")
+    assert first == f"{crisis.TITLE}. {crisis.TEXT}"
+    assert_readable(first)
+    assert numbers == [
+        "119 ext. 8: Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA), https://www.healing119.id",
+        "112: Panggilan Darurat",
+        "0361-118: Nomor ambulance",
+    ]
+    assert crisis.help_lines(None).endswith("119: Ambulans")
+
+
+def test_the_chat_names_the_ambulance_of_the_province(app: Flask, admin: Client) -> None:
+    said = "Ini balasan otomatis. Kalau keadaannya darurat, telepon 119 sekarang."
+    add_number(admin, "0361-227911", "hospital")
+    assert crisis.emergency_lines("Bali") == crisis.emergency_lines(None) == said
+    add_number(admin, "0361-118", "ambulance")
+    assert crisis.emergency_lines("Bali") == f"{said}\nAmbulans di Bali: 0361-118"
+    assert crisis.emergency_lines("Aceh") == said
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (("Ibu saya pingsan!",), "emergency"), (("sesaaak nafas",), "emergency"),
+        (("Bapak tdk sadarkan diri",), "emergency"),
+        (("saya mau bunuh diri",), "crisis"), (("Ibu pingsan, saya ingin mati",), "crisis"),
+        (("Ibu pingsan", "ingin mati"), "crisis"), (("overdosis saja",), "crisis"), (("saya overdosis",), "emergency"),
+        (("sudah minum",), None), (("sadar diri",), None), ((), None),
+    ],
+)  # fmt: skip
+def test_a_crisis_wins_over_an_emergency(app: Flask, texts: tuple[str, ...], kind: str | None) -> None:
+    assert crisis.kind_of(*texts) == kind
+
+
+def test_every_seeded_emergency_is_found_and_tells_of_no_crisis(app: Flask, statements: Statements) -> None:
+    assert {crisis.kind_of(f"Tolong, {phrase}.") for phrase in seed.EMERGENCIES} == {"emergency"}
+    with statements.at_most(1):
+        crisis.kind_of("Ibu pingsan", "stroke")
+
+
+def test_an_emergency_means_nothing_to_the_forum(siti: Client, admin: Client) -> None:
+    assert "help" not in write_thread(siti, title="Stroke", content="Ayah pingsan dan kejang.")
+    assert cases(admin) == []
 
 
 def test_help_is_in_the_answer_to_the_author_alone(client: Client, siti: Client, budi: Client, admin: Client) -> None:

@@ -239,6 +239,7 @@ class TestCreatePhrase(ForAdmins):
         assert "help" not in write_thread(siti, content=text)
         created = admin.post("/admins/moderasi/frasa", {"phrase": "dunia udah gelap"})
         assert (created.status_code, created.json["phrase"]) == (201, "dunia udah gelap")
+        assert created.json["kind"] == "crisis"
         assert admin.get("/admins/moderasi/frasa").json[0] == created.json
         assert [row["id"] for row in admin.get("/admins/moderasi/frasa?q=gelap").json] == [created.json["id"]]
         assert "help" in write_thread(siti, content=text)
@@ -246,6 +247,18 @@ class TestCreatePhrase(ForAdmins):
         path = f"/admins/moderasi/frasa/{created.json['id']}"
         admin.delete(path)
         assert "help" not in write_thread(siti, content=text)
+
+    def test_a_phrase_of_an_emergency_is_the_chats_alone(self, siti: Client, admin: Client) -> None:
+        created = admin.post("/admins/moderasi/frasa", {"phrase": "digigit ular", "kind": "emergency"})
+        assert (created.status_code, created.json["kind"]) == (201, "emergency")
+        assert admin.get("/admins/moderasi/frasa").json[0] == created.json
+        assert "help" not in write_thread(siti, content="Saya digigit ular.")
+        assert_error(admin.post("/admins/moderasi/frasa", {"phrase": "digigit ular"}), 409, "phrase_taken")
+
+    @pytest.mark.parametrize("kind", ["urgent", None, 5])
+    def test_a_kind_is_one_of_two(self, admin: Client, kind: object) -> None:
+        body = {"phrase": "digigit ular", "kind": kind}
+        assert_error(admin.post("/admins/moderasi/frasa", body), 400, "validation_error", "kind")
 
     @pytest.mark.parametrize("phrase", ["mati", "Mati!", "m4t1", "modar", "", "  ", "!?", "x" * 101, None, 5])
     def test_a_phrase_that_says_nothing_is_400(self, admin: Client, phrase: object) -> None:

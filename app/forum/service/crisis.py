@@ -6,7 +6,7 @@ nobody else is told.
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import sqlalchemy as sa
 
@@ -16,7 +16,7 @@ from app.core.web.pagination import Listing, Search, contains, paginate
 from app.core.web.search import like
 from app.emergency import service as emergency
 from app.emergency.service import CrisisNumber
-from app.forum.models import CrisisPhrase, ForumThread
+from app.forum.models import CrisisPhrase, ForumThread, PhraseKind
 from app.forum.service import cases, words
 from app.forum.service.posts import Post
 from app.identity.models import User
@@ -26,9 +26,10 @@ CONSTRAINTS = {"uq_crisis_phrases_words": Conflict("Frasa ini sudah ada.", code=
 
 TITLE = "Anda tidak sendirian"
 TEXT = (
-    "Terima kasih sudah bercerita. Bila Anda ingin menyakiti diri, bicaralah sekarang dengan orang yang Anda percaya. "
-    "Anda juga dapat menelepon salah satu nomor di bawah ini."
+    "Terima kasih sudah bercerita. Anda tidak harus menanggungnya sendiri. "
+    "Bicaralah sekarang dengan orang yang Anda percaya, atau hubungi salah satu nomor di bawah ini."
 )
+EMERGENCY_TEXT = "Ini balasan otomatis. Kalau keadaannya darurat, telepon 119 sekarang."
 
 
 class Help(TypedDict):
@@ -40,15 +41,45 @@ class Help(TypedDict):
     url: str
 
 
+def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
+    """Return what one of the texts tells of, by the list of phrases. A crisis wins over an emergency."""
+    rows = db.session.execute(sa.select(CrisisPhrase.phrase, CrisisPhrase.kind)).all()
+    for kind in (PhraseKind.CRISIS, PhraseKind.EMERGENCY):
+        if words.finds([row.phrase for row in rows if row.kind == kind], *texts):
+            return kind.value
+    return None
+
+
+def help_for(domicile: str | None) -> Help:
+    """Return where somebody in danger finds help."""
+    return {"title": TITLE, "text": TEXT, "phones": emergency.in_crisis(domicile), "url": emergency.CRISIS_URL}
+
+
+def help_lines(domicile: str | None) -> str:
+    """Return `help_for` as the text of a chat message."""
+    help_ = help_for(domicile)
+    lines = [
+        ": ".join(filter(None, (phone["phone"], phone["title"]))) + (f", {phone['url']}" if phone["url"] else "")
+        for phone in help_["phones"]
+    ]
+    return "\n".join([f"{help_['title']}. {help_['text']}", *lines])
+
+
+def emergency_lines(domicile: str | None) -> str:
+    """Return what the chat answers to a medical emergency, with the ambulance of the person's province."""
+    own = emergency.own_ambulance(domicile)
+    return EMERGENCY_TEXT if own is None else f"{EMERGENCY_TEXT}\nAmbulans di {domicile}: {own['phone']}"
+
+
 def look_at(post: Post) -> Help | None:
     """Help for the author of a locked post that holds a crisis phrase, and an urgent case of it; else None."""
     texts = (post.title, post.content) if isinstance(post, ForumThread) else (post.content or "",)
-    if not words.finds(db.session.scalars(sa.select(CrisisPhrase.phrase)), *texts):
+    if kind_of(*texts) != PhraseKind.CRISIS:
         return None
     case, is_new = cases.of_post(post)
     cases.ask(case, is_new=is_new, is_urgent=True)
     domicile = db.session.scalar(sa.select(User.domicile).where(User.id == post.user_id))
-    return {"title": TITLE, "text": TEXT, "phones": emergency.in_crisis(domicile), "url": emergency.CRISIS_URL}
+    return help_for(domicile)
 
 
 def list_phrases(search: Search) -> Listing[CrisisPhrase]:
@@ -59,15 +90,15 @@ def list_phrases(search: Search) -> Listing[CrisisPhrase]:
     return paginate(query, search.page)
 
 
-def create_phrase(text: str) -> CrisisPhrase:
+def create_phrase(phrase: str, kind: str) -> CrisisPhrase:
     """A new phrase; `Conflict` when there is one of the same words."""
-    plain = words.plain(text)
+    plain = words.plain(phrase)
     if words.says_too_little(plain):
         raise ValidationFailed({"phrase": ["terlalu umum."]})
-    phrase = CrisisPhrase(phrase=text, words=plain)
+    row = CrisisPhrase(phrase=phrase, words=plain, kind=kind)
     with translating(CONSTRAINTS):
-        db.session.add(phrase)
-    return phrase
+        db.session.add(row)
+    return row
 
 
 def delete_phrase(phrase_id: int) -> None:
