@@ -19,6 +19,7 @@ from app.core.operations import health
 from app.forum import jobs as forum
 from app.forum.service import cases as forum_cases
 from app.forum.service import notices as forum_notices
+from app.forum.service import verdicts as forum_verdicts
 from app.identity import jobs as identity
 from app.inbox import conversation
 from app.inbox import jobs as inbox
@@ -96,6 +97,7 @@ RENDER: Mapping[str, Renderer] = {
     ),
     forum_notices.REPLY_KIND: forum_notices.render_replies,
     forum_notices.LIFTED_KIND: forum_notices.render_lifted,
+    forum_verdicts.KIND: forum_verdicts.render,
     forum_cases.KIND: forum_cases.render,
     SECURITY_NOTICE: rendering.by_event(
         {

@@ -103,8 +103,8 @@ def forget_deleted() -> None:
 def place_pictures() -> None:
     """Put the pictures of moderated posts where they belong: who decided about a post may have been killed before that.
 
-    A post is hidden with a case alone, so the cases lead to all of them. What no post with a case names is of one that
-    is gone: a picture is hidden after the commit, and the rows are read after the room.
+    A post or its picture is hidden with a case alone, so the cases lead to all of them. What no post with a case
+    names is of one that is gone: a picture is hidden after the commit, and the rows are read after the room.
     """
     away = {name for name, _ in pictures.hidden().names()}
     with unit_of_work():
@@ -122,10 +122,9 @@ def place_pictures() -> None:
 def _pictures_of(
     post: type[ForumThread] | type[ForumReply], is_its_case: sa.ColumnElement[bool]
 ) -> sa.Select[str | None, bool]:
+    is_hidden = sa.or_(post.hidden_reason.is_not(None), post.image_is_held)
     return (
-        sa.select(post.image, post.hidden_reason.is_not(None).label("is_hidden"))
-        .join(ForumCase, is_its_case)
-        .where(post.image.is_not(None))
+        sa.select(post.image, is_hidden.label("is_hidden")).join(ForumCase, is_its_case).where(post.image.is_not(None))
     )
 
 

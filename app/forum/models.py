@@ -29,7 +29,11 @@ def counter() -> Mapped[int]:
 
 
 def hidden_reason() -> Mapped[str | None]:
-    return mapped_column(comment="why a moderator hid it; null: everybody sees it")
+    return mapped_column(comment="why it is hidden; null: everybody sees it")
+
+
+def image_is_held() -> Mapped[bool]:
+    return mapped_column(server_default=sa.false(), comment="the picture waits until a moderator has seen the post")
 
 
 class Edited(Created):
@@ -70,6 +74,7 @@ class ForumThread(Base, Edited):
         sa.Integer, server_default=sa.text("0"), comment="neither stubs of deleted replies nor hidden ones count"
     )
     hidden_reason: Mapped[str | None] = hidden_reason()
+    image_is_held: Mapped[bool] = image_is_held()
     notice_due_at: Mapped[datetime | None] = mapped_column(comment="of the latest message to the author about replies")
     notice_reply_id: Mapped[int | None] = mapped_column(comment="the first reply that this message tells of")
 
@@ -102,6 +107,7 @@ class ForumReply(Base, Edited):
     likes_count: Mapped[int] = counter()
     saves_count: Mapped[int] = counter()
     hidden_reason: Mapped[str | None] = hidden_reason()
+    image_is_held: Mapped[bool] = image_is_held()
 
     __table_args__ = (
         sa.Index("ix_forum_replies_thread_id", "thread_id", "id"),
@@ -154,6 +160,11 @@ class CaseState(StrEnum):
     DELETED = "deleted"
 
 
+class HiddenBy(StrEnum):
+    REPORTS = "reports"
+    MODERATOR = "moderator"
+
+
 class ReportReason(StrEnum):
     MISINFORMATION = "misinformation"
     SPAM = "spam"
@@ -179,6 +190,10 @@ class ForumCase(Base, Created):
     author_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="SET NULL"), index=True)
     state: Mapped[str] = mapped_column(server_default=CaseState.OPEN)
     is_urgent: Mapped[bool] = mapped_column(server_default=sa.false(), comment="somebody may be in danger")
+    is_crisis: Mapped[bool] = mapped_column(
+        server_default=sa.false(), comment="its author got crisis help, so reports never hide it"
+    )
+    hidden_by: Mapped[str | None] = mapped_column(comment="reports or moderator, while the post is hidden")
     reason: Mapped[str | None] = mapped_column(comment="of the latest decision")
     decided_at: Mapped[datetime | None]
     appeal: Mapped[str | None] = mapped_column(comment="what the author says against it")
@@ -202,13 +217,19 @@ class ForumReport(Base, Created):
     """What one person says is wrong with a post."""
 
     __tablename__ = "forum_reports"
-    __personal__ = Personal(of=("reporter_id",), export=Rows(), erase=Detach(clears=("note",)))
+    __personal__ = Personal(
+        of=("reporter_id",),
+        # Nobody reads whether their reports count.
+        export=Rows(without=("kept_at",)),
+        erase=Detach(clears=("note",)),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     case_id: Mapped[int] = mapped_column(sa.ForeignKey("forum_cases.id", ondelete="CASCADE"))
     reporter_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="SET NULL"))
     reason: Mapped[str]
     note: Mapped[str | None]
+    kept_at: Mapped[datetime | None] = mapped_column(comment="when a moderator first decided to keep the post")
 
     __table_args__ = (
         sa.UniqueConstraint("case_id", "reporter_id"),
@@ -225,15 +246,16 @@ class ForumBlock(Base):
     __tablename__ = "forum_blocks"
     __personal__ = Personal(
         of=("user_id", "blocked_id"),
-        export=Custom(
-            "An id names who is behind a pseudonym, and a row of somebody else who does not want to read whom"
-        ),
+        export=Custom("A blocked id says who is behind a pseudonym, and the person may be the blocked one"),
         erase=Delete(),
     )
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     blocked_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
     use_pseudonym: Mapped[bool] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(sa.Identity(), unique=True, comment="what the list of own blocks calls it")
+    created_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
+    shown_as: Mapped[str | None] = mapped_column(comment="the name that the post showed; null: from an older version")
 
 
 class PhraseKind(StrEnum):

@@ -8,7 +8,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Search, SearchSchema
-from app.forum.models import CaseState, PhraseKind, ReportReason
+from app.forum.models import CaseState, HiddenBy, PhraseKind, ReportReason
 
 #: What each decision makes of a case.
 STATES = {"keep": CaseState.KEPT, "hide": CaseState.HIDDEN, "delete": CaseState.DELETED}
@@ -21,6 +21,11 @@ DECISION = {
     "description": "`keep` lets a broadcast go that waited for it; `delete` is final",
 }
 
+HIDDEN_BY = {
+    **enumeration("HiddenBy", HiddenBy),
+    "example": None,
+    "description": "Who has hidden the post; null while everybody sees it, and once it is deleted",
+}
 PHRASE_KIND = {
     **enumeration("PhraseKind", PhraseKind),
     "example": PhraseKind.CRISIS,
@@ -52,18 +57,27 @@ class Help(Schema):
     url = fields.String(metadata={"example": "https://www.healing119.id"})
 
 
-class Moderated(Schema):
-    """What a post says of itself where moderation, a block or a cry for help make it differ."""
+class Hidden(Schema):
+    """Fields of a hidden post."""
 
     is_hidden = fields.Boolean(
         metadata={
             "x-optional": True,
-            "description": "Only present, and true, where moderators have hidden it: all but its author read a stub",
+            "description": "Only present, and true, if the post is hidden: all but its author read a stub",
         }
     )
     hidden_reason = fields.String(
-        metadata={"x-optional": True, "description": "Only for the author of what is hidden: why it is"}
+        metadata={
+            "x-optional": True,
+            "example": "Beberapa orang melaporkan tulisan ini.",
+            "description": "Only for the author of what is hidden: why it is",
+        }
     )
+
+
+class Moderated(Hidden):
+    """What a post says of itself where moderation, a block or a cry for help make it differ."""
+
     is_blocked = fields.Boolean(
         metadata={
             "x-optional": True,
@@ -97,6 +111,19 @@ class AppealCreate(Form):
 
 class Appeal(Schema):
     appeal = fields.String(metadata={"example": "Saya hanya bercerita tentang pengobatan saya."})
+
+
+class Block(Schema):
+    id = fields.Integer(metadata={"example": 4})
+    kind = fields.String(metadata={**enumeration("BlockKind", ("name", "alias")), "example": "alias"})
+    shown_as = fields.String(
+        allow_none=True,
+        metadata={
+            "example": "Melati",
+            "description": "The name that the post showed when it was blocked; null if that is not known any more",
+        },
+    )
+    created_at = Timestamp()
 
 
 class Blocked(Schema):
@@ -145,6 +172,7 @@ class Case(Schema):
     )
     content = fields.String(allow_none=True, metadata={"example": "Sembuh dalam sehari!"})
     has_image = fields.Boolean(metadata={"description": "The post has a picture, which `.../gambar` answers"})
+    hidden_by = fields.String(allow_none=True, metadata=HIDDEN_BY)
     author_name = fields.String(
         allow_none=True, metadata={"example": "Melati", "description": "Under a pseudonym no more than that"}
     )

@@ -9,12 +9,13 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.edge import View
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Partial
+from app.core.web.pagination import Listing, Page, PageSchema, Partial
 from app.core.web.rate_limits import limit
 from app.forum import moderation_schemas, schemas
 from app.forum.models import ForumReply, ForumReport, ForumThread
 from app.forum.schemas import RepliesQuery, ReplyQuery, ThreadQuery
 from app.forum.service import blocks, categories, moderation, replies, reports, threads, toggles
+from app.forum.service.blocks import Block
 from app.forum.service.categories import Category
 from app.forum.service.posts import PostType
 from app.forum.service.reads.posts import Record
@@ -130,6 +131,23 @@ def delete_reply(reply_id: int) -> dict[str, str]:
     """Delete an own reply; replies below it stay under a stub."""
     replies.delete(reply_id, caller)
     return {"message": "Balasan dihapus."}
+
+
+@bp.get("/blokir")
+@authenticated
+@bp.arguments(PageSchema, location="query")
+@bp.response(200, moderation_schemas.Block(many=True))
+def list_blocks(page: Page) -> Listing[Block]:
+    """The caller's blocks, newest first."""
+    return blocks.list_own(page, caller)
+
+
+@bp.delete("/blokir/<int:block_id>")
+@authenticated
+@bp.response(204)
+def delete_block(block_id: int) -> None:
+    """Lift a block, also if the post is gone."""
+    blocks.delete_own(block_id, caller)
 
 
 # --- what people do with threads and with replies -------------------------------------------------------------------

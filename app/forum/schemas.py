@@ -14,7 +14,7 @@ from app.core.media.pictures import Picture
 from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Page, PageSchema, Search, SearchSchema
 from app.core.web.parsing import Upload
-from app.forum.moderation_schemas import Moderated
+from app.forum.moderation_schemas import Hidden, Moderated
 from app.identity.preferences import TAGS
 
 MAX_TITLE = 200
@@ -63,11 +63,15 @@ class Post(Schema):
     updated_at = Timestamp()
 
 
-class ThreadRow(Post):
+class ThreadFields(Post):
     category_id = fields.Integer(metadata={"example": 2})
     category = fields.Nested(Category)
     title = fields.String(metadata={"example": "Menu untuk penderita diabetes"})
     replies_count = fields.Integer(metadata={"example": 2})
+
+
+class ThreadRow(ThreadFields, Hidden):
+    """A thread in a list. Only the caller's own, with `mine`, can be hidden."""
 
 
 class ThreadTitle(Schema):
@@ -85,7 +89,7 @@ class PlainReply(Post):
     is_deleted = fields.Boolean(metadata={"description": "A stub: content and author are null"})
 
 
-class ReplyRow(PlainReply):
+class ReplyRow(PlainReply, Hidden):
     thread = fields.Nested(ThreadTitle)
 
 
@@ -99,7 +103,7 @@ class Reply(PlainReply, Moderated):
     )
 
 
-class Thread(ThreadRow, Moderated):
+class Thread(ThreadFields, Moderated):
     replies = fields.List(
         fields.Nested(Reply),
         metadata={"description": "A reply whose parent is in an earlier part of the thread stands on the first level"},
@@ -129,7 +133,7 @@ class ThreadQuerySchema(SearchSchema):
     category_id = RecordId()
     before = RecordId(metadata={"description": "Only threads older than this one, for scrolling at constant cost"})
     saved = fields.Boolean(metadata={"description": "Only what the caller has saved"})
-    mine = fields.Boolean(metadata={"description": "Only what the caller has written"})
+    mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
     q = Text(
         100,
         metadata={
@@ -177,7 +181,7 @@ class ReplyQuerySchema(SearchSchema):
 
     before = RecordId(metadata={"description": "Only replies older than this one, for scrolling at constant cost"})
     saved = fields.Boolean(metadata={"description": "Only what the caller has saved; so it is without `mine` too"})
-    mine = fields.Boolean(metadata={"description": "Only what the caller has written"})
+    mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
     q = Text(100, metadata={"description": "Part of the content, to the letter"})
 
 

@@ -139,6 +139,8 @@ ACCESS: dict[str, str] = {
     "POST /forum/threads/<int:thread_id>/banding": "anybody",
     "POST /forum/threads/<int:thread_id>/blokir": "anybody",
     "DELETE /forum/threads/<int:thread_id>/blokir": "anybody",
+    "GET /forum/blokir": "anybody",
+    "DELETE /forum/blokir/<int:block_id>": "anybody",
     "POST /forum/replies/<int:reply_id>/lapor": "anybody",
     "POST /forum/replies/<int:reply_id>/banding": "anybody",
     "POST /forum/replies/<int:reply_id>/blokir": "anybody",

@@ -23,8 +23,8 @@ from tests.notifications.deliveries import words_of
 
 #: Whatever a case says, and nothing else.
 CASE = {
-    "id", "thread_id", "reply_id", "title", "content", "has_image", "author_name", "state", "urgent", "reports",
-    "appeal", "reason", "created_at",
+    "id", "thread_id", "reply_id", "title", "content", "has_image", "hidden_by", "author_name", "state", "urgent",
+    "reports", "appeal", "reason", "created_at",
 }  # fmt: skip
 
 

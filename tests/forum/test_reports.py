@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.forum.models import ForumReport
 from app.forum.service.hiding import REPORTED
 from app.forum.service.reads.posts import HIDDEN
 from app.identity.models import User
@@ -97,30 +99,71 @@ def test_worry_about_a_life_hides_nothing_and_is_urgent(client: Client, siti: Cl
     assert cases(admin)[0]["urgent"] is True
 
 
-def test_who_reported_falsely_five_times_of_six_counts_no_more(client: Client, siti: Client, admin: Client) -> None:
-    crier = reporter(client)
-    for number in range(6):
-        thread_id = write_thread(siti)["id"]
-        report(crier, thread_id)
-        moderate(admin, "hide" if number == 4 else "keep", thread_id=thread_id)
-    other = write_thread(siti)["id"]
-    for who in (crier, reporter(client), reporter(client)):
-        report(who, other)
-    assert not is_hidden(client, other)
-    report(reporter(client), other)
-    assert is_hidden(client, other)
+def days_ago(days: float) -> Any:
+    return sa.func.now() - sa.func.make_interval(0, 0, 0, 0, 0, 0, days * 86400)
 
 
-def test_who_reported_falsely_four_times_of_six_still_counts(client: Client, siti: Client, admin: Client) -> None:
-    who = reporter(client)
-    for number in range(6):
-        thread_id = write_thread(siti)["id"]
-        report(who, thread_id)
-        moderate(admin, "keep" if number < 4 else "delete", thread_id=thread_id)
-    other = write_thread(siti)["id"]
+def counts(who: Client, client: Client, siti: Client) -> bool:
+    """Return whether somebody's report still counts: with those of two others it hides a post."""
+    thread_id = write_thread(siti)["id"]
     for each in (who, reporter(client), reporter(client)):
-        report(each, other)
-    assert is_hidden(client, other)
+        assert report(each, thread_id) == 201
+    return is_hidden(client, thread_id)
+
+
+def report_falsely(who: Client, siti: Client, admin: Client, days: float) -> None:
+    """Let somebody report what was decided `keep` so many days ago."""
+    thread_id = write_thread(siti)["id"]
+    report(who, thread_id)
+    moderate(admin, "keep", thread_id=thread_id)
+    newest = sa.select(sa.func.max(ForumReport.id)).scalar_subquery()
+    db.session.execute(sa.update(ForumReport).where(ForumReport.id == newest).values(kept_at=days_ago(days)))
+    db.session.commit()
+
+
+@pytest.mark.parametrize(
+    ("kept", "still"),
+    [
+        ((0, 0), True),
+        ((0, 0, 0), False),
+        ((29, 15, 1), False),
+        ((32, 15, 1), True),
+        ((58, 45, 31), True),
+        ((58, 45, 29.5), False),
+        ((59, 31, 29), False),
+        ((61, 45, 29), True),
+    ],
+)
+def test_who_reported_falsely_three_times_in_30_days_counts_no_more_for_30_days(
+    client: Client, siti: Client, admin: Client, kept: tuple[float, ...], still: bool
+) -> None:
+    who = reporter(client)
+    for days in kept:
+        report_falsely(who, siti, admin, days)
+    assert counts(who, client, siti) is still
+    assert counts(reporter(client), client, siti)
+
+
+def test_a_decision_that_is_changed_takes_the_false_report_back(client: Client, siti: Client, admin: Client) -> None:
+    who = reporter(client)
+    for days in (0, 0, 0):
+        report_falsely(who, siti, admin, days)
+    assert not counts(who, client, siti)
+    case = cases(admin, "?state=kept")[0]
+    admin.put(f"/admins/moderasi/{case['id']}", {"decision": "hide", "reason": "Ternyata iklan."})
+    assert counts(who, client, siti)
+
+
+def test_who_does_not_count_is_told_nothing(client: Client, siti: Client, admin: Client) -> None:
+    who, other = reporter(client), reporter(client)
+    for _ in range(3):
+        report_falsely(who, siti, admin, 0)
+    thread_id = write_thread(siti)["id"]
+    answers = [each.post(f"/forum/threads/{thread_id}/lapor", {"reason": "spam"}) for each in (who, other)]
+    assert {(answer.status_code, tuple(answer.json)) for answer in answers} == {
+        (201, ("id", "reason", "note", "created_at"))
+    }
+    assert len(next(case for case in cases(admin) if case["thread_id"] == thread_id)["reports"]) == 2
 
 
 def test_worry_that_turns_out_wrong_is_no_false_report(client: Client, siti: Client, admin: Client) -> None:

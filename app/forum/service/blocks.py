@@ -6,17 +6,34 @@ whatever was blocked before: a different one would tell that two posts are by on
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import TypedDict
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
-from app.core.errors import Conflict
-from app.forum.models import ForumBlock, ForumReply, ForumThread
+from app.core.errors import Conflict, NotFound
+from app.core.web.pagination import Listing, Page, paginate_rows
+from app.forum.models import ForumBlock
 from app.forum.service import posts
 from app.forum.service.posts import PostType
 from app.forum.service.reads.posts import author_name
 from app.identity.models import User
 from app.identity.sessions import Caller
+
+BLOCK_NOT_FOUND = "Blokir tidak ditemukan."
+
+_KIND = sa.case((ForumBlock.use_pseudonym, "alias"), else_="name").label("kind")
+
+
+class Block(TypedDict):
+    """A block as its owner sees it: the name, or the alias, that the post showed when it was blocked."""
+
+    id: int
+    kind: str
+    shown_as: str | None
+    created_at: datetime
 
 
 def block_author(kind: PostType, post_id: int, caller: Caller) -> None:
@@ -26,10 +43,11 @@ def block_author(kind: PostType, post_id: int, caller: Caller) -> None:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
     if post.user_id is None:
         raise Conflict("Akun penulisnya sudah dihapus.", code="author_gone")
+    shown_as = sa.select(author_name(sa.literal(post.use_pseudonym))).where(User.id == post.user_id).scalar_subquery()
     db.session.execute(
         insert(ForumBlock)
-        .values(user_id=caller.id, blocked_id=post.user_id, use_pseudonym=post.use_pseudonym)
-        .on_conflict_do_nothing()
+        .values(user_id=caller.id, blocked_id=post.user_id, use_pseudonym=post.use_pseudonym, shown_as=shown_as)
+        .on_conflict_do_nothing(index_elements=["user_id", "blocked_id", "use_pseudonym"])
     )
 
 
@@ -45,27 +63,21 @@ def unblock_author(kind: PostType, post_id: int, caller: Caller) -> None:
     )
 
 
-def exported(user_id: int) -> sa.Select[str, str | None]:
-    """Select a person's blocks for their export: kind (`name` or `alias`), and the name that posts show now.
-
-    Without a post that shows the name it is null, because the name may be another one since. No id is selected, and
-    rows are ordered by what they show: both would show that a name and an alias are one person.
-    """
-    kind = sa.case((ForumBlock.use_pseudonym, "alias"), else_="name").label("kind")
-    shown_as = sa.case((_is_shown(), author_name(ForumBlock.use_pseudonym))).label("shown_as")
-    blocks = sa.select(kind, shown_as).join(User, User.id == ForumBlock.blocked_id)
-    return blocks.where(ForumBlock.user_id == user_id).order_by(kind, shown_as)
+def list_own(page: Page, caller: Caller) -> Listing[Block]:
+    """The caller's blocks, newest first. No row says whom it blocks."""
+    rows = sa.select(ForumBlock.id, _KIND, ForumBlock.shown_as, ForumBlock.created_at)
+    listing = paginate_rows(rows.where(ForumBlock.user_id == caller.id).order_by(ForumBlock.id.desc()), page)
+    return Listing([Block(**row._asdict()) for row in listing.rows], listing.total, listing.page)
 
 
-def _is_shown() -> sa.ColumnElement[bool]:
-    """Whether any post shows what a row of the blocks names."""
-    return sa.or_(
-        *(
-            sa.exists().where(
-                post.user_id == ForumBlock.blocked_id,
-                post.use_pseudonym == ForumBlock.use_pseudonym,
-                post.hidden_reason.is_(None),
-            )
-            for post in (ForumThread, ForumReply)
-        )
-    )
+def delete_own(block_id: int, caller: Caller) -> None:
+    """Lift one of the caller's blocks, whatever became of the post."""
+    own = sa.delete(ForumBlock).where(ForumBlock.id == block_id, ForumBlock.user_id == caller.id)
+    if db.session.scalar(own.returning(ForumBlock.id)) is None:
+        raise NotFound(BLOCK_NOT_FOUND)
+
+
+def exported(user_id: int) -> sa.Select[str, str | None, datetime]:
+    """Select a person's blocks for their export, without ids."""
+    blocks = sa.select(_KIND, ForumBlock.shown_as, ForumBlock.created_at).where(ForumBlock.user_id == user_id)
+    return blocks.order_by(ForumBlock.id)

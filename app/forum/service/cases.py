@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.forum.models import CaseState, ForumCase, ForumThread
+from app.forum.service import verdicts
 from app.forum.service.posts import Post
 from app.identity import preferences
 from app.identity.models import Role, RoleName, User, user_roles
@@ -69,11 +70,12 @@ def close(post: Post) -> None:
     ids = db.session.scalars(
         sa.update(ForumCase)
         .where(which == post.id, ForumCase.state != CaseState.DELETED)
-        .values(state=CaseState.DELETED)
+        .values(state=CaseState.DELETED, hidden_by=None)
         .returning(ForumCase.id)
     ).all()
     for case_id in ids:
         settle(case_id)
+        verdicts.cancel(case_id)
     if isinstance(post, ForumThread):
         # Cases of replies that moderators deleted say what the thread was called: that is its author's, and goes too.
         of_replies = (ForumCase.thread_id == post.id, ForumCase.reply_id.is_not(None), ForumCase.title.is_not(None))

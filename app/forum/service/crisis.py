@@ -1,7 +1,7 @@
 """Help for somebody who writes that they want to die, and the phrases by which that is known.
 
-The author is told where to find help, and moderators look at the post soon. Nothing is hidden, nothing scored, and
-nobody else is told.
+The author is told where to find help, and moderators look at the post soon. Its words stay, whoever reports them. Its
+picture and its broadcast wait for a moderator. Nothing is scored, and nobody else is told.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.core.web.search import like
 from app.emergency import service as emergency
 from app.emergency.service import CrisisNumber
 from app.forum.models import CrisisPhrase, ForumThread, PhraseKind
-from app.forum.service import cases, words
+from app.forum.service import cases, hiding, words
 from app.forum.service.posts import Post
 from app.identity.models import User
 
@@ -72,12 +72,17 @@ def emergency_lines(domicile: str | None) -> str:
 
 
 def look_at(post: Post) -> Help | None:
-    """Help for the author of a locked post that holds a crisis phrase, and an urgent case of it; else None."""
+    """Return help for the author of a locked post with a crisis phrase, else None.
+
+    Open an urgent case, and hold the picture until a moderator has seen it. Call `hiding.undo_reports` after that.
+    """
     texts = (post.title, post.content) if isinstance(post, ForumThread) else (post.content or "",)
     if kind_of(*texts) != PhraseKind.CRISIS:
         return None
     case, is_new = cases.of_post(post)
+    case.is_crisis = True
     cases.ask(case, is_new=is_new, is_urgent=True)
+    hiding.hold_picture(post)
     domicile = db.session.scalar(sa.select(User.domicile).where(User.id == post.user_id))
     return help_for(domicile)
 

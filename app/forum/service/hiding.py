@@ -1,24 +1,27 @@
-"""Hiding a post from all but its author, and showing it again: the post, its picture, the counters above it, and who is
-told.
+"""Hides a post from all but its author, and shows it again, with its picture, its broadcast and the counters above it.
+
+The picture alone may be held too, until a moderator has seen the post.
 """
 
 from __future__ import annotations
 
+import sqlalchemy as sa
+
 from app.core.database.session import db
 from app.core.media import pictures
-from app.forum.models import ForumReply, ForumThread
+from app.forum.models import ForumCase, ForumReply, ForumThread, HiddenBy
 from app.forum.service import notices
 from app.forum.service.counters import count_reply, count_thread
 from app.forum.service.posts import Post
 
 #: What the author reads of a post that reports have hidden.
-REPORTED = "Beberapa orang melaporkan tulisan ini. Moderator akan memeriksanya."
+REPORTED = "Beberapa orang melaporkan tulisan ini."
 
 
-def hide(post: Post, reason: str) -> None:
+def hide(case: ForumCase, post: Post, by: HiddenBy, reason: str) -> None:
     """Hide a locked post, or change why it is hidden."""
     was_shown = post.hidden_reason is None
-    post.hidden_reason = reason
+    case.hidden_by, post.hidden_reason, post.image_is_held = by, reason, False
     db.session.flush()
     if was_shown:
         pictures.hide(post.image)
@@ -27,17 +30,39 @@ def hide(post: Post, reason: str) -> None:
         _count(post, -1)
 
 
-def show(post: Post) -> None:
+def show(case: ForumCase, post: Post) -> None:
     """Show a locked post to everybody, and let go what has waited for that."""
     was_hidden = post.hidden_reason is not None
-    if was_hidden:
-        post.hidden_reason = None
-        db.session.flush()
+    if was_hidden or post.image_is_held:
         pictures.show(post.image)
+    case.hidden_by, post.hidden_reason, post.image_is_held = None, None, False
+    db.session.flush()
     if isinstance(post, ForumThread):
         notices.thread_released(post.id)
     if was_hidden:
         _count(post, 1)
+
+
+def hold_picture(post: Post) -> None:
+    """Keep the picture of a locked post from everybody until `hide` or `show`."""
+    if post.image is not None:
+        post.image_is_held = True
+        db.session.flush()
+        pictures.hide(post.image)
+
+
+def undo_reports(post: Post) -> None:
+    """Show the words of a locked post that reports have hidden. Its picture and its broadcast still wait."""
+    which = ForumCase.reply_id == post.id if isinstance(post, ForumReply) else _is_of_thread(post)
+    undone = sa.update(ForumCase).where(which, ForumCase.hidden_by == HiddenBy.REPORTS).values(hidden_by=None)
+    if db.session.scalar(undone.returning(ForumCase.id)) is not None:
+        post.hidden_reason = None
+        db.session.flush()
+        _count(post, 1)
+
+
+def _is_of_thread(thread: ForumThread) -> sa.ColumnElement[bool]:
+    return sa.and_(ForumCase.thread_id == thread.id, ForumCase.reply_id.is_(None))
 
 
 def _count(post: ForumThread | ForumReply, step: int) -> None:

@@ -15,9 +15,9 @@ from app.core.media import pictures
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, contains, paginate_rows
 from app.core.web.search import like
-from app.forum.models import CaseState, ForumCase, ForumReply, ForumReport, ForumThread
+from app.forum.models import CaseState, ForumCase, ForumReply, ForumReport, ForumThread, HiddenBy, ReportReason
 from app.forum.moderation_schemas import STATES, CaseSearch
-from app.forum.service import cases, hiding, notices, posts, replies, threads
+from app.forum.service import cases, hiding, notices, posts, replies, threads, verdicts
 from app.forum.service.posts import Post, PostType, check_owner, lock_reply, lock_thread
 from app.forum.service.reads.posts import author_name
 from app.identity import access_log, audit
@@ -45,6 +45,7 @@ class Case(TypedDict):
     title: str | None
     content: str | None
     has_image: bool
+    hidden_by: str | None
     author_name: str | None
     state: str
     urgent: bool
@@ -85,6 +86,7 @@ _CASES = (
         _TITLE.label("title"),
         _CONTENT.label("content"),
         _IMAGE.is_not(None).label("has_image"),
+        ForumCase.hidden_by,
         _AUTHOR_NAME.label("author_name"),
         ForumCase.state,
         ForumCase.is_urgent.label("urgent"),
@@ -99,7 +101,9 @@ _CASES = (
 
 #: Whether an appeal waits for a decision, which there can be as long as the post is there.
 _is_appealed = sa.and_(
-    ForumCase.state != CaseState.DELETED, sa.func.coalesce(ForumCase.appealed_at > ForumCase.decided_at, sa.false())
+    ForumCase.state != CaseState.DELETED,
+    ForumCase.appealed_at.is_not(None),
+    sa.or_(ForumCase.decided_at.is_(None), ForumCase.appealed_at > ForumCase.decided_at),
 )
 
 
@@ -168,22 +172,53 @@ def decide(case_id: int, data: Loaded, by: Caller) -> Case:
 
 def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
     decision, reason = data["decision"], data["reason"]
+    event = _event(case, post, decision, reason)
     case.state, case.reason, case.decided_at = STATES[decision], reason, database_clock.now()
     cases.settle(case.id)
+    _judge_reports(case, is_false=decision == "keep" and not case.is_crisis)
+    if event is not None:
+        verdicts.tell(case, event)
     # Not whose it is: a log is no way around a pseudonym.
     audit.record(by, audit.Action.MODERATED, f"{post.__tablename__}:{post.id}", decision=decision, case=case.id)
     if decision == "keep":
-        hiding.show(post)
+        hiding.show(case, post)
     elif decision == "hide":
-        hiding.hide(post, reason)
+        hiding.hide(case, post, HiddenBy.MODERATOR, reason)
     else:
         _delete(case, post)
+
+
+def _event(case: ForumCase, post: Post, decision: str, reason: str) -> verdicts.Event | None:
+    """Return what a decision is to the author. To keep a post that was not hidden is nothing, nor is it to hide twice.
+
+    The author of a cry for help never learns that a moderator looked at it.
+    """
+    was_hidden = post.hidden_reason is not None
+    if decision == "delete":
+        return verdicts.Event.DELETED
+    if decision == "keep":
+        return verdicts.Event.SHOWN if was_hidden else None
+    if not was_hidden:
+        return verdicts.Event.HIDDEN
+    is_the_same = case.hidden_by == HiddenBy.MODERATOR and post.hidden_reason == reason and not _waits(case)
+    return None if is_the_same else verdicts.Event.STILL_HIDDEN
+
+
+def _judge_reports(case: ForumCase, *, is_false: bool) -> None:
+    """Note that the reports of a case were false, or that they were not. Worry about a life never is."""
+    judged = sa.update(ForumReport).where(ForumReport.case_id == case.id)
+    if is_false:
+        judged = judged.where(ForumReport.kept_at.is_(None), ForumReport.reason != ReportReason.SELF_HARM)
+    elif case.state == CaseState.KEPT:
+        return
+    db.session.execute(judged.values(kept_at=case.decided_at if is_false else None))
 
 
 def _delete(case: ForumCase, post: Post) -> None:
     """Delete the post; its case keeps what it said, for whoever asks why."""
     thread = post if isinstance(post, ForumThread) else db.session.get_one(ForumThread, post.thread_id)
     case.title, case.content, case.use_pseudonym = thread.title, post.content, post.use_pseudonym
+    case.hidden_by = None
     db.session.flush()
     if isinstance(post, ForumThread):
         threads.remove(post)
@@ -216,10 +251,15 @@ def appeal(kind: PostType, post_id: int, note: str, caller: Caller) -> bool:
     if post.hidden_reason is None:
         raise Conflict("Tulisan ini tidak disembunyikan.", code="not_hidden")
     case, _ = cases.of_post(post)
-    is_first = case.appealed_at is None or (case.decided_at is not None and case.appealed_at < case.decided_at)
+    is_first = not _waits(case)
     case.appeal, case.appealed_at = note, database_clock.now()
     db.session.flush()
     return is_first
+
+
+def _waits(case: ForumCase) -> bool:
+    """Return whether the author has appealed since the latest decision."""
+    return case.appealed_at is not None and (case.decided_at is None or case.appealed_at >= case.decided_at)
 
 
 def lift_pseudonym(case_id: int, reason: str, by: Caller) -> Identity:

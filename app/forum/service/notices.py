@@ -36,6 +36,9 @@ REPLY_EXPIRES = timedelta(hours=24)
 #: After a message about replies the next one waits so long, and tells of all replies that came in between.
 REPLY_PAUSE = timedelta(minutes=10)
 
+#: See `verdicts`.
+VERDICT_KIND = "post_moderated"
+
 #: What an author is told, and for how long that is tried.
 LIFTED_KIND = "pseudonym_lifted"
 LIFTED = (
@@ -103,7 +106,7 @@ def _announced(delivery: Claimed) -> Words:
         row = connection.execute(_SHOWN, {"id": delivery.about_id, "recipient_id": delivery.user_id}).one_or_none()
     if row is None:
         raise UnwantedError("hidden")
-    return {"text": f"Utas baru di forum {without_contacts(row.name)}:{_quoted(row.title)}".removesuffix(":")}
+    return {"text": f"Utas baru di forum {without_contacts(row.name)}:{quoted(row.title)}".removesuffix(":")}
 
 
 def reply_written(thread: ForumThread, reply: ForumReply) -> None:
@@ -175,7 +178,7 @@ def _told(delivery: Claimed) -> Words | None:
     if row is None:
         return None
     name = without_addresses((row.nama_samaran if row.use_pseudonym else row.nama_ktp) or ANONYMOUS) or SOMEBODY
-    place = f"utas Anda{_quoted(row.title)}"
+    place = f"utas Anda{quoted(row.title)}"
     if row.replies > 1:
         return {"text": f"Ada balasan dari {name} dan {row.replies - 1} balasan lain di {place} di forum."}
     return {"text": f"{name} membalas {place} di forum."}
@@ -242,7 +245,7 @@ def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
     is_named = sa.func.coalesce(Delivery.about_id, 0).in_(named)
     is_of_thread = sa.func.coalesce(Delivery.about_type == THREAD_KIND, sa.false())
     return sa.or_(
-        Delivery.kind == LIFTED_KIND,
+        Delivery.kind.in_([LIFTED_KIND, VERDICT_KIND]),
         sa.and_(Delivery.kind == REPLY_KIND, ~is_named),
         sa.and_(Delivery.kind == fan_out.KIND, is_of_thread),
     )
@@ -252,7 +255,7 @@ def _about(thread_id: int) -> About:
     return About(THREAD_KIND, thread_id)
 
 
-def _quoted(title: str) -> str:
+def quoted(title: str) -> str:
     """Return ` “Menu harian”`: the title without contacts and not too long, or nothing if nothing is left."""
     title = without_contacts(title)
     short = title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + "…"

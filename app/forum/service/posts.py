@@ -89,5 +89,5 @@ def change(post: Post, columns: Mapping[str, object], caller: Caller) -> None:
     """Set the columns of a caller's own post; a picture that is replaced or removed is deleted after the commit."""
     own_pictures.keep(caller.id, columns, replaces=post.image)
     assign(post, {**columns, "updated_at": sa.func.now()})
-    if post.hidden_reason is not None and "image" in columns:
+    if (post.hidden_reason is not None or post.image_is_held) and "image" in columns:
         pictures.hide(post.image)

@@ -12,7 +12,7 @@ from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
 from app.forum.models import MAX_DEPTH, ForumReply, ForumThread, ReplyMark
 from app.forum.schemas import ReplyQuery
-from app.forum.service import cases, crisis, notices
+from app.forum.service import cases, crisis, hiding, notices
 from app.forum.service.counters import count_reply
 from app.forum.service.crisis import Help
 from app.forum.service.posts import change, check_owner, check_pseudonym, lock_reply
@@ -52,7 +52,9 @@ def update(reply_id: int, data: Loaded, caller: Caller) -> Record:
     check_owner(reply, caller)
     check_pseudonym(data.get("use_pseudonym", False), caller)
     change(reply, columns, caller)
-    help_ = crisis.look_at(reply) if "content" in data else None
+    help_ = crisis.look_at(reply) if data.keys() & {"content", "image"} else None
+    if help_ is not None:
+        hiding.undo_reports(reply)
     return _read(reply, help_, caller)
 
 
@@ -75,6 +77,7 @@ def remove(reply: ForumReply) -> None:
     db.session.execute(sa.delete(ReplyMark).where(ReplyMark.reply_id == reply.id))
     reply.is_deleted = True
     reply.content = reply.image = reply.user_id = reply.hidden_reason = None
+    reply.image_is_held = False
     reply.likes_count = reply.saves_count = 0
     db.session.flush()
     _prune(reply)

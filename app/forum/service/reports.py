@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import db
 from app.core.errors import Conflict
 from app.core.web.fields import Loaded
-from app.forum.models import CaseState, ForumCase, ForumReport, ReportReason
-from app.forum.service import cases, hiding, posts
+from app.forum.models import ForumCase, ForumReport, HiddenBy, ReportReason
+from app.forum.service import cases, hiding, posts, verdicts
 from app.forum.service.posts import Post, PostType
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -21,9 +21,9 @@ from app.identity.sessions import Caller
 HIDING = 3
 MIN_AGE = timedelta(days=7)
 
-#: Who has reported falsely so often of the last so many times counts no more.
-MOST_FALSE = 5
-OF_LAST = 6
+#: Somebody of whose reports so many were decided `keep` within this time does not count for as long.
+FALSE = 3
+FALSE_WITHIN = timedelta(days=30)
 
 
 def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[ForumReport, bool]:
@@ -46,12 +46,18 @@ def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[
     if new_id is None:
         return reported, False
     if post.hidden_reason is None and not is_self_harm and _may_hide(post, case):
-        hiding.hide(post, hiding.REPORTED)
+        verdicts.tell(case, verdicts.Event.HIDDEN)
+        hiding.hide(case, post, HiddenBy.REPORTS, hiding.REPORTED)
     return reported, True
 
 
 def _may_hide(post: Post, case: ForumCase) -> bool:
-    """Whether reports are enough to hide a post. What a moderator kept stays, unless it was changed after that."""
+    """Whether reports are enough to hide a post.
+
+    What a moderator kept stays, unless it was changed after that. A cry for help always stays.
+    """
+    if case.is_crisis:
+        return False
     if case.decided_at is not None and post.updated_at <= case.decided_at:
         return False
     # Of reports that came at once each waited for the post, and began before the case that another of them opened.
@@ -65,27 +71,22 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
             is_since,
             ForumReport.reason != ReportReason.SELF_HARM,
             User.created_at < sa.func.now() - MIN_AGE,
-            _false_reports_of(User.id) < MOST_FALSE,
+            ~_reported_falsely(User.id),
         )
     )
     return (count or 0) >= HIDING
 
 
-def _false_reports_of(user_id: orm.InstrumentedAttribute[int]) -> sa.ScalarSelect[int]:
-    """How many of somebody's latest decided reports were of posts that moderators kept. Worry about a life is none."""
+def _reported_falsely(user_id: orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:
+    """Whether `FALSE` of somebody's reports were decided `keep` within `FALSE_WITHIN`, the last of them as lately."""
     theirs = orm.aliased(ForumReport)
-    latest = (
-        sa.select(ForumCase.state)
-        .join(theirs, theirs.case_id == ForumCase.id)
-        .where(
-            theirs.reporter_id == user_id,
-            theirs.reason != ReportReason.SELF_HARM,
-            ForumCase.decided_at.is_not(None),
-            ForumCase.state != CaseState.OPEN,
-        )
-        .order_by(theirs.id.desc())
-        .limit(OF_LAST)
+    by_time = {"order_by": (theirs.kept_at, theirs.id)}
+    kept = (
+        sa.select(theirs.kept_at, sa.func.lag(theirs.kept_at, FALSE - 1).over(**by_time).label("first_at"))
+        .where(theirs.reporter_id == user_id, theirs.kept_at > sa.func.now() - 2 * FALSE_WITHIN)
         .correlate(User)
         .subquery()
     )
-    return sa.select(sa.func.count()).where(latest.c.state == CaseState.KEPT).scalar_subquery()
+    return sa.exists().where(
+        kept.c.kept_at > sa.func.now() - FALSE_WITHIN, kept.c.first_at >= kept.c.kept_at - FALSE_WITHIN
+    )

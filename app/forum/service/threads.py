@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db
@@ -11,7 +13,7 @@ from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Partial
 from app.forum.models import ForumReply, ForumThread
 from app.forum.schemas import RepliesQuery, ThreadQuery
-from app.forum.service import cases, crisis, notices
+from app.forum.service import cases, crisis, hiding, notices
 from app.forum.service.counters import count_thread
 from app.forum.service.crisis import Help
 from app.forum.service.posts import change, check_category, check_owner, check_pseudonym, lock_thread
@@ -19,7 +21,11 @@ from app.forum.service.reads.posts import Record
 from app.forum.service.reads.thread_list import read_page
 from app.forum.service.reads.threads import ThreadPage, read_thread
 from app.identity import own_pictures
+from app.identity.models import User
 from app.identity.sessions import Caller
+
+#: An account younger than this announces no thread without a moderator.
+NEWCOMER = timedelta(hours=24)
 
 
 def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
@@ -37,7 +43,10 @@ def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Partial[R
 
 
 def create(data: Loaded, caller: Caller) -> Record:
-    """A new thread, and the broadcast that announces it: at once, or once a moderator has seen a cry for help."""
+    """Create a thread and the broadcast that announces it.
+
+    The broadcast waits for a moderator if the thread is a cry for help, or its author's account is new.
+    """
     columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
     check_pseudonym(data["use_pseudonym"], caller)
     check_category(data["category_id"])
@@ -46,7 +55,8 @@ def create(data: Loaded, caller: Caller) -> Record:
     db.session.add(thread)
     db.session.flush()
     help_ = crisis.look_at(thread)
-    notices.thread_written(thread, is_held=help_ is not None)
+    is_held = help_ is not None or _is_by_newcomer(thread)
+    notices.thread_written(thread, is_held=is_held)
     count_thread(thread.category_id, 1)
     return _read(thread, help_, caller)
 
@@ -61,12 +71,14 @@ def update(thread_id: int, data: Loaded, caller: Caller) -> Record:
     if moves_to != left_id:
         check_category(moves_to)
     change(thread, columns, caller)
+    is_counted = thread.hidden_reason is None
     if moves_to != left_id:
         notices.thread_changed(thread)
-    help_ = crisis.look_at(thread) if data.keys() & {"title", "content"} else None
+    help_ = crisis.look_at(thread) if data.keys() & {"title", "content", "image"} else None
     if help_ is not None:
         notices.thread_held(thread.id)
-    if moves_to != left_id and thread.hidden_reason is None:
+        hiding.undo_reports(thread)
+    if moves_to != left_id and is_counted:
         for category_id, step in sorted([(left_id, -1), (moves_to, 1)]):
             count_thread(category_id, step)
     return _read(thread, help_, caller)
@@ -90,6 +102,16 @@ def remove(thread: ForumThread) -> None:
     db.session.flush()
     if is_counted:
         count_thread(category_id, -1)
+
+
+def _is_by_newcomer(thread: ForumThread) -> bool:
+    """Return whether the author's account is new. If so, open a case, so that a moderator lets the broadcast go."""
+    is_new = sa.select(User.created_at > sa.func.now() - NEWCOMER).where(User.id == thread.user_id)
+    if not db.session.scalar(is_new):
+        return False
+    case, is_new_case = cases.of_post(thread)
+    cases.ask(case, is_new=is_new_case, is_urgent=False)
+    return True
 
 
 def _read(thread: ForumThread, help_: Help | None, caller: Caller) -> Record:

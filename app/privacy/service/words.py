@@ -20,6 +20,7 @@ TITLES = {
     "forum_reply": "Balasan di forum",
     "broadcast": "Kabar baru",
     "moderation": "Moderasi forum",
+    "post_moderated": "Kabar tentang tulisan Anda di forum",
     "pseudonym_lifted": "Pemberitahuan tentang nama samaran",
     "push": "Notifikasi web",
 }

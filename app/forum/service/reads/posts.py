@@ -60,7 +60,7 @@ def post_fields(post: type[ForumThread] | type[ForumReply], mark: type[ThreadMar
     return {
         "id": post.id,
         "content": post.content,
-        "image": media_path(post.image),
+        "image": media_path(sa.case((~post.image_is_held, post.image))),
         "use_pseudonym": post.use_pseudonym,
         "author": author_name(post.use_pseudonym),
         "author_id": sa.case((is_open, User.id)),
@@ -108,8 +108,8 @@ def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[b
     return sa.tuple_(sa.func.coalesce(post.user_id, 0), post.use_pseudonym).in_(blocks)
 
 
-def is_listed(post: type[ForumThread] | type[ForumReply]) -> list[sa.SQLColumnExpression[bool]]:
-    """The conditions under which a list may hold a post.
+def is_listed(post: type[ForumThread] | type[ForumReply], *, mine: bool = False) -> list[sa.SQLColumnExpression[bool]]:
+    """Return the conditions under which a list may hold a post. With `mine` these are the caller's, hidden or not.
 
     Blocks are an anti-join here: as in `is_blocked` they would be charged to each look at an index, and the planner
     would sooner scan the table.
@@ -119,7 +119,7 @@ def is_listed(post: type[ForumThread] | type[ForumReply]) -> list[sa.SQLColumnEx
         ForumBlock.blocked_id == post.user_id,
         ForumBlock.use_pseudonym == post.use_pseudonym,
     )
-    return [post.hidden_reason.is_(None), ~blocks.exists()]
+    return [post.user_id == CALLER_ID] if mine else [post.hidden_reason.is_(None), ~blocks.exists()]
 
 
 def conceal(post: Record, hidden_reason: str | None, is_blocked: bool) -> None:

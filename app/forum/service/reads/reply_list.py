@@ -22,13 +22,11 @@ def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) ->
     Whatever else is asked, it reads the replies of one person alone.
     """
     matching = sa.select(ForumReply.__table__)
-    rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply)]
+    rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply, mine=mine)]
     if saved:
         mark = orm.aliased(ReplyMark)
         matching = matching.join(mark, mark.reply_id == ForumReply.id)
         rules += [mark.user_id == CALLER_ID, mark.is_saved]
-    if mine:
-        rules.append(ForumReply.user_id == CALLER_ID)
     if search:
         rules.append(ForumReply.content.ilike(sa.bindparam("pattern", type_=sa.Text)))
     total = matching.with_only_columns(sa.func.count().label("count"), maintain_column_froms=True).where(*rules)

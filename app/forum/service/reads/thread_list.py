@@ -38,12 +38,10 @@ def select_page(
     where a text is looked for; of those whom the reader has blocked the counters know nothing. Its row is there also
     when the page is empty.
     """
-    rules = is_listed(ForumThread)
+    rules = is_listed(ForumThread, mine=mine)
     matching = sa.select(ForumThread.__table__)
     if by_category:
         rules.append(ForumThread.category_id == sa.bindparam("category_id", type_=sa.BigInteger))
-    if mine:
-        rules.append(ForumThread.user_id == CALLER_ID)
     if saved:
         mark = orm.aliased(ThreadMark)
         matching = matching.join(mark, mark.thread_id == ForumThread.id)

@@ -1,0 +1,116 @@
+"""Tells the author of a post what became of it: hidden, shown again, or deleted.
+
+The words are read when they leave. They never say who reported the post. They quote no title of a post under a
+pseudonym, because a message is easily read over a shoulder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from enum import StrEnum
+
+import sqlalchemy as sa
+
+from app.core.database.session import autocommit
+from app.core.lib.addresses import without_addresses
+from app.forum.models import CaseState, ForumCase, ForumReply, ForumThread
+from app.forum.service.notices import VERDICT_KIND as KIND
+from app.forum.service.notices import quoted
+from app.notifications import outbox
+from app.notifications.delivery import rendering
+from app.notifications.delivery.claims import Claimed
+from app.notifications.delivery.sealing import Words
+from app.notifications.messages import tell_user
+from app.notifications.models import About
+
+ABOUT = "forum_verdict"
+EXPIRES = timedelta(days=7)
+
+TITLE = "Tulisan Anda di forum"
+APPEAL = "Kalau menurut Anda ini keliru, buka tulisan itu di aplikasi, lalu ajukan banding."
+
+
+class Event(StrEnum):
+    HIDDEN = "hidden"
+    #: A moderator has looked at a hidden post, and it stays hidden.
+    STILL_HIDDEN = "still_hidden"
+    SHOWN = "shown"
+    DELETED = "deleted"
+
+
+def tell(case: ForumCase, event: Event) -> None:
+    """Tell the author of a case once, by message and push. What has not left yet of an earlier event is cancelled."""
+    cancel(case.id)
+    if case.author_id is not None:
+        tell_user(
+            case.author_id,
+            kind=KIND,
+            dedupe_key=f"{ABOUT}:{case.id}:{event}:{case.decided_at or ''}",
+            expires_in=EXPIRES,
+            about=About(ABOUT, case.id),
+            payload={"event": event},
+        )
+
+
+def cancel(case_id: int) -> None:
+    """Cancel what the author has not been told yet."""
+    outbox.cancel(About(ABOUT, case_id))
+
+
+def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Read the words of notices to authors. A notice of what is not true any more has none."""
+    texts = ((each, _text(each)) for each in deliveries)
+    return {each.id: rendering.notice(each, text=text, title=TITLE, body=text) for each, text in texts if text}
+
+
+_is_reply = ForumCase.reply_id.is_not(None)
+_STANDING = (
+    sa.select(
+        ForumCase.state,
+        ForumCase.reason,
+        _is_reply.label("is_reply"),
+        sa.case((_is_reply, ForumReply.hidden_reason), else_=ForumThread.hidden_reason).label("hidden_reason"),
+        # A hidden thread's title is its author's alone.
+        sa.case((sa.or_(~_is_reply, ForumThread.hidden_reason.is_(None)), ForumThread.title)).label("title"),
+        sa.func.coalesce(
+            ForumCase.use_pseudonym,
+            sa.case((_is_reply, ForumReply.use_pseudonym), else_=ForumThread.use_pseudonym),
+            sa.true(),
+        ).label("use_pseudonym"),
+        ForumCase.title.label("deleted_title"),
+    )
+    .outerjoin(ForumThread, ForumThread.id == ForumCase.thread_id)
+    .outerjoin(ForumReply, sa.and_(ForumReply.id == ForumCase.reply_id, ~ForumReply.is_deleted))
+    .where(ForumCase.id == sa.bindparam("id"), ForumCase.author_id == sa.bindparam("author_id"))
+)
+
+
+def _text(delivery: Claimed) -> str | None:
+    """Return what a delivery says, or None if its event is undone."""
+    with autocommit() as connection:
+        row = connection.execute(_STANDING, {"id": delivery.about_id, "author_id": delivery.user_id}).one_or_none()
+    if row is None:
+        return None
+    event = delivery.payload["event"]
+    title = None if row.use_pseudonym else row.title or (None if row.is_reply else row.deleted_title)
+    noun = "balasan" if row.is_reply else "tulisan"
+    place = f" di utas{quoted(title)}" if row.is_reply and title else quoted(title or "")
+    what = f"{noun} Anda{place} di forum"
+    reason = f"Alasannya: {_sentence(row.reason)}"
+    if event == Event.DELETED and row.state == CaseState.DELETED:
+        return f"Moderator menghapus {what}. {reason}"
+    if event == Event.SHOWN and row.state == CaseState.KEPT and row.hidden_reason is None:
+        return f"Moderator sudah memeriksa {what}. Sekarang semua orang dapat membacanya lagi. {reason}"
+    if event in (Event.HIDDEN, Event.STILL_HIDDEN) and row.hidden_reason is not None:
+        reason = f"Alasannya: {_sentence(row.hidden_reason)}"
+        if event == Event.HIDDEN:
+            return f"Kami menyembunyikan {what}. {reason} {APPEAL}"
+        return f"Moderator sudah memeriksa {what}, dan tetap menyembunyikannya. {reason} {APPEAL}"
+    return None
+
+
+def _sentence(text: str | None) -> str:
+    """Return a reason without web addresses, with a full stop."""
+    reason = without_addresses(text or "").strip()
+    return reason if reason.endswith((".", "!", "?")) else f"{reason}."
