@@ -75,8 +75,8 @@ class ForumThread(Base, Edited):
     )
     hidden_reason: Mapped[str | None] = hidden_reason()
     image_is_held: Mapped[bool] = image_is_held()
-    notice_due_at: Mapped[datetime | None] = mapped_column(comment="of the latest message to the author about replies")
-    notice_reply_id: Mapped[int | None] = mapped_column(comment="the first reply that this message tells of")
+    notice_due_at: Mapped[datetime | None] = mapped_column(comment="unused: forum_reply_notices has it for each person")
+    notice_reply_id: Mapped[int | None] = mapped_column(comment="unused: forum_reply_notices has it for each person")
 
     __table_args__ = (
         sa.Index("ix_forum_threads_category_id", "category_id", "id"),
@@ -116,6 +116,21 @@ class ForumReply(Base, Edited):
         sa.CheckConstraint("is_deleted = (content IS NULL)", name="stub"),
         ROOM_TO_COUNT,
     )
+
+
+class ReplyNotice(Base):
+    """The latest message to a person about replies: one row for threads under their name, one for those by alias.
+
+    Threads by alias never delay a message about the others. Else its time would show who is behind the alias.
+    """
+
+    __tablename__ = "forum_reply_notices"
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    by_alias: Mapped[bool] = mapped_column(primary_key=True)
+    due_at: Mapped[datetime]
+    first_id: Mapped[int]
 
 
 class _Mark:

@@ -92,7 +92,7 @@ def delete_thread(thread_id: int) -> dict[str, str]:
 
 @bp.post("/threads/<int:thread_id>/reply")
 @authenticated
-@limit("30 per minute", key=by_caller)
+@limit("30 per minute; 300 per day", key=by_caller)
 @limit_uploads
 @bp.arguments(schemas.ReplyCreate, location="multipart")
 @bp.plain_response(201, schemas.Reply)

@@ -19,6 +19,7 @@ CONTENTS: Mapping[str, str] = {
     "forum_blocks": "Nama dan nama samaran yang Anda blokir di forum",
     "forum_cases": "Pemeriksaan moderator atas tulisan Anda",
     "forum_replies": "Balasan Anda di forum",
+    "forum_reply_notices": "Kapan kami terakhir mengabari Anda tentang balasan di forum",
     "forum_reply_marks": "Balasan yang Anda sukai atau simpan",
     "forum_reports": "Laporan Anda tentang tulisan orang lain",
     "forum_thread_marks": "Utas yang Anda sukai atau simpan",

@@ -25,6 +25,8 @@ COMMENTS = {
     "forum_replies.image_is_held": "the picture waits until a moderator has seen the post",
     "forum_threads.hidden_reason": "why it is hidden; null: everybody sees it",
     "forum_replies.hidden_reason": "why it is hidden; null: everybody sees it",
+    "forum_threads.notice_due_at": "unused: forum_reply_notices has it for each person",
+    "forum_threads.notice_reply_id": "unused: forum_reply_notices has it for each person",
     "forum_cases.is_crisis": "its author got crisis help, so reports never hide it",
     "forum_cases.hidden_by": "reports or moderator, while the post is hidden",
     "forum_reports.kept_at": "when a moderator first decided to keep the post",
@@ -46,6 +48,12 @@ def upgrade() -> None:
         " CONSTRAINT uq_forum_blocks_id UNIQUE,"
         " ADD COLUMN IF NOT EXISTS created_at timestamptz NOT NULL DEFAULT now(),"
         " ADD COLUMN IF NOT EXISTS shown_as text"
+    )
+    op.execute(
+        "CREATE TABLE IF NOT EXISTS forum_reply_notices ("
+        " user_id bigint NOT NULL CONSTRAINT fk_forum_reply_notices_user_id REFERENCES users (id) ON DELETE CASCADE,"
+        " by_alias boolean NOT NULL, due_at timestamptz NOT NULL, first_id bigint NOT NULL,"
+        " CONSTRAINT pk_forum_reply_notices PRIMARY KEY (user_id, by_alias))"
     )
     for name, comment in COMMENTS.items():
         op.execute(f"COMMENT ON COLUMN {name} IS '{comment}'")
@@ -108,6 +116,7 @@ def _fill_blocks() -> None:
 
 
 def downgrade() -> None:
+    op.drop_table("forum_reply_notices")
     for column in ("shown_as", "created_at", "id"):
         op.drop_column("forum_blocks", column)
     op.drop_column("forum_reports", "kept_at")
@@ -116,6 +125,8 @@ def downgrade() -> None:
     for table in POSTS:
         op.drop_column(table, "image_is_held")
         op.execute(f"COMMENT ON COLUMN {table}.hidden_reason IS 'why a moderator hid it; null: everybody sees it'")
+    op.execute("COMMENT ON COLUMN forum_threads.notice_due_at IS 'of the latest message to the author about replies'")
+    op.execute("COMMENT ON COLUMN forum_threads.notice_reply_id IS 'the first reply that this message tells of'")
     op.drop_column("emergency_numbers", "kind")
     op.execute("DELETE FROM crisis_phrases WHERE kind <> 'crisis'")
     op.drop_column("crisis_phrases", "kind")

@@ -1,4 +1,4 @@
-"""One message about replies a thread and ten minutes, which tells of all that came since the last one."""
+"""One message about replies a person and ten minutes, which tells of all that came since the last one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.forum.models import ForumThread
+from app.core.lib import clock
+from app.forum.models import ReplyNotice
 from app.identity.models import User
 from app.notifications.models import Broadcast, Delivery
 from tests.forum.posts import write_reply, write_thread
@@ -35,7 +36,7 @@ def texts() -> list[str]:
 def pass_time(minutes: int) -> None:
     """As if everything so far had happened so long ago, and what is due had been sent."""
     step = timedelta(minutes=minutes)
-    db.session.execute(sa.update(ForumThread).values(notice_due_at=ForumThread.notice_due_at - step))
+    db.session.execute(sa.update(ReplyNotice).values(due_at=ReplyNotice.due_at - step))
     db.session.execute(sa.update(Delivery).values(due_at=Delivery.due_at - step))
     db.session.execute(sa.update(Delivery).where(Delivery.due_at <= sa.func.now()).values(state="sent"))
     db.session.commit()
@@ -77,11 +78,66 @@ def test_after_ten_quiet_minutes_a_reply_is_told_of_at_once(budi: Client, thread
     assert second.due_at <= db.session.scalar(sa.select(sa.func.clock_timestamp()))
 
 
-def test_each_thread_has_messages_of_its_own(siti: Client, budi: Client, thread_id: int) -> None:
+def test_one_message_tells_of_all_threads(client: Client, siti: Client, budi: Client, thread_id: int) -> None:
+    rina = client.as_(make_user(nama_ktp="Rina Wijaya"))
     other_id = write_thread(siti, title="Lain")["id"]
-    write_reply(budi, thread_id)
-    write_reply(budi, other_id)
+    for who, where in ((budi, thread_id), (budi, other_id)):
+        write_reply(who, where)
     assert texts() == [f"Budi Hartono membalas utas Anda “{title}” di forum." for title in ("Menu", "Lain")]
+    write_reply(rina, thread_id)
+    write_reply(rina, thread_id)
+    assert texts()[1:] == ["Ada balasan dari Budi Hartono dan 2 balasan lain di 2 utas Anda di forum."]
+    first, second = notices()
+    assert second.due_at - first.due_at == timedelta(minutes=10)
+
+
+def test_what_waits_goes_on_without_a_thread_that_is_gone(siti: Client, budi: Client, thread_id: int) -> None:
+    write_reply(budi, thread_id)
+    gone, other_id = (write_thread(siti, title=title)["id"] for title in ("Hilang", "Lain"))
+    write_reply(budi, gone)
+    write_reply(budi, other_id)
+    assert texts()[1:] == ["Ada balasan dari Budi Hartono dan 1 balasan lain di 2 utas Anda di forum."]
+    assert siti.delete(f"/forum/threads/{gone}").status_code == 200
+    assert texts()[1:] == ["Budi Hartono membalas utas Anda “Lain” di forum."]
+    assert notices()[1].about_id == other_id
+    assert siti.delete(f"/forum/threads/{other_id}").status_code == 200
+    assert [notice.state for notice in notices()] == ["pending", "cancelled"]
+
+
+def test_threads_by_alias_delay_no_message_about_the_others(siti: Client, budi: Client, thread_id: int) -> None:
+    """By the delay an administrator, who sees when it left, would learn who is behind the alias."""
+    by_alias = write_thread(siti, title="Rahasia", use_pseudonym=True)["id"]
+    write_reply(budi, by_alias)
+    write_reply(budi, thread_id)
+    first, second = notices()
+    assert (first.about_id, second.about_id) == (by_alias, thread_id)
+    assert second.due_at - first.due_at < timedelta(minutes=1)
+    pass_time(5)
+    write_reply(budi, by_alias)
+    third = notices()[-1]
+    assert third.due_at - notices()[1].due_at >= timedelta(minutes=10)
+    assert words_of(third)["text"] == "Budi Hartono membalas utas Anda “Rahasia” di forum."
+
+
+@pytest.mark.parametrize("minutes", [90, -5])
+def test_a_message_that_waits_for_the_morning_or_a_sender_tells_of_later_replies_too(
+    budi: Client, thread_id: int, minutes: int
+) -> None:
+    write_reply(budi, thread_id)
+    step = timedelta(minutes=minutes)
+    db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.now() + step))
+    hold(30)
+    write_reply(budi, thread_id)
+    write_reply(budi, thread_id)
+    assert texts() == ["Ada balasan dari Budi Hartono dan 2 balasan lain di utas Anda “Menu” di forum."]
+
+
+def test_the_next_message_keeps_its_distance_to_one_that_left_late(budi: Client, thread_id: int) -> None:
+    write_reply(budi, thread_id)
+    db.session.execute(sa.update(Delivery).values(state="sent", settled_at=sa.func.now() - timedelta(minutes=1)))
+    hold(30)
+    write_reply(budi, thread_id)
+    assert timedelta(minutes=8) < notices()[1].due_at - clock.now() < timedelta(minutes=10)
 
 
 def test_a_deleted_reply_is_not_counted(client: Client, budi: Client, thread_id: int) -> None:
@@ -110,7 +166,7 @@ def test_a_reply_under_a_pseudonym_changes_the_message_that_waits(budi: Client, 
 def hold(minutes: int) -> None:
     """As if so much time had gone by in which nothing may be sent."""
     step = timedelta(minutes=minutes)
-    db.session.execute(sa.update(ForumThread).values(notice_due_at=ForumThread.notice_due_at - step))
+    db.session.execute(sa.update(ReplyNotice).values(due_at=ReplyNotice.due_at - step))
     db.session.commit()
 
 
@@ -120,12 +176,15 @@ def test_each_of_several_messages_that_wait_says_what_holds_now(budi: Client, th
     gone, kept = write_reply(budi, thread_id), write_reply(budi, thread_id)
     hold(11)
     last = write_reply(budi, thread_id)
-    assert len(texts()) == 3
+    assert len(texts()) == 2
     budi.delete(f"/forum/replies/{gone['id']}")
-    for reply in (first, kept):
-        budi.put(f"/forum/replies/{reply['id']}", {"use_pseudonym": True})
-    named = [text.split(" membalas")[0] for text in texts()]
-    assert named == ["Elang", "Elang", "Budi Hartono"]
+    budi.put(f"/forum/replies/{first['id']}", {"use_pseudonym": True})
+    assert [text.split(" membalas")[0] for text in texts()] == [
+        "Elang",
+        "Ada balasan dari Budi Hartono dan 1 balasan lain di utas Anda “Menu” di forum.",
+    ]
+    budi.delete(f"/forum/replies/{kept['id']}")
+    assert [text.split(" membalas")[0] for text in texts()] == ["Elang", "Budi Hartono"]
     budi.put(f"/forum/replies/{last['id']}", {"use_pseudonym": True})
     assert {text.split(" membalas")[0] for text in texts()} == {"Elang"}
 
@@ -139,7 +198,7 @@ def test_whom_the_author_blocks_is_in_no_message_that_waits(
     hold(11)
     write_reply(budi, thread_id)
     budi.delete(f"/forum/replies/{second['id']}")
-    assert len(texts()) == 3
+    assert len(texts()) == 2
     assert siti.post(f"/forum/replies/{reply['id']}/blokir").status_code in (200, 201)
     assert texts() == ["Rina Wijaya membalas utas Anda “Menu” di forum."]
 

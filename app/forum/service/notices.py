@@ -7,14 +7,15 @@ Names and titles are texts of strangers: web addresses are removed from both, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db
 from app.core.lib.addresses import without_addresses, without_contacts
-from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread
+from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread, ReplyNotice
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
 from app.notifications import outbox
@@ -24,7 +25,7 @@ from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words
 from app.notifications.messages import tell_user
-from app.notifications.models import OPEN, About, Channel, Delivery
+from app.notifications.models import OPEN, About, Channel, Delivery, State
 
 THREAD_KIND = "forum_thread"
 
@@ -33,8 +34,11 @@ REPLY_KIND = "forum_reply"
 #: A message about a reply that has not been sent by then is not sent any more.
 REPLY_EXPIRES = timedelta(hours=24)
 
-#: After a message about replies the next one waits so long, and tells of all replies that came in between.
+#: After a message about replies the next one to this person waits so long. It tells of all replies in between.
 REPLY_PAUSE = timedelta(minutes=10)
+
+#: A message that is due for longer than this is stuck. New replies join it.
+STUCK = timedelta(minutes=1)
 
 #: See `verdicts`.
 VERDICT_KIND = "post_moderated"
@@ -85,12 +89,27 @@ def thread_released(thread_id: int) -> None:
 
 def thread_hidden(thread_id: int) -> None:
     thread_held(thread_id)
-    outbox.cancel(_about(thread_id), [REPLY_KIND])
+    _leave_out(thread_id)
 
 
 def thread_deleted(thread_id: int) -> None:
     broadcasts.withdraw(_about(thread_id))
-    outbox.cancel(_about(thread_id), [REPLY_KIND])
+    _leave_out(thread_id)
+
+
+def _leave_out(thread_id: int) -> None:
+    """Take a thread out of the messages about replies: one that tells of no other thread is cancelled."""
+    waiting = sa.select(Delivery).where(
+        *outbox.is_about(_about(thread_id)), Delivery.kind == REPLY_KIND, Delivery.state.in_(OPEN)
+    )
+    for delivery in db.session.scalars(waiting).all():
+        values = {**_values(delivery), "without_id": thread_id}
+        other = db.session.execute(_replies, values).first()
+        if other is None:
+            outbox.cancel_one(delivery.dedupe_key)
+        else:
+            delivery.about_id = other.thread_id
+    db.session.flush()
 
 
 def render_threads(deliveries: Sequence[Claimed]) -> dict[int, Words]:
@@ -117,23 +136,65 @@ def reply_written(thread: ForumThread, reply: ForumReply) -> None:
     """
     if thread.user_id is None or thread.user_id == reply.user_id or _is_unwanted(thread, reply):
         return
+    notice = _latest_notice(thread.user_id, thread.use_pseudonym, reply.id)
     now = database_clock.now()
-    if thread.notice_due_at is None or thread.notice_due_at <= now:
-        pause_ends = now if thread.notice_due_at is None else thread.notice_due_at + REPLY_PAUSE
-        thread.notice_due_at, thread.notice_reply_id = max(now, pause_ends), reply.id
-    due_at = thread.notice_due_at
+    if notice.first_id != reply.id and notice.due_at <= now:
+        if _waits(notice, now):
+            return
+        notice.due_at, notice.first_id = _next_due(notice, now), reply.id
     outbox.add(
         outbox.Draft(
             kind=REPLY_KIND,
             channel=Channel.MESSAGING,
-            dedupe_key=f"forum_reply:{thread.notice_reply_id}",
-            payload={"first_id": thread.notice_reply_id},
-            due_at=due_at,
-            expires_at=due_at + REPLY_EXPIRES,
+            dedupe_key=f"forum_reply:{notice.first_id}",
+            payload={"first_id": notice.first_id, "by_alias": notice.by_alias},
+            due_at=notice.due_at,
+            expires_at=notice.due_at + REPLY_EXPIRES,
             user_id=thread.user_id,
             about=_about(thread.id),
         )
     )
+
+
+def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
+    """Lock the latest notice of a person. The first one is due at once, or after the pause of that under their name."""
+    due_at = database_clock.now()
+    if by_alias and (named := db.session.get(ReplyNotice, (user_id, False), populate_existing=True)) is not None:
+        due_at = max(due_at, named.due_at + REPLY_PAUSE)
+    first = insert(ReplyNotice).values(user_id=user_id, by_alias=by_alias, due_at=due_at, first_id=reply_id)
+    db.session.execute(first.on_conflict_do_nothing())
+    return db.session.get_one(ReplyNotice, (user_id, by_alias), with_for_update=True, populate_existing=True)
+
+
+def _waits(notice: ReplyNotice, now: datetime) -> bool:
+    """Return whether the message of a notice still waits, for quiet hours or a sender: then it tells of this reply too.
+
+    Its row is locked until the reply is committed, so that no worker reads its words before that.
+    """
+    waiting = sa.select(Delivery.id).where(
+        Delivery.user_id == notice.user_id,
+        Delivery.kind == REPLY_KIND,
+        Delivery.payload["first_id"].astext == str(notice.first_id),
+        Delivery.state == State.PENDING,
+        sa.or_(Delivery.next_try_at > now, Delivery.next_try_at < now - STUCK),
+    )
+    return db.session.scalar(waiting.with_for_update(skip_locked=True)) is not None
+
+
+def _next_due(notice: ReplyNotice, now: datetime) -> datetime:
+    """Return when the next message may leave: the pause after the latest one was due, or was really sent."""
+    sent_at = db.session.scalar(
+        sa.select(sa.func.max(Delivery.settled_at)).where(
+            Delivery.user_id == notice.user_id,
+            Delivery.kind == REPLY_KIND,
+            Delivery.payload["first_id"].astext == str(notice.first_id),
+            Delivery.state == State.SENT,
+        )
+    )
+    latest = max(notice.due_at, sent_at or notice.due_at)
+    if notice.by_alias and (named := db.session.get(ReplyNotice, (notice.user_id, False))) is not None:
+        latest = max(latest, named.due_at)
+    return max(now, latest + REPLY_PAUSE)
 
 
 def _is_blocked_by(user_id: object) -> sa.ColumnElement[bool]:
@@ -174,44 +235,66 @@ def render_replies(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 def _told(delivery: Claimed) -> Words | None:
     """Return the words about replies of others, from the message's first reply to that of the next message."""
     with autocommit() as connection:
-        row = connection.execute(_replies, {"id": delivery.about_id, "first_id": delivery.payload["first_id"]}).first()
+        row = connection.execute(_replies, _values(delivery)).first()
     if row is None:
         return None
     name = without_addresses((row.nama_samaran if row.use_pseudonym else row.nama_ktp) or ANONYMOUS) or SOMEBODY
-    place = f"utas Anda{quoted(row.title)}"
+    threads = f"{row.threads} utas Anda" if row.threads > 1 else f"utas Anda{quoted(row.title)}"
     if row.replies > 1:
-        return {"text": f"Ada balasan dari {name} dan {row.replies - 1} balasan lain di {place} di forum."}
-    return {"text": f"{name} membalas {place} di forum."}
+        return {"text": f"Ada balasan dari {name} dan {row.replies - 1} balasan lain di {threads} di forum."}
+    return {"text": f"{name} membalas {threads} di forum."}
 
 
+def _values(delivery: Claimed | Delivery) -> dict[str, object]:
+    """Return the parameters of `_replies` for a message."""
+    return {
+        "user_id": delivery.user_id,
+        "thread_id": delivery.about_id,
+        "first_id": delivery.payload["first_id"],
+        "by_alias": delivery.payload.get("by_alias"),
+        "without_id": 0,
+    }
+
+
+_user_id = sa.bindparam("user_id", type_=sa.BigInteger)
+_by_alias = sa.bindparam("by_alias", type_=sa.Boolean)
 _first_id = sa.bindparam("first_id", type_=sa.BigInteger)
 _waiting_id = sa.cast(Delivery.payload["first_id"].astext, sa.BigInteger)
-#: The first reply of the next message: of the latest, or in quiet hours of another one that waits.
+#: The first reply of the next message: of the latest, or of another one that waits.
 _next_id = sa.func.least(
-    sa.case((ForumThread.notice_reply_id > _first_id, ForumThread.notice_reply_id)),
+    sa.select(ReplyNotice.first_id)
+    .where(ReplyNotice.user_id == _user_id, ReplyNotice.by_alias == _by_alias, ReplyNotice.first_id > _first_id)
+    .scalar_subquery(),
     sa.select(sa.func.min(_waiting_id))
     .where(
-        Delivery.about_type == THREAD_KIND,
-        Delivery.about_id == ForumThread.id,
+        Delivery.user_id == _user_id,
         Delivery.kind == REPLY_KIND,
+        Delivery.payload["by_alias"].astext == sa.cast(_by_alias, sa.Text),
         Delivery.state.in_(OPEN),
         _waiting_id > _first_id,
     )
-    .correlate(ForumThread)
     .scalar_subquery(),
 )
-_replies = (
+#: One row for each reply that a message tells of, with how many replies and threads these are.
+_told_of = (
     sa.select(
+        ForumReply.id,
+        ForumThread.id.label("thread_id"),
         ForumThread.title,
         ForumReply.use_pseudonym,
         User.nama_samaran,
         User.nama_ktp,
         sa.func.count().over().label("replies"),
+        sa.func.dense_rank().over(order_by=ForumThread.id).label("nth_thread"),
     )
     .join(ForumReply, ForumReply.thread_id == ForumThread.id)
     .join(User, User.id == ForumReply.user_id)
     .where(
-        ForumThread.id == sa.bindparam("id"),
+        ForumThread.user_id == _user_id,
+        # The thread that the message began with is in it, also if it changed sides since.
+        sa.or_(ForumThread.use_pseudonym == _by_alias, ForumThread.id == sa.bindparam("thread_id")),
+        ForumThread.id != sa.bindparam("without_id"),
+        ForumThread.hidden_reason.is_(None),
         ForumReply.id >= _first_id,
         sa.func.coalesce(ForumReply.id < _next_id, sa.true()),
         ForumReply.user_id.is_distinct_from(ForumThread.user_id),
@@ -219,8 +302,10 @@ _replies = (
         ForumReply.hidden_reason.is_(None),
         ~_is_blocked_by(ForumThread.user_id),
     )
-    .order_by(ForumReply.id)
-    .limit(1)
+    .subquery()
+)
+_replies = (
+    sa.select(_told_of, sa.func.max(_told_of.c.nth_thread).over().label("threads")).order_by(_told_of.c.id).limit(1)
 )
 
 
