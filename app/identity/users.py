@@ -13,7 +13,7 @@ from app.core.database.session import db, get_locked_or_404, get_or_404, transla
 from app.core.errors import AppError, Conflict, Forbidden, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
-from app.identity import consents, erasure, nik, own_pictures, passwords, phones, preferences, sessions
+from app.identity import aliases, consents, erasure, nik, own_pictures, passwords, phones, preferences, sessions
 from app.identity.consents import Purpose, Way
 from app.identity.models import PHONE_IS_PROVEN, Role, RoleName, User, user_roles
 from app.identity.roles import roles_named
@@ -114,6 +114,9 @@ def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -
 
 def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
     """Set the plain columns, and those that are made of phone number and preferences."""
+    alias = data.get("nama_samaran")
+    if alias and alias != user.nama_samaran and aliases.is_reserved(alias):
+        raise ValidationFailed({"nama_samaran": ["tidak boleh menyerupai petugas atau tenaga kesehatan."]})
     for name in PLAIN & columns.keys():
         setattr(user, name, columns[name])
     if "nomor_hp" in data:

@@ -78,6 +78,6 @@ def delete_own(block_id: int, caller: Caller) -> None:
 
 
 def exported(user_id: int) -> sa.Select[str, str | None, datetime]:
-    """Select a person's blocks for their export, without ids."""
+    """Select a person's blocks for their export, without ids. Their order pairs no name with an alias."""
     blocks = sa.select(_KIND, ForumBlock.shown_as, ForumBlock.created_at).where(ForumBlock.user_id == user_id)
-    return blocks.order_by(ForumBlock.id)
+    return blocks.order_by(_KIND, ForumBlock.shown_as)

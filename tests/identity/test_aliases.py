@@ -1,0 +1,58 @@
+"""Which aliases are reserved, in whatever letters."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.aliases import is_reserved
+from app.identity.models import User
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+
+RESERVED = (
+    "Admin", "admin", "ADMIN", "Administrator", "Moderator", "Kemenkes", "Kemenkes RI", "Dokter", "Perawat",
+    "Customer Service", "customer-service", "CustomerService", "Admin Kemenkes", "Dokter Siti", "Ibu Dokter",
+    "Perawat_Ani", "superadmin", "Forum Moderator", "admin01", "Petugas Forum", "Layanan Pelanggan",
+    # other letters and signs
+    "Аdmin", "Αdmіn", "Аԁміп", "Dоктеr", "Ɗokter", "Мoderator", "Kеmеnkеs", "Ａｄｍｉｎ", "𝐀𝐝𝐦𝐢𝐧", "𝓜𝓸𝓭𝓮𝓻𝓪𝓽𝓸𝓻", "Ⓐⓓⓜⓘⓝ",
+    "🅰🅳🅼🅸🅽", "🅐dmin", "🇦🇩🇲🇮🇳", "ᴀᴅᴍɪɴ", "Ádmín", "A\u0336dmin", "Ad\u200bmin", "Adm1n", "AdmIn", "Admln", "Adm|n",
+    "4dmin",
+    "@dmin", "Adrnin", "M0d3rat0r", "D0kter", "A d m i n", "A.d.m.i.n", "a_d_m_i_n", "Adminnn", "Kemenke5", "P3rawat",
+    "✅ Admin", "[Admin]", "-Dokter-",
+)  # fmt: skip
+
+FREE = (
+    "Melati", "Elang", "Badminton", "Samaran 12", "Bunga Mawar", "Ahmad", "Ahmad Min", "Mawar Merah", "Dok", "Domba",
+    "Model", "Perak", "Perantau", "Kemala", "Cinta", "مريم", "Мария", "Δήμητρα", "🌸", "dr. Ani, Sp.PD",
+    "Kopi 3", "M. Siti",
+    "Kedokteran", "Senam Pagi", "Costumer", "S",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("alias", RESERVED)
+def test_no_office_and_no_profession_is_an_alias(alias: str) -> None:
+    assert is_reserved(alias)
+
+
+@pytest.mark.parametrize("alias", FREE)
+def test_other_names_are_free(alias: str) -> None:
+    assert not is_reserved(alias)
+
+
+def test_nobody_takes_one(client: Client, siti: Client) -> None:
+    body = {"username": "baru", "password": "kucing-hitam-7", "nama_ktp": "B", "nomor_hp": "081234500000"}
+    for alias in ("Moderator", "Аdmin Kemenkes"):
+        answer = client.post("/register", {**body, "nama_samaran": alias})
+        assert_error(answer, 400, "validation_error", "nama_samaran")
+        assert_error(siti.put("/profile", {"nama_samaran": alias}), 400, "validation_error", "nama_samaran")
+    assert siti.put("/profile", {"nama_samaran": "Kenanga"}).status_code == 200
+
+
+def test_who_has_one_from_before_may_send_it_back(client: Client) -> None:
+    user = make_user()
+    db.session.execute(sa.update(User).where(User.id == user.id).values(nama_samaran="Moderator"))
+    db.session.commit()
+    db.session.expire_all()
+    assert client.as_(user).put("/profile", {"nama_samaran": "Moderator", "nama_ktp": "Ani"}).status_code == 200
