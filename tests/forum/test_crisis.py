@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
@@ -9,12 +10,15 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.forum import seed
-from app.forum.models import ForumCase
+from app.forum import jobs, seed
+from app.forum.jobs import repair
+from app.forum.models import ForumCase, ForumReply, ForumReport, ForumThread
 from app.forum.service import crisis
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
-from tests.forum.posts import cases, category_id, moderate, read_thread, write_reply, write_thread
+from tests.core.media.samples import plain
+from tests.forum.people import report_by_three
+from tests.forum.posts import cases, category_id, image_path, moderate, read_thread, write_reply, write_thread
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.language import assert_readable
@@ -159,6 +163,101 @@ def test_administrators_who_want_it_are_told_at_once_and_nobody_else(client: Cli
         (wants.id, "moderation", "Kasus mendesak")
     }
     assert "mati" not in str([words_of(row) for row in rows])
+
+
+@pytest.mark.parametrize("noun", ["threads", "replies"])
+def test_reports_never_hide_it_also_after_its_words_were_changed(
+    client: Client, siti: Client, admin: Client, noun: str
+) -> None:
+    thread_id = write_thread(siti, content="Halo." if noun == "replies" else CRY)["id"]
+    post_id = thread_id if noun == "threads" else write_reply(siti, thread_id, content=CRY)["id"]
+    path = f"{noun}/{post_id}"
+    report_by_three(client, path)
+    assert "help" not in siti.put(f"/forum/{path}", {"content": "Maaf, sudah."}).json
+    report_by_three(client, path)
+    (case,) = cases(admin)
+    assert (case["hidden_by"], case["state"], len(case["reports"])) == (None, "open", 6)
+    assert "[disembunyikan moderator]" not in client.get(f"/forum/threads/{thread_id}").text
+    admin.put(f"/admins/moderasi/{case['id']}", {"decision": "hide", "reason": "Menyebut cara."})
+    assert cases(admin)[0]["hidden_by"] == "moderator"
+    assert "[disembunyikan moderator]" in client.get(f"/forum/threads/{thread_id}").text
+
+
+@pytest.mark.parametrize("noun", ["threads", "replies"])
+def test_what_reports_had_hidden_is_shown_again(
+    client: Client, siti: Client, budi: Client, admin: Client, noun: str
+) -> None:
+    thread_id = write_thread(siti)["id"]
+    post_id = thread_id if noun == "threads" else write_reply(siti, thread_id)["id"]
+    report_by_three(client, f"{noun}/{post_id}")
+    assert cases(admin)[0]["hidden_by"] == "reports"
+    changes = {"content": CRY, **({"category_id": category_id("Islam")} if noun == "threads" else {})}
+    assert "help" in siti.put(f"/forum/{noun}/{post_id}", changes).json
+    assert CRY in client.get(f"/forum/threads/{thread_id}").text
+    (case,) = cases(admin)
+    assert (case["hidden_by"], case["state"], case["urgent"]) == (None, "open", True)
+    assert db.session.scalars(sa.select(Broadcast.state)).all() == ["held" if noun == "threads" else "open"]
+    assert repair() == {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
+
+
+def test_what_a_moderator_has_hidden_stays_hidden(client: Client, siti: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    moderate(admin, "hide", thread_id=thread_id)
+    assert "help" in siti.put(f"/forum/threads/{thread_id}", {"content": CRY}).json
+    assert CRY not in client.get(f"/forum/threads/{thread_id}").text
+    assert (cases(admin)[0]["hidden_by"], cases(admin)[0]["state"]) == ("moderator", "open")
+
+
+def test_keep_counts_against_no_reporter_and_its_author_is_not_told(
+    client: Client, siti: Client, admin: Client
+) -> None:
+    thread_id = write_thread(siti, content=CRY)["id"]
+    report_by_three(client, f"threads/{thread_id}")
+    moderate(admin, "keep", thread_id=thread_id)
+    assert db.session.scalars(sa.select(ForumReport.kept_at)).all() == [None] * 3
+    assert db.session.scalars(sa.select(Delivery.kind).where(Delivery.user_id == siti.id)).all() == []
+
+
+def picture() -> dict[str, Any]:
+    return {"image": (io.BytesIO(plain()), "a.jpg")}
+
+
+@pytest.mark.parametrize("noun", ["threads", "replies"])
+def test_its_picture_waits_for_a_moderator(client: Client, siti: Client, admin: Client, noun: str) -> None:
+    form = {"category_id": str(category_id()), "title": "Halo", "content": CRY, **picture()}
+    path = "/forum/threads"
+    if noun == "replies":
+        path, form = f"/forum/threads/{write_thread(siti)['id']}/reply", {"content": CRY, **picture()}
+    written = siti.post(path, data=form).json
+    assert (written["content"], written["image"], "help" in written) == (CRY, None, True)
+    image = db.session.scalars(sa.select(ForumReply.image if noun == "replies" else ForumThread.image)).one()
+    thread_id = written.get("thread_id", written["id"])
+    for reader in (client, siti):
+        text = reader.get(f"/forum/threads/{thread_id}").text
+        assert (CRY in text, str(image) in text) == (True, False)
+    assert client.get(f"/media/{image}").status_code == 404
+    jobs.place_pictures()
+    assert client.get(f"/media/{image}").status_code == 404
+    (case,) = cases(admin)
+    assert (case["urgent"], case["has_image"], case["hidden_by"]) == (True, True, None)
+    assert admin.get(image_path(case)).status_code == 200
+    admin.put(f"/admins/moderasi/{case['id']}", {"decision": "keep", "reason": "Kami sudah menghubungi."})
+    assert str(image) in client.get(f"/forum/threads/{thread_id}").text
+    assert client.get(f"/media/{image}").status_code == 200
+
+
+def test_a_picture_that_comes_later_waits_too(client: Client, siti: Client, admin: Client) -> None:
+    path = f"/forum/threads/{write_thread(siti, content=CRY)['id']}"
+    assert siti.put(path, data=picture()).json["image"] is None
+    assert siti.put(path, {"content": "Maaf, sudah."}).json["image"] is None
+    assert siti.put(path, data=picture()).json["image"] is None
+    name = db.session.scalars(sa.select(ForumThread.image)).one()
+    assert client.get(f"/media/{name}").status_code == 404
+    moderate(admin, "hide", thread_id=cases(admin)[0]["thread_id"])
+    assert client.get(f"/media/{name}").status_code == 404
+    moderate(admin, "keep", thread_id=cases(admin)[0]["thread_id"])
+    assert client.get(f"/media/{name}").status_code == 200
+    assert siti.put(path, {"image": None}).json["image"] is None
 
 
 def test_its_broadcast_waits_for_a_moderator(client: Client, siti: Client, budi: Client, admin: Client) -> None:

@@ -14,6 +14,7 @@ from app.forum.service.reads.posts import HIDDEN
 from app.identity.access_log import AccessLogEntry
 from app.identity.models import AuditEntry, User
 from app.notifications.models import Delivery
+from tests.forum.people import report_by_three
 from tests.forum.posts import add_picture, cases, image_path, moderate, read_thread, report, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
@@ -63,6 +64,32 @@ class TestListCases(ForAdmins):
         assert ([case["thread_id"] for case in paged.json], paged.headers["X-Total-Count"]) == ([ids[0]], "4")
         with statements.at_most(4):  # the session, cases, reports
             cases(admin)
+
+    def test_every_open_appeal_is_listed_with_totals_of_each_state(
+        self, client: Client, siti: Client, admin: Client
+    ) -> None:
+        by_reports, by_moderator, again, decided, gone = (write_thread(siti)["id"] for _ in range(5))
+        report_by_three(client, f"threads/{by_reports}")
+        for thread_id in (by_moderator, again, decided, gone):
+            moderate(admin, "hide", thread_id=thread_id)
+        for thread_id in (again, decided, gone, by_moderator, by_reports):
+            assert siti.post(f"/forum/threads/{thread_id}/banding", {"note": "Mengapa?"}).status_code == 201
+        moderate(admin, "hide", thread_id=again)
+        assert siti.post(f"/forum/threads/{again}/banding", {"note": "Sungguh."}).status_code == 201
+        moderate(admin, "hide", thread_id=decided)
+        siti.delete(f"/forum/threads/{gone}")
+        appeals = admin.get("/admins/moderasi?banding=true&per_page=2&page=2")
+        assert [case["thread_id"] for case in cases(admin, "?banding=true")] == [again, by_moderator, by_reports]
+        assert ([case["thread_id"] for case in appeals.json], appeals.headers["X-Total-Count"]) == ([by_reports], "3")
+        totals = {
+            state: admin.get(f"/admins/moderasi?state={state}&per_page=1").headers["X-Total-Count"]
+            for state in ("open", "kept", "hidden", "deleted")
+        }
+        assert totals == {"open": "1", "kept": "0", "hidden": "3", "deleted": "1"}
+        assert {case["thread_id"]: case["hidden_by"] for case in cases(admin)} == {
+            by_reports: "reports", by_moderator: "moderator", again: "moderator", decided: "moderator", gone: None
+        }  # fmt: skip
+        assert moderate(admin, "keep", thread_id=by_reports)["hidden_by"] is None
 
     def test_a_wrong_query_is_bad_input(self, admin: Client) -> None:
         for query, field in (("banding=mungkin", "banding"), ("state=lama", "state"), ("page=0", "page")):

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
+from limits import parse
 
 from app.core.database.session import db
 from app.forum.models import ForumCategory, ForumReply, ForumReport, ForumThread, ReplyMark, ThreadMark
 from tests.core.media.samples import HOSTILE, plain
 from tests.forum.posts import cases, category_id, moderate, read_thread, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
-from tests.helpers.routes import assert_refused
+from tests.helpers.routes import TokenNeeded, assert_refused
 
 #: A right body of each request.
 BODY = {"title": "x", "content": "x", "reason": "spam", "note": "x"}
@@ -377,6 +379,15 @@ class TestCreateReply(OfAPost):
     def test_bad_reply_is_refused(self, siti: Client, thread_id: int, sent: dict[str, Any], field: str) -> None:
         assert_error(siti.post(f"/forum/threads/{thread_id}/reply", sent), 400, "validation_error", field)
 
+    def test_nobody_writes_more_than_30_a_minute_and_300_a_day(
+        self, app: Flask, siti: Client, budi: Client, thread_id: int, limited: None
+    ) -> None:
+        path = f"/forum/threads/{thread_id}/reply"
+        assert [siti.post(path, {"content": ""}).status_code for _ in range(31)] == [400] * 30 + [429]
+        for _ in range(300):
+            app.extensions["limits"].check(parse("300 per day"), "limit", f"user:{budi.id}", "forum.create_reply")
+        assert_error(budi.post(path, {"content": "x"}), 429, "too_many_requests")
+
     def test_blank_parent_of_a_form_is_none(self, siti: Client, thread_id: int) -> None:
         form = {"content": "x", "parent_id": "", "use_pseudonym": "0"}
         response = siti.open("POST", f"/forum/threads/{thread_id}/reply", data=form, content_type="multipart/form-data")
@@ -468,6 +479,49 @@ class TestSaveReply(Toggles):
     """POST /forum/replies/<reply_id>/save"""
 
     flag, count = "is_saved", "saves_count"
+
+
+class TestListBlocks(TokenNeeded):
+    """GET /forum/blokir"""
+
+    def test_says_what_was_seen_newest_first_and_paged(self, client: Client, siti: Client, budi: Client) -> None:
+        assert budi.get("/forum/blokir").json == []
+        reply_id = write_reply(siti, write_thread(siti)["id"])["id"]
+        thread_id = write_thread(siti, use_pseudonym=True)["id"]
+        for path in (f"replies/{reply_id}", f"threads/{thread_id}", f"threads/{thread_id}"):
+            budi.post(f"/forum/{path}/blokir")
+        siti.put("/profile", {"nama_ktp": "Siti Baru", "nama_samaran": "Kenanga"})
+        rows = budi.get("/forum/blokir").json
+        assert [(row["kind"], row["shown_as"]) for row in rows] == [("alias", "Melati"), ("name", "Siti Aminah")]
+        assert {tuple(row) for row in rows} == {("id", "kind", "shown_as", "created_at")}
+        paged = budi.get("/forum/blokir?page=2&per_page=1")
+        assert (paged.json, paged.headers["X-Total-Count"]) == ([rows[1]], "2")
+        assert siti.get("/forum/blokir").json == []
+
+    def test_a_wrong_page_is_bad_input(self, budi: Client) -> None:
+        assert_error(budi.get("/forum/blokir?page=0"), 400, "validation_error", "page")
+
+
+class TestDeleteBlock(TokenNeeded):
+    """DELETE /forum/blokir/<block_id>"""
+
+    @pytest.mark.parametrize("is_gone", [True, False])
+    def test_lifts_an_own_block_also_when_the_post_is_gone(
+        self, siti: Client, budi: Client, admin: Client, is_gone: bool
+    ) -> None:
+        first, second = (write_thread(siti, use_pseudonym=True)["id"] for _ in range(2))
+        budi.post(f"/forum/threads/{first}/blokir")
+        if is_gone:
+            siti.delete(f"/forum/threads/{first}")
+        assert second not in [row["id"] for row in budi.get("/forum/threads").json]
+        (row,) = budi.get("/forum/blokir").json
+        path = f"/forum/blokir/{row['id']}"
+        assert_error(siti.delete(path), 404, "not_found")
+        assert_error(admin.delete(path), 404, "not_found")
+        response = budi.delete(path)
+        assert (response.status_code, response.data) == (204, b"")
+        assert_error(budi.delete(path), 404, "not_found")
+        assert second in [row["id"] for row in budi.get("/forum/threads").json]
 
 
 class TestReportThread(Reports):

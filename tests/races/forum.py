@@ -25,6 +25,17 @@ def reply(reply_id: int) -> str:
     return f"/forum/replies/{reply_id}"
 
 
+@encounter(201)
+def replies_to_many_threads_are_one_notice_and_ten_minutes(scene: Scene) -> Script:
+    author = scene.person()
+    threads = [scene.new(write(author)) for _ in range(4)]
+    yield [answer(scene.person(), thread_id) for thread_id in threads]
+    waiting = "SELECT count(*) FROM deliveries WHERE user_id = :id AND kind = 'forum_reply'"
+    assert scene.sql(waiting, id=author.id) == 2
+    apart = "SELECT max(due_at) - min(due_at) >= interval '10 minutes' FROM deliveries WHERE user_id = :id"
+    assert scene.sql(apart + " AND kind = 'forum_reply'", id=author.id)
+
+
 @encounter(200)
 def double_taps_on_a_thread(scene: Scene) -> Script:
     author, fan = scene.person(), scene.person()

@@ -66,6 +66,77 @@ def a_decision_meets_reports(scene: Scene) -> Script:
     assert cases_of(scene, thread_id) == 1
 
 
+@encounter(200, 201)
+def a_keep_meets_the_report_that_would_hide(scene: Scene) -> Script:
+    """Whichever comes first, the moderator's word stands: what was kept is not hidden by reports from before."""
+    admin, thread_id = scene.admin(), scene.new(write(scene.person()))
+    first, second, third = reporters(scene)
+    for who in (first, second):
+        scene.new(report(who, thread(thread_id)))
+    yield [report(third, thread(thread_id)), decide(admin, "keep", thread_id=thread_id)]
+    hidden = "SELECT hidden_reason IS NULL FROM forum_threads WHERE id = :id"
+    assert scene.sql(hidden, id=thread_id)
+    assert scene.sql("SELECT hidden_by IS NULL FROM forum_cases WHERE thread_id = :id", id=thread_id)
+
+
+@encounter(200, 201, 409)
+def an_appeal_meets_the_decision(scene: Scene) -> Script:
+    """An appeal that came first is decided; one that came second finds the post shown, or waits for a moderator."""
+    admin, author = scene.admin(), scene.person()
+    thread_id = scene.new(write(author))
+    case_id = scene.new(decide(admin, "hide", thread_id=thread_id))
+    other_id = scene.new(write(author))
+    scene.new(decide(admin, "hide", thread_id=other_id))
+    yield [
+        author.post(f"{thread(thread_id)}/banding", note="Mengapa?"),
+        admin.put(f"/admins/moderasi/{case_id}", decision="keep", reason="Maaf."),
+        author.post(f"{thread(other_id)}/banding", note="Mengapa?"),
+        decide(admin, "hide", thread_id=other_id),
+    ]
+    assert scene.sql(
+        "SELECT appealed_at IS NULL OR appealed_at < decided_at FROM forum_cases WHERE id = :id", id=case_id
+    )
+    told = "SELECT count(*) FROM deliveries WHERE user_id = :id AND about_id = :case_id AND kind = 'post_moderated'"
+    told += " AND state = 'pending'"
+    assert scene.sql(told, id=author.id, case_id=case_id) == 2
+
+
+@encounter(200, 201, 404, 409)
+def a_hiding_meets_the_authors_deletion(scene: Scene) -> Script:
+    """Nobody is told that a post is hidden which is gone."""
+    admin, author = scene.admin(), scene.person()
+    thread_id = scene.new(write(author))
+    reply_id = scene.new(answer(author, thread_id))
+    yield [
+        decide(admin, "hide", reply_id=reply_id),
+        author.delete(reply(reply_id)),
+        decide(admin, "hide", thread_id=thread_id),
+        author.delete(thread(thread_id)),
+    ]
+    told = "SELECT count(*) FROM deliveries WHERE user_id = :id AND kind = 'post_moderated' AND state = 'pending'"
+    assert scene.sql(told, id=author.id) == 0
+
+
+@encounter(200, 201)
+def a_cry_for_help_meets_the_report_that_would_hide(scene: Scene) -> Script:
+    author = scene.person()
+    thread_id = scene.new(write(author))
+    first, second, third = reporters(scene)
+    for who in (first, second):
+        scene.new(report(who, thread(thread_id)))
+    yield [report(third, thread(thread_id)), author.put(thread(thread_id), content="Aku ingin mati.")]
+    assert scene.sql("SELECT hidden_reason IS NULL FROM forum_threads WHERE id = :id", id=thread_id)
+
+
+@encounter(204, 404)
+def a_block_is_lifted_once(scene: Scene) -> Script:
+    who, thread_id = scene.person(), scene.new(write(scene.person()))
+    scene.send(who.post(f"{thread(thread_id)}/blokir"))
+    block_id = scene.sql("SELECT id FROM forum_blocks WHERE user_id = :id", id=who.id)
+    responses = yield [who.delete(f"/forum/blokir/{block_id}")] * 3
+    assert statuses(responses) == [204, 404, 404]
+
+
 @encounter(200, 201, 404)
 def a_deletion_meets_reports(scene: Scene) -> Script:
     author = scene.person()

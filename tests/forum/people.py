@@ -1,0 +1,28 @@
+"""People whose accounts have an age, for tests of the forum."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.models import User
+from tests.forum.posts import report
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+
+
+def aged(client: Client, **age: float) -> Client:
+    """Somebody whose account is so old."""
+    user = make_user()
+    at = sa.func.now() - timedelta(**age)
+    db.session.execute(sa.update(User).where(User.id == user.id).values(created_at=at))
+    db.session.commit()
+    return client.as_(user)
+
+
+def report_by_three(client: Client, path: str, reason: str = "spam") -> None:
+    """Report a post as often as it takes to hide it."""
+    for _ in range(3):
+        report(aged(client, days=8), path, reason)

@@ -1,0 +1,48 @@
+"""An account younger than 24 hours announces no thread until a moderator lets it go."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.notifications.models import Broadcast, Delivery
+from tests.forum.people import aged
+from tests.forum.posts import cases, moderate, read_thread, write_thread
+from tests.helpers.client import Client
+from tests.helpers.factories import make_admin
+
+
+def states() -> list[str]:
+    db.session.expire_all()
+    return list(db.session.scalars(sa.select(Broadcast.state).order_by(Broadcast.id)))
+
+
+@pytest.mark.parametrize(("hours", "state"), [(0, "held"), (23.9, "held"), (24.1, "open")])
+def test_a_new_account_waits(client: Client, admin: Client, hours: float, state: str) -> None:
+    writer = aged(client, hours=hours)
+    thread_id = write_thread(writer)["id"]
+    assert states() == [state]
+    assert [case["thread_id"] for case in cases(admin, "?state=open")] == ([thread_id] if state == "held" else [])
+    assert read_thread(client, thread_id)["content"] == "Apa yang boleh dimakan?"
+
+
+def test_a_moderator_lets_it_go_or_not(client: Client, admin: Client) -> None:
+    writer = aged(client, hours=1)
+    kept, hidden = (write_thread(writer)["id"] for _ in range(2))
+    moderate(admin, "keep", thread_id=kept)
+    moderate(admin, "hide", thread_id=hidden)
+    assert states() == ["open", "held"]
+
+
+def test_an_edit_lets_nothing_go(client: Client) -> None:
+    writer = aged(client, hours=1)
+    path = f"/forum/threads/{write_thread(writer)['id']}"
+    assert writer.put(path, {"title": "Lain", "category_id": 1}).status_code == 200
+    assert states() == ["held"]
+
+
+def test_moderators_are_told_of_its_case(client: Client) -> None:
+    wants = make_admin(preferences={"moderation": True})
+    write_thread(aged(client, hours=1))
+    assert db.session.scalars(sa.select(Delivery.user_id)).all() == [wants.id]

@@ -1,0 +1,107 @@
+"""Two people's ways through a forum that is safe: an author who was reported wrongly, and somebody in crisis."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.forum.service import crisis
+from app.forum.service.reads.posts import HIDDEN
+from app.notifications.models import Delivery
+from tests.forum.people import aged, report_by_three
+from tests.forum.posts import cases, read_thread, report, write_reply, write_thread
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.notifications.deliveries import words_of
+
+
+def arrive(who: Client) -> list[str]:
+    """Let the messages of moderation to somebody leave; returns what they say."""
+    waiting = sa.select(Delivery).filter_by(user_id=who.id, kind="post_moderated", state="pending", channel="messaging")
+    texts = [words_of(row)["text"] for row in db.session.scalars(waiting)]
+    db.session.execute(sa.update(Delivery).where(Delivery.user_id == who.id).values(state="sent"))
+    db.session.commit()
+    return texts
+
+
+def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+    """Siti asks under her alias. Three people report her, and go on doing so with others."""
+    thread_id = write_thread(siti, title="Insulin di kulkas?", content="Apakah rusak?", use_pseudonym=True)["id"]
+    path = f"/forum/threads/{thread_id}"
+    trolls = [aged(client, days=8) for _ in range(3)]
+    for troll in trolls:
+        report(troll, f"threads/{thread_id}")
+    # Others read a stub. She is told why and what she can do, and finds the post among her own.
+    assert read_thread(client, thread_id)["title"] == HIDDEN
+    (text,) = arrive(siti)
+    assert "Beberapa orang melaporkan tulisan ini." in text
+    assert "ajukan banding" in text
+    assert "Insulin" not in text
+    (row,) = siti.get("/forum/threads?mine=true").json
+    assert (row["title"], row["is_hidden"], row["hidden_reason"]) == (
+        "Insulin di kulkas?", True, "Beberapa orang melaporkan tulisan ini."
+    )  # fmt: skip
+    for reader in (client, budi, admin):
+        assert reader.get("/forum/threads").json == []
+    # She appeals, and the moderator finds the appeal, hidden by reports, under her alias alone.
+    assert siti.post(f"{path}/banding", {"note": "Saya hanya bertanya."}).status_code == 201
+    (case,) = cases(admin, "?banding=true")
+    assert (case["hidden_by"], case["appeal"], case["author_name"]) == ("reports", "Saya hanya bertanya.", "Melati")
+    decided = admin.put(f"/admins/moderasi/{case['id']}", {"decision": "keep", "reason": "Pertanyaan biasa."}).json
+    assert (decided["state"], decided["hidden_by"]) == ("kept", None)
+    # She is told once more. Everybody reads it, and no crowd hides it again.
+    (text,) = arrive(siti)
+    assert "Pertanyaan biasa." in text
+    assert arrive(siti) == []
+    report_by_three(client, f"threads/{thread_id}")
+    assert read_thread(budi, thread_id)["title"] == "Insulin di kulkas?"
+    assert_error(siti.post(f"{path}/banding", {"note": "Lagi?"}), 409, "not_hidden")
+    # After three such decisions the three have no weight left, and read nothing of it.
+    for _ in range(2):
+        other = write_thread(budi)["id"]
+        for troll in trolls:
+            report(troll, f"threads/{other}")
+        (case,) = cases(admin, "?state=open&q=Menu")
+        admin.put(f"/admins/moderasi/{case['id']}", {"decision": "keep", "reason": "Biasa."})
+    last = write_thread(budi)["id"]
+    for troll in trolls:
+        assert set(report(troll, f"threads/{last}")) == {"id", "reason", "note", "created_at"}
+    assert read_thread(client, last)["title"] == "Menu harian"
+
+
+#: By province: the numbers that administrators added, and the last one that somebody in crisis is given.
+PROVINCES = {
+    "Aceh": ([("0651-118", "ambulance"), ("0651-34565", "hospital")], "0651-118"),
+    "Bali": ([("0361-227911", "hospital"), ("0361-110", "police")], "0361-227911"),
+    "Papua": ([("0967-110", "police"), ("0967-113", "fire"), ("0967-222", "other")], "119"),
+    "DKI Jakarta": ([], "119"),
+    "Maluku": ([("119", "ambulance"), ("0911-353118", "hospital")], "0911-353118"),
+}
+
+
+@pytest.mark.parametrize("province", PROVINCES)
+def test_a_person_in_crisis_in_five_provinces(client: Client, budi: Client, admin: Client, province: str) -> None:
+    numbers, nearest = PROVINCES[province]
+    for phone, kind in numbers:
+        number = {"province": province, "phone": phone, "kind": kind}
+        assert admin.post("/emergency/admin", number).status_code == 201
+    person = client.as_(make_user(domicile=province))
+    thread_id = write_thread(budi)["id"]
+    # Whoever cries for help reads first who listens. No police, no fire brigade, four numbers at most.
+    reply = write_reply(person, thread_id, content="Saya capek hidup.")
+    phones = [row["phone"] for row in reply["help"]["phones"]]
+    assert phones == ["119 ext. 8", "112", nearest]
+    assert reply["help"]["url"] == "https://www.healing119.id"
+    # The chat says the same, and to a medical emergency the province's ambulance.
+    assert [line.split(":")[0] for line in crisis.help_lines(province).split("\n")[1:]] == phones
+    ambulance = next((phone for phone, kind in numbers if kind == "ambulance" and phone != "119"), None)
+    assert (f"Ambulans di {province}: {ambulance}" in crisis.emergency_lines(province)) is (ambulance is not None)
+    assert "telepon 119 sekarang" in crisis.emergency_lines(province)
+    # The words stay for everybody, whoever reports them. A moderator sees an urgent case.
+    report_by_three(client, f"replies/{reply['id']}")
+    assert read_thread(client, thread_id)["replies"][0]["content"] == "Saya capek hidup."
+    (case,) = cases(admin)
+    assert (case["urgent"], case["state"], case["hidden_by"]) == (True, "open", None)
+    admin.put(f"/admins/moderasi/{case['id']}", {"decision": "keep", "reason": "Kami sudah menyapa."})
+    assert arrive(person) == []
