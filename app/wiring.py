@@ -97,7 +97,7 @@ RENDER: Mapping[str, Renderer] = {
     ),
     forum_notices.REPLY_KIND: forum_notices.render_replies,
     forum_notices.LIFTED_KIND: forum_notices.render_lifted,
-    forum_verdicts.KIND: forum_verdicts.render,
+    forum_notices.VERDICT_KIND: forum_verdicts.render,
     forum_cases.KIND: forum_cases.render,
     SECURITY_NOTICE: rendering.by_event(
         {

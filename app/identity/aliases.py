@@ -17,10 +17,12 @@ _ALIKE = {
     "i": "іɪιıӏ1|!lʟłľ", "j": "јᴊ", "k": "кκᴋ", "m": "мᴍ", "n": "пηɴոν", "o": "оοᴏ0øօ", "p": "рρᴘ", "r": "гʀᴦ",
     "s": "ѕꜱ5$ʂ", "t": "тτᴛ7ŧ", "u": "υᴜս", "v": "ᴠѵ", "w": "ѡᴡω", "x": "хχ", "y": "уүγʏ", "z": "ᴢʐ",
 }  # fmt: skip
-_LATIN = str.maketrans({other: letter for letter, others in _ALIKE.items() for other in others})
 #: First letters of alphabets in circles, squares and flags, which Unicode does not decompose.
 _ENCLOSED = (0x1F150, 0x1F170, 0x1F1E6)
-_LATIN.update({first + n: chr(ord("a") + n) for first in _ENCLOSED for n in range(26)})
+_LATIN = str.maketrans(
+    {other: letter for letter, others in _ALIKE.items() for other in others}
+    | {chr(first + n): chr(ord("a") + n) for first in _ENCLOSED for n in range(26)}
+)
 _STRETCHED = re.compile(r"(.)\1+")
 
 

@@ -99,6 +99,7 @@ LABELS = {
     "banding": "Tanda banding",
     # pushes
     "endpoint": "Alamat langganan",
+    "kind": "Jenis",
     "keys": "Kunci langganan",
     "p256dh": "Kunci publik",
     "auth": "Kunci rahasia",

@@ -67,7 +67,11 @@ def list_own(page: Page, caller: Caller) -> Listing[Block]:
     """The caller's blocks, newest first. No row says whom it blocks."""
     rows = sa.select(ForumBlock.id, _KIND, ForumBlock.shown_as, ForumBlock.created_at)
     listing = paginate_rows(rows.where(ForumBlock.user_id == caller.id).order_by(ForumBlock.id.desc()), page)
-    return Listing([Block(**row._asdict()) for row in listing.rows], listing.total, listing.page)
+    return Listing([_record(*row) for row in listing.rows], listing.total, listing.page)
+
+
+def _record(id_: int, kind: str, shown_as: str | None, created_at: datetime) -> Block:
+    return {"id": id_, "kind": kind, "shown_as": shown_as, "created_at": created_at}
 
 
 def delete_own(block_id: int, caller: Caller) -> None:

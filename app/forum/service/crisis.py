@@ -44,9 +44,10 @@ class Help(TypedDict):
 def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
     """Return what one of the texts tells of, by the list of phrases. A crisis wins over an emergency."""
     rows = db.session.execute(sa.select(CrisisPhrase.phrase, CrisisPhrase.kind)).all()
-    for kind in (PhraseKind.CRISIS, PhraseKind.EMERGENCY):
-        if words.finds([row.phrase for row in rows if row.kind == kind], *texts):
-            return kind.value
+    if words.finds((row.phrase for row in rows if row.kind == PhraseKind.CRISIS), *texts):
+        return "crisis"
+    if words.finds((row.phrase for row in rows if row.kind == PhraseKind.EMERGENCY), *texts):
+        return "emergency"
     return None
 
 
@@ -77,7 +78,7 @@ def look_at(post: Post) -> Help | None:
     Open an urgent case, and hold the picture until a moderator has seen it. Call `hiding.undo_reports` after that.
     """
     texts = (post.title, post.content) if isinstance(post, ForumThread) else (post.content or "",)
-    if kind_of(*texts) != PhraseKind.CRISIS:
+    if kind_of(*texts) != "crisis":
         return None
     case, is_new = cases.of_post(post)
     case.is_crisis = True

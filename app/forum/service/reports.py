@@ -80,9 +80,11 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
 def _reported_falsely(user_id: orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:
     """Whether `FALSE` of somebody's reports were decided `keep` within `FALSE_WITHIN`, the last of them as lately."""
     theirs = orm.aliased(ForumReport)
-    by_time = {"order_by": (theirs.kept_at, theirs.id)}
     kept = (
-        sa.select(theirs.kept_at, sa.func.lag(theirs.kept_at, FALSE - 1).over(**by_time).label("first_at"))
+        sa.select(
+            theirs.kept_at,
+            sa.func.lag(theirs.kept_at, FALSE - 1).over(order_by=(theirs.kept_at, theirs.id)).label("first_at"),
+        )
         .where(theirs.reporter_id == user_id, theirs.kept_at > sa.func.now() - 2 * FALSE_WITHIN)
         .correlate(User)
         .subquery()

@@ -15,8 +15,7 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit
 from app.core.lib.addresses import without_addresses
 from app.forum.models import CaseState, ForumCase, ForumReply, ForumThread
-from app.forum.service.notices import VERDICT_KIND as KIND
-from app.forum.service.notices import quoted
+from app.forum.service.notices import VERDICT_KIND, quoted
 from app.notifications import outbox
 from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
@@ -45,7 +44,7 @@ def tell(case: ForumCase, event: Event) -> None:
     if case.author_id is not None:
         tell_user(
             case.author_id,
-            kind=KIND,
+            kind=VERDICT_KIND,
             dedupe_key=f"{ABOUT}:{case.id}:{event}:{case.decided_at or ''}",
             expires_in=EXPIRES,
             about=About(ABOUT, case.id),
