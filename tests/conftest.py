@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import metrics
 from app.core.jobs.clock_jump import verified_time
 from app.core.web.rate_limits import RateLimits
+from app.forum.service import threads
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName
 from config import environment
@@ -76,6 +78,8 @@ def forget(app: Flask) -> None:
 def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The application inside a transaction that is rolled back: a commit of the code under test is a savepoint."""
     forget(real_app)
+    # Everybody here has just registered.
+    monkeypatch.setattr(threads, "NEWCOMER", timedelta())
     with real_app.app_context():
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 
 from app.core.database.session import db
+from app.forum.service import threads
 from app.notifications.models import Broadcast, Delivery
 from tests.forum.people import aged
 from tests.forum.posts import cases, moderate, read_thread, write_thread
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin
+
+
+@pytest.fixture(autouse=True)
+def a_day(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in production: for other tests nobody is new."""
+    monkeypatch.setattr(threads, "NEWCOMER", timedelta(hours=24))
 
 
 def states() -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import cache
 from itertools import count
 from typing import Any
@@ -22,9 +21,6 @@ PASSWORD = "rahasia123"
 
 _numbers = count(1)
 
-#: Accounts of tests are so old, so that they may announce threads.
-NO_NEWCOMER = timedelta(hours=25)
-
 #: The same password for all, hashed once: a hash takes 47 ms, and the suite makes thousands of people.
 _hash = cache(passwords.hash_password)
 
@@ -43,7 +39,6 @@ def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
     with mock.patch.object(passwords, "hash_password", _hash):
         user = users.create(values, roles or (RoleName.PASIEN,))
     user.image = image
-    user.created_at = db.session.scalar(sa.select(sa.func.now() - NO_NEWCOMER))
     db.session.flush()
     return user
 

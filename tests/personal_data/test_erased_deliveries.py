@@ -70,7 +70,7 @@ def test_what_others_are_told_of_the_person_names_them_no_more(client: Client, f
     for use_pseudonym in (False, True):
         thread = write_thread(hers, title="Halo")
         write_reply(theirs, thread["id"], use_pseudonym=use_pseudonym)
-    stays = write_reply(client.as_(make_user(nama_ktp="Budi")), write_thread(hers, title="Halo")["id"])
+    write_reply(client.as_(make_user(nama_ktp="Budi")), write_thread(hers, title="Halo")["id"])
     code = hers.post("/patient/invitations", {"scopes": ["alerts"]}).json["code"]
     assert theirs.post("/caregiver/invitations", {"code": code}).status_code == 201
     assert any("Jejakqx" in text and "pendamping" in text for text in said().values())
@@ -81,4 +81,4 @@ def test_what_others_are_told_of_the_person_names_them_no_more(client: Client, f
     after = {key: text for key, text in said().items() if not key.startswith("answer")}
     assert "Jejakqx" not in str(after)
     assert "e membalas" not in str(after)
-    assert "Budi membalas" in after[f"forum_reply:{stays['id']}"]
+    assert any("Budi membalas" in text for key, text in after.items() if key.startswith("forum_reply"))

@@ -25,7 +25,7 @@ DEMANDED: dict[str, dict[str, Any]] = {
     # Of the person's thread, with which it goes.
     "broadcasts": {"state": "done", "kind": "forum_thread", "about_id": 1, "preference_tag": "medical"},
     # What moderators chose and wrote.
-    "forum_cases": {"state": "open", "reason": "x"},
+    "forum_cases": {"state": "open", "reason": "x", "hidden_by": "reports"},
     "forum_reports": {"reason": "spam"},
     "occurrences": {"state": "done"},
     "audit_entries": {"action": "user_changed", "details": {}},
