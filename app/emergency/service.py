@@ -71,9 +71,9 @@ def nearby(lat: float, lng: float) -> NearbyNumbers:
 
 
 def in_crisis(province: str | None) -> list[CrisisNumber]:
-    """Return whom somebody in danger can call: who listens, 112, and the nearest ambulance or hospital.
+    """Return the numbers for somebody in danger: the crisis line, 112, and the province's ambulance or hospital.
 
-    Police and fire brigade are left out, because they do not listen.
+    Police and fire brigade are left out, because they are no help to somebody who wants to die.
     """
     own = _own_line(province, NumberKind.AMBULANCE) or _own_line(province, NumberKind.HOSPITAL)
     return [_BY_PHONE["119 ext. 8"], _BY_PHONE["112"], own or _BY_PHONE[AMBULANCE_LINE]]

@@ -121,7 +121,7 @@ class ForumReply(Base, Edited):
 class ReplyNotice(Base):
     """The latest message to a person about replies: one row for threads under their name, one for those by alias.
 
-    Threads by alias never delay a message about the others. Else its time would show who is behind the alias.
+    Replies to threads by alias never delay the other message, because its time would show who is behind the alias.
     """
 
     __tablename__ = "forum_reply_notices"

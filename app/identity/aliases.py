@@ -1,4 +1,4 @@
-"""Aliases that nobody may take, because they look like an office or a profession that people trust."""
+"""Reserved aliases: they look like an office or a profession that people trust."""
 
 from __future__ import annotations
 

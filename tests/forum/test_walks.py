@@ -1,4 +1,4 @@
-"""Two people's ways through a forum that is safe: an author who was reported wrongly, and somebody in crisis."""
+"""Two walks through the forum: an author who was reported wrongly, and a person in crisis."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, a
     trolls = [aged(client, days=8) for _ in range(3)]
     for troll in trolls:
         report(troll, f"threads/{thread_id}")
-    # Others read a stub. She is told why and what she can do, and finds the post among her own.
+    # Others read a stub. She gets the reason and how to appeal, and finds the post in her own list.
     assert read_thread(client, thread_id)["title"] == HIDDEN
     (text,) = arrive(siti)
     assert "Beberapa orang melaporkan tulisan ini." in text
@@ -50,14 +50,14 @@ def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, a
     assert (case["hidden_by"], case["appeal"], case["author_name"]) == ("reports", "Saya hanya bertanya.", "Melati")
     decided = admin.put(f"/admins/moderasi/{case['id']}", {"decision": "keep", "reason": "Pertanyaan biasa."}).json
     assert (decided["state"], decided["hidden_by"]) == ("kept", None)
-    # She is told once more. Everybody reads it, and no crowd hides it again.
+    # She gets one more message. Everybody can read the post, and no crowd hides it again.
     (text,) = arrive(siti)
     assert "Pertanyaan biasa." in text
     assert arrive(siti) == []
     report_by_three(client, f"threads/{thread_id}")
     assert read_thread(budi, thread_id)["title"] == "Insulin di kulkas?"
     assert_error(siti.post(f"{path}/banding", {"note": "Lagi?"}), 409, "not_hidden")
-    # After three such decisions the three have no weight left, and read nothing of it.
+    # After three such decisions the reports of the three do not count. Their responses stay the same.
     for _ in range(2):
         other = write_thread(budi)["id"]
         for troll in trolls:
@@ -88,17 +88,17 @@ def test_a_person_in_crisis_in_five_provinces(client: Client, budi: Client, admi
         assert admin.post("/emergency/admin", number).status_code == 201
     person = client.as_(make_user(domicile=province))
     thread_id = write_thread(budi)["id"]
-    # Whoever cries for help reads first who listens. No police, no fire brigade, four numbers at most.
+    # The crisis line comes first. There is no police, no fire brigade, and at most four numbers.
     reply = write_reply(person, thread_id, content="Saya capek hidup.")
     phones = [row["phone"] for row in reply["help"]["phones"]]
     assert phones == ["119 ext. 8", "112", nearest]
     assert reply["help"]["url"] == "https://www.healing119.id"
-    # The chat says the same, and to a medical emergency the province's ambulance.
+    # The chat has the same numbers. It answers a medical emergency with the province's ambulance.
     assert [line.split(":")[0] for line in crisis.help_lines(province).split("\n")[1:]] == phones
     ambulance = next((phone for phone, kind in numbers if kind == "ambulance" and phone != "119"), None)
     assert (f"Ambulans di {province}: {ambulance}" in crisis.emergency_lines(province)) is (ambulance is not None)
     assert "telepon 119 sekarang" in crisis.emergency_lines(province)
-    # The words stay for everybody, whoever reports them. A moderator sees an urgent case.
+    # Reports do not hide the post. A moderator gets an urgent case.
     report_by_three(client, f"replies/{reply['id']}")
     assert read_thread(client, thread_id)["replies"][0]["content"] == "Saya capek hidup."
     (case,) = cases(admin)

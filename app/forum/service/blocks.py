@@ -28,7 +28,7 @@ _KIND = sa.case((ForumBlock.use_pseudonym, "alias"), else_="name").label("kind")
 
 
 class Block(TypedDict):
-    """A block as its owner sees it: the name, or the alias, that the post showed when it was blocked."""
+    """A block in its owner's list, with the name or alias that the post showed when it was blocked."""
 
     id: int
     kind: str
@@ -64,7 +64,7 @@ def unblock_author(kind: PostType, post_id: int, caller: Caller) -> None:
 
 
 def list_own(page: Page, caller: Caller) -> Listing[Block]:
-    """The caller's blocks, newest first. No row says whom it blocks."""
+    """Return one page of the caller's blocks, newest first. No row holds the blocked person's id."""
     rows = sa.select(ForumBlock.id, _KIND, ForumBlock.shown_as, ForumBlock.created_at)
     listing = paginate_rows(rows.where(ForumBlock.user_id == caller.id).order_by(ForumBlock.id.desc()), page)
     return Listing([_record(*row) for row in listing.rows], listing.total, listing.page)
@@ -75,7 +75,7 @@ def _record(id_: int, kind: str, shown_as: str | None, created_at: datetime) -> 
 
 
 def delete_own(block_id: int, caller: Caller) -> None:
-    """Lift one of the caller's blocks, whatever became of the post."""
+    """Delete one of the caller's blocks. The blocked post may be gone."""
     own = sa.delete(ForumBlock).where(ForumBlock.id == block_id, ForumBlock.user_id == caller.id)
     if db.session.scalar(own.returning(ForumBlock.id)) is None:
         raise NotFound(BLOCK_NOT_FOUND)

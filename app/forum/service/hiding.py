@@ -44,7 +44,7 @@ def show(case: ForumCase, post: Post) -> None:
 
 
 def hold_picture(post: Post) -> None:
-    """Keep the picture of a locked post from everybody until `hide` or `show`."""
+    """Withhold the picture of a locked post from everybody until `hide` or `show`."""
     if post.image is not None:
         post.image_is_held = True
         db.session.flush()
@@ -52,7 +52,7 @@ def hold_picture(post: Post) -> None:
 
 
 def undo_reports(post: Post) -> None:
-    """Show the words of a locked post that reports have hidden. Its picture and its broadcast still wait."""
+    """Show the text of a locked post that reports have hidden. Its picture and its broadcast stay held."""
     which = ForumCase.reply_id == post.id if isinstance(post, ForumReply) else _is_of_thread(post)
     undone = sa.update(ForumCase).where(which, ForumCase.hidden_by == HiddenBy.REPORTS).values(hidden_by=None)
     if db.session.scalar(undone.returning(ForumCase.id)) is not None:

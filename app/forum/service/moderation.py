@@ -189,9 +189,9 @@ def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
 
 
 def _event(case: ForumCase, post: Post, decision: str, reason: str) -> verdicts.Event | None:
-    """Return what a decision is to the author. To keep a post that was not hidden is nothing, nor is it to hide twice.
+    """Return the event that the author is notified of, or None if the decision changes nothing for the author.
 
-    The author of a cry for help never learns that a moderator looked at it.
+    So the author of a cry for help gets no notice that a moderator has read it.
     """
     was_hidden = post.hidden_reason is not None
     if decision == "delete":
@@ -205,7 +205,7 @@ def _event(case: ForumCase, post: Post, decision: str, reason: str) -> verdicts.
 
 
 def _judge_reports(case: ForumCase, *, is_false: bool) -> None:
-    """Note that the reports of a case were false, or that they were not. Worry about a life never is."""
+    """Mark the reports of a case as false, or remove the mark. A report of self-harm is never false."""
     judged = sa.update(ForumReport).where(ForumReport.case_id == case.id)
     if is_false:
         judged = judged.where(ForumReport.kept_at.is_(None), ForumReport.reason != ReportReason.SELF_HARM)

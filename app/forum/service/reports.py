@@ -78,7 +78,10 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
 
 
 def _reported_falsely(user_id: orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:
-    """Whether `FALSE` of somebody's reports were decided `keep` within `FALSE_WITHIN`, the last of them as lately."""
+    """Return the condition that `FALSE` of somebody's reports were decided `keep` within `FALSE_WITHIN`.
+
+    The latest of these decisions must be younger than `FALSE_WITHIN` too.
+    """
     theirs = orm.aliased(ForumReport)
     kept = (
         sa.select(

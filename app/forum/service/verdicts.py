@@ -1,7 +1,7 @@
-"""Tells the author of a post what became of it: hidden, shown again, or deleted.
+"""Notices to the author of a post: it was hidden, shown again, or deleted.
 
-The words are read when they leave. They never say who reported the post. They quote no title of a post under a
-pseudonym, because a message is easily read over a shoulder.
+Their text is rendered at the claim. It never names reporters. It quotes no title of a post under a pseudonym, because
+somebody else may read the phone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Event(StrEnum):
 
 
 def tell(case: ForumCase, event: Event) -> None:
-    """Tell the author of a case once, by message and push. What has not left yet of an earlier event is cancelled."""
+    """Notify the author of a case once, by message and push. Cancel unsent notices of earlier events."""
     cancel(case.id)
     if case.author_id is not None:
         tell_user(
@@ -53,12 +53,12 @@ def tell(case: ForumCase, event: Event) -> None:
 
 
 def cancel(case_id: int) -> None:
-    """Cancel what the author has not been told yet."""
+    """Cancel the unsent notices to the author of a case."""
     outbox.cancel(About(ABOUT, case_id))
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of notices to authors. A notice of what is not true any more has none."""
+    """Return the words of notices to authors. A notice whose event was undone has none."""
     texts = ((each, _text(each)) for each in deliveries)
     return {each.id: rendering.notice(each, text=text, title=TITLE, body=text) for each, text in texts if text}
 
@@ -70,7 +70,7 @@ _STANDING = (
         ForumCase.reason,
         _is_reply.label("is_reply"),
         sa.case((_is_reply, ForumReply.hidden_reason), else_=ForumThread.hidden_reason).label("hidden_reason"),
-        # A hidden thread's title is its author's alone.
+        # Only its author may read the title of a hidden thread.
         sa.case((sa.or_(~_is_reply, ForumThread.hidden_reason.is_(None)), ForumThread.title)).label("title"),
         sa.func.coalesce(
             ForumCase.use_pseudonym,
@@ -86,7 +86,7 @@ _STANDING = (
 
 
 def _text(delivery: Claimed) -> str | None:
-    """Return what a delivery says, or None if its event is undone."""
+    """Return the text of a notice, or None if its event was undone."""
     with autocommit() as connection:
         row = connection.execute(_STANDING, {"id": delivery.about_id, "author_id": delivery.user_id}).one_or_none()
     if row is None:
