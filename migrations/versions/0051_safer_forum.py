@@ -11,7 +11,7 @@ from alembic import op
 from app.core.database.migrations import fill
 
 revision = "0051"
-down_revision = "0048"
+down_revision = "0050"
 
 NATIONAL = (("110", "police"), ("113", "fire"), ("119", "ambulance"))
 

@@ -167,7 +167,7 @@ LIMITS: dict[str, Limit] = {
     ),
     # what people write
     "forum/routes.py create_thread '10 per minute; 60 per day'": Limit("readers", "an author", GENERIC),
-    "forum/routes.py create_reply '30 per minute'": Limit("readers and authors", "an author", GENERIC),
+    "forum/routes.py create_reply '30 per minute; 300 per day'": Limit("readers and authors", "an author", GENERIC),
     "forum/routes.py report '20 per day'": Limit(
         "authors and moderators",
         "reports of a person, of threads and replies together",

@@ -47,7 +47,7 @@ BLOCK = "INSERT INTO forum_blocks (user_id, blocked_id, use_pseudonym) VALUES (1
 
 def test_what_was_stored_before_says_the_same_afterwards(variables: dict[str, str], database: str) -> None:
     there = {**variables, "DATABASE_URL": database}
-    assert output(flask(there, "db", "upgrade", "0048"))[0] == 0
+    assert output(flask(there, "db", "upgrade", "0050"))[0] == 0
     with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
         cursor.execute(STORED)
     code, text = output(flask(there, "db", "upgrade", "0051"))
