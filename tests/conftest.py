@@ -47,7 +47,9 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     app = create_patient_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
     with app.app_context():
         seed_all()
-    yield app
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "NEWCOMER", timedelta())  # everybody here has just registered
+        yield app
     dispose(app)
 
 
@@ -78,8 +80,6 @@ def forget(app: Flask) -> None:
 def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The application inside a transaction that is rolled back: a commit of the code under test is a savepoint."""
     forget(real_app)
-    # Everybody here has just registered.
-    monkeypatch.setattr(threads, "NEWCOMER", timedelta())
     with real_app.app_context():
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:

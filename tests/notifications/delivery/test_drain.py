@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from threading import Condition, Event, Thread
+from threading import enumerate as enumerate_threads
 
 import pytest
 import sqlalchemy as sa
@@ -227,6 +228,8 @@ def test_a_drain_that_its_alarm_ends_claims_nothing_more(
     first = add()
     with pytest.raises(JobTimeoutException):
         jobs.drain("urgent")
+    # A thread that was about to claim when the alarm came may still do so.
+    wait_until(lambda: [thread.name for thread in enumerate_threads()].count("urgent-messaging") == 1)
     second = add()
     ended.clear()
     let_go.set()
