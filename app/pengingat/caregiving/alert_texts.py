@@ -5,13 +5,13 @@ No web address leaves in both people's words, for the caregiver's number may be 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.outgoing.texts import PUSH_CHARACTERS, Recipient, calendar_day, clock_time, first_name
+from app.pengingat.outgoing.texts import PUSH_CHARACTERS, Recipient, calendar_day, clock_time, patient_name
 from app.pengingat.timetable.schedule import DAY
 from app.pengingat.timetable.tipe import Tipe
 
@@ -46,12 +46,14 @@ class Line:
     pengingat: Pengingat
 
 
-def words(lines: Sequence[Line], patient: str, now: datetime, *, named: bool) -> dict[str, str]:
+def words(
+    lines: Sequence[Line], patient: str, now: datetime, *, named: bool, others: Collection[str] = ()
+) -> dict[str, str]:
     """Return what a caregiver reads of a patient with this name: the text of a message, title and body of a push.
 
-    With `named`, medicines are named.
+    With `named`, medicines are named. `others` are the names of the caregiver's other patients.
     """
-    name = first_name(patient) or "Pasien Anda"
+    name = patient_name(patient, others) or "Pasien Anda"
     sentences = [_sentence(line, name, now, named=named) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         sentences.append(f"Masih ada {len(lines) - MOST_LINES} pengingat lain.")

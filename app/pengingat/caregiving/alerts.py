@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
@@ -211,6 +213,15 @@ def _told(link_id: int, today: datetime, now: datetime) -> Told:
 
 # --- sending ---------------------------------------------------------------------------------------------------------
 
+_OTHER_LINK, _OTHER = orm.aliased(CaregiverLink), orm.aliased(User)
+_NAMES_OF_OTHERS = sa.func.array(
+    sa.select(_OTHER.nama_ktp)
+    .join(_OTHER_LINK, _OTHER_LINK.patient_id == _OTHER.id)
+    .where(_OTHER_LINK.caregiver_id == CaregiverLink.caregiver_id, _OTHER.id != CaregiverLink.patient_id)
+    .scalar_subquery(),
+    type_=ARRAY(sa.Text),
+)
+
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Read the words of alerts. News that is not true any more is left out.
@@ -224,7 +235,8 @@ def _words(delivery: Claimed) -> Words | None:
     news = dict(delivery.payload["news"])  # type: ignore[call-overload]  # pairs, see `_message`
     told = (
         sa.select(
-            *(CaregiverLink.scopes, User.nama_ktp, database_clock.now_sql(), CaregiverAlert.id, CaregiverAlert.about),
+            *(CaregiverLink.scopes, User.nama_ktp, _NAMES_OF_OTHERS, database_clock.now_sql()),
+            *(CaregiverAlert.id, CaregiverAlert.about),
             *(Occurrence.state, Occurrence.undelivered, Occurrence.tipe, Occurrence.due_at),
             *(Pengingat.timezone, Pengingat.details),
         )
@@ -240,11 +252,12 @@ def _words(delivery: Claimed) -> Words | None:
         rows = connection.execute(told).all()
     if not rows or Scope.ALERTS not in rows[0].scopes:
         raise UnwantedError(NOT_ALLOWED)
-    scopes, patient, now, *_ = rows[0]
+    scopes, patient, others, now, *_ = rows[0]
     lines = [line for row in rows if row.id and (line := _line_of(row)) and line.news.name == news[row.id]]
     if not lines:
         return None
-    return rendering.notice(delivery, **alert_texts.words(lines, patient, now, named=Scope.HISTORY in scopes))
+    words = alert_texts.words(lines, patient, now, named=Scope.HISTORY in scopes, others=others)
+    return rendering.notice(delivery, **words)
 
 
 def _line_of(row: sa.Row[*tuple[object, ...]]) -> Line | None:

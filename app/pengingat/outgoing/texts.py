@@ -7,7 +7,7 @@ proven, because it may be a stranger's.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, TypedDict
@@ -29,6 +29,11 @@ MEALS = {
 }
 NUTRIENTS = ("karbohidrat", "protein", "lemak", "vitamin", "serat")
 LEADS = {"1h": "1 jam lagi", "1d": "besok"}
+
+#: Titles before a name that are also written without a full stop. A word with one is skipped anyway.
+TITLES = frozenset(
+    ("dr", "drg", "dra", "drs", "ir", "prof", "h", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
+)
 
 #: A push is small, and shown in a few lines anyway.
 PUSH_CHARACTERS = 400
@@ -121,9 +126,19 @@ def stock(pengingat: Pengingat, day: date, name: str, *, is_push: bool) -> dict[
 
 
 def first_name(name: str) -> str:
-    """Return the first word of a name that is no abbreviation, without addresses: `Ani` of `dr.Ani, Sp.PD`."""
+    """Return the first word of a name that is no title or initial, without addresses: `Ani` of `dr.Ani, Sp.PD`.
+
+    A name of titles alone stays whole.
+    """
     words = [word.strip(",;") for word in without_addresses(name).split()]
-    return next((word for word in words if not word.endswith(".")), words[0] if words else "")
+    return next((word for word in words if not word.endswith(".") and word.casefold() not in TITLES), " ".join(words))
+
+
+def patient_name(name: str, of_others: Collection[str]) -> str:
+    """Return a patient's first name, or the full name if another patient of the same caregiver has the same one."""
+    short = first_name(name)
+    is_ambiguous = short.casefold() in {first_name(other).casefold() for other in of_others}
+    return without_addresses(name) if is_ambiguous else short
 
 
 def clock_time(moment: datetime) -> str:

@@ -1,0 +1,61 @@
+"""A caregiver of two patients whose short names are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.caregivers import service as caregivers
+from app.core.database.session import unit_of_work
+from app.pengingat.texts import patient_name
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.pengingat.alerts import MISSED, make, tick, told
+from tests.pengingat.ledgers import Time, allow, caregiver_of
+
+
+def test_alerts_name_each_patient_in_full(
+    client: Client, siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
+    with unit_of_work():
+        siti.user.nama_ktp = "Ibu Siti Aminah"
+    other = client.as_(make_user(nama_ktp="SITI Rahayu"))
+    with unit_of_work():
+        caregivers.create(caregiver_id, other.id)
+    allow(other.id, caregiver_id, "alerts")
+    make(siti, obat)
+    make(other, obat, "12:30")
+    tick(moment, "13:00")
+    tick(moment, "13:30")
+    assert told() == [
+        "Ibu Siti Aminah belum menandai obat pukul 19.00 WIB. Mohon ditanyakan.",
+        "SITI Rahayu belum menandai obat pukul 19.30 WIB. Mohon ditanyakan.",
+    ]
+
+
+def test_another_caregivers_patient_changes_nothing(
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
+    caregiver_of(make_user(nama_ktp="Siti Rahayu").id)
+    make(siti, obat)
+    tick(moment, "13:00")
+    assert told(caregiver=caregiver_id) == [MISSED]
+
+
+@pytest.mark.parametrize(
+    ("others", "shown"),
+    [
+        ([], "Siti"),
+        (["Budi Santoso"], "Siti"),
+        (["siti"], "Hj. Siti Aminah"),
+        (["dr. Siti Rahayu", "Budi"], "Hj. Siti Aminah"),
+        (["Aminah Siti"], "Siti"),
+    ],
+)
+def test_the_short_name_stands_unless_another_has_it(others: list[str], shown: str) -> None:
+    assert patient_name("Hj. Siti Aminah", others) == shown
+
+
+def test_no_address_leaves_in_a_full_name() -> None:
+    assert patient_name("Siti judi.help Aminah", ["Siti"]) == "Siti Aminah"
