@@ -115,6 +115,13 @@ def _number(text: str) -> str:
     return f"+{digits}"
 
 
+def _contact(text: str) -> str:
+    line = " ".join(text.split())
+    if not 1 <= len(line) <= 80:
+        raise ValueError("must have 1 to 80 characters, as in WhatsApp 0811-1234-567, Senin-Jumat 08.00-16.00")
+    return line
+
+
 def _path_secret(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]{32,200}", text):
         raise ValueError("must be 32 to 200 of A-Z, a-z, 0-9, - and _")
@@ -246,6 +253,12 @@ class Config:
     public_url: str | None = setting(
         "Address at which people reach this service: messages end with a link to answer by (default: no links)",
         _url,
+        default=None,
+    )
+    contact: str | None = setting(
+        "How people reach the administrator, at most 80 characters, for example "
+        "`WhatsApp 0811-1234-567, Senin-Jumat 08.00-16.00` (default: nobody is sent to the administrator)",
+        _contact,
         default=None,
     )
     console: bool | None = setting(

@@ -9,6 +9,7 @@ from typing import cast
 
 import sqlalchemy as sa
 
+from app.core.contact import ask_administrator
 from app.core.database import clock
 from app.core.database.session import db
 from app.identity.models import User
@@ -32,7 +33,7 @@ TOGETHER = timedelta(minutes=10)
 WORDS = {"password": "kata sandi", "email": "alamat e-mail", "nomor_hp": "nomor HP"}
 
 #: No word of it is the sender's: a new number may be a stranger's.
-CHANGED = "Data akun Anda baru saja diubah: {what}. Bila bukan Anda yang mengubahnya, segera hubungi administrator."
+CHANGED = "Data akun Anda baru saja diubah: {what}."
 
 
 def account_changed(user: User, fields: Collection[str], *, phone_before: str | None) -> None:
@@ -82,7 +83,8 @@ def _changed(fields: Collection[str]) -> dict[str, object]:
 
 def render_changed(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the words of notices that an account was changed."""
-    return {each.id: {"text": CHANGED.format(what=_what(each.payload["fields"]))} for each in deliveries}
+    who = ask_administrator("Kalau bukan Anda yang mengubahnya, segera")
+    return {each.id: {"text": CHANGED.format(what=_what(each.payload["fields"])) + who} for each in deliveries}
 
 
 def _what(fields: object) -> str:
@@ -92,8 +94,8 @@ def _what(fields: object) -> str:
 #: To an account that had somebody else's number; it has no other one of its own, so it goes as a push.
 NUMBER_TAKEN = {
     "title": "Nomor HP Anda",
-    "body": "Nomor HP di akun Anda terbukti milik orang lain, jadi nomor itu dilepas. "
-    "Masuklah dengan nama pengguna, lalu isi nomor Anda sendiri. Bila ini keliru, hubungi administrator.",
+    "body": "Nomor HP di akun Anda sekarang dipakai akun lain, jadi kami lepas dari akun Anda. "
+    "Masuk dengan nama pengguna, lalu isi nomor Anda sendiri.",
 }
 
 
@@ -113,15 +115,15 @@ def number_taken(user: User) -> None:
 
 def render_taken(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the words of notices that a number was released."""
-    return dict.fromkeys((each.id for each in deliveries), NUMBER_TAKEN)
+    body = NUMBER_TAKEN["body"] + ask_administrator("Kalau ini keliru,")
+    return {each.id: {**NUMBER_TAKEN, "body": body} for each in deliveries}
 
 
 #: Messages about what an administrator did to an account, by event.
 BY_ADMINISTRATOR = {
-    SESSIONS_ENDED: "Administrator mengeluarkan akun Anda dari semua perangkat. Silakan masuk lagi. "
-    "Kalau menurut Anda ini keliru, hubungi administrator.",
+    SESSIONS_ENDED: "Administrator mengeluarkan akun Anda dari semua perangkat. Silakan masuk lagi.",
     SECOND_FACTOR_REMOVED: "Administrator utama mematikan verifikasi dua langkah akun Anda. "
-    "Silakan masuk lagi, lalu aktifkan yang baru. Kalau menurut Anda ini keliru, segera hubungi administrator.",
+    "Silakan masuk lagi, lalu aktifkan yang baru.",
 }
 
 
@@ -138,4 +140,5 @@ def changed_by_administrator(user_id: int, event: str) -> None:
 
 def render_by_administrator(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the words of notices about what an administrator did."""
-    return {each.id: {"text": BY_ADMINISTRATOR[str(each.payload["event"])]} for each in deliveries}
+    end = ask_administrator("Kalau menurut Anda ini keliru,")
+    return {each.id: {"text": BY_ADMINISTRATOR[str(each.payload["event"])] + end} for each in deliveries}

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import notices
+from app.core.contact import ask_administrator
 from app.core.database import clock
 from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
@@ -48,8 +49,7 @@ RESET_TEXT = (
     "Tautan berlaku {minutes} menit. Abaikan pesan ini bila Anda tidak memintanya."
 )
 RESET_REFUSED_TEXT = (
-    "Permintaan mengatur ulang kata sandi akun Anda ditolak, karena nomor HP akun itu baru saja diganti. "
-    "Bila bukan Anda yang menggantinya, segera hubungi administrator."
+    "Permintaan mengatur ulang kata sandi akun Anda ditolak, karena nomor HP akun itu baru saja diganti."
 )
 STAYS = "Penghapusan akun Anda dibatalkan. Akun Anda tetap ada."
 LOGGED_IN = "Berhasil masuk sebagai superadmin."
@@ -143,14 +143,14 @@ def send_reset_link(phone: str) -> None:
     text = RESET_TEXT.format(
         link=f"{settings.frontend_url}/reset-password?code={code}", minutes=int(RESET_LIFETIME.total_seconds() // 60)
     )
-    dedupe_key, about = f"password_reset:{token_hash}", None
+    dedupe_key, about, is_wanted = f"password_reset:{token_hash}", None, user_id is not None
     if user_id:
         about = About("user", user_id)
     elif owner and owner.phone_changed_at and owner.phone_before:
         # Once a change: the key of one that has left already adds nothing.
         dedupe_key = f"password_reset_refused:{owner.id}:{owner.phone_changed_at.timestamp():.0f}"
-        number, text, expires_at = owner.phone_before, RESET_REFUSED_TEXT, moment + notices.LIFETIME
-    is_wanted = user_id is not None or text is RESET_REFUSED_TEXT
+        text = RESET_REFUSED_TEXT + ask_administrator("Kalau bukan Anda yang menggantinya, segera")
+        number, expires_at, is_wanted = owner.phone_before, moment + notices.LIFETIME, True
     if about:
         outbox.cancel(about, [RESET])  # an older link, which this one has replaced
     elif is_wanted:

@@ -16,6 +16,7 @@ from marshmallow import Schema, fields
 from psycopg2 import errors as pg
 from werkzeug.exceptions import HTTPException
 
+from app.core.contact import ask_administrator
 from app.core.error_codes import ERROR_CODES
 from app.core.lib import sentences
 
@@ -34,7 +35,7 @@ class AppError(Exception):
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     code = "internal_error"
-    message = "Terjadi kesalahan pada layanan. Silakan coba lagi, atau hubungi administrator."
+    message = "Terjadi kesalahan pada layanan. Silakan coba lagi."
 
     def __init__(
         self,
@@ -233,6 +234,8 @@ def handle_http_exception(error: HTTPException) -> Response:
     status = error.code or 500
     unnamed = BadRequest if status < 500 else AppError
     code, message = HTTP_ERRORS.get(status, (unnamed.code, unnamed.message))
+    if unnamed is AppError and message == AppError.message:
+        message += ask_administrator("Jika terulang,")
     passed_on = ("Allow", "Retry-After")
     headers = {name: value for name, value in error.get_headers() if name in passed_on}
     return error_response(status, code, message, headers=headers)

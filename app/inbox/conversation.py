@@ -169,7 +169,7 @@ def _stop(sender: Sender, _: Command) -> Reply:
 def _stop_reminders(sender: Sender, _: Command) -> Reply:
     notification_settings.switch_broadcasts(sender.user_id, False, way=Way.MESSAGE)
     notification_settings.switch_messages(sender.user_id, False)
-    return Reply("stop reminders", texts.STOPPED_ALL)
+    return Reply("stop reminders", texts.stopped_all())
 
 
 def _start(sender: Sender, _: Command) -> Reply:

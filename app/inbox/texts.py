@@ -6,6 +6,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from app.accounts.verification import Proof
+from app.core.contact import ask_administrator
 from app.pengingat.ledger import upcoming
 from app.pengingat.models import Occurrence
 from app.pengingat.one_tap.links import Asked
@@ -31,17 +32,14 @@ STOPPED = (
     "Kabar umum tidak akan dikirim lagi ke nomor ini. Pengingat tetap dikirim. "
     "Untuk mengakhirinya juga, balas BERHENTI PENGINGAT. Untuk memulai lagi, balas MULAI."
 )
-STOPPED_ALL = (
-    "Kabar umum dan pengingat tidak akan dikirim lagi ke nomor ini. Untuk memulai lagi, balas MULAI. "
-    "Bila perlu bantuan, hubungi administrator."
-)
+STOPPED_ALL = "Kabar umum dan pengingat tidak akan dikirim lagi ke nomor ini. Untuk memulai lagi, balas MULAI."
 STARTED = "Kabar umum dan pengingat dikirim lagi ke nomor ini. Untuk berhenti, balas BERHENTI."
 WRONG_NUMBER = "Terima kasih, dan maaf. Pengingat dan kabar tidak akan dikirim lagi ke nomor ini."
 STILL_WRONG = (
     "Nomor ini pernah dijawab SALAH NOMOR, jadi pengingat tidak dikirim ke sini. "
     "Untuk menerimanya lagi, buktikan nomor ini di aplikasi, pada profil Anda."
 )
-CUT = "Hubungan dengan pendamping {pendamping} sudah diputus. Bila Anda merasa tidak aman, hubungi administrator."
+CUT = "Hubungan dengan pendamping {pendamping} sudah diputus."
 CUT_ALREADY = "Hubungan dengan pendamping itu sudah putus. Hubungan yang lain dapat Anda putus di aplikasi."
 NOTHING_TO_CUT = (
     "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama dapat Anda putus di aplikasi."
@@ -50,7 +48,7 @@ NOTHING_TO_CUT = (
 PROOFS = {
     Proof.PROVEN: "Terima kasih. Nomor ini terbukti milik Anda.",
     Proof.UNKNOWN_CODE: "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru di aplikasi.",
-    Proof.TAKEN: "Nomor ini sudah terbukti milik akun lain. Bila itu bukan Anda, hubungi administrator.",
+    Proof.TAKEN: "Nomor ini sudah terbukti milik akun lain.",
 }
 
 
@@ -73,7 +71,12 @@ def not_yet(name: str) -> str:
 
 
 def cut(name: str) -> str:
-    return CUT.format(pendamping=first_name(name) or "itu")
+    text = CUT.format(pendamping=first_name(name) or "itu")
+    return text + ask_administrator("Kalau Anda merasa tidak aman,")
+
+
+def stopped_all() -> str:
+    return STOPPED_ALL + ask_administrator("Kalau perlu bantuan,")
 
 
 def _to(lead: str, name: str) -> str:

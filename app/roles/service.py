@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core.contact import ask_administrator
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden
 from app.core.lib.addresses import without_addresses
@@ -124,7 +125,8 @@ def _changed(payload: Mapping[str, Any]) -> str:
         for change, verb in (("added", "ditambahkan"), ("removed", "dicabut"))
         if payload[change]
     ]
-    return " ".join(["Peran akun Anda baru saja diubah.", *sentences, "Bila ada yang keliru, hubungi administrator."])
+    text = " ".join(["Peran akun Anda baru saja diubah.", *sentences])
+    return text + ask_administrator("Kalau ada yang keliru,")
 
 
 def seed() -> None:

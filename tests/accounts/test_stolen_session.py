@@ -90,14 +90,14 @@ def test_taken_numbers_and_emails_are_told_ten_times_an_hour(owner: Client, limi
 def test_the_number_is_told_of_a_new_password_and_email(owner: Client) -> None:
     owner.put("/profile", {"password": "baru-sekali", "email": "maling@example.com"})
     assert set(messages()) == {PHONE}
-    assert messages()[PHONE].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail. ")
+    assert messages()[PHONE].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail.")
 
 
 def test_the_old_number_and_the_new_are_told_of_a_new_number(owner: Client) -> None:
     owner.put("/profile", {"nomor_hp": "081311112222"})
     assert set(messages()) == {PHONE, NEW_PHONE}
     for text in messages().values():
-        assert text.startswith("Data akun Anda baru saja diubah: nomor HP. ")
+        assert text.startswith("Data akun Anda baru saja diubah: nomor HP.")
         assert "siti" not in text.lower()
 
 

@@ -118,7 +118,7 @@ def test_an_administrator_whom_others_added_gets_a_password_from_them_and_is_tol
     assert admin.put(f"/admins/{rina_id}", {"password": "sandi-baru"}).status_code == 200
     (told,) = texts()
     assert told[:2] == (rina_id, "+6281311112222")
-    assert told[2].startswith("Data akun Anda baru saja diubah: kata sandi. ")
+    assert told[2].startswith("Data akun Anda baru saja diubah: kata sandi.")
 
 
 def test_who_gets_or_loses_a_role_is_told(admin: Client, registered: User) -> None:
@@ -127,7 +127,7 @@ def test_who_gets_or_loses_a_role_is_told(admin: Client, registered: User) -> No
     admin.put(f"/admins/users/{registered.id}", {"role_ids": [role_id(RoleName.PASIEN), role_id(RoleName.PENDAMPING)]})
     admin.delete(f"/admins/{registered.id}/roles", {"role_ids": [role_id(RoleName.PENDAMPING)]})
     assert [text for user_id, _, text in texts() if user_id == registered.id] == [
-        f"Peran akun Anda baru saja diubah. {change} Bila ada yang keliru, hubungi administrator."
+        f"Peran akun Anda baru saja diubah. {change}"
         for change in (
             "Peran yang ditambahkan: admin.",
             "Peran yang ditambahkan: pendamping. Peran yang dicabut: admin.",

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core.contact import ask_administrator
 from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db
 from app.core.lib.addresses import without_addresses, without_contacts
@@ -45,10 +46,7 @@ VERDICT_KIND = "post_moderated"
 
 #: What an author is told, and for how long that is tried.
 LIFTED_KIND = "pseudonym_lifted"
-LIFTED = (
-    "Seorang moderator membuka nama di balik nama samaran Anda di forum. "
-    "Hal ini tercatat. Untuk bertanya, silakan hubungi administrator."
-)
+LIFTED = "Seorang moderator membuka nama di balik nama samaran Anda di forum. Hal ini tercatat."
 LIFTED_TITLE = "Nama samaran Anda"
 LIFTED_EXPIRES = timedelta(days=7)
 
@@ -317,7 +315,8 @@ def pseudonym_lifted(user_id: int, case_id: int) -> None:
 
 def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the words of notices that a pseudonym was lifted."""
-    return {each.id: rendering.notice(each, text=LIFTED, title=LIFTED_TITLE, body=LIFTED) for each in deliveries}
+    text = LIFTED + ask_administrator("Kalau ingin bertanya,")
+    return {each.id: rendering.notice(each, text=text, title=LIFTED_TITLE, body=text) for each in deliveries}
 
 
 def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:

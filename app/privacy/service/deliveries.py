@@ -105,8 +105,8 @@ def _parts(row: sa.Row[*tuple[object, ...]], wishes: Wishes, now: datetime) -> l
         elif channel == Channel.PUSH_FAN_OUT and state == State.SENT:
             part = Part(name, Status.CANCELLED, _moment(settled_at), words.NO_BROWSER)
         elif receipt in RECEIVED and (state == State.SENT or receipt != Receipt.FAILED):
-            status = RECEIVED[Receipt(receipt)]
-            part = Part(name, status, _moment(receipt_at), words.UNREACHED if status is Status.FAILED else None)
+            status, unreached = RECEIVED[Receipt(receipt)], words.with_contact(words.UNREACHED)
+            part = Part(name, status, _moment(receipt_at), unreached if status is Status.FAILED else None)
         elif state == State.SENT:
             part = Part(name, Status.SENT, _moment(settled_at), None)
         else:
@@ -131,7 +131,8 @@ def _reason(row: sa.Row[*tuple[object, ...]], state: State, error: str | None) -
         return words.ANSWERED
     if state is State.CANCELLED and row.answer == Answer.VOID:
         return words.CHANGED
-    return DEFAULT_REASONS[SETTLED[state]]
+    reason = DEFAULT_REASONS[SETTLED[state]]
+    return reason if state is State.CANCELLED else words.with_contact(reason)
 
 
 def _moment(text: str | None) -> datetime | None:

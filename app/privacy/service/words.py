@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.core.contact import ask_administrator
 from app.notifications.delivery.messaging import INVALID
 from app.notifications.delivery.proof import UNPROVEN
 from app.notifications.delivery.wishes import SWITCHED_OFF
@@ -40,14 +41,19 @@ REASONS = {
     "had the day's broadcasts already": "Siaran untuk hari itu sudah cukup.",
 }
 NO_BROWSER = "Belum ada peramban yang menerima notifikasi Anda."
-FAILED = "Layanan pengirim tidak dapat mengirimnya. Bila terulang, hubungi administrator."
-UNREACHED = "Pesan ini tidak sampai ke ponsel Anda. Bila terulang, hubungi administrator."
-LATE = "Tidak terkirim sampai batas waktunya. Bila terulang, hubungi administrator."
+FAILED = "Layanan pengirim tidak dapat mengirimnya."
+UNREACHED = "Pesan ini tidak sampai ke ponsel Anda."
+LATE = "Tidak terkirim sampai batas waktunya."
 CANCELLED = "Tidak jadi dikirim karena tidak diperlukan lagi."
 ANSWERED = "Tidak jadi dikirim karena sudah Anda jawab."
 CHANGED = "Tidak jadi dikirim karena pengingat diubah atau dihapus."
 QUIET = "Menunggu jam tenang Anda berakhir."
 TRIED = "Belum berhasil dikirim, dan akan dicoba lagi."
+
+
+def with_contact(reason: str) -> str:
+    """Return the reason of a failure of ours, with the administrator to ask."""
+    return reason + ask_administrator("Jika terulang,")
 
 
 def title_of(kind: str, judul: str | None) -> str:

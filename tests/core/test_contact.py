@@ -1,0 +1,96 @@
+"""`CONTACT`: the administrator is named wherever a sentence sends somebody there, and nowhere without the setting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from flask import Flask
+
+from app.accounts import notices
+from app.forum.service import notices as forum_notices
+from app.inbox import texts
+from app.notifications.delivery.claims import Claimed
+from app.privacy.service import words
+from app.roles import service as roles
+from config import Config, ConfigError
+from tests.core.production import GOOD
+from tests.helpers.client import Client
+from tests.helpers.language import assert_readable
+
+CONTACT = "WhatsApp 0811-1234-567, Senin-Jumat 08.00-16.00"
+
+
+def delivery(**payload: object) -> list[Claimed]:
+    return [cast(Claimed, SimpleNamespace(id=1, channel="messaging", payload=payload))]
+
+
+#: Each sentence that can end with the administrator.
+SENTENCES: dict[str, Callable[[], Any]] = {
+    "account changed": lambda: notices.render_changed(delivery(fields=["email"]))[1]["text"],
+    "number taken": lambda: notices.render_taken(delivery())[1]["body"],
+    "roles": lambda: roles.render(delivery(added=["pasien"], removed=[]))[1]["text"],
+    "pseudonym lifted": lambda: forum_notices.render_lifted(delivery())[1]["text"],
+    "reminders stopped": texts.stopped_all,
+    "caregiver cut": lambda: texts.cut("Budi"),
+    "delivery failed": lambda: words.with_contact(words.FAILED),
+    "delivery unreached": lambda: words.with_contact(words.UNREACHED),
+    "delivery late": lambda: words.with_contact(words.LATE),
+}
+
+
+@pytest.fixture
+def contact(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], contact=CONTACT))
+
+
+@pytest.mark.usefixtures("contact")
+@pytest.mark.parametrize("name", SENTENCES)
+def test_people_read_whom_to_ask(name: str) -> None:
+    text = SENTENCES[name]()
+    assert text.endswith(f" hubungi administrator ({CONTACT}).")
+    assert_readable(text.removesuffix(f" ({CONTACT})."))
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("name", SENTENCES)
+def test_without_the_setting_nobody_is_sent_anywhere(name: str) -> None:
+    text = SENTENCES[name]()
+    assert "hubungi" not in text
+    assert text.endswith(".")
+    assert_readable(text)
+
+
+def test_a_crash_says_whom_to_ask(app: Flask, client: Client, contact: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("app.accounts.service.check_username", crash)
+    monkeypatch.setitem(app.config, "PROPAGATE_EXCEPTIONS", False)
+    response = client.post("/auth/check-username", {"username": "siti"})
+    assert response.status_code == 500
+    assert response.json["message"] == (
+        f"Terjadi kesalahan pada layanan. Silakan coba lagi. Jika terulang, hubungi administrator ({CONTACT})."
+    )
+
+
+def test_no_sentence_names_the_administrator_without_the_contact() -> None:
+    """`ask_administrator` alone says it."""
+    root = Path(__file__).resolve().parents[2] / "app"
+    files = [path for path in root.rglob("*") if path.suffix in (".py", ".html", ".js")]
+    named = [path for path in files if "hubungi administrator" in path.read_text().lower()]
+    assert named == [root / "core/contact.py"]
+
+
+@pytest.mark.parametrize("text", ["x" * 81, " "])
+def test_a_contact_has_one_to_eighty_characters(text: str) -> None:
+    with pytest.raises(ConfigError, match="CONTACT must have 1 to 80 characters"):
+        Config.from_env({**GOOD, "CONTACT": text})
+
+
+def test_a_contact_is_one_line() -> None:
+    assert Config.from_env({**GOOD, "CONTACT": "a\n b"}).contact == "a b"
