@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from flask import current_app
+from sqlalchemy.dialects.postgresql import insert
 
-from app.accounts import verification
+from app.accounts import moves, questions, verification
 from app.accounts.verification import Proof
 from app.core.database.session import db, unit_of_work
-from app.identity.models import PhoneVerification
+from app.identity.models import PhoneVerification, User
 from app.notifications.models import Delivery
+from app.notifications.senders.models import phone_numbers
 from tests.helpers.client import Client
 from tests.notifications.deliveries import words_of
+
+T = TypeVar("T")
 
 PATH = "/profile/phone/verification"
 OWN, NEW = "081234567890", "081399990000"
@@ -32,11 +37,7 @@ def ask(client: Client, **data: str) -> dict[str, Any]:
 
 def write(code: str, phone: str = OWN) -> Proof:
     """Somebody writes the word from a number."""
-    db.session.commit()
-    with current_app.app_context(), unit_of_work():  # in a session of its own, as a request of the client's
-        proof = verification.confirm_by_message(E164[phone], code)
-    db.session.expire_all()
-    return proof
+    return _in_a_session_of_its_own(lambda: verification.confirm_by_message(E164[phone], code))
 
 
 def messages(kind: str) -> list[Delivery]:
@@ -53,3 +54,46 @@ def digits(client: Client, **data: str) -> str:
 
 def expire() -> None:
     db.session.execute(sa.update(PhoneVerification).values(expires_at=sa.func.now() - timedelta(seconds=1)))
+
+
+def use(phone: str, **ago: float) -> None:
+    """The number has received a message, so long ago."""
+    at = sa.func.now() - timedelta(**ago)
+    row = insert(phone_numbers).values(phone=E164[phone], used_at=at)
+    db.session.execute(row.on_conflict_do_update(index_elements=["phone"], set_={"used_at": at}))
+
+
+def take_long_ago(user_id: int, **ago: float) -> None:
+    """The person has had their number for so long."""
+    values = {"created_at": sa.func.now() - timedelta(**ago), "phone_changed_at": None}
+    db.session.execute(sa.update(User).where(User.id == user_id).values(**values))
+
+
+def agree(phone: str = NEW) -> str | None:
+    """PINDAH from a number."""
+    return _in_a_session_of_its_own(lambda: questions.agree(E164[phone]))
+
+
+def refuse(phone: str = NEW) -> bool:
+    """SALAH NOMOR from a number."""
+    return _in_a_session_of_its_own(lambda: moves.refuse(E164[phone]))
+
+
+def number_of(client: Client) -> tuple[str | None, bool]:
+    """The number in the profile, and whether it is proven."""
+    profile = client.get("/profile").json
+    return profile["nomor_hp"], profile["phone_verified_at"] is not None
+
+
+def pushes() -> list[tuple[int | None, str]]:
+    """What accounts were told of their numbers."""
+    rows = [row for row in messages("security_notice") if row.channel == "push_fan_out"]
+    return [(row.user_id, str(row.payload["event"])) for row in rows]
+
+
+def _in_a_session_of_its_own(work: Callable[[], T]) -> T:
+    db.session.commit()
+    with current_app.app_context(), unit_of_work():
+        done = work()
+    db.session.expire_all()
+    return done

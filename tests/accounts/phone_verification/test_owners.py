@@ -99,11 +99,11 @@ def test_a_proof_that_is_opened_again_belongs_to_the_last_session(client: Client
     assert write(code, NEW) is Proof.PROVEN
 
 
-def test_nobody_takes_a_number_that_is_proven(client: Client, owner: Client) -> None:
+def test_nobody_takes_a_number_that_is_proven_by_a_code_alone(client: Client, owner: Client) -> None:
     write(ask(owner)["code"])
     other = client.as_(make_user())
-    assert write(ask(other, nomor_hp=OWN)["code"]) is Proof.TAKEN
-    assert_error(other.put(PATH, {"code": digits(other, nomor_hp=OWN)}), 409, "phone_taken")
+    assert write(ask(other, nomor_hp=OWN)["code"]) is Proof.ASKED
+    assert_error(other.put(PATH, {"code": digits(other, nomor_hp=OWN)}), 409, "number_in_use")
     assert owner.get("/profile").json["nomor_hp"] == OWN
 
 
@@ -133,5 +133,5 @@ def test_of_two_who_prove_a_number_at_once_one_gets_it(committed: Flask) -> None
     done_twice_at_once(
         committed, lambda: proofs.append(verification.confirm_by_message(E164[NEW], waiting.pop()))
     ).result()
-    assert proofs == [Proof.PROVEN, Proof.TAKEN]
+    assert proofs == [Proof.PROVEN, Proof.ASKED]
     assert sorted(str(client.get("/profile").json["nomor_hp"]) == NEW for client in clients) == [False, True]

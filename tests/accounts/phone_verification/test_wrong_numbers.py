@@ -1,0 +1,216 @@
+"""A number that answered SALAH NOMOR: what its account reads, what still goes there, and what ends it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.accounts import verification
+from app.accounts.verification import Proof, WrongNumber
+from app.core.database.session import db
+from app.identity.models import User
+from app.notifications.models import State
+from app.notifications.senders import numbers
+from app.notifications.senders.models import phone_numbers
+from tests.accounts.phone_verification.proofs import (
+    E164,
+    NEW,
+    OWN,
+    PATH,
+    ask,
+    digits,
+    messages,
+    number_of,
+    pushes,
+    refuse,
+    take_long_ago,
+    use,
+    write,
+)
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
+from tests.notifications.deliveries import words_of
+
+
+def problem(client: Client) -> str | None:
+    found: str | None = client.get("/profile").json["phone_problem"]
+    return found
+
+
+@pytest.fixture
+def wrong(owner: Client) -> Client:
+    """Siti, whose number says that it is not hers."""
+    assert refuse(OWN) is False
+    return owner
+
+
+# --- the account ----------------------------------------------------------------------------------------------------
+
+
+def test_the_profile_says_that_the_number_is_wrong_and_its_proof_ends(owner: Client) -> None:
+    write(ask(owner)["code"])
+    assert (problem(owner), number_of(owner)) == (None, (OWN, True))
+    refuse(OWN)
+    assert (problem(owner), number_of(owner)) == ("wrong_number", (OWN, False))
+    assert owner.put("/profile", {"nama_ktp": "Siti A."}).json["phone_problem"] == "wrong_number"
+
+
+def test_the_account_is_told_once_by_push(wrong: Client) -> None:
+    refuse(OWN)
+    assert pushes() == [(wrong.id, "number_wrong")]
+    (told,) = messages("security_notice")
+    assert_readable(str(words_of(told)["body"]))
+
+
+def test_a_number_that_the_provider_does_not_know_is_unreachable(owner: Client) -> None:
+    owner.user.phone_invalid_at = owner.user.created_at
+    assert problem(owner) == "unreachable"
+
+
+def test_another_number_has_no_problem_and_the_first_has_it_still(wrong: Client) -> None:
+    wrong.put("/profile", {"nomor_hp": NEW})
+    assert problem(wrong) is None
+    wrong.put("/profile", {"nomor_hp": OWN})
+    assert problem(wrong) == "wrong_number"
+
+
+def test_an_account_that_takes_the_number_later_reads_the_flag(client: Client, wrong: Client) -> None:
+    wrong.put("/profile", {"nomor_hp": NEW})
+    assert problem(client.as_(make_user(nomor_hp=OWN))) == "wrong_number"
+
+
+def test_who_has_no_number_has_no_problem_with_it(client: Client) -> None:
+    assert problem(client.as_(make_user(nomor_hp=None))) is None
+
+
+@pytest.mark.parametrize("method", ["message", "code"])
+def test_a_proof_ends_the_flag(wrong: Client, method: str) -> None:
+    if method == "message":
+        assert write(ask(wrong)["code"]) is Proof.PROVEN
+    else:
+        assert wrong.put(PATH, {"code": digits(wrong)}).json["phone_problem"] is None
+    assert (problem(wrong), number_of(wrong)) == (None, (OWN, True))
+    refuse(OWN)
+    assert [event for _, event in pushes()] == ["number_wrong", "number_wrong"]
+
+
+def test_a_proof_by_message_that_is_open_stays_open(owner: Client) -> None:
+    code = ask(owner)["code"]
+    refuse(OWN)
+    assert write(code) is Proof.PROVEN
+
+
+# --- codes ----------------------------------------------------------------------------------------------------------
+
+
+def test_its_account_gets_three_codes_until_it_proves_the_number(wrong: Client) -> None:
+    for _ in range(3):
+        last = digits(wrong)
+    assert_error(wrong.post(PATH, {"method": "code"}), 409, "wrong_number")
+    assert wrong.put(PATH, {"code": last}).status_code == 200
+    refuse(OWN)
+    assert digits(wrong)
+
+
+def test_another_number_in_between_brings_no_more_codes(client: Client, wrong: Client) -> None:
+    for _ in range(3):
+        digits(wrong)
+    wrong.put("/profile", {"nomor_hp": NEW})
+    wrong.put("/profile", {"nomor_hp": OWN})
+    assert_error(wrong.post(PATH, {"method": "code"}), 409, "wrong_number")
+    wrong.put("/profile", {"nomor_hp": NEW})
+    next_one = client.as_(make_user(nomor_hp=OWN))
+    assert_error(next_one.post(PATH, {"method": "code"}), 409, "wrong_number")
+
+
+def test_other_accounts_send_it_no_code(client: Client, wrong: Client) -> None:
+    other = client.as_(make_user())
+    assert_error(other.post(PATH, {"method": "code", "nomor_hp": OWN}), 409, "wrong_number")
+    assert messages("phone_code") == []
+    assert ask(other, nomor_hp=OWN)["code"]
+    assert_readable(WrongNumber.message)
+
+
+def test_a_code_that_waits_is_not_sent_any_more(client: Client, owner: Client) -> None:
+    digits(client.as_(make_user()), nomor_hp=OWN)
+    refuse(OWN)
+    assert [row.state for row in messages("phone_code")] == [State.CANCELLED]
+
+
+def test_an_account_has_three_codes_a_day_for_its_own_number(client: Client, owner: Client, limited: None) -> None:
+    """Others have used up theirs."""
+    for n in range(4):
+        response = client.as_(make_user()).post(PATH, {"method": "code", "nomor_hp": OWN})
+        assert response.status_code == (201 if n < 3 else 429)
+    for n in range(4):
+        assert owner.post(PATH, {"method": "code"}).status_code == (201 if n < 3 else 429)
+
+
+# --- reset links ----------------------------------------------------------------------------------------------------
+
+
+def ask_for_a_link(client: Client) -> str:
+    return str(client.get("/send-verification-code", query_string={"phone": OWN}).json["message"])
+
+
+def open_links() -> int:
+    return sum(row.state == State.PENDING for row in messages("password_reset"))
+
+
+def test_a_wrong_number_gets_no_reset_link(client: Client, owner: Client) -> None:
+    answer = ask_for_a_link(client)
+    assert open_links() == 1
+    refuse(OWN)
+    assert open_links() == 0
+    assert ask_for_a_link(client) == answer
+    assert open_links() == 0
+
+
+def test_a_link_that_went_to_the_number_before_opens_nothing(client: Client, owner: Client) -> None:
+    ask_for_a_link(client)
+    code = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
+    refuse(OWN)
+    assert_error(client.post("/update-password", {"code": code, "new_password": "baru-sekali"}), 400, "invalid_code")
+
+
+@pytest.mark.parametrize(
+    ("held", "used", "is_proven", "links"),
+    [(89, None, False, 1), (91, None, False, 0), (400, 89, False, 1), (400, 91, False, 0), (400, 91, True, 1)],
+)
+def test_a_number_that_is_silent_for_90_days_gets_a_link_only_if_it_is_proven(
+    client: Client, owner: Client, *, held: int, used: int | None, is_proven: bool, links: int
+) -> None:
+    take_long_ago(owner.id, days=held)
+    if is_proven:
+        write(ask(owner)["code"])
+    if used is not None:
+        use(OWN, days=used)
+    assert ask_for_a_link(client) == ask_for_a_link(client)
+    assert open_links() == links
+
+
+# --- what is known of a number's use --------------------------------------------------------------------------------
+
+
+def used_at() -> object:
+    return db.session.scalar(sa.select(phone_numbers.c.used_at).where(phone_numbers.c.phone == E164[OWN]))
+
+
+def test_a_proof_shows_nothing_of_who_uses_a_number(owner: Client) -> None:
+    write(ask(owner)["code"])
+    assert used_at() is None
+
+
+def test_the_use_of_a_number_is_seen_by_day(app: Flask, owner: Client) -> None:
+    numbers.note_use(E164[OWN])
+    assert numbers.is_in_use(owner.id)
+    db.session.execute(sa.update(User).values(created_at=sa.func.now() + timedelta(days=1)))
+    assert not numbers.is_in_use(owner.id)
+
+
+def test_kinds_of_proofs_are_those_that_are_sent() -> None:
+    assert verification.KIND in numbers.PROOFS
