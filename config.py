@@ -356,7 +356,7 @@ class Config:
     whatsapp_templates: tuple[tuple[str, str], ...] = setting(
         "JSON object: which approved template says what when somebody has not written for 24 hours, by kind "
         "(`reminder`, or narrower `pengingat_obat`, `pengingat_makan`, `pengingat_terapi`, `pengingat_kontrol`; "
-        "`stock`, `alert`, `password_reset`, `security_notice`, `broadcast`, `phone_code` ...)",
+        "`stock`, `alert`, `password_reset`, `security_notice`, `broadcast`, `phone_code`, `phone_move` ...)",
         _templates,
         default=(),
     )

@@ -102,7 +102,7 @@ RENDER: Mapping[str, Renderer] = {
     SECURITY_NOTICE: rendering.by_event(
         {
             account_notices.ACCOUNT_CHANGED: account_notices.render_changed,
-            account_notices.NUMBER_WAS_TAKEN: account_notices.render_taken,
+            **dict.fromkeys(account_notices.NUMBERS, account_notices.render_number),
             **dict.fromkeys(account_notices.BY_ADMINISTRATOR, account_notices.render_by_administrator),
             roles.ROLES_CHANGED: roles.render,
             caregiver_notices.SUBJECT: caregiver_notices.render,

@@ -20,7 +20,9 @@ from app.notifications.messages import message_user, send_message
 from app.notifications.models import SECURITY_NOTICE, Channel, Delivery, State
 
 #: Events of security notices.
-ACCOUNT_CHANGED, NUMBER_WAS_TAKEN = "account_changed", "number_taken"
+ACCOUNT_CHANGED = "account_changed"
+NUMBER_WAS_TAKEN, NUMBER_IS_WRONG = "number_taken", "number_wrong"
+NUMBER_WAS_FREED, NUMBER_WAS_RETURNED = "number_freed", "number_returned"
 SESSIONS_ENDED, SECOND_FACTOR_REMOVED = "sessions_ended", "second_factor_removed"
 
 #: So long is tried to send a notice.
@@ -91,32 +93,57 @@ def _what(fields: object) -> str:
     return ", ".join(word for name, word in WORDS.items() if isinstance(fields, list) and name in fields)
 
 
-#: To an account that had somebody else's number; it has no other one of its own, so it goes as a push.
-NUMBER_TAKEN = {
-    "title": "Nomor HP Anda",
-    "body": "Nomor HP di akun Anda sekarang dipakai akun lain, jadi kami lepas dari akun Anda. "
+#: What an account is told of its number, by event. It may have no other number, so it is told by push alone.
+NUMBERS = {
+    NUMBER_WAS_TAKEN: "Nomor HP di akun Anda sekarang dipakai akun lain, jadi kami lepas dari akun Anda. "
     "Masuk dengan nama pengguna, lalu isi nomor Anda sendiri.",
+    NUMBER_IS_WRONG: "Dari nomor HP di akun Anda kami menerima SALAH NOMOR. "
+    "Kami tidak mengirim pesan lagi ke sana. Periksa nomor Anda di profil.",
+    NUMBER_WAS_FREED: "Administrator melepas nomor HP dari akun Anda. "
+    "Masuk dengan nama pengguna, lalu isi nomor Anda di profil.",
+    NUMBER_WAS_RETURNED: "Nomor HP yang baru pindah ke akun Anda sudah kami lepas lagi, "
+    "karena dari nomor itu kami menerima SALAH NOMOR. Periksa nomor Anda di profil.",
 }
+NUMBER_TITLE = "Nomor HP Anda"
 
 
 def number_taken(user: User) -> None:
-    """Tell the account that had somebody else's number."""
+    """Tell an account that somebody else proved its number."""
+    _tell(user, NUMBER_WAS_TAKEN)
+
+
+def number_wrong(user: User) -> None:
+    """Tell an account that its number says that it is somebody else's."""
+    _tell(user, NUMBER_IS_WRONG)
+
+
+def number_freed(user: User) -> None:
+    """Tell an account that an administrator took its number from it."""
+    _tell(user, NUMBER_WAS_FREED)
+
+
+def number_returned(user: User) -> None:
+    """Tell an account that the number that moved to it went back."""
+    _tell(user, NUMBER_WAS_RETURNED)
+
+
+def _tell(user: User, event: str) -> None:
     outbox.add(
         outbox.Draft(
             kind=SECURITY_NOTICE,
             channel=Channel.PUSH_FAN_OUT,
             dedupe_key=f"{SECURITY_NOTICE}:{user.id}:{uuid.uuid4()}",
-            payload={"event": NUMBER_WAS_TAKEN},
+            payload={"event": event},
             expires_at=clock.now() + LIFETIME,
             user_id=user.id,
         )
     )
 
 
-def render_taken(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the words of notices that a number was released."""
-    body = NUMBER_TAKEN["body"] + ask_administrator("Kalau ini keliru,")
-    return {each.id: {**NUMBER_TAKEN, "body": body} for each in deliveries}
+def render_number(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Return the words of notices about the account's number."""
+    who = ask_administrator("Kalau ini keliru,")
+    return {each.id: {"title": NUMBER_TITLE, "body": NUMBERS[str(each.payload["event"])] + who} for each in deliveries}
 
 
 #: Messages about what an administrator did to an account, by event.

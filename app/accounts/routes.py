@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flask import request
+from flask import Response, request
 
-from app.accounts import schemas, service, verification
+from app.accounts import questions, schemas, service, verification
 from app.accounts.verification import Asked
 from app.core.errors import Unauthorized
 from app.core.lib import provinces
@@ -13,6 +13,7 @@ from app.core.web.caching import A_DAY_S, cached
 from app.core.web.fields import Loaded
 from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import by_body, caller_network, limit
+from app.core.web.request import raw_json
 from app.identity import credentials, devices, phones, sessions
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
@@ -162,10 +163,12 @@ def update_profile(data: Loaded) -> User:
 @limit("20 per hour", key=by_caller)
 @bp.arguments(schemas.VerificationCreate)
 @bp.response(201, schemas.Verification)
+@bp.alt_response(409, "CONFLICT")
 def create_phone_verification(data: Loaded) -> Asked:
     """Begin to show that a number is the caller's: the own one, or one that moves to them when it is shown.
 
     They write `VERIFIKASI` and the code to us from it, or PUT the six digits that were sent to it. 15 minutes, once.
+    A number that answered SALAH NOMOR gets three codes, from its own account (409 `wrong_number`).
     """
     return verification.create(caller, data)
 
@@ -175,10 +178,15 @@ def create_phone_verification(data: Loaded) -> Asked:
 @limit("20 per hour", key=by_caller)
 @bp.arguments(schemas.VerificationConfirm)
 @bp.response(200, schemas.Profile)
+@bp.alt_response(202, schema=MessageSchema, description="Another account uses the number, which is asked", success=True)
 @bp.alt_response(409, "CONFLICT")
-def confirm_phone_verification(data: dict[str, str]) -> User:
-    """Repeat the six digits that were sent to the number; five tries."""
-    return verification.confirm(caller, data["code"])
+def confirm_phone_verification(data: dict[str, str]) -> User | Response:
+    """Repeat the six digits that were sent to the number; five tries.
+
+    A number that another account uses moves after it has answered PINDAH (202), within 15 minutes. Where messages do
+    not come back it stays where it is (409 `number_in_use`).
+    """
+    return verification.confirm(caller, data["code"]) or raw_json({"message": questions.ASKED}, 202)
 
 
 @bp.get("/users/<int:user_id>")

@@ -105,6 +105,15 @@ class Profile(identity_schemas.User):
     phone_verified_at = Timestamp(
         allow_none=True, metadata={"example": None, "description": "null: nobody has shown whose number it is"}
     )
+    phone_problem = fields.String(
+        allow_none=True,
+        metadata={
+            **enumeration("PhoneProblem", ("wrong_number", "unreachable")),
+            "example": None,
+            "description": "Why no message reaches the number. wrong_number: it answered SALAH NOMOR, which a new "
+            "proof ends. unreachable: the messaging provider knows nobody there",
+        },
+    )
 
 
 class VerificationCreate(Schema):

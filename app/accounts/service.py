@@ -9,7 +9,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.accounts import notices
+from app.accounts import moves, notices
 from app.core.contact import ask_administrator
 from app.core.database import clock
 from app.core.database.session import db
@@ -39,6 +39,7 @@ from app.identity.schemas import shown_nik
 from app.identity.sessions import Caller, TokenPair
 from app.notifications import outbox
 from app.notifications.models import About, Channel
+from app.notifications.senders import numbers
 from app.providers import captcha
 
 #: The kind of the message with a reset link.
@@ -115,12 +116,13 @@ def check_username(username: str) -> Availability:
     return Availability(True, "Nama pengguna tersedia.")
 
 
-def send_reset_link(phone: str) -> None:
-    """Store a reset token and its message for whoever has this number.
+def send_reset_link(phone: str) -> bool:
+    """Store a reset token and its message for whoever has this number. Return whether there is one.
 
     An unknown number costs the same statements, so that the response time does not say whether it is known: its
     message is cancelled in the transaction that adds it. So does a number that is new to its account, for it may be a
-    thief's: there the number before it is told.
+    thief's: there the number before it is told. Nothing goes to a number that has just moved, that is wrong, or that
+    has been silent for 90 days.
     """
     number = phones.normalise(phone)
     code = tokens.new_opaque()
@@ -134,7 +136,8 @@ def send_reset_link(phone: str) -> None:
             sa.select(User.id, sa.literal(token_hash), sa.literal(expires_at))
             .where(User.phone == number)
             .where(sa.func.coalesce(User.phone_changed_at <= moment - users.NEW_PHONE, sa.true()))
-            .with_for_update(read=True, key_share=True),  # nobody who is being deleted
+            .where(~moves.IS_RECENT, ~numbers.IS_WRONG, ~numbers.IS_SILENT)
+            .with_for_update(of=User, read=True, key_share=True),  # nobody who is being deleted
         )
         .on_conflict_do_update(index_elements=["user_id"], set_={"token_hash": token_hash, "expires_at": expires_at})
         .returning(PasswordReset.user_id)
@@ -146,7 +149,7 @@ def send_reset_link(phone: str) -> None:
     dedupe_key, about, is_wanted = f"password_reset:{token_hash}", None, user_id is not None
     if user_id:
         about = About("user", user_id)
-    elif owner and owner.phone_changed_at and owner.phone_before:
+    elif owner and owner.phone_before and owner.phone_changed_at and moment - owner.phone_changed_at < users.NEW_PHONE:
         # Once a change: the key of one that has left already adds nothing.
         dedupe_key = f"password_reset_refused:{owner.id}:{owner.phone_changed_at.timestamp():.0f}"
         text = RESET_REFUSED_TEXT + ask_administrator("Kalau bukan Anda yang menggantinya, segera")
@@ -169,6 +172,7 @@ def send_reset_link(phone: str) -> None:
     )
     if not is_wanted:
         outbox.cancel_one(dedupe_key)
+    return user_id is not None
 
 
 def reset_password(code: str, new_password: str) -> None:
@@ -185,7 +189,7 @@ def reset_password(code: str, new_password: str) -> None:
 
 
 def get_profile(caller: Caller) -> User:
-    return users.get_own(caller)
+    return _with_problem(users.get_own(caller))
 
 
 def update_profile(caller: Caller, data: Loaded) -> User:
@@ -199,7 +203,7 @@ def update_profile(caller: Caller, data: Loaded) -> User:
         choose_own_roles(user, data["role_ids"])
     users.update(user, data, keep_session=caller.session_id)
     tell_of_change(user, changes, phone_before)
-    return user
+    return _with_problem(user)
 
 
 def tell_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
@@ -208,6 +212,11 @@ def tell_of_change(user: User, changes: set[str], phone_before: str | None) -> N
         rate_limits.count(NEW_PASSWORDS, "password", f"user:{user.id}")
     if changes:
         notices.account_changed(user, changes, phone_before=phone_before)
+
+
+def _with_problem(user: User) -> User:
+    user.phone_problem = numbers.problem_of(user)
+    return user
 
 
 def _without_repeats(user: User, data: Loaded) -> Loaded:

@@ -1,7 +1,7 @@
-"""Whose number it is: a person shows it by a message that comes from the number, or by six digits that went to it.
+"""Proofs of a number: a person writes a code to us from the number, or repeats six digits that we sent to it.
 
-What is asked says nothing of whether the number is known: nothing is looked up before somebody has shown that it is
-theirs. Then it moves to them from an account that never did.
+No response tells whether a number is known before somebody has proven it. A number that another account uses moves only
+after the number itself was asked and answered PINDAH.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.accounts import notices, service
+from app.accounts import moves, questions, service
 from app.core.database import clock
 from app.core.database.session import db, own_transaction, translating
-from app.core.errors import AppError, BadRequest, ValidationFailed
+from app.core.errors import AppError, BadRequest, Conflict, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
 from app.core.web.fields import Loaded
 from app.identity import codes, phones, sessions, users
-from app.identity.models import PasswordReset, PhoneVerification, User, VerificationMethod
+from app.identity.models import PhoneVerification, User, VerificationMethod
 from app.identity.sessions import Caller
 from app.notifications import outbox
 from app.notifications.models import About, Channel
+from app.notifications.senders import numbers
 
 LIFETIME = timedelta(minutes=15)
 #: What a person writes, before the code.
@@ -36,10 +37,10 @@ CHARACTERS = 6
 DIGITS = 6
 #: How often six digits may be tried.
 MOST_TRIES = 5
-#: How often they are sent to one number, whoever asks.
+#: Codes to one number for the account that has it, and as many for all other accounts together.
 SENT = "3 per day"
 #: Of the message with six digits: WhatsApp takes it by a template for codes alone.
-KIND = "phone_code"
+KIND = numbers.CODE
 TEXT = (
     "Kode verifikasi nomor HP Anda: {code}. Berlaku {minutes} menit. "
     "Jangan berikan kepada siapa pun. Abaikan pesan ini bila Anda tidak memintanya."
@@ -50,6 +51,16 @@ CONSTRAINTS: dict[str, AppError] = {"fk_phone_verifications_session_id": session
 class WrongCode(BadRequest):
     code = "invalid_code"
     message = "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru."
+
+
+class NumberInUse(Conflict):
+    code = "number_in_use"
+    message = "Nomor HP ini masih dipakai akun lain."
+
+
+class WrongNumber(Conflict):
+    code = "wrong_number"
+    message = "Dari nomor ini pernah dijawab SALAH NOMOR. Buktikan nomor ini dengan pesan dari nomor itu."
 
 
 class Asked(TypedDict):
@@ -66,17 +77,19 @@ class Proof(StrEnum):
     PROVEN = "proven"
     #: Of no open request for this number: mistyped, used, expired, or sent from another number.
     UNKNOWN_CODE = "unknown_code"
-    #: Somebody else has shown before that the number is theirs.
-    TAKEN = "taken"
+    #: Another account uses the number: the number is asked whether it moves.
+    ASKED = "asked"
 
 
 def create(caller: Caller, data: Loaded) -> Asked:
     """Open a proof of the caller's number, or of another one that is theirs as soon as it is proven."""
-    user = users.get_own(caller, to_change=True)
+    user = users.get_own(caller)
     nomor_hp = data.get("nomor_hp") or user.nomor_hp
     phone = phones.normalise(nomor_hp) if nomor_hp else None
     if nomor_hp is None or phone is None:
         raise ValidationFailed({"nomor_hp": ["wajib diisi."]})
+    known = numbers.lock(phone)
+    user = users.get_own(caller, to_change=True)
     if phone != user.phone:
         if problem := phones.country_problem(phone):
             raise ValidationFailed({"nomor_hp": [problem]})
@@ -87,6 +100,7 @@ def create(caller: Caller, data: Loaded) -> Asked:
     code = codes.new_digits(DIGITS) if method is VerificationMethod.CODE else codes.new_code(CHARACTERS)
     expires_at = clock.now() + LIFETIME
     if method is VerificationMethod.CODE:
+        _count_code(user, phone, *known or (None, 0))
         _send(user.id, phone, code)
     _open(caller, method, nomor_hp=nomor_hp, phone=phone, code=code, expires_at=expires_at)
     if method is VerificationMethod.CODE:
@@ -94,22 +108,28 @@ def create(caller: Caller, data: Loaded) -> Asked:
     return {"code": code, "link": _link(code), "expires_at": expires_at}
 
 
-def confirm(caller: Caller, code: str) -> User:
-    """The caller repeats the six digits. `WrongCode`; `Conflict` when somebody else has proven the number."""
+def confirm(caller: Caller, code: str) -> User | None:
+    """Take the six digits that the caller repeats. Return None if the number is asked whether it moves to them.
+
+    Raise `WrongCode`, and `NumberInUse` where messages do not come back.
+    """
     code_hash = digest(VerificationMethod.CODE, codes.normalise(code), caller.id)
-    open_hash = _take_try(caller.id)
-    if open_hash is None or not hmac.compare_digest(open_hash, code_hash):
+    tried = _take_try(caller.id)
+    if tried is None or not hmac.compare_digest(tried.code_hash, code_hash):
         raise WrongCode
-    match prove(caller.id, VerificationMethod.CODE, code_hash):
+    match prove(caller.id, VerificationMethod.CODE, code_hash, tried.phone):
         case Proof.UNKNOWN_CODE:
             raise WrongCode
-        case Proof.TAKEN:
-            raise users.CONSTRAINTS["uq_users_phone"]
-    return users.get_own(caller)
+        case Proof.ASKED:
+            if not settings.hears_people:
+                raise NumberInUse
+            questions.send(tried.phone)
+            return None
+    return service.get_profile(caller)
 
 
 def confirm_by_message(phone: str, code: str) -> Proof:
-    """Somebody wrote to us from this number (E.164) the word with this code, which works once and from there alone.
+    """Take a code that somebody wrote to us from this number (E.164). It works once, and from this number alone.
 
     Called inside a unit of work, in which all that follows from it happens.
     """
@@ -120,7 +140,7 @@ def confirm_by_message(phone: str, code: str) -> Proof:
         PhoneVerification.phone == phone,
     )
     user_id = db.session.scalar(asked)
-    return Proof.UNKNOWN_CODE if user_id is None else prove(user_id, VerificationMethod.MESSAGE, code_hash)
+    return Proof.UNKNOWN_CODE if user_id is None else prove(user_id, VerificationMethod.MESSAGE, code_hash, phone)
 
 
 def digest(method: VerificationMethod, code: str, user_id: int | None = None) -> str:
@@ -128,31 +148,47 @@ def digest(method: VerificationMethod, code: str, user_id: int | None = None) ->
     return codes.digest(f"phone_{method}:{user_id or ''}", code)
 
 
-def prove(user_id: int, method: VerificationMethod, code_hash: str) -> Proof:
-    """Use the open request, which one caller alone gets, and give its number to whoever made it."""
-    # The person first, as everybody locks who deletes or changes them.
-    user = db.session.get(User, user_id, with_for_update={"of": User, "key_share": True}, populate_existing=True)
-    used = (
-        sa.delete(PhoneVerification)
-        .where(
-            PhoneVerification.user_id == user_id,
-            PhoneVerification.method == method,
-            PhoneVerification.code_hash == code_hash,
-            PhoneVerification.expires_at > sa.func.statement_timestamp(),
-        )
-        .returning(PhoneVerification.phone, PhoneVerification.nomor_hp)
+def prove(user_id: int, method: VerificationMethod, code_hash: str, phone: str) -> Proof:
+    """Use the open request, which one caller alone gets, and give its number to whoever made it.
+
+    A number that another account uses is asked first, and the request stays open for its answer.
+    """
+    numbers.lock(phone)
+    user = moves.lock_prover(user_id)
+    which = (
+        PhoneVerification.user_id == user_id,
+        PhoneVerification.method == method,
+        PhoneVerification.code_hash == code_hash,
+        PhoneVerification.phone == phone,
+        _is_open,
     )
-    request = db.session.execute(used).one_or_none()
+    request = db.session.scalar(sa.select(PhoneVerification).where(*which).with_for_update())
     if user is None or request is None:
         return Proof.UNKNOWN_CODE
-    # Whoever has it may just be losing it to somebody who shows at this moment that it is theirs.
-    holder = _lock_holder(request.phone, user_id) or _lock_holder(request.phone, user_id)
-    if holder is not None and holder.phone_verified_at is not None:
-        return Proof.TAKEN
-    if holder is not None:
-        _take_number(holder)
-    _give_number(user, request.nomor_hp)
+    holder = moves.lock_holder(phone, user_id)
+    if holder is not None and numbers.is_in_use(holder.id):
+        if request.asked_at is None:
+            request.asked_at, request.expires_at = clock.now(), clock.now() + questions.LIFETIME
+            db.session.flush()
+        return Proof.ASKED
+    moves.move(user, request.nomor_hp, phone, holder)
     return Proof.PROVEN
+
+
+_is_open = PhoneVerification.expires_at > sa.func.statement_timestamp()
+
+
+def _count_code(user: User, phone: str, wrong_at: datetime | None, wrong_codes: int) -> None:
+    """Count a code to a number before it is sent. Raise `WrongNumber` if the number may get none.
+
+    A wrong number gets a few from the account that has it, until somebody proves it.
+    """
+    is_own = phone == user.phone
+    if wrong_at is not None:
+        if not is_own or wrong_codes >= numbers.MAX_WRONG_CODES:
+            raise WrongNumber
+        numbers.count_wrong_code(phone)
+    rate_limits.count(SENT, KIND, codes.digest(KIND, phone), *([str(user.id)] if is_own else []))
 
 
 def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: object) -> None:
@@ -164,14 +200,14 @@ def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: ob
             insert(PhoneVerification)
             .values(user_id=caller.id, method=method, **values)
             .on_conflict_do_update(
-                index_elements=["user_id", "method"], set_={**values, "tries": 0, "created_at": sa.func.now()}
+                index_elements=["user_id", "method"],
+                set_={**values, "tries": 0, "asked_at": None, "created_at": sa.func.now()},
             )
         )
 
 
 def _send(user_id: int, phone: str, code: str) -> None:
-    """Send six digits to a number, whoever's it may be, at most so often a day."""
-    rate_limits.count(SENT, KIND, codes.digest(KIND, phone))
+    """Send six digits to a number, whoever's it may be."""
     about = About("user", user_id)
     outbox.cancel(about, [KIND])
     text = TEXT.format(code=code, minutes=int(LIFETIME.total_seconds() // 60))
@@ -195,8 +231,8 @@ def _link(code: str) -> str | None:
     return f"https://wa.me/{settings.messaging_number[1:]}?text={quote(f'{WORD} {code}')}"
 
 
-def _take_try(user_id: int) -> str | None:
-    """Count a try, whatever becomes of it; the hash of the open code, or None when there is none or no try is left."""
+def _take_try(user_id: int) -> sa.Row[str, str] | None:
+    """Count a try, whatever becomes of it. Return code_hash and phone; None if no code is open or no try is left."""
     tried = (
         sa.update(PhoneVerification)
         .where(
@@ -206,34 +242,8 @@ def _take_try(user_id: int) -> str | None:
             PhoneVerification.expires_at > sa.func.statement_timestamp(),
         )
         .values(tries=PhoneVerification.tries + 1)
-        .returning(PhoneVerification.code_hash)
+        .returning(PhoneVerification.code_hash, PhoneVerification.phone)
     )
     # In a transaction of its own: a refusal rolls back the request's, and the try would not count.
     with own_transaction() as session:
-        return session.scalar(tried)
-
-
-def _lock_holder(phone: str, except_id: int) -> User | None:
-    held = sa.select(User).where(User.phone == phone, User.id != except_id)
-    lock = held.with_for_update(of=User, key_share=True)
-    return db.session.scalar(lock.execution_options(populate_existing=True))
-
-
-def _take_number(holder: User) -> None:
-    """Of an account that never showed that the number is its own: it keeps its login, without the number."""
-    users.update(holder, {"nomor_hp": None})
-    # Nothing that was meant for it may go to the number's owner: neither an open reset link nor word of the next one.
-    holder.phone_changed_at = holder.phone_before = None
-    db.session.execute(sa.delete(PasswordReset).where(PasswordReset.user_id == holder.id))
-    db.session.flush()
-    notices.number_taken(holder)
-
-
-def _give_number(user: User, nomor_hp: str) -> None:
-    before = user.phone
-    users.update(user, {"nomor_hp": nomor_hp})
-    user.phone_verified_at, user.phone_invalid_at = clock.now(), None
-    db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
-    db.session.flush()
-    if user.phone != before:
-        notices.account_changed(user, {"nomor_hp"}, phone_before=before)
+        return session.execute(tried).one_or_none()

@@ -43,6 +43,7 @@ ERROR_CODES = (
     "not_found",
     "not_hidden",
     "not_the_owner",
+    "number_in_use",
     "otp_active",
     "otp_required",
     "otp_setup_required",
@@ -75,6 +76,7 @@ ERROR_CODES = (
     "session_ended",
     "sql_error",
     "stock_not_tracked",
+    "stopped_by_number",
     "subscription_verified",
     "superadmin_only",
     "superuser_role",
@@ -95,4 +97,5 @@ ERROR_CODES = (
     "video_exists",
     "wrong_credentials",
     "wrong_current_password",
+    "wrong_number",
 )

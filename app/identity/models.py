@@ -99,6 +99,8 @@ class User(Base, Timestamps):
     erasure_posts: Mapped[str | None] = mapped_column(comment="anonymise or delete: what becomes of their posts then")
 
     roles: Mapped[list[Role]] = relationship(secondary=user_roles, lazy="selectin", order_by=Role.id)
+    #: Why messages do not reach the number: wrong_number or unreachable. None unless it was looked up.
+    phone_problem: Mapped[str | None] = query_expression()
     #: When something was last heard of the person; None unless the query asks for it (`with_expression`).
     last_seen_at: Mapped[datetime | None] = query_expression()
 
@@ -219,10 +221,36 @@ class PhoneVerification(Base, OfSession, Created):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     method: Mapped[str] = mapped_column(primary_key=True)
     nomor_hp: Mapped[str] = mapped_column(comment="as sent")
-    phone: Mapped[str] = mapped_column(comment="nomor_hp in E.164")
+    phone: Mapped[str] = mapped_column(comment="nomor_hp in E.164", index=True)
+    asked_at: Mapped[datetime | None] = mapped_column(
+        comment="when the proof succeeded and the number was asked whether it moves; null: not proven, or not asked"
+    )
     code_hash: Mapped[str] = mapped_column(unique=True)
     tries: Mapped[int] = mapped_column(sa.Integer, server_default=sa.text("0"))
     expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class PhoneMove(Base):
+    """The last move of a number from one account to another, kept as long as the number can take it back."""
+
+    __tablename__ = "phone_moves"
+    __personal__ = Personal(
+        of=("from_user_id", "to_user_id"),
+        phones=("phone",),
+        # Each of the two has a number and a proof that the other does not read.
+        export=Rows(without=("verified_at", "nomor_hp_before")),
+        erase=Delete(),
+    )
+
+    phone: Mapped[str] = mapped_column(primary_key=True, comment="E.164")
+    nomor_hp: Mapped[str] = mapped_column(comment="as the former holder sent it")
+    from_user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    to_user_id: Mapped[int | None] = mapped_column(
+        sa.ForeignKey("users.id", ondelete="CASCADE"), index=True, comment="null: the move was taken back"
+    )
+    verified_at: Mapped[datetime | None] = mapped_column(comment="phone_verified_at of the former holder")
+    nomor_hp_before: Mapped[str | None] = mapped_column(comment="the number that the new holder had until the move")
+    moved_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), index=True)
 
 
 class OwnPicture(Base, Created):

@@ -8,14 +8,15 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from app.accounts import moves, questions, verification
 from app.accounts import service as accounts
-from app.accounts import verification
+from app.accounts.verification import Proof
 from app.caregivers import service as caregivers
 from app.core.database.session import db
 from app.core.errors import AppError, NotFound
 from app.identity import notification_settings
 from app.identity.consents import Way
-from app.identity.models import User
+from app.identity.models import PHONE_IS_PROVEN, User
 from app.inbox import limits, texts, words
 from app.inbox.words import Command, Word
 from app.notifications.messages import message_user
@@ -33,6 +34,9 @@ LATEST = timedelta(days=1)
 #: For how long somebody may cut a link by a word that they were told of.
 CUT_WITHIN = timedelta(days=7)
 
+#: Words about the number itself: they do not show who uses it.
+OF_NUMBERS = frozenset({Word.VERIFY, Word.MOVE, Word.RESET, Word.WRONG_NUMBER})
+
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
 #: Types of messages that say nothing: a smile on a message of ours, or what WhatsApp cannot show.
 MUTE = frozenset({"reaction", "system", "unsupported", "sticker"})
@@ -45,6 +49,7 @@ class Sender:
     user_id: int
     name: str
     phone: str
+    is_proven: bool
     wrote_at: datetime
 
 
@@ -62,15 +67,19 @@ def handle(row: Inbound) -> str:
         return NO_NUMBER
     numbers.heard_from(row.phone, _said_at(row))
     command = words.read(row.text or "", str(row.payload.get("pressed", "")))
-    proof = verification.confirm_by_message(row.phone, command.code) if command.word is Word.VERIFY else None
+    proved = _prove(row.phone, command)
     sender = _sender(row.phone, _wrote_at(row))
     if sender is None:
+        if command.word is Word.WRONG_NUMBER:
+            moves.refuse(row.phone)  # an account that takes the number later has the flag
         return UNKNOWN_SENDER
+    if command.word not in OF_NUMBERS:
+        numbers.note_use(row.phone)
     budget = limits.budget(row.phone)
     if command.word is Word.RESET:
         return _reset(sender, may_send=budget.is_left)
-    if proof is not None:
-        reply = Reply(f"verify {proof}", texts.PROOFS[proof])
+    if proved is not None:
+        reply = proved
     elif command.word not in ACTIONS:
         is_mute = command.word is Word.UNKNOWN and row.payload.get("type") in MUTE
         reply = Reply("help", texts.HELP if budget.may_help and not is_mute else None)
@@ -100,8 +109,12 @@ def prefer(row: Inbound) -> str:
 
 
 def _sender(phone: str, wrote_at: datetime) -> Sender | None:
-    row = db.session.execute(sa.select(User.id, User.nama_ktp).where(User.phone == phone)).one_or_none()
-    return Sender(*row, phone, wrote_at) if row else None
+    who = sa.select(User.id, User.nama_ktp, PHONE_IS_PROVEN).where(User.phone == phone)
+    row = db.session.execute(who).one_or_none()
+    if row is None:
+        return None
+    user_id, name, is_proven = row
+    return Sender(user_id, name, phone, is_proven, wrote_at)
 
 
 def _said_at(row: Inbound) -> datetime:
@@ -169,6 +182,8 @@ def _stop(sender: Sender, _: Command) -> Reply:
 def _stop_reminders(sender: Sender, _: Command) -> Reply:
     notification_settings.switch_broadcasts(sender.user_id, False, way=Way.MESSAGE)
     notification_settings.switch_messages(sender.user_id, False)
+    if not sender.is_proven:
+        numbers.stop(sender.phone)
     return Reply("stop reminders", texts.stopped_all())
 
 
@@ -177,12 +192,25 @@ def _start(sender: Sender, _: Command) -> Reply:
         return Reply("still wrong number", texts.STILL_WRONG)
     notification_settings.switch_broadcasts(sender.user_id, True, way=Way.MESSAGE)
     notification_settings.switch_messages(sender.user_id, True)
+    numbers.resume(sender.phone)
     return Reply("start", texts.STARTED)
 
 
 def _wrong_number(sender: Sender, _: Command) -> Reply:
-    numbers.wrong(sender.phone)
+    if moves.refuse(sender.phone):
+        return Reply("moved back", texts.MOVED_BACK)
     return Reply("wrong number", texts.WRONG_NUMBER)
+
+
+def _prove(phone: str, command: Command) -> Reply | None:
+    """Take a proof of the number that writes, or its consent to a move. None: the message is neither."""
+    if command.word is Word.MOVE:
+        username = questions.agree(phone)
+        return Reply("verify moved", texts.moved(username)) if username else Reply("verify no", texts.NOTHING_TO_MOVE)
+    if command.word is not Word.VERIFY:
+        return None
+    proof = verification.confirm_by_message(phone, command.code)
+    return Reply(f"verify {proof}", questions.text(phone) if proof is Proof.ASKED else texts.PROOFS[proof])
 
 
 def _cut(sender: Sender, _: Command) -> Reply:
@@ -200,8 +228,7 @@ def _reset(sender: Sender, *, may_send: bool) -> str:
     """The link is the answer: it goes to the account's own number, and tells nobody else whether there is one."""
     if not may_send:
         return "reset"
-    accounts.send_reset_link(sender.phone)
-    return f"{limits.ANSWERED}reset"
+    return f"{limits.ANSWERED}reset" if accounts.send_reset_link(sender.phone) else "reset"
 
 
 #: What each word does.

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from app.accounts.verification import Proof
 from app.core.contact import ask_administrator
+from app.core.lib.addresses import without_addresses
 from app.pengingat.ledger import upcoming
 from app.pengingat.models import Occurrence
 from app.pengingat.one_tap.links import Asked
@@ -46,10 +47,18 @@ NOTHING_TO_CUT = (
 )
 #: By what came of a code that somebody wrote from the number that it was made for.
 PROOFS = {
-    Proof.PROVEN: "Terima kasih. Nomor ini terbukti milik Anda.",
+    Proof.PROVEN: "Terima kasih. Nomor ini sudah kami pastikan milik Anda.",
     Proof.UNKNOWN_CODE: "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru di aplikasi.",
-    Proof.TAKEN: "Nomor ini sudah terbukti milik akun lain.",
 }
+
+
+MOVED = "Baik. Nomor ini sekarang dipakai akun {akun}. Kalau ini keliru, balas SALAH NOMOR dalam 24 jam."
+NOTHING_TO_MOVE = "Tidak ada permintaan pindah nomor yang terbuka. Silakan minta lagi di aplikasi."
+MOVED_BACK = "Terima kasih. Nomor ini sudah kami lepas lagi dari akun yang baru, seperti sebelum pindah."
+
+
+def moved(username: str) -> str:
+    return MOVED.format(akun=without_addresses(username) or "itu")
 
 
 def done(name: str, answered: Asked) -> str:

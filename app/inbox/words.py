@@ -28,6 +28,8 @@ class Word(StrEnum):
     RESET = "reset"
     CUT = "cut"
     VERIFY = "verify"
+    #: Agrees that a number moves to another account.
+    MOVE = "move"
     UNKNOWN = "unknown"
 
 
@@ -56,6 +58,7 @@ SPELLINGS = {
     Word.HELP: "bantuan tolong help bantu bantuin bntuan bantuam tlong tolng tolon tolongin hlp info menu",
     Word.RESET: "reset rset reest",
     Word.CUT: "putus",
+    Word.MOVE: "pindah",
     Word.VERIFY: "verifikasi verifikas verfikasi veripikasi verivikasi ferifikasi verifikasih verif",
 }
 _NUMBER_OF_PHONE = frozenset(["nomor", "nomer", "no", "nmr", "nomr", "nomo", "nomornya", "nomernya"])
@@ -91,6 +94,8 @@ def read(text: str, pressed: str = "") -> Command:
             return Command(word, minutes=_minutes(rest))
         case Word.STOP if rest and _letters(rest[0]) in _OF_REMINDERS:
             return Command(Word.STOP_REMINDERS)
+        case Word.MOVE if rest:
+            return Command(Word.UNKNOWN)
         case Word.VERIFY:
             return Command(word, code=_code(text))
         case _:

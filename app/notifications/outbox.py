@@ -73,6 +73,15 @@ def cancel_one(dedupe_key: str) -> bool:
     return _cancel(Delivery.dedupe_key == dedupe_key) == 1
 
 
+def cancel_to_number(phone: str, user_id: int | None, kinds: Collection[str] = ()) -> None:
+    """Cancel what is on its way to this number (E.164) alone, to this person or to nobody in particular.
+
+    With `kinds`, only deliveries of these kinds.
+    """
+    whose = sa.or_(Delivery.user_id.is_(None), Delivery.user_id == user_id)
+    _cancel(Delivery.target == phone, whose, Delivery.kind.in_(kinds) if kinds else sa.true())
+
+
 def cancel_all_to(user_id: int) -> None:
     """Cancel whatever is on its way to a person."""
     _cancel(Delivery.user_id == user_id)

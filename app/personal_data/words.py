@@ -34,6 +34,7 @@ CONTENTS: Mapping[str, str] = {
     "own_pictures": "Daftar gambar Anda; gambarnya ada di folder gambar",
     "password_resets": "Permintaan mengatur ulang kata sandi yang masih berlaku",
     "phone_numbers": "Yang diketahui tentang nomor HP Anda, misalnya kapan Anda terakhir menulis",
+    "phone_moves": "Perpindahan nomor HP dari satu akun ke akun lain dalam 24 jam terakhir",
     "phone_verifications": "Pembuktian nomor HP Anda",
     "push_subscriptions": "Peramban yang menerima pemberitahuan",
     "reminders": "Pengingat Anda",

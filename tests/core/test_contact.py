@@ -32,7 +32,7 @@ def delivery(**payload: object) -> list[Claimed]:
 #: Each sentence that can end with the administrator.
 SENTENCES: dict[str, Callable[[], Any]] = {
     "account changed": lambda: notices.render_changed(delivery(fields=["email"]))[1]["text"],
-    "number taken": lambda: notices.render_taken(delivery())[1]["body"],
+    "number taken": lambda: notices.render_number(delivery(event="number_taken"))[1]["body"],
     "roles": lambda: roles.render(delivery(added=["pasien"], removed=[]))[1]["text"],
     "pseudonym lifted": lambda: forum_notices.render_lifted(delivery())[1]["text"],
     "reminders stopped": texts.stopped_all,

@@ -13,7 +13,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import db
 from app.identity import notification_settings
 from app.identity.models import User
-from app.notifications.delivery.messaging import INVALID
+from app.notifications.delivery.messaging import INVALID, WRONG
 from app.notifications.delivery.proof import UNPROVEN
 from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.notifications.models import Delivery
@@ -160,7 +160,7 @@ def test_each_recorded_reason_that_has_its_own_words_is_still_recorded() -> None
         and node.args
         and isinstance(node.args[0], ast.Constant)
     }
-    assert words.REASONS.keys() - {SWITCHED_OFF, NOT_ALLOWED, UNPROVEN, INVALID, push.UNPROVEN} <= raised
+    assert words.REASONS.keys() - {SWITCHED_OFF, NOT_ALLOWED, UNPROVEN, INVALID, WRONG, push.UNPROVEN} <= raised
 
 
 def test_every_sentence_is_plain_indonesian() -> None:

@@ -152,7 +152,7 @@ def number_is_proven_by_two(scene: Scene) -> Script:
     scene.person(nomor_hp=number)
     a, b = scene.person(), scene.person()
     proofs = yield [word(scene, a, number), word(scene, b, number)]
-    assert sorted(str(proof.body) for proof in proofs) == ["proven", "taken"]
+    assert sorted(str(proof.body) for proof in proofs) == ["asked", "proven"]
     assert owners(scene, number) == 1
 
 

@@ -16,7 +16,7 @@ from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications.delivery import claims, forms, proof, second_form
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.drain import routing
-from app.notifications.delivery.wishes import ALWAYS_WANTED
+from app.notifications.delivery.wishes import ALWAYS_WANTED, SWITCHED_OFF
 from app.notifications.senders import health, numbers
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
@@ -24,6 +24,10 @@ from app.providers import messaging
 logger = logging.getLogger(__name__)
 
 INVALID = "the number is known to be invalid"
+WRONG = "the number has said that it is not the person's"
+
+#: Kinds that go to a wrong number too: an answer to what it wrote, and a code, which was counted when it was asked for.
+TO_WRONG_NUMBERS = frozenset({"answer", numbers.CODE})
 
 
 @dataclass(frozen=True)
@@ -37,30 +41,31 @@ class Address:
     is_open: bool = False
     #: Whether nothing is sent there, but for one message that tries it.
     is_invalid: bool = False
+    #: Whether it was noted lately that its owner uses it.
+    is_noted: bool = True
 
 
 _is_open = sa.func.coalesce(
     phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - forms.OPEN_FOR, sa.false()
 )
 _is_doubted = sa.func.coalesce(numbers.is_doubted, sa.false())
-#: Whether somebody there has said that it is not the person's, who has not shown that it is: also of one who changed it
-#: since, and back.
-_is_wrong = sa.and_(phone_numbers.c.wrong_at.is_not(None), ~PHONE_IS_PROVEN)
 _address = PreparedStatement(
     sa.select(
         User.phone,
         PHONE_IS_PROVEN.label("is_proven"),
         User.phone_invalid_at.is_not(None).label("is_invalid"),
-        _is_wrong.label("is_wrong"),
+        numbers.IS_WRONG.label("is_wrong"),
+        numbers.IS_STOPPED.label("is_stopped"),
         sa.func.coalesce(numbers.probe_is_due, sa.false()).label("probe_is_due"),
         _is_doubted.label("is_doubted"),
         _is_open.label("is_open"),
+        sa.func.coalesce(numbers.use_is_noted, sa.false()).label("is_noted"),
     )
     .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
     .where(User.id == sa.bindparam("of_user"))
 )
 _number = PreparedStatement(
-    sa.select(_is_doubted.label("is_doubted"), _is_open.label("is_open")).where(
+    sa.select(phone_numbers.c.wrong_at, _is_doubted.label("is_doubted"), _is_open.label("is_open")).where(
         phone_numbers.c.phone == sa.bindparam("of_phone")
     )
 )
@@ -115,9 +120,13 @@ def _send(delivery: Claimed, address: Address, form: forms.Form) -> str | None:
     try:
         if is_trial:
             health.start()
-        if address.is_doubted:
+        is_use = not (settings.hears_people or address.is_noted or delivery.kind in numbers.PROOFS)
+        if address.is_doubted or is_use:
             with unit_of_work():
-                numbers.accepted(address.phone)
+                if address.is_doubted:
+                    numbers.accepted(address.phone)
+                if is_use:
+                    numbers.note_use(address.phone)
     except (DBAPIError, PoolTimeoutError):  # what has left is not sent again for that
         logger.exception("a success was not noted")
     return ref
@@ -132,29 +141,33 @@ def _address_of(delivery: Claimed) -> Address:
     if delivery.user_id is None:
         if delivery.target is None:
             raise UndeliverableError("nobody to send to")
-        return _known_of(delivery.target)
+        return _known_of(delivery.target, delivery.kind)
     with autocommit() as connection:
         rows = _address.rows(connection, {"of_user": delivery.user_id})
     if not rows or rows[0][0] is None:
         raise UndeliverableError("no number")
-    phone, is_proven, is_invalid, is_wrong, probe_is_due, is_doubted, is_open = rows[0]
+    phone, is_proven, is_invalid, is_wrong, is_stopped, probe_is_due, is_doubted, is_open, is_noted = rows[0]
     if delivery.target is not None and delivery.target != phone:
         raise UndeliverableError("the number has changed")  # a reset link must not reach the next owner of the old one
     if not is_proven and proof.is_needed(delivery.kind):
         raise UnwantedError(proof.UNPROVEN)
-    is_left_alone = is_wrong and delivery.kind not in ALWAYS_WANTED
-    if is_left_alone or (is_invalid and not probe_is_due):
+    if is_wrong:
+        raise UndeliverableError(WRONG)
+    if is_stopped and delivery.kind not in ALWAYS_WANTED:
+        raise UnwantedError(SWITCHED_OFF)
+    if is_invalid and not probe_is_due:
         raise UndeliverableError(INVALID)
-    return Address(phone, is_doubted, is_open, is_invalid)
+    return Address(phone, is_doubted, is_open, is_invalid, is_noted)
 
 
-def _known_of(phone: str) -> Address:
-    """A number that is nobody's here; it is looked at only where something depends on it."""
-    if not settings.follows_whatsapp_hours:
-        return Address(phone)
+def _known_of(phone: str, kind: str) -> Address:
+    """Return the address of a message that goes to a number, whoever has it."""
     with autocommit() as connection:
         rows = _number.rows(connection, {"of_phone": phone})
-    return Address(phone, *rows[0]) if rows else Address(phone)
+    wrong_at, *known = rows[0] if rows else (None,)
+    if wrong_at is not None and kind not in TO_WRONG_NUMBERS:
+        raise UndeliverableError(WRONG)
+    return Address(phone, *known)
 
 
 def _form_of(delivery: Claimed, address: Address) -> forms.Form:

@@ -20,6 +20,7 @@ from app.core.database.session import db
 from app.notifications.delivery import groups
 from app.notifications.delivery.settlements import final_of_accepted
 from app.notifications.models import Heard, Receipt, State, deliveries, inbound
+from app.notifications.senders import numbers
 
 #: Receipts of one transaction.
 BATCH = 500
@@ -80,6 +81,8 @@ def take(on_failed: FailedReceipt) -> int:
                 furthest[delivery_id] = told
     changed = _apply(furthest)
     _name({each: told.state_ref for told in batch if told.state_ref for each in about[told.inbound_id] - changed})
+    if changed:
+        numbers.note_received(changed)
     _close(batch, about, {furthest[delivery_id].inbound_id for delivery_id in changed})
     for delivery_id in sorted(changed):
         if furthest[delivery_id].receipt is Receipt.FAILED:

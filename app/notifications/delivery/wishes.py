@@ -8,10 +8,11 @@ from app.core.jobs import clock_jump
 from app.notifications.delivery import settlements
 from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedError
 from app.notifications.models import SECURITY_NOTICE, Channel
+from app.notifications.senders import numbers
 
 #: Kinds that no setting holds back: what a person asks for at this moment, what tells of a thief of the account, who
 #: would switch everything off first, and that a moderator has learnt who is behind a pseudonym.
-ALWAYS_WANTED = frozenset({"password_reset", "phone_code", SECURITY_NOTICE, "pseudonym_lifted"})
+ALWAYS_WANTED = frozenset({"password_reset", *numbers.PROOFS, SECURITY_NOTICE, "pseudonym_lifted"})
 #: Kinds that are sent in quiet hours too. Quiet hours hold news, never a reminder.
 AT_ANY_HOUR = ALWAYS_WANTED | {"reminder"}
 #: Minimum time to send a delivery after the quiet hours that it waited for.

@@ -30,8 +30,14 @@ class PhoneNumber(Base):
     wrong_at: Mapped[datetime | None] = mapped_column(
         comment="when somebody there said that the number is not the person's"
     )
-    silent_at: Mapped[datetime | None] = mapped_column(
-        comment="since when messages have been accepted and none arrived, while those of others did"
+    wrong_codes: Mapped[int] = mapped_column(
+        sa.SmallInteger, server_default=sa.text("0"), comment="codes sent to the number since wrong_at"
+    )
+    stopped_at: Mapped[datetime | None] = mapped_column(
+        comment="when the number ended reminders while its person had not proven it; null: MULAI or a proof came since"
+    )
+    used_at: Mapped[datetime | None] = mapped_column(
+        comment="when its owner last answered or received anything but a proof, to the day"
     )
 
 

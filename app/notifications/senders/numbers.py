@@ -1,12 +1,14 @@
 """Numbers that messages reach, and those that they do not.
 
-A number counts as invalid, and is not written to, when the provider has said twice, a day apart, that nobody is there,
-or somebody there that it is not the person's. Once, a week later, one message tries it anew; a changed number is a new
-one.
+A number counts as invalid, and is not written to, when the provider has said twice, a day apart, that nobody is there.
+Once, a week later, one message tries it anew. A changed number is a new one.
+
+A number that answered SALAH NOMOR is wrong until an account proves it. An account that takes it has the same flag.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -22,8 +24,19 @@ from app.notifications.senders.models import phone_numbers
 APART = timedelta(hours=24)
 #: When an invalid number is tried once more.
 PROBE_AFTER = timedelta(days=7)
+#: Days after which a number that neither answered nor received anything is not in use any more.
+IN_USE_FOR = timedelta(days=90)
+#: Time between two records of a number's use, so that a day of messages costs one write.
+USE_NOTED_EVERY = timedelta(days=1)
+#: Codes that a wrong number gets until it is proven.
+MAX_WRONG_CODES = 3
+
+#: Kinds of the messages by which numbers are proven. Their receipts do not show who uses a number.
+CODE, MOVE = "phone_code", "phone_move"
+PROOFS = frozenset({CODE, MOVE})
 
 _numbers = phone_numbers.c
+_known = phone_numbers.alias("known").c
 _now = sa.func.statement_timestamp()
 
 #: Whether anything speaks against a number.
@@ -32,6 +45,62 @@ is_doubted = sa.or_(_numbers.refused_at.is_not(None), _numbers.probed_at.is_not(
 probe_is_due = sa.and_(
     User.phone_invalid_at <= _now - PROBE_AFTER, _numbers.probed_at.is_(None), _numbers.wrong_at.is_(None)
 )
+
+#: Time since which a person has their number.
+_took_at = sa.func.coalesce(User.phone_changed_at, User.created_at)
+
+
+def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    """Return the condition that the row of a person's number meets these conditions."""
+    return sa.exists().where(_known.phone == User.phone, *which)
+
+
+#: Condition: a person's number answered SALAH NOMOR, and is not proven.
+IS_WRONG = sa.and_(_has_row(_known.wrong_at.is_not(None)), ~PHONE_IS_PROVEN)
+#: Condition: a person's number ended reminders while it was not proven, and is not proven now.
+IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)
+#: Condition: a person's number is proven, or has answered or received anything but proofs lately, as theirs.
+IS_IN_USE = sa.or_(PHONE_IS_PROVEN, _has_row(_known.used_at > _now - IN_USE_FOR, _known.used_at > _took_at))
+#: Condition: a person has an unproven number for a long time, and it has not answered or received anything since.
+IS_SILENT = sa.and_(~PHONE_IS_PROVEN, _took_at <= _now - IN_USE_FOR, ~_has_row(_known.used_at > _now - IN_USE_FOR))
+#: Condition: the use of a number was recorded lately.
+use_is_noted = _numbers.used_at > _now - USE_NOTED_EVERY
+
+
+def lock(phone: str) -> sa.Row[datetime | None, int] | None:
+    """Lock what is known of a number before the people who have it. Return wrong_at and wrong_codes."""
+    row = sa.select(_numbers.wrong_at, _numbers.wrong_codes).where(_numbers.phone == phone)
+    return db.session.execute(row.with_for_update(key_share=True)).one_or_none()
+
+
+def note_use(phone: str) -> None:
+    """Record that the owner of a number answered now, or received something that is no proof."""
+    _note(phone, used_at=_now, first={"used_at": _now})
+
+
+def note_received(delivery_ids: Collection[int]) -> None:
+    """Record the use of the numbers at which these deliveries arrived, by their receipts."""
+    _rows = deliveries.c
+    arrived = (
+        sa.select(User.phone, sa.func.max(sa.func.least(_rows.receipt_at, _now)))
+        .select_from(deliveries)
+        .join(User, User.id == _rows.user_id)
+        .outerjoin(phone_numbers, _numbers.phone == User.phone)
+        .where(
+            _rows.id.in_(delivery_ids),
+            _rows.channel == Channel.MESSAGING,
+            _rows.receipt.in_((Receipt.DELIVERED, Receipt.READ)),
+            _rows.receipt_at > _took_at,
+            _rows.kind.not_in(PROOFS),
+            sa.func.coalesce(_rows.target, User.phone) == User.phone,
+            sa.func.coalesce(~use_is_noted, sa.true()),
+        )
+        .group_by(User.phone)
+        .order_by(User.phone)
+    )
+    adding = insert(phone_numbers).from_select(["phone", "used_at"], arrived)
+    later = sa.func.greatest(_numbers.used_at, adding.excluded.used_at)
+    db.session.execute(adding.on_conflict_do_update(index_elements=[_numbers.phone], set_={"used_at": later}))
 
 
 def heard_from(phone: str, at: datetime) -> None:
@@ -79,19 +148,64 @@ def refused(phone: str) -> bool:
     return is_dead
 
 
-def wrong(phone: str) -> None:
-    """Note that whoever has this number says that it is not the person's: nothing more is sent there, nor a probe."""
-    _note(phone, wrong_at=_now, first={"wrong_at": _now})
+def wrong(phone: str) -> bool:
+    """Flag a number that answered SALAH NOMOR, and end its proof. Return whether the flag is new.
+
+    Nothing more is sent to the number, a probe included.
+    """
+    is_new = _note(
+        phone,
+        wrong_at=sa.func.coalesce(_numbers.wrong_at, _now),
+        first={"wrong_at": _now},
+        returning=_numbers.wrong_at == _now,
+    )
     _flag(phone, _now)
+    db.session.execute(sa.update(User).where(User.phone == phone).values(phone_verified_at=None))
+    return is_new
 
 
 def is_wrong(phone: str) -> bool:
-    """Whether somebody there has said that it is not the person's, who has not shown since that it is."""
-    is_open = sa.or_(User.phone_invalid_at.is_not(None), ~PHONE_IS_PROVEN)
-    said = sa.exists().where(
-        _numbers.phone == phone, _numbers.wrong_at.is_not(None), User.phone == _numbers.phone, is_open
-    )
-    return bool(db.session.scalar(sa.select(said)))
+    """Return whether an account has this number, and the number is flagged as wrong."""
+    return bool(db.session.scalar(sa.select(sa.exists().where(User.phone == phone, IS_WRONG))))
+
+
+def count_wrong_code(phone: str) -> None:
+    """Count a code that goes to a wrong number, whose row is locked."""
+    counted = sa.update(phone_numbers).where(_numbers.phone == phone).values(wrong_codes=_numbers.wrong_codes + 1)
+    db.session.execute(counted)
+
+
+def stop(phone: str) -> None:
+    """Record that an unproven number ended reminders. Only MULAI from the number, or a proof, takes that back."""
+    _note(phone, stopped_at=_now, first={"stopped_at": _now})
+
+
+def resume(phone: str) -> None:
+    """Record that a number accepts reminders again."""
+    db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(stopped_at=None))
+
+
+def is_stopped(user_id: int) -> bool:
+    """Return whether the person's number has ended reminders itself."""
+    return bool(db.session.scalar(sa.select(sa.exists().where(User.id == user_id, IS_STOPPED))))
+
+
+def proven(phone: str) -> None:
+    """Delete every flag of a number that was just proven."""
+    values = {"wrong_at": None, "wrong_codes": 0, "stopped_at": None, "refused_at": None, "probed_at": None}
+    db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(**values))
+
+
+def is_in_use(user_id: int) -> bool:
+    """Return whether the number that a person has is in use as theirs."""
+    return bool(db.session.scalar(sa.select(sa.exists().where(User.id == user_id, IS_IN_USE))))
+
+
+def problem_of(user: User) -> str | None:
+    """Return why messages do not reach a person's number: `wrong_number`, `unreachable`, or None."""
+    if user.phone is not None and is_wrong(user.phone):
+        return "wrong_number"
+    return None if user.phone_invalid_at is None else "unreachable"
 
 
 def take_probe(phone: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.core.contact import ask_administrator
-from app.notifications.delivery.messaging import INVALID
+from app.notifications.delivery.messaging import INVALID, WRONG
 from app.notifications.delivery.proof import UNPROVEN
 from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.notifications.models import SECURITY_NOTICE
@@ -17,6 +17,7 @@ TITLES = {
     "alert": "Kabar tentang pasien",
     "password_reset": "Tautan atur ulang kata sandi",
     "phone_code": "Kode verifikasi nomor HP",
+    "phone_move": "Pertanyaan tentang nomor HP",
     SECURITY_NOTICE: "Pemberitahuan keamanan akun",
     "forum_reply": "Balasan di forum",
     "broadcast": "Kabar baru",
@@ -32,6 +33,7 @@ REASONS = {
     SWITCHED_OFF: "Saluran ini Anda matikan.",
     "no number": "Akun Anda belum punya nomor HP.",
     INVALID: "Nomor HP Anda tidak terdaftar di layanan pesan. Periksa profil Anda.",
+    WRONG: "Dari nomor HP Anda pernah dijawab SALAH NOMOR. Periksa nomor Anda di profil.",
     "the number has changed": "Nomor HP Anda sudah diganti sebelum pesan ini terkirim.",
     UNPROVEN: "Nomor HP Anda belum dibuktikan. Buktikan di profil Anda.",
     push.UNPROVEN: "Peramban ini belum terbukti milik Anda. Masuk lagi di sana.",

@@ -17,7 +17,7 @@ from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.sealing import seal
 from app.notifications.models import Channel, State, deliveries
-from app.notifications.senders import health
+from app.notifications.senders import health, numbers
 from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import SenderState
 from app.notifications.senders.models import senders as table
@@ -163,6 +163,7 @@ def test_looking_at_the_sender_costs_a_delivery_no_statement(
     senders.check()
     lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, Condition(), claims.OLDEST)
     user = make_user()
+    numbers.note_use(user.phone or "")
     for _ in range(3):
         add(user_id=user.id, target=None)
     assert lane.next() is not None  # this one looks

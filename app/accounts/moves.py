@@ -1,0 +1,149 @@
+"""Moves of a number from one account to another, and back; numbers that are wrong, and numbers that are freed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.accounts import notices
+from app.core.database import clock
+from app.core.database.session import db
+from app.core.errors import AppError
+from app.identity import users
+from app.identity.models import PasswordReset, PhoneMove, PhoneVerification, User
+from app.notifications import outbox
+from app.notifications.models import About
+from app.notifications.senders import numbers
+
+#: For so long the number itself takes its move back, and opens no account.
+TAKEN_BACK_WITHIN = timedelta(hours=24)
+
+_is_recent = PhoneMove.moved_at > sa.func.statement_timestamp() - TAKEN_BACK_WITHIN
+#: Whether a person's number has just moved between accounts.
+IS_RECENT = sa.exists().where(PhoneMove.phone == User.phone, _is_recent)
+
+
+def lock_holder(phone: str, except_id: int | None = None) -> User | None:
+    """Lock the account that has a number."""
+    held = sa.select(User).where(User.phone == phone, User.id.is_distinct_from(except_id))
+    lock = held.with_for_update(of=User, key_share=True).execution_options(populate_existing=True)
+    # Twice, because the number may move to another account while the first statement waits for the lock.
+    return db.session.scalar(lock) or db.session.scalar(lock)
+
+
+def lock_prover(user_id: int) -> User | None:
+    """Lock the person who proves a number, before its holder."""
+    return db.session.get(User, user_id, with_for_update={"of": User, "key_share": True}, populate_existing=True)
+
+
+def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
+    """Give a number that a person has proven to them, and take it from its holder. All are locked."""
+    if holder is not None:
+        _note(user, phone, holder)
+        _take(holder)
+        notices.number_taken(holder)
+    before = user.phone
+    users.update(user, {"nomor_hp": nomor_hp})
+    user.phone_verified_at, user.phone_invalid_at = clock.now(), None
+    db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
+    db.session.flush()
+    numbers.proven(phone)
+    if user.phone != before:
+        notices.account_changed(user, {"nomor_hp"}, phone_before=before)
+
+
+def refuse(phone: str) -> bool:
+    """Do what SALAH NOMOR asks for: take the number's last move back, else flag the number. Return whether it moved.
+
+    The number's row is locked.
+    """
+    holder = lock_holder(phone)
+    if holder is not None and _take_back(holder, phone):
+        return True
+    is_new = numbers.wrong(phone)
+    if holder is not None:
+        holder.phone_verified_at = None
+        _end_resets(holder)
+        if is_new:
+            notices.number_wrong(holder)
+    outbox.cancel_to_number(phone, None, numbers.PROOFS)
+    return False
+
+
+def free(user: User) -> None:
+    """Take the number from a person, who is locked, with all that is open or waits for it."""
+    phone = user.phone
+    db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
+    _take(user)
+    if phone is not None:
+        db.session.execute(sa.delete(PhoneMove).where(PhoneMove.phone == phone))
+        outbox.cancel_to_number(phone, user.id)
+    notices.number_freed(user)
+
+
+def forget_old() -> None:
+    """Delete moves that nobody can take back any more."""
+    db.session.execute(sa.delete(PhoneMove).where(~_is_recent))
+
+
+def _note(user: User, phone: str, holder: User) -> None:
+    values = {
+        "nomor_hp": holder.nomor_hp,
+        "from_user_id": holder.id,
+        "to_user_id": user.id,
+        "verified_at": holder.phone_verified_at,
+        "nomor_hp_before": user.nomor_hp,
+        "moved_at": sa.func.statement_timestamp(),
+    }
+    adding = insert(PhoneMove).values(phone=phone, **values)
+    db.session.execute(adding.on_conflict_do_update(index_elements=["phone"], set_=values))
+
+
+def _take_back(taker: User, phone: str) -> bool:
+    """Give a number back to its former account. The taker is locked. Return False if there is no recent move."""
+    moved = (
+        sa.update(PhoneMove)
+        .where(PhoneMove.phone == phone, PhoneMove.to_user_id == taker.id, _is_recent)
+        .values(to_user_id=None)
+        .returning(PhoneMove.from_user_id, PhoneMove.nomor_hp, PhoneMove.verified_at, PhoneMove.nomor_hp_before)
+    )
+    row = db.session.execute(moved).one_or_none()
+    if row is None:
+        return False
+    owner = lock_prover(row.from_user_id)
+    _take(taker)
+    notices.number_returned(taker)
+    if row.nomor_hp_before is not None:
+        _restore(taker, row.nomor_hp_before)
+    # A former holder with another number keeps that one.
+    if owner is not None and owner.nomor_hp is None and _restore(owner, row.nomor_hp):
+        owner.phone_verified_at = row.verified_at
+        db.session.flush()
+    return True
+
+
+def _restore(user: User, nomor_hp: str) -> bool:
+    """Give a person a former number, unproven. Return False if another account has it, or it is not allowed now."""
+    try:
+        users.update(user, {"nomor_hp": nomor_hp})
+    except AppError:
+        return False
+    user.phone_changed_at = user.phone_before = None
+    db.session.flush()
+    return True
+
+
+def _take(user: User) -> None:
+    """Take the number from an account, which keeps its login."""
+    users.update(user, {"nomor_hp": None})
+    # The number's owner must get no message that is meant for this account, such as a reset link.
+    user.phone_changed_at = user.phone_before = None
+    _end_resets(user)
+    db.session.flush()
+
+
+def _end_resets(user: User) -> None:
+    db.session.execute(sa.delete(PasswordReset).where(PasswordReset.user_id == user.id))
+    outbox.cancel(About("user", user.id), ["password_reset"])

@@ -1,0 +1,95 @@
+"""Questions to a number that another account uses: the number itself says by PINDAH whether it moves."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from app.accounts import moves
+from app.core.database import clock
+from app.core.database.session import db
+from app.core.lib.addresses import without_addresses
+from app.identity.models import PhoneVerification, User
+from app.notifications import outbox
+from app.notifications.models import Channel
+from app.notifications.senders import numbers
+
+LIFETIME = timedelta(minutes=15)
+MINUTES = int(LIFETIME.total_seconds() // 60)
+QUESTION = (
+    "Nomor ini dipakai akun {holder}. Kalau Anda mau memindahkannya ke akun {taker}, balas PINDAH. "
+    f"Pertanyaan ini berlaku {MINUTES} menit."
+)
+#: What the account reads that wants the number.
+ASKED = (
+    "Nomor ini dipakai akun lain. "
+    f"Untuk memindahkannya ke akun Anda, balas PINDAH dari nomor itu dalam {MINUTES} menit."
+)
+
+_is_asked = sa.and_(
+    PhoneVerification.asked_at.is_not(None), PhoneVerification.expires_at > sa.func.statement_timestamp()
+)
+
+
+def text(phone: str) -> str | None:
+    """Return the question that a number was asked last, with both accounts named."""
+    row = db.session.execute(_last(phone)).one_or_none()
+    holder = db.session.scalar(sa.select(User.username).where(User.phone == phone))
+    if row is None or holder is None:
+        return None
+    return QUESTION.format(holder=_shown(holder), taker=_shown(row.username))
+
+
+def send(phone: str) -> None:
+    """Ask a number, once for each request, whether it moves."""
+    row = db.session.execute(_last(phone)).one()
+    outbox.add(
+        outbox.Draft(
+            kind=numbers.MOVE,
+            channel=Channel.MESSAGING,
+            dedupe_key=f"{numbers.MOVE}:{row.user_id}:{row.asked_at.timestamp()}",
+            words={"text": text(phone)},
+            expires_at=clock.now() + LIFETIME,
+            target=phone,
+        )
+    )
+
+
+def agree(phone: str) -> str | None:
+    """Move a number to the account that it was asked about last. Return its username; None if no question is open."""
+    numbers.lock(phone)
+    asked = db.session.execute(_last(phone)).one_or_none()
+    if asked is None:
+        return None
+    user = moves.lock_prover(asked.user_id)
+    used = (
+        sa.delete(PhoneVerification)
+        .where(PhoneVerification.user_id == asked.user_id, PhoneVerification.method == asked.method)
+        .where(PhoneVerification.asked_at == asked.asked_at, PhoneVerification.phone == phone, _is_asked)
+        .returning(PhoneVerification.nomor_hp)
+    )
+    nomor_hp = db.session.scalar(used)
+    if user is None or nomor_hp is None:
+        return None
+    holder = moves.lock_holder(phone, user.id)
+    if holder is not None and (holder.phone_changed_at or holder.created_at) > asked.asked_at:
+        return None  # the question named somebody else
+    moves.move(user, nomor_hp, phone, holder)
+    db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.phone == phone, _is_asked))
+    return user.username
+
+
+def _last(phone: str) -> sa.Select[int, str, datetime | None, str]:
+    columns = (PhoneVerification.user_id, PhoneVerification.method, PhoneVerification.asked_at, User.username)
+    return (
+        sa.select(*columns)
+        .join(User, User.id == PhoneVerification.user_id)
+        .where(PhoneVerification.phone == phone, _is_asked)
+        .order_by(PhoneVerification.asked_at.desc(), PhoneVerification.user_id)
+        .limit(1)
+    )
+
+
+def _shown(username: str) -> str:
+    return without_addresses(username) or "lain"

@@ -1,0 +1,90 @@
+"""What shows that somebody uses a number: receipts where they come, else that the provider accepted a message."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.identity.models import User
+from app.inbox import jobs as inbox
+from app.notifications import jobs
+from app.notifications.models import Heard, Inbound
+from app.notifications.senders.models import phone_numbers
+from dev.simulators import Server
+from tests.helpers.factories import make_user
+from tests.notifications.deliveries import add
+from tests.notifications.senders.looks import Configure
+
+
+@pytest.fixture
+def user_id(committed: Flask, gateway: Server) -> int:
+    with unit_of_work():
+        return make_user().id
+
+
+def send(user_id: int, kind: str = "test") -> int:
+    row = add(user_id=user_id, target=None, kind=kind, words={"text": "Halo"})
+    jobs.drain("urgent")
+    return row.id
+
+
+def tell(delivery_id: int, receipt: str) -> None:
+    """The provider tells what became of a message."""
+    with unit_of_work():
+        payload = {"receipt": receipt, "delivery": delivery_id}
+        values = {"provider": "test", "event_key": f"{delivery_id}:{receipt}", "kind": Heard.RECEIPT}
+        db.session.add(Inbound(**values, ref=f"ref:{delivery_id}", payload=payload))
+    inbox.handle()
+
+
+def is_used() -> bool:
+    db.session.rollback()
+    return db.session.scalar(sa.select(phone_numbers.c.used_at)) is not None
+
+
+@pytest.mark.parametrize(("kind", "used"), [("test", True), ("phone_code", False), ("phone_move", False)])
+def test_where_no_receipts_come_what_is_accepted_counts(user_id: int, kind: str, *, used: bool) -> None:
+    send(user_id, kind)
+    assert is_used() is used
+
+
+@pytest.mark.parametrize(
+    ("kind", "receipt", "used"),
+    [
+        ("test", "sent", False),
+        ("test", "failed", False),
+        ("test", "delivered", True),
+        ("test", "read", True),
+        ("phone_code", "read", False),
+    ],
+)
+def test_where_receipts_come_what_arrived_counts(
+    user_id: int, configure: Configure, kind: str, receipt: str, *, used: bool
+) -> None:
+    configure(FONNTE_WEBHOOK_TOKEN="x" * 32)
+    delivery_id = send(user_id, kind)
+    assert not is_used()
+    tell(delivery_id, receipt)
+    assert is_used() is used
+
+
+def test_what_arrived_before_the_person_had_the_number_does_not_count(user_id: int, configure: Configure) -> None:
+    configure(FONNTE_WEBHOOK_TOKEN="x" * 32)
+    delivery_id = send(user_id)
+    with unit_of_work():
+        db.session.execute(sa.update(User).values(phone_changed_at=sa.func.now() + timedelta(minutes=1)))
+    tell(delivery_id, "read")
+    assert not is_used()
+
+
+def test_a_number_that_is_used_all_day_is_noted_once(user_id: int) -> None:
+    noted = []
+    for _ in range(2):
+        send(user_id)
+        db.session.rollback()
+        noted.append(db.session.scalar(sa.select(phone_numbers.c.used_at)))
+    assert noted[0] == noted[1]
