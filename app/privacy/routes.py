@@ -31,8 +31,13 @@ def get_notification_settings() -> dict[str, object]:
 @authenticated
 @bp.arguments(schemas.NotificationSettings)
 @bp.response(200, schemas.NotificationSettings)
+@bp.alt_response(409, "CONFLICT")
 def update_notification_settings(data: Loaded) -> dict[str, object]:
-    """Change how the caller is reached, also by what is queued already; with reminders one channel stays on."""
+    """Change how the caller is reached, also by what is queued already; with reminders one channel stays on.
+
+    A number that nobody has proven and that ended reminders by BERHENTI PENGINGAT gets messages again by MULAI, or by
+    a proof (409 `stopped_by_number`).
+    """
     return notifications.update(caller, data)
 
 

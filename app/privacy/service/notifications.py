@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.errors import BadRequest
+from app.core.errors import BadRequest, Conflict
 from app.core.web.fields import Loaded
 from app.identity import notification_settings, users
 from app.identity.consents import Way
 from app.identity.models import User
 from app.identity.sessions import Caller
+from app.notifications.senders import numbers
 from app.pengingat.models import Pengingat
 from app.privacy.schemas import QuietHours
 
@@ -20,14 +21,24 @@ class ChannelNeeded(BadRequest):
     message = "Selama Anda punya pengingat, pesan atau notifikasi web harus tetap menyala."
 
 
+class StoppedByNumber(Conflict):
+    code = "stopped_by_number"
+    message = "Dari nomor Anda pernah dikirim BERHENTI PENGINGAT. Balas MULAI dari nomor itu, atau pastikan nomornya."
+
+
 def get(caller: Caller) -> dict[str, object]:
     return _settings_of(users.get_own(caller))
 
 
 def update(caller: Caller, changes: Loaded) -> dict[str, object]:
-    """Change what is sent, for what is queued already too. `ChannelNeeded` when no reminder would come any more."""
+    """Change what is sent, for what is queued already too. `ChannelNeeded` when no reminder would come any more.
+
+    `StoppedByNumber` when the person's number, unproven, has ended reminders itself.
+    """
     user = users.get_own(caller, to_change=True)
     before = _settings_of(user)
+    if changes.get("messages") and numbers.is_stopped(user.id):
+        raise StoppedByNumber
     columns: dict[str, object] = {name: changes[name] for name in ("messages", "push") if name in changes}
     if "quiet_hours" in changes:
         hours = changes["quiet_hours"]
@@ -50,7 +61,7 @@ def _settings_of(user: User) -> dict[str, object]:
     if row.quiet_start is not None and row.quiet_end is not None:
         hours = {"start": row.quiet_start, "end": row.quiet_end}
     return {
-        "messages": row.messages,
+        "messages": row.messages and not numbers.is_stopped(user.id),
         "push": row.push,
         "quiet_hours": hours,
         "broadcasts": user.accepts_broadcasts,
