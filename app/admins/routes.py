@@ -143,6 +143,18 @@ def end_user_sessions(data: dict[str, str], user_id: int) -> None:
     users.end_sessions(user_id, data["reason"], by=caller)
 
 
+@bp.delete("/users/<int:user_id>/phone")
+@requires(RoleName.ADMIN)
+@bp.arguments(schemas.Reason)
+@bp.response(200, identity_schemas.Account)
+def free_phone(data: dict[str, str], user_id: int) -> User:
+    """Take the number from an account, so that its owner can take it. The person reads the reason.
+
+    Proofs and reset links that are open end, and so does what waits for the number. A super-admin's stays (403).
+    """
+    return users.free_phone(user_id, data["reason"], by=caller)
+
+
 # --- caregivers and patients ----------------------------------------------------------------------------------------
 
 

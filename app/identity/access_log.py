@@ -40,6 +40,8 @@ class Action(StrEnum):
     PSEUDONYM_LIFTED = "pseudonym_lifted"
     #: By an administrator: what became of each message, without its text.
     DELIVERIES_READ = "deliveries_read"
+    #: By an administrator: the person's number was taken from the account.
+    NUMBER_FREED = "number_freed"
     #: By a caregiver: what became of each dose, the reminders themselves, and a change of them.
     HISTORY_READ = "history_read"
     REMINDERS_READ = "reminders_read"

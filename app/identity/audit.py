@@ -40,6 +40,7 @@ class Action(StrEnum):
     USER_CHANGED = "user_changed"
     SESSIONS_ENDED = "sessions_ended"
     SECOND_FACTOR_REMOVED = "second_factor_removed"
+    NUMBER_FREED = "number_freed"
     DELETED = "deleted"
     BROADCASTS_PAUSED = "broadcasts_paused"
     BROADCASTS_RESUMED = "broadcasts_resumed"

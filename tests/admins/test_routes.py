@@ -357,6 +357,40 @@ class TestEndUserSessions(AdminsOnly):
         assert_error(admin.delete(f"/admins/users/{siti.id}/sesi", body), 400, "validation_error", "reason")
 
 
+class TestFreePhone(AdminsOnly):
+    """DELETE /admins/users/<user_id>/phone"""
+
+    def test_the_account_loses_its_number_and_keeps_its_login(self, admin: Client, client: Client) -> None:
+        siti = make_user(username="siti", nomor_hp="081234567890")
+        response = admin.delete(f"/admins/users/{siti.id}/phone", {"reason": "Nomor ini milik orang lain."})
+        assert response.status_code == 200
+        assert (response.json["id"], response.json["nomor_hp"]) == (siti.id, None)
+        assert client.post("/login", {"username": "siti", "password": PASSWORD}).status_code == 200
+        assert client.post("/login", {"username": "081234567890", "password": PASSWORD}).status_code == 401
+
+    def test_nothing_to_free_is_no_second_audit(self, admin: Client) -> None:
+        siti = make_user(username="siti")
+        for _ in range(2):
+            response = admin.delete(f"/admins/users/{siti.id}/phone", {"reason": "Salah nomor."})
+            assert (response.status_code, response.json["nomor_hp"]) == (200, None)
+        (row,) = admin.get("/admins/audit?action=number_freed").json
+        assert (row["subject"], row["details"]) == (f"user:{siti.id}", {"username": "siti", "reason": "Salah nomor."})
+
+    def test_a_superadmins_number_stays(self, admin: Client, superadmin: Client) -> None:
+        boss = make_superadmin(nomor_hp="081234567890")
+        path = f"/admins/users/{boss.id}/phone"
+        assert_error(admin.delete(path, {"reason": "x"}), 403, "superadmin_only")
+        assert_error(superadmin.delete(path, {"reason": "x"}), 403, "forbidden")
+        assert boss.phone == "+6281234567890"
+
+    @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": " "}, {"reason": "x" * 501}, {"reason": 1}])
+    def test_a_wrong_reason_is_bad_input(self, admin: Client, body: dict[str, object]) -> None:
+        assert_error(admin.delete(f"/admins/users/{make_user().id}/phone", body), 400, "validation_error", "reason")
+
+    def test_nobody_is_not_found(self, admin: Client) -> None:
+        assert_error(admin.delete("/admins/users/999999/phone", {"reason": "x"}), 404)
+
+
 class TestListRelations(AdminsOnly):
     """GET /admins/caregiver-patient/all"""
 

@@ -187,6 +187,7 @@ ACCESS: dict[str, str] = {
     "GET /admins/users/<int:user_id>": "admin",
     "PUT /admins/users/<int:user_id>": "admin",
     "DELETE /admins/users/<int:user_id>/sesi": "admin",
+    "DELETE /admins/users/<int:user_id>/phone": "admin",
     "GET /admins/caregiver-patient/all": "admin",
     "GET /admins/caregiver-patient": "admin",
     "POST /admins/caregiver-patient": "admin",

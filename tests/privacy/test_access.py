@@ -164,6 +164,10 @@ SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
         "deliveries_read",
         lambda _, user: (f"/admins/users/{user.id}/pengiriman", None),
     ),
+    "DELETE /admins/users/<int:user_id>/phone": (
+        "profile_read",
+        lambda _, user: (f"/admins/users/{user.id}/phone", {"reason": "Salah nomor."}),
+    ),
     "PUT /admins/users/<int:user_id>": (
         "profile_read",
         lambda _, user: (f"/admins/users/{user.id}", {"is_verified": True}),

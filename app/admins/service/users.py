@@ -7,16 +7,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.accounts import notices
+from app.accounts import moves, notices
 from app.admins import schemas
 from app.admins.schemas import UserSearch
 from app.admins.service.reminders import missed_every_day
 from app.core.database.session import db
+from app.core.errors import Forbidden
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
 from app.core.web.search import MOST_COUNTED, containing
 from app.identity import access_log, audit, sessions, users
-from app.identity.models import SEARCHED, LoginSession, User, UserDay
+from app.identity.models import SEARCHED, LoginSession, RoleName, User, UserDay
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 from app.roles import service as roles
@@ -102,6 +103,23 @@ def end_sessions(user_id: int, reason: str, by: Caller) -> None:
     sessions.end_all(user.id)
     audit.record(by, audit.Action.SESSIONS_ENDED, f"user:{user.id}", username=user.username, reason=reason)
     notices.changed_by_administrator(user.id, notices.SESSIONS_ENDED)
+
+
+def free_phone(user_id: int, reason: str, by: Caller) -> User:
+    """Take the number from a person's account, so that its owner can take it. Done twice, it changes nothing.
+
+    Nobody takes a super-admin's number.
+    """
+    user = users.get_changeable(user_id, by)
+    if RoleName.SUPERADMIN in user.role_names:
+        raise Forbidden("Nomor HP superadmin tidak dapat dilepas.")
+    access_log.note(by, user.id, access_log.Action.PROFILE_READ)
+    if user.nomor_hp is not None:
+        moves.free(user)
+        access_log.note(by, user.id, access_log.Action.NUMBER_FREED, reason)
+        details = {"username": user.username, "reason": reason}
+        audit.record(by, audit.Action.NUMBER_FREED, f"user:{user.id}", **details)
+    return user
 
 
 def _conditions(search: UserSearch) -> list[sa.ColumnElement[bool]]:

@@ -30,6 +30,7 @@ REASONS = {
     Action.DATABASE_READ: "Isi basis data dibuka, yang dapat memuat data Anda.",
     Action.ACTIVITY_READ: "Aktivitas terakhir Anda tampil di ringkasan.",
     Action.DELIVERIES_READ: "Daftar pengiriman kepada Anda dibuka, tanpa isinya.",
+    Action.NUMBER_FREED: "Nomor HP dilepas dari akun Anda.",
     Action.PSEUDONYM_LIFTED: "Nama samaran Anda dibuka oleh moderator.",
     Action.HISTORY_READ: "Riwayat pengingat Anda dibuka dengan izin Anda.",
     Action.REMINDERS_READ: "Pengingat Anda dibuka dengan izin Anda.",

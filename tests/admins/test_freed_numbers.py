@@ -1,0 +1,68 @@
+"""A number that an administrator frees: what ends with it, and what its person reads."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.models import PasswordReset, PhoneVerification
+from app.notifications.models import Delivery, State
+from tests.accounts.phone_verification.proofs import NEW, OWN, PATH, agree, ask, digits, messages, pushes, use, write
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.helpers.language import assert_readable
+from tests.notifications.deliveries import words_of
+
+REASON = "Nomor ini sekarang milik orang lain."
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return client.as_(make_user(username="siti", email="siti@example.com", nomor_hp=OWN))
+
+
+def free(admin: Client, user_id: int) -> None:
+    assert admin.delete(f"/admins/users/{user_id}/phone", {"reason": REASON}).status_code == 200
+    db.session.expire_all()
+
+
+def test_what_is_open_and_what_waits_for_the_number_ends(client: Client, owner: Client, admin: Client) -> None:
+    client.get("/send-verification-code", query_string={"phone": OWN})
+    digits(owner)
+    ask(owner, nomor_hp=NEW)
+    owner.put("/profile", {"email": "lain@example.com"})
+    free(admin, owner.id)
+    assert db.session.scalars(sa.select(PasswordReset)).all() == []
+    assert db.session.scalars(sa.select(PhoneVerification)).all() == []
+    to_number = sa.select(Delivery.state).where(Delivery.target == "+6281234567890")
+    assert set(db.session.scalars(to_number)) == {State.CANCELLED}
+
+
+def test_the_person_is_told_by_push_and_reads_why(owner: Client, admin: Client) -> None:
+    free(admin, owner.id)
+    assert pushes() == [(owner.id, "number_freed")]
+    (told,) = messages("security_notice")
+    assert_readable(str(words_of(told)["body"]))
+    (row,) = [row for row in owner.get("/profile/akses").json if row["action"] == "number_freed"]
+    assert (row["who"], row["reason"]) == ("Administrator", REASON)
+
+
+def test_its_owner_takes_the_number_without_a_question(client: Client, owner: Client, admin: Client) -> None:
+    use(OWN, seconds=-60)
+    other = client.as_(make_user(username="ana", nomor_hp=None))
+    code = ask(other, nomor_hp=OWN)["code"]
+    free(admin, owner.id)
+    assert write(code) == "proven"
+    assert other.get("/profile").json["nomor_hp"] == OWN
+
+
+def test_who_was_asked_about_a_number_that_is_freed_may_still_agree(
+    client: Client, owner: Client, admin: Client
+) -> None:
+    use(OWN, seconds=-60)
+    other = client.as_(make_user(username="ana", nomor_hp=None))
+    assert write(ask(other, nomor_hp=OWN)["code"]) == "asked"
+    free(admin, owner.id)
+    assert agree(OWN) == "ana"
+    assert other.put(PATH, {"code": "123456"}).status_code == 400
