@@ -60,7 +60,7 @@ class NumberInUse(Conflict):
 
 class WrongNumber(Conflict):
     code = "wrong_number"
-    message = "Dari nomor ini pernah dijawab SALAH NOMOR. Buktikan nomor ini dengan pesan dari nomor itu."
+    message = "Dari nomor ini pernah dijawab SALAH NOMOR. Kirim VERIFIKASI dan kodenya dari nomor itu."
 
 
 class Asked(TypedDict):

@@ -23,7 +23,7 @@ class ChannelNeeded(BadRequest):
 
 class StoppedByNumber(Conflict):
     code = "stopped_by_number"
-    message = "Dari nomor Anda pernah dikirim BERHENTI PENGINGAT. Balas MULAI dari nomor itu, atau pastikan nomornya."
+    message = "Nomor Anda pernah membalas BERHENTI PENGINGAT. Balas MULAI dari sana, atau pastikan nomor di profil."
 
 
 def get(caller: Caller) -> dict[str, object]:
