@@ -12,7 +12,7 @@ from alembic import op
 from app.core.database.migrations import fill
 
 revision = "0052"
-down_revision = "0048"
+down_revision = "0051"
 
 #: A number's use as far as it is known: from its account's messages that arrived, and from what the number wrote.
 KNOWN = """

@@ -68,7 +68,7 @@ def test_several_changes_before_a_notice_leaves_are_one_notice(owner: Client) ->
         change(owner, n)
     owner.put("/profile", {"email": "maling@example.com"})
     (notice,) = notices()
-    assert words_of(notice)["text"].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail. ")
+    assert words_of(notice)["text"].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail.")
 
 
 def test_changes_after_a_notice_are_told_together_ten_minutes_after_it(owner: Client) -> None:
@@ -81,7 +81,7 @@ def test_changes_after_a_notice_are_told_together_ten_minutes_after_it(owner: Cl
     assert (first.state, second.state) == (State.SENT, State.PENDING)
     assert second.due_at == first.due_at + WINDOW
     assert second.expires_at == second.due_at + timedelta(days=1)
-    assert words_of(second)["text"].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail. ")
+    assert words_of(second)["text"].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail.")
 
 
 def test_a_change_ten_minutes_later_is_told_at_once(owner: Client) -> None:

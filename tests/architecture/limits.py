@@ -74,7 +74,7 @@ LIMITS: dict[str, Limit] = {
         "numbers and e-mails that a person tries",
         f"{_STOLEN}taken_numbers_and_emails_are_told_ten_times_an_hour",
     ),
-    "accounts/verification.py _send SENT": Limit(
+    "accounts/verification.py _count_code SENT": Limit(
         "whoever has the number",
         "six digits sent to a number",
         "accounts/phone_verification/test_digits.py::test_digits_go_to_a_number_three_times_a_day_whoever_asks",

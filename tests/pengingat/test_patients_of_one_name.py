@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from app.pengingat.texts import patient_name
 
 from app.caregivers import service as caregivers
 from app.core.database.session import unit_of_work
+from app.pengingat.outgoing.texts import patient_name
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.pengingat.alerts import MISSED, make, tick, told

@@ -38,7 +38,7 @@ FROM users JOIN phone_numbers USING (phone) WHERE username IN ('old', 'new')
 
 def test_what_is_known_of_a_number_is_filled_in(variables: dict[str, str], database: str) -> None:
     there = {**variables, "DATABASE_URL": database}
-    assert output(flask(there, "db", "upgrade", "0048"))[0] == 0
+    assert output(flask(there, "db", "upgrade", "0051"))[0] == 0
     with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
         cursor.execute(STORED)
     code, text = output(flask(there, "db", "upgrade"))
