@@ -43,7 +43,7 @@ ERROR_CODES = (
     "not_found",
     "not_hidden",
     "not_the_owner",
-    "number_in_use",
+    "nothing_to_undo",
     "otp_active",
     "otp_required",
     "otp_setup_required",

@@ -16,7 +16,7 @@ from app.pengingat.ledger import done, missed, queries, statements, stock, upcom
 from app.pengingat.ledger.queries import Held
 from app.pengingat.ledger.schemas import NewAnswer, QuickAnswer
 from app.pengingat.ledger.statements import Row
-from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
+from app.pengingat.models import LATE, AnsweredVia, Occurrence, Pengingat, State
 from app.pengingat.timetable.schedule import AHEAD, NEVER, Due
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
@@ -32,6 +32,11 @@ class AlreadyClosed(Conflict):
 class TooEarly(Conflict):
     code = "too_early"
     message = "Belum waktunya. Pengingat ini bisa dijawab mulai satu jam sebelumnya."
+
+
+class NothingToUndo(Conflict):
+    code = "nothing_to_undo"
+    message = "Tidak ada jawaban yang bisa dibatalkan."
 
 
 class CannotSnooze(Conflict):
@@ -69,6 +74,41 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
     is_open = [row for row in meant if row.state == State.PENDING]
     groups = [is_open] if is_open else [[row for row in meant if row.state == State.MISSED], meant]
     return sorted(_Answer(held, rows, data, via).give(groups), key=lambda row: (row.due_at, row.id))
+
+
+def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
+    """Take back the answers to one person's occurrences, at most 24 hours after each. Return the reopened ones.
+
+    Each is pending while less than 60 minutes have passed since it fell due or its snooze ended, else missed. Stock and
+    `is_done` follow. Raise `NothingToUndo`.
+    """
+    ids = {row.id for row in asked}
+    try:
+        held = queries.hold(asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None})
+    except NotFound:
+        raise NothingToUndo from None
+
+    rows = statements.near(held.reminders, held.now, ids=ids)
+    answered = [row for row in rows if row.id in ids and statements.may_be_undone(row, held.now)]
+    if not answered:
+        raise NothingToUndo
+    reopened = {row.id: _unanswered(held.reminders[row.reminder_id], row, held.now) for row in answered}
+    rows = [reopened.get(row.id, row) for row in rows]
+    for row in rows[::-1]:
+        if row.id in reopened:
+            done.follow(held.reminders[row.reminder_id], rows, row, held.now)
+    changed = _change(held, [(row, reopened[row.id]) for row in answered])
+    _tell(held, [row for row in changed if row.state == State.PENDING], again=False)
+    return sorted(changed, key=lambda row: (row.due_at, row.id))
+
+
+def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
+    """Return a row as it is without its answer. The stock follows."""
+    due_at = max(row.due_at, row.snoozed_until or row.due_at)
+    state = State.PENDING if now < due_at + LATE else State.MISSED
+    return replace(
+        row, state=state, answered_at=None, answered_via=None, taken=stock.take(pengingat, row, state), note=None
+    )
 
 
 class _Answer:
@@ -225,13 +265,17 @@ def _reopen(held: Held, pengingat: Pengingat) -> None:
     _tell(held, [row for row in _change(held, [(row, reopened[row.id]) for row in were_done]) if row.slot in slots])
 
 
-def _tell(held: Held, rows: Sequence[Occurrence]) -> None:
-    """Put into the outbox what tells of open occurrences and is not too late. What has left does not leave again."""
+def _tell(held: Held, rows: Sequence[Occurrence], *, again: bool = True) -> None:
+    """Put into the outbox what tells of open occurrences and is not too late. What has left does not leave again.
+
+    With `again=False` only the first message of each, without the one that asks again.
+    """
     drafts: list[outbox.Draft] = []
     for row in rows:
         pengingat = held.reminders[row.reminder_id or 0]
         drafts += upcoming.deliveries(pengingat, upcoming.due_of(row), row)
-    outbox.add_all([draft for draft in drafts if draft.expires_at > held.now])
+    asks = (draft for draft in drafts if again or "again" not in draft.payload)
+    outbox.add_all([draft for draft in asks if draft.expires_at > held.now])
 
 
 def _asked(pengingat: Pengingat, rows: Sequence[Row], data: NewAnswer, now: datetime) -> Row:

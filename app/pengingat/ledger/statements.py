@@ -193,8 +193,15 @@ def may_become(row: Row, state: State, rows: Sequence[Row], now: datetime) -> bo
             later = (other for other in rows if other.reminder_id == row.reminder_id and row.due_at < other.due_at)
             return state == State.DONE and not any(o.due_at <= now and o.state != State.VOID for o in later)
         case State.DONE | State.SKIPPED:
-            return row.state != state and row.answered_at is not None and row.answered_at > now - CHANGEABLE
+            return row.state != state and may_be_undone(row, now)
     return False
+
+
+def may_be_undone(row: Row, now: datetime) -> bool:
+    """Return whether a row has an answer that can be taken back."""
+    if row.state not in (State.DONE, State.SKIPPED) or row.answered_at is None:
+        return False
+    return row.answered_at > now - CHANGEABLE
 
 
 #: What an answer changes of a reminder, and of a row.
