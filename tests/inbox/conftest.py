@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import replace
+from datetime import UTC, timedelta
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database.session import db
+from app.notifications.models import Delivery, State
+from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
 from tests.inbox.phones import APP_SECRET, FONNTE_TOKEN, VERIFY_TOKEN, Phone
+from tests.inbox.reminders import Sent
+from tests.pengingat.conftest import moment
+from tests.pengingat.ledgers import Time
+
+__all__ = ["moment"]
 
 
 @pytest.fixture
@@ -36,3 +47,36 @@ def phone(siti: Client) -> Phone:
     number = siti.user.phone
     assert number is not None
     return Phone(number)
+
+
+@pytest.fixture
+def sent(moment: Time, siti: Client) -> Sent:
+    """Send one message with a dose of each named medicine, due `ago` minutes ago. `ref` is the provider's reference."""
+
+    def send(*names: str, ago: int = 5, ref: str | None = None) -> list[int]:
+        due_at, token = moment.now - timedelta(minutes=ago), uuid.uuid4()
+        body = {"tipe": "obat", "judul": "Obat"}
+        at = (due_at - timedelta(days=1)).astimezone(UTC)
+        made = []
+        for name in names:
+            details = {
+                "nama_obat": name, "frekuensi": 1, "aturan": "sesudah makan",
+                "jadwal": [{"jam": f"{due_at:%H:%M}", "jumlah": 1, "satuan": "tablet"}],
+            }  # fmt: skip
+            now, moment.now = moment.now, at
+            response = siti.post("/pengingat/obat", {**body, "judul": name, "details": details})
+            moment.now = now
+            assert response.status_code == 201, response.text
+            row = db.session.scalars(
+                sa.select(Occurrence).filter_by(reminder_id=response.json["id"], due_at=due_at.replace(second=0))
+            ).one()
+            db.session.execute(
+                sa.update(Delivery)
+                .where(Delivery.occurrence_id == row.id, Delivery.channel == "messaging")
+                .values(state=State.SENT, settled_at=due_at, claim_token=token, provider_ref=ref)
+            )
+            made.append(row.id)
+        db.session.commit()
+        return made
+
+    return send

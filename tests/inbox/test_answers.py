@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,53 +16,8 @@ from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.inbox.phones import Phone
-from tests.pengingat.conftest import Time, moment, obat
-
-__all__ = ["moment", "obat"]
-
-Sent = Callable[..., list[int]]
-
-
-@pytest.fixture
-def sent(moment: Time, siti: Client) -> Sent:
-    """What fell due so many minutes ago and left as one message; a medicine's dose, named so, each."""
-
-    def send(*names: str, ago: int = 5) -> list[int]:
-        due_at, token = moment.now - timedelta(minutes=ago), uuid.uuid4()
-        body = {"tipe": "obat", "judul": "Obat"}
-        at = (due_at - timedelta(days=1)).astimezone(UTC)
-        made = []
-        for name in names:
-            details = {
-                "nama_obat": name, "frekuensi": 1, "aturan": "sesudah makan",
-                "jadwal": [{"jam": f"{due_at:%H:%M}", "jumlah": 1, "satuan": "tablet"}],
-            }  # fmt: skip
-            now, moment.now = moment.now, at
-            response = siti.post("/pengingat/obat", {**body, "judul": name, "details": details})
-            moment.now = now
-            assert response.status_code == 201, response.text
-            row = db.session.scalars(
-                sa.select(Occurrence).filter_by(reminder_id=response.json["id"], due_at=due_at.replace(second=0))
-            ).one()
-            db.session.execute(
-                sa.update(Delivery)
-                .where(Delivery.occurrence_id == row.id, Delivery.channel == "messaging")
-                .values(state=State.SENT, settled_at=due_at, claim_token=token)
-            )
-            made.append(row.id)
-        db.session.commit()
-        return made
-
-    return send
-
-
-def read(occurrence_id: int) -> Occurrence:
-    db.session.expire_all()
-    return db.session.get_one(Occurrence, occurrence_id)
-
-
-def state(occurrence_id: int) -> str:
-    return read(occurrence_id).state
+from tests.inbox.reminders import Sent, read, state
+from tests.pengingat.ledgers import Time
 
 
 def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
